@@ -1,0 +1,95 @@
+"""Ourselves: one grader with one slot in the driver, and the whole service over HTTP."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import time
+from typing import Any, ClassVar
+
+from benchmarks.contenders.base import Contender, Turn, Unavailable
+from benchmarks.service import Service
+from benchmarks.workloads import Body
+
+
+class DirectGrader(Contender[Any]):
+    """`Grader.grade` on one slot, without a queue or HTTP: what the execution core costs.
+
+    The submission is validated beforehand, as the API would have done. Everything else is the grader's: extraction, the
+    jail, the judge, the checker. The driver is the trusted host process, so its memory counts.
+    """
+
+    label: ClassVar[str] = "proctor, grader alone"
+
+    def start(self) -> None:
+        self._stack = contextlib.ExitStack()
+        self._grader, self._submission = _direct(self._stack)
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def prepare(self, body: Body) -> Any:
+        return self._submission.model_validate(body)
+
+    def grade(self, job: Any) -> bool:
+        return bool(self._grader.grade(job).verdict == "AC")
+
+
+class HttpBatch(Contender[Body]):
+    """`POST /v1/grade/batch` to a service with a slot for each core, as a trainer uses it.
+
+    At concurrency 1 a batch is one submission; at 16 it is a group of 16 answers to one problem whose tests travel
+    once, and a submission's latency is the time until its line arrives. Every batch is a new connection. The client's
+    CPU is counted too, its memory is not.
+    """
+
+    label: ClassVar[str] = "proctor, over HTTP in batches"
+    concurrencies: ClassVar[tuple[int, ...]] = (1, 16)
+    driver_is_client: ClassVar[bool] = True
+
+    def start(self) -> None:
+        self._service = Service()
+        self._service.start()
+
+    def close(self) -> None:
+        self._service.close()
+
+    def prepare(self, body: Body) -> Body:
+        return body
+
+    def grade(self, job: Body) -> bool:
+        return self.run([job], 1).accepted[0]
+
+    def run(self, jobs: list[Body], concurrency: int) -> Turn:
+        turn, start = Turn(), time.perf_counter()
+        for group in _groups(jobs, concurrency):
+            self._send(group, turn)
+        turn.wall_seconds = time.perf_counter() - start
+        return turn
+
+    def _send(self, group: list[Body], turn: Turn) -> None:
+        """One batch: the tests once, the programs, and a line for each as it is done."""
+        start = time.perf_counter()
+        request = {"defaults": {"tests": group[0]["tests"]}, "submissions": [{"code": job["code"]} for job in group]}
+        for line in self._service.lines("/v1/grade/batch", request):
+            turn.accepted.append(line.get("verdict") == "AC")
+            turn.latencies.append(time.perf_counter() - start)
+
+
+def _direct(stack: contextlib.ExitStack) -> tuple[Any, Any]:
+    """A grader, which `stack` will close, and the class of what it takes."""
+    try:
+        bootstrap = importlib.import_module("sandbox_service.bootstrap")
+        settings = importlib.import_module("sandbox_service.settings").Settings()
+        schema = importlib.import_module("sandbox_service.schema")
+    except ImportError as missing:
+        raise Unavailable(f"sandbox_service is not complete: {missing}") from missing
+    return stack.enter_context(bootstrap.grader(settings, slot=0)), schema.Submission
+
+
+def _groups(jobs: list[Body], size: int) -> list[list[Body]]:
+    """Jobs in groups of up to `size` whose tests are the same list."""
+    by_tests: dict[int, list[Body]] = {}
+    for job in jobs:
+        by_tests.setdefault(id(job["tests"]), []).append(job)
+    return [same[start : start + size] for same in by_tests.values() for start in range(0, len(same), size)]

@@ -1,0 +1,129 @@
+"""CPU time of a contender, with everything that it started and killed.
+
+`getrusage(RUSAGE_CHILDREN)` knows only children that were waited for by the one who asks: a jail that ends together
+with its namespace takes its CPU time along, and a server that is still alive has not been counted yet. A cgroup knows
+them all. Version 1 (the `cpuacct` controller) and version 2 (`cpu.stat`, which every group has) are both used, and
+where neither can be written to, what remains is said out loud in `FALLBACK_NOTE`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import time
+from pathlib import Path
+from typing import Self
+
+from benchmarks import procs
+
+FALLBACK_NOTE = (
+    "note: no writable cgroup (cpuacct or v2), so CPU time is the driver's getrusage(SELF) + getrusage(CHILDREN) and, "
+    "in clock ticks of 10 ms, its living descendants. Missed: processes that nobody waited for, such as those that "
+    "died with their PID namespace, and daemons that were adopted by init. Jails look cheaper than they are."
+)
+CLOSE_SECONDS = 5.0
+SETTLE_SECONDS = 0.01
+
+
+class Group:
+    """One cgroup: whoever is put in, and whoever they start, is counted, alive or dead."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._version_1 = (path / "cpuacct.usage").exists()
+
+    @classmethod
+    def make(cls, name: str) -> Group | None:
+        """A new group of this name under our own, or None where we may not make one."""
+        for parent in _parents():
+            path = parent / f"bench-{os.getpid()}-{name}"
+            try:
+                path.mkdir(exist_ok=True)
+                group = cls(path)
+                group.seconds()
+            except OSError:
+                continue
+            return group
+        return None
+
+    def seconds(self) -> float:
+        """CPU seconds of all members, past and present, since the group was made."""
+        if self._version_1:
+            return int((self.path / "cpuacct.usage").read_text()) / 1e9
+        lines = (self.path / "cpu.stat").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("usage_usec")) / 1e6
+
+    def enter(self) -> None:
+        """Put the calling process in (its children will follow)."""
+        (self.path / "cgroup.procs").write_text(str(os.getpid()))
+
+    def pids(self) -> list[int]:
+        """The members that are alive."""
+        return [int(word) for word in (self.path / "cgroup.procs").read_text().split()]
+
+    def close(self) -> None:
+        """Kill whoever is left and remove the group."""
+        deadline = time.monotonic() + CLOSE_SECONDS
+        while self.path.exists() and time.monotonic() < deadline:
+            for pid in self.pids():
+                if pid != os.getpid():
+                    _kill(pid)
+            try:
+                self.path.rmdir()
+            except OSError:
+                time.sleep(0.05)
+
+
+class Meter:
+    """CPU seconds between entering and leaving the `with` block, as `seconds`."""
+
+    def __init__(self, group: Group | None) -> None:
+        self._group = group
+        self.seconds = 0.0
+
+    def __enter__(self) -> Self:
+        self._before = self._read()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        time.sleep(SETTLE_SECONDS)  # what has just been killed is still being taken apart
+        self.seconds = self._read() - self._before
+
+    def _read(self) -> float:
+        return self._group.seconds() if self._group else _rusage_seconds()
+
+
+def _parents() -> list[Path]:
+    """Our own groups, version 1 first because it counts in nanoseconds; then the roots that hold them."""
+    found: list[Path] = []
+    own = dict(_own_groups())
+    for line in Path("/proc/mounts").read_text().splitlines():
+        _, point, kind, options, *_ = line.split()
+        if kind == "cgroup" and "cpuacct" in options.split(","):
+            found[:0] = [Path(point + own.get("cpuacct", "/")), Path(point)]
+        elif kind == "cgroup2":
+            found += [Path(point + own.get("", "/")), Path(point)]
+    return found
+
+
+def _own_groups() -> list[tuple[str, str]]:
+    """(controller, path) for each controller; version 2 is the controller with the empty name."""
+    pairs: list[tuple[str, str]] = []
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        pairs += [(controller, path) for controller in controllers.split(",")]
+    return pairs
+
+
+def _rusage_seconds() -> float:
+    """What can be known without a cgroup; see `FALLBACK_NOTE`."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    living = sum(procs.cpu_seconds(pid) for pid in procs.descendants(os.getpid()))
+    return sum(one.ru_utime + one.ru_stime for one in used) + living
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)

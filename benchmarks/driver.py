@@ -1,0 +1,110 @@
+"""The process that a contender lives in: reads one request a line on stdin, answers one line on its own stdout.
+
+Started by `remote.py` inside the contender's cgroup. Whatever the contender or its programs print goes to stderr, and
+they get no stdin: the pipes belong to the conversation.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+from benchmarks import contenders, workloads
+from benchmarks.contenders.base import Contender, Unavailable
+from benchmarks.cpu import Group, Meter
+from benchmarks.workloads import Body, NoData
+
+
+class Driver:
+    """One contender, the workloads that it has been given, and the meter."""
+
+    def __init__(self, name: str, group: Group | None) -> None:
+        self.contender: Contender[Any] = contenders.make(name)
+        self._group = group
+        self._bodies: dict[str, list[Body]] = {}
+        self._answers = 0
+
+    def start(self) -> dict[str, Any]:
+        """Start the contender and say what it is."""
+        self.contender.start()
+        kind = type(self.contender)
+        return {
+            "label": kind.label,
+            "concurrencies": list(kind.concurrencies),
+            "driver_is_client": kind.driver_is_client,
+        }
+
+    def close(self) -> dict[str, Any]:
+        """Stop the contender."""
+        self.contender.close()
+        return {}
+
+    def check(self, workload: str) -> dict[str, Any]:
+        """Does it take this workload, accept its programs, and reject them where a test cannot be passed?"""
+        bodies = workloads.build(workload)
+        if not all(map(self.contender.takes, bodies)):
+            return {"takes": False}
+        self._bodies[workload] = bodies
+        wrongs = [self._grade(workloads.spoiled(body)) for body in bodies[:2]]
+        rights = [self._grade(body) for body in bodies]
+        return {"takes": True, "right": all(rights) and not any(wrongs)}
+
+    def run(self, workload: str, repetitions: int, concurrency: int) -> dict[str, Any]:
+        """Grade every submission of a workload so many times, each time as a program not seen before."""
+        bodies = self._bodies[workload] * repetitions
+        jobs = [self.contender.prepare(self._fresh(body)) for body in bodies]
+        with Meter(self._group) as meter:
+            turn = self.contender.run(jobs, concurrency)
+        return {
+            "tests": sum(len(body["tests"]) for body in bodies),
+            "submissions": len(bodies),
+            "rejected": len(bodies) - sum(turn.accepted),
+            "cpu_seconds": meter.seconds,
+            "wall_seconds": turn.wall_seconds,
+            "latencies": turn.latencies,
+        }
+
+    def _grade(self, body: Body) -> bool:
+        return bool(self.contender.grade(self.contender.prepare(self._fresh(body))))
+
+    def _fresh(self, body: Body) -> Body:
+        self._answers += 1
+        return workloads.fresh(body, self._answers)
+
+
+def main(name: str, group: str) -> None:
+    """Answer requests until stdin ends."""
+    requests, answers = _private_pipes()
+    driver = Driver(name, Group(Path(group)) if group else None)
+    for line in requests:
+        request = json.loads(line)
+        answers.write(json.dumps(_answer(driver, request.pop("do"), request)) + "\n")
+        answers.flush()
+
+
+def _answer(driver: Driver, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """What a request comes to; `unavailable` or `error` if it comes to nothing."""
+    try:
+        result: dict[str, Any] = getattr(driver, name)(**arguments)
+    except (Unavailable, NoData) as reason:
+        return {"unavailable": str(reason)}
+    except Exception as trouble:
+        return {"error": f"{type(trouble).__name__}: {trouble}"}
+    return result
+
+
+def _private_pipes() -> tuple[TextIO, TextIO]:
+    """Our stdin and stdout on descriptors that no child inherits; 0 is now empty, and 1 is stderr."""
+    requests, answers = os.fdopen(os.dup(0), "r"), os.fdopen(os.dup(1), "w")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return requests, answers
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,175 @@
+"""Does anything grow? Very many tests in a row, and an inventory before and after.
+
+Leaks of a descriptor, a mount or a process per test are invisible in a test suite and fatal after a day of training.
+The first inventory is taken after a warm-up, when every cache has what it will ever have. The bounds are small numbers
+that do not depend on how many tests are run, stated in the table; whatever exceeds its bound fails the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from benchmarks import procs, workloads
+from benchmarks.contenders.base import Unavailable
+from benchmarks.contenders.proctor import DirectGrader
+from benchmarks.cpu import Group
+
+TESTS = 100_000
+WARM_UP_SHARE = 0.02
+SETTLE_SECONDS = 2.0
+REPORTS = 10
+MOST_NAMES = 10
+FOLDERS = ("tmp", "dev/shm", "run/firejail")
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """What all our processes hold together."""
+
+    processes: int
+    resident_bytes: int
+    descriptors: int
+    memfds: int
+    mounts_host: int
+    mounts_jails: int
+    files_host: int  # in FOLDERS
+    files_jails: int
+
+
+BOUNDS = Inventory(
+    processes=0,
+    resident_bytes=16 << 20,
+    descriptors=4,
+    memfds=0,
+    mounts_host=0,
+    mounts_jails=0,
+    files_host=4,  # other programs on the machine use them as well
+    files_jails=0,
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Run, print the table, and say by the exit code whether something grew."""
+    options = _options(arguments)
+    group = Group.make("soak")
+    if group:
+        group.enter()
+    with contextlib.ExitStack() as stack:
+        grader = DirectGrader()
+        try:
+            grader.start()
+        except Unavailable as reason:
+            print(f"cannot soak: {reason}")
+            return 2
+        stack.callback(grader.close)
+        return _soak(grader, options.tests, lambda: _pids(group))
+
+
+def take(pids: list[int]) -> Inventory:
+    """Count everything that these processes have."""
+    open_files = [target for pid in pids for target in procs.descriptors(pid)]
+    host, jails = _by_mount_namespace(pids)
+    return Inventory(
+        processes=len(pids),
+        resident_bytes=sum(map(procs.resident_bytes, pids)),
+        descriptors=len(open_files),
+        memfds=sum(target.startswith("/memfd:") for target in open_files),
+        mounts_host=_mounts(host),
+        mounts_jails=sum(map(_mounts, jails)),
+        files_host=len(files(host)),
+        files_jails=sum(len(files(pid)) for pid in jails),
+    )
+
+
+def files(pid: int) -> set[str]:
+    """What lies in FOLDERS as this process sees them."""
+    found: set[str] = set()
+    for folder in FOLDERS:
+        for at, folders, names in os.walk(f"/proc/{pid}/root/{folder}"):
+            found.update(os.path.join(at, name).removeprefix(f"/proc/{pid}/root") for name in folders + names)
+    return found
+
+
+def grown(before: Inventory, after: Inventory, bounds: Inventory = BOUNDS) -> list[str]:
+    """The names of what grew beyond its bound."""
+    names = [field.name for field in fields(Inventory)]
+    return [name for name in names if getattr(after, name) - getattr(before, name) > getattr(bounds, name)]
+
+
+def _soak(grader: DirectGrader, tests: int, pids: Callable[[], list[int]]) -> int:
+    bodies = workloads.build("stdin10") + workloads.build("calls10")
+    wrong = _grade(grader, bodies, int(tests * WARM_UP_SHARE))
+    before, names = _settled(pids), files(os.getpid())
+    for part in range(1, REPORTS + 1):
+        start = time.monotonic()
+        wrong += _grade(grader, bodies, tests // REPORTS)
+        resident = sum(map(procs.resident_bytes, pids())) / 1e6
+        rate = tests // REPORTS / (time.monotonic() - start)
+        done = part * tests // REPORTS
+        print(f"{done} tests, {rate:.0f} tests/s, RSS {resident:.1f} MB", file=sys.stderr, flush=True)
+    after = _settled(pids)
+    print(_table(before, after))
+    for name in sorted(files(os.getpid()) - names)[:MOST_NAMES]:
+        print(f"new: {name}")
+    failed = grown(before, after)
+    print(f"{tests} tests; wrong verdicts: {wrong}; grew: {', '.join(failed) or 'nothing'}")
+    return int(bool(failed or wrong))
+
+
+def _grade(grader: DirectGrader, bodies: list[dict[str, Any]], tests: int) -> int:
+    """Run at least so many tests; how many submissions got a wrong verdict."""
+    wrong = done = number = 0
+    while done < tests:
+        body = bodies[number % len(bodies)]
+        number += 1
+        done += len(body["tests"])
+        wrong += not grader.grade(grader.prepare(workloads.fresh(body, number)))
+    return wrong
+
+
+def _settled(pids: Callable[[], list[int]]) -> Inventory:
+    """An inventory after a pause in which spares are started and the dead are buried."""
+    time.sleep(SETTLE_SECONDS)
+    return take(pids())
+
+
+def _pids(group: Group | None) -> list[int]:
+    """We and all that we started."""
+    return group.pids() if group else [os.getpid(), *procs.descendants(os.getpid())]
+
+
+def _by_mount_namespace(pids: list[int]) -> tuple[int, list[int]]:
+    """Ourselves, and one process for each other mount namespace."""
+    seen = {procs.link(os.getpid(), "ns/mnt"), ""}
+    jails = []
+    for pid in pids:
+        namespace = procs.link(pid, "ns/mnt")
+        if namespace not in seen:
+            seen.add(namespace)
+            jails.append(pid)
+    return os.getpid(), jails
+
+
+def _mounts(pid: int) -> int:
+    return procs.read(pid, "mounts").count("\n")
+
+
+def _table(before: Inventory, after: Inventory) -> str:
+    lines = ["| | start | end | may grow by |", "|---|---|---|---|"]
+    for field in fields(Inventory):
+        cells = [getattr(one, field.name) for one in (before, after, BOUNDS)]
+        lines.append(f"| {field.name.replace('_', ' ')} | {cells[0]} | {cells[1]} | {cells[2]} |")
+    return "\n".join(lines)
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks soak", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--tests", type=int, default=TESTS)
+    return parser.parse_args(arguments)

@@ -1,0 +1,64 @@
+"""Everything that can go wrong on our side of the wall, drawn as a tree.
+
+    ProctorError
+    ├── ConfigurationError      the operator must change something; says what
+    ├── BadRequest              the client must change something (4xx); says what
+    │   ├── UnsupportedLanguage
+    │   └── LimitTooHigh
+    ├── QueueFull               come back later (429)
+    ├── Unavailable             no jail, no worker, shutting down (503)
+    └── SandboxFault            the jail failed, not the program: never a verdict about the program
+        ├── JailDied            it ended, hung or broke the protocol while it had work
+        ├── JailUnsafe          the canary was not held: nothing may be graded
+        └── SetupFailed         a box could not be prepared
+
+What a submission does wrong is no exception: it is an `Outcome`, and in the end a `Verdict`.
+"""
+
+
+class ProctorError(Exception):
+    """The root of everything this package raises on purpose."""
+
+
+class ConfigurationError(ProctorError):
+    """A setting or the machine is wrong; the message says what to do."""
+
+
+class BadRequest(ProctorError):
+    """The request cannot be graded as it stands; the message says why."""
+
+
+class UnsupportedLanguage(BadRequest):
+    """No such language here; `GET /v1/languages` lists those there are."""
+
+
+class LimitTooHigh(BadRequest):
+    """A limit is beyond what this service was configured to allow."""
+
+
+class QueueFull(ProctorError):
+    """The queue's bound is reached; try again after `retry_after_seconds`."""
+
+    def __init__(self, message: str, retry_after_seconds: float) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class Unavailable(ProctorError):
+    """Nothing can be graded now: no safe jail, or the service is closing."""
+
+
+class SandboxFault(ProctorError):
+    """The sandbox failed. Retried elsewhere, and reported as `IE` if that fails too."""
+
+
+class JailDied(SandboxFault):
+    """The jail ended, hung or sent nonsense while it had work."""
+
+
+class JailUnsafe(SandboxFault):
+    """A program that must be blocked was not blocked; the message names it."""
+
+
+class SetupFailed(SandboxFault):
+    """A fresh box could not be set up; the message names the step and the errno."""

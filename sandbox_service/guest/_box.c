@@ -1,0 +1,337 @@
+/* The child's set-up, in C, because it is paid for by every single test.
+ *
+ * spawn() makes a process with PID, mount and IPC namespaces of its own, prepares it with plain system calls and
+ * only then returns into Python, there as None. Nothing of the interpreter is touched between clone and return:
+ * no PyOS_AfterFork_Child, which costs more than the rest of the set-up together and whose work (locks, thread
+ * list, at-fork hooks) a single-threaded parent does not need.
+ *
+ * A step that fails is a fault of the sandbox, never of the program: the child writes which step and errno into the
+ * report pipe and ends with EXIT_SETUP. The pipe's write end is closed by the set-up's last step, before any code of
+ * the submission runs, so a program that ends with the same code writes no report and is told apart by that.
+ *
+ * Covered: fresh namespaces, private /tmp and /proc, chosen descriptors and no others, resource limits, the slot's
+ * uid, no capabilities. Not covered here: the system call filter, inherited from the zygote (install_filter), and
+ * what the zygote's own root shows (room.py).
+ */
+#define _GNU_SOURCE
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000
+#include <Python.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef PR_GET_TID_ADDRESS
+#define PR_GET_TID_ADDRESS 40
+#endif
+
+#define EXIT_SETUP 97
+#define MAX_FDS 10
+#define HUGE_PAGE (2UL << 20)
+
+static struct {
+    int prepared;
+    int change_user;        /* 0: keep the uid (an unprivileged user's own namespace has only one) */
+    uid_t uid;
+    char tmp_options[128];
+    int report[2];          /* set-up failures: [0] the zygote reads, [1] a child writes */
+    int *tid_address;       /* where glibc caches the thread id: a raw clone must correct it */
+    rlim_t stack_bytes;
+} box = {.report = {-1, -1}};
+
+static PyObject *os_error(void) { return PyErr_SetFromErrno(PyExc_OSError); }
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/*** Once, in the zygote ***/
+
+PyDoc_STRVAR(prepare_doc, "prepare(uid, tmp_options, stack_bytes) -> int\n\n"
+"Say what every box gets: the uid it runs as (-1: keep ours), mount options of its /tmp, the main thread's stack.\n"
+"Returns the descriptor on which set-up failures arrive. Raises OSError.");
+static PyObject *prepare(PyObject *self, PyObject *args)
+{
+    int uid;
+    const char *options;
+    unsigned long long stack;
+    if (!PyArg_ParseTuple(args, "isK", &uid, &options, &stack))
+        return NULL;
+    box.change_user = uid >= 0;
+    box.uid = (uid_t)uid;
+    box.stack_bytes = stack;
+    snprintf(box.tmp_options, sizeof box.tmp_options, "%s", options);
+    int *address = NULL;
+    if (prctl(PR_GET_TID_ADDRESS, &address, 0, 0, 0) == 0 && address && *address == (int)syscall(SYS_gettid))
+        box.tid_address = address;
+    if (box.report[0] < 0 && pipe2(box.report, O_CLOEXEC | O_NONBLOCK) < 0)
+        return os_error();
+    box.prepared = 1;
+    return PyLong_FromLong(box.report[0]);
+}
+
+PyDoc_STRVAR(install_filter_doc, "install_filter(program)\n\n"
+"Put a classic BPF program before all system calls of this process and its children. Raises OSError.");
+static PyObject *install_filter(PyObject *self, PyObject *args)
+{
+    char *bytes;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(args, "y#", &bytes, &size))
+        return NULL;
+    struct sock_fprog program = {(unsigned short)(size / sizeof(struct sock_filter)), (struct sock_filter *)bytes};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program))
+        return os_error();
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(huge_text_doc, "huge_text(start, end)\n\n"
+"Replace the read-only span [start, end) of the interpreter, which must be aligned to 2 MiB, by a copy in huge\n"
+"pages: a fork then copies far fewer page table entries and takes far fewer faults. Raises OSError.");
+static PyObject *huge_text(PyObject *self, PyObject *args)
+{
+    unsigned long long start, end;
+    if (!PyArg_ParseTuple(args, "KK", &start, &end))
+        return NULL;
+    size_t size = end - start;
+    char *room = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        return os_error();
+    char *copy = (char *)(((uintptr_t)room + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
+    madvise(copy, size, MADV_HUGEPAGE);
+    memcpy(copy, (void *)(uintptr_t)start, size);
+    if (mprotect(copy, size, PROT_READ | PROT_EXEC))
+        return os_error();
+    if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(uintptr_t)start) == MAP_FAILED)
+        return os_error();
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(thread_stack_doc, "thread_stack(bytes)\n\n"
+"The default stack of new threads. glibc takes it from RLIMIT_STACK at start, which is made large for recursion.");
+static PyObject *thread_stack(PyObject *self, PyObject *args)
+{
+    unsigned long long size;
+    if (!PyArg_ParseTuple(args, "K", &size))
+        return NULL;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    int error = pthread_attr_setstacksize(&attributes, size);
+    if (!error)
+        error = pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+    if (error) {
+        errno = error;
+        return os_error();
+    }
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(mount_doc, "mount(source, target, type, flags, options): mount(2); None where C takes NULL.");
+static PyObject *py_mount(PyObject *self, PyObject *args)
+{
+    const char *source, *target, *type, *options;
+    unsigned long flags;
+    if (!PyArg_ParseTuple(args, "zszkz", &source, &target, &type, &flags, &options))
+        return NULL;
+    if (mount(source, target, type, flags, options))
+        return os_error();
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(enter_root_doc, "enter_root(path): make path the root and forget the old one: pivot_root(2) over itself.");
+static PyObject *enter_root(PyObject *self, PyObject *args)
+{
+    const char *path;
+    if (!PyArg_ParseTuple(args, "s", &path))
+        return NULL;
+    /* pivot_root(".", ".") stacks the old root on the new one, where it is then detached: no put-old folder */
+    if (chdir(path) || syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) || chdir("/"))
+        return os_error();
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(unshare_doc, "unshare(flags): unshare(2).");
+static PyObject *py_unshare(PyObject *self, PyObject *args)
+{
+    int flags;
+    if (!PyArg_ParseTuple(args, "i", &flags))
+        return NULL;
+    if (unshare(flags))
+        return os_error();
+    Py_RETURN_NONE;
+}
+
+/*** For every test, in the child ***/
+
+struct limits {
+    unsigned long long cpu_seconds, memory_bytes, file_bytes, open_files, processes;
+};
+
+static int limit(int resource, rlim_t value)
+{
+    struct rlimit both = {value, value};
+    return setrlimit(resource, &both);
+}
+
+static int drop_capabilities(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2];
+    memset(none, 0, sizeof none);
+    return (int)syscall(SYS_capset, &header, none);
+}
+
+static int become_user(void)
+{
+    /* raw system calls: glibc's wrappers would signal the threads of a parent that has none */
+    if (syscall(SYS_setgroups, 0, NULL) || syscall(SYS_setresgid, box.uid, box.uid, box.uid)
+        || syscall(SYS_setresuid, box.uid, box.uid, box.uid))
+        return -1;
+    return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* else /proc/self, and with it /dev/stdin, would be root's */
+}
+
+static void fail(const char *step)
+{
+    char text[96];
+    int size = snprintf(text, sizeof text, "%s: errno %d", step, errno);
+    ssize_t written = write(box.report[1], text, size);
+    (void)written;
+    _exit(EXIT_SETUP);
+}
+
+#define STEP(call) do { if ((call) < 0) fail(#call); } while (0)
+
+static void set_up(const int *fds, int count, const struct limits *l)
+{
+    STEP(mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, box.tmp_options));
+    STEP(mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL));
+    for (int i = 0; i < count; i++)
+        STEP(dup2(fds[i], i));
+    STEP(limit(RLIMIT_CPU, l->cpu_seconds));
+    STEP(limit(RLIMIT_AS, l->memory_bytes));
+    STEP(limit(RLIMIT_FSIZE, l->file_bytes));
+    STEP(limit(RLIMIT_NOFILE, l->open_files));
+    STEP(limit(RLIMIT_NPROC, l->processes));
+    STEP(limit(RLIMIT_STACK, box.stack_bytes));
+    if (box.change_user)
+        STEP(become_user());
+    STEP(drop_capabilities());
+    STEP(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)); /* no box outlives its zygote; changing the uid would clear it */
+    STEP(chdir("/tmp"));
+    STEP(syscall(SYS_close_range, (unsigned)count, ~0U, 0)); /* last: closes the report pipe too */
+}
+
+PyDoc_STRVAR(spawn_doc, "spawn(fds, cpu_seconds, memory_bytes, file_bytes, open_files, processes) -> (pid, pidfd) | None\n\n"
+"Start a box whose descriptors 0, 1, … are fds, and nothing else. Returns None in the child. The caller's\n"
+"descriptors must be above len(fds). Raises OSError if there can be no child.");
+static PyObject *spawn(PyObject *self, PyObject *args)
+{
+    PyObject *list;
+    struct limits l;
+    int fds[MAX_FDS];
+    if (!PyArg_ParseTuple(args, "O!KKKKK", &PyTuple_Type, &list, &l.cpu_seconds, &l.memory_bytes, &l.file_bytes,
+                          &l.open_files, &l.processes))
+        return NULL;
+    Py_ssize_t count = PyTuple_Size(list);
+    if (count > MAX_FDS || !box.prepared) {
+        PyErr_SetString(PyExc_ValueError, "too many descriptors, or not prepared");
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        fds[i] = (int)PyLong_AsLong(PyTuple_GetItem(list, i));
+        if (PyErr_Occurred())
+            return NULL;
+    }
+    int pidfd = -1;
+    unsigned long flags = SIGCHLD | CLONE_PIDFD | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
+    if (box.tid_address)
+        flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+    long pid = syscall(SYS_clone, flags, NULL, &pidfd, box.tid_address, 0);
+    if (pid < 0)
+        return os_error();
+    if (pid == 0) {
+        set_up(fds, (int)count, &l);
+        Py_RETURN_NONE;
+    }
+    return Py_BuildValue("li", pid, pidfd);
+}
+
+PyDoc_STRVAR(wait_doc, "wait(pid, pidfd, seconds, control) -> (status, cpu_seconds, peak_bytes) | None\n\n"
+"Wait for a box to end and reap it; None if it still runs after `seconds` (negative: no limit). If the host hangs\n"
+"up on `control` meanwhile there is nobody to answer: the box is killed and this process ends.");
+static PyObject *py_wait(PyObject *self, PyObject *args)
+{
+    long pid;
+    int pidfd, control;
+    double seconds;
+    if (!PyArg_ParseTuple(args, "lidi", &pid, &pidfd, &seconds, &control))
+        return NULL;
+    double end = now() + seconds;
+    struct pollfd polled[2] = {{pidfd, POLLIN, 0}, {control, 0, 0}};
+    int ready;
+    do {
+        double left = end - now();
+        ready = poll(polled, 2, seconds < 0 ? -1 : left > 0 ? (int)(left * 1000) + 1 : 0);
+    } while (ready < 0 && errno == EINTR);
+    if (ready < 0)
+        return os_error();
+    if (polled[1].revents & (POLLHUP | POLLERR)) {
+        syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+        _exit(0);
+    }
+    if (ready == 0)
+        Py_RETURN_NONE;
+    int status;
+    struct rusage used;
+    while (wait4((pid_t)pid, &status, 0, &used) < 0)
+        if (errno != EINTR)
+            return os_error();
+    double cpu = used.ru_utime.tv_sec + used.ru_stime.tv_sec + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+    return Py_BuildValue("idK", status, cpu, (unsigned long long)used.ru_maxrss * 1024);
+}
+
+static PyMethodDef methods[] = {
+    {"prepare", prepare, METH_VARARGS, prepare_doc},
+    {"install_filter", install_filter, METH_VARARGS, install_filter_doc},
+    {"huge_text", huge_text, METH_VARARGS, huge_text_doc},
+    {"thread_stack", thread_stack, METH_VARARGS, thread_stack_doc},
+    {"mount", py_mount, METH_VARARGS, mount_doc},
+    {"enter_root", enter_root, METH_VARARGS, enter_root_doc},
+    {"unshare", py_unshare, METH_VARARGS, unshare_doc},
+    {"spawn", spawn, METH_VARARGS, spawn_doc},
+    {"wait", py_wait, METH_VARARGS, wait_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "_box", "Boxes: fresh, limited, nameless processes, one for each test.", -1, methods,
+};
+
+PyMODINIT_FUNC PyInit__box(void)
+{
+    PyObject *self = PyModule_Create(&module);
+    if (self)
+        PyModule_AddIntConstant(self, "EXIT_SETUP", EXIT_SETUP);
+    return self;
+}

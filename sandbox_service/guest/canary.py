@@ -1,0 +1,63 @@
+"""The canary: a submission that tries what must not work, and prints what came of it.
+
+It runs where every submission runs. Its stdin is the path of a file that anyone on the machine may read, and that
+must not be seen from here. It is ours, so what it prints may be believed; the host compares it word for word.
+"""
+
+import ctypes
+import errno
+import json
+import os
+import socket
+
+
+def outcome(action):
+    try:
+        action()
+    except OSError as error:
+        return errno.errorcode.get(error.errno, "?")
+    return "done"
+
+
+def status(*names):
+    with open("/proc/self/status") as file:
+        lines = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+    return {name: lines.get(name, "").strip() for name in names}
+
+
+def raw(call, *arguments):
+    libc = ctypes.CDLL(None, use_errno=True)
+    if getattr(libc, call)(*arguments) < 0:
+        raise OSError(ctypes.get_errno(), "")
+
+
+def create(path):
+    with open(path, "w"):
+        pass
+
+
+def interfaces():
+    with open("/proc/net/dev") as file:
+        return [line.split(":")[0].strip() for line in file.readlines()[2:]]
+
+
+witness = input()
+seen = {
+    "pid": os.getpid(),
+    "uid": os.getuid(),
+    "processes": [name for name in os.listdir("/proc") if name.isdigit()],
+    "descriptors": sorted(int(name) for name in os.listdir("/proc/self/fd"))[:3],
+    "interfaces": interfaces(),
+    "root": sorted(os.listdir("/")),
+    **status("CapEff", "CapPrm", "NoNewPrivs", "Seccomp", "Seccomp_filters"),
+    "read_witness": outcome(lambda: open(witness).close()),
+    "write_root": outcome(lambda: create("/canary")),
+    "write_usr": outcome(lambda: create("/usr/canary")),
+    "socket": outcome(lambda: socket.socket().close()),
+    "mount": outcome(lambda: raw("mount", b"none", b"/tmp", b"tmpfs", 0, None)),
+    "new_user_namespace": outcome(lambda: raw("unshare", 0x10000000)),
+    "ptrace": outcome(lambda: raw("ptrace", 16, 1, 0, 0)),
+    "fork": outcome(lambda: os.fork() or os._exit(0)),
+    "execute": outcome(lambda: os.execv("/usr/bin/true", ["true"])),
+}
+print(json.dumps(seen))

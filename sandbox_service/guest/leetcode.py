@@ -1,0 +1,146 @@
+"""The built-in prelude `@leetcode`: the names that LeetCode's Python solutions take for granted.
+
+Made once, in the warm zygote; a box gets a copy of the table of names (`namespace`), not of the modules: fifteen star
+imports would cost a run about a millisecond. The star imports come in the order that LeetCodeDataset's own preamble
+has, since they overlap (`pow` is math's). Nothing here recurses: lists of 100,000 nodes are legal.
+"""
+
+# ruff: noqa: F401, F403, F405, E402, I001
+# a module of star imports is what this is
+
+from __future__ import annotations
+
+import collections as _collections
+import datetime
+import functools
+import heapq
+import itertools
+import json
+import math
+import operator
+import random
+import re
+import string
+import typing
+from typing import *
+from functools import *
+from collections import *
+from itertools import *
+from heapq import *
+from bisect import *
+from string import *
+from operator import *
+from math import *
+from typing import Any
+
+collections = _collections
+
+_PRIVATE = ("annotations", "namespace")
+
+
+class ListNode:
+    """A node of a singly linked list."""
+
+    def __init__(self, val: Any = 0, next: ListNode | None = None) -> None:  # noqa: A002: LeetCode's own name
+        self.val = val
+        self.next = next
+
+
+class TreeNode:
+    """A node of a binary tree."""
+
+    def __init__(self, val: Any = 0, left: TreeNode | None = None, right: TreeNode | None = None) -> None:
+        self.val = val
+        self.left = left
+        self.right = right
+
+
+def list_node(values: list[Any]) -> ListNode | None:
+    """A linked list of the values; None if there are none."""
+    head: ListNode | None = None
+    for value in reversed(values):
+        head = ListNode(value, head)
+    return head
+
+
+def list_values(node: ListNode | None) -> list[Any]:
+    """The values of a linked list. A list that bites its own tail is a ValueError."""
+    values: list[Any] = []
+    seen: set[int] = set()
+    while node is not None:
+        if id(node) in seen:
+            raise ValueError("a linked list with a cycle")
+        seen.add(id(node))
+        values.append(node.val)
+        node = node.next
+    return values
+
+
+def is_same_list(p1: ListNode | None, p2: ListNode | None) -> bool:
+    """Whether two lists have equal values in the same order. One of them must end."""
+    while p1 is not None and p2 is not None:
+        if not p1.val == p2.val:
+            return False
+        p1, p2 = p1.next, p2.next
+    return p1 is None and p2 is None
+
+
+def tree_node(values: list[Any]) -> TreeNode | None:
+    """A tree from its values in level order: None where a child is missing; a missing node's children are left out."""
+    if not values or values[0] is None:
+        return None
+    root = TreeNode(values[0])
+    parents = _collections.deque([root])
+    rest = iter(values[1:])
+    for value in rest:
+        parent = parents.popleft()
+        parent.left = _child(value, parents)
+        parent.right = _child(next(rest, None), parents)
+        if not parents:
+            break
+    return root
+
+
+def _child(value: Any, parents: deque[TreeNode]) -> TreeNode | None:
+    if value is None:
+        return None
+    child = TreeNode(value)
+    parents.append(child)
+    return child
+
+
+def tree_values(node: TreeNode | None) -> list[Any]:
+    """The reverse of `tree_node`, without the Nones at the end. A node met twice is a ValueError."""
+    values: list[Any] = []
+    seen: set[int] = set()
+    queue = _collections.deque([node])
+    while queue:
+        current = queue.popleft()
+        values.append(None if current is None else current.val)
+        if current is None:
+            continue
+        if id(current) in seen:
+            raise ValueError("not a tree: a node is reached twice")
+        seen.add(id(current))
+        queue += (current.left, current.right)
+    while values and values[-1] is None:
+        values.pop()
+    return values
+
+
+def is_same_tree(p: TreeNode | None, q: TreeNode | None) -> bool:
+    """Whether two trees have the same shape and equal values. One of them must be finite."""
+    pairs = [(p, q)]
+    while pairs:
+        one, other = pairs.pop()
+        if one is None and other is None:
+            continue
+        if one is None or other is None or not one.val == other.val:
+            return False
+        pairs += ((one.left, other.left), (one.right, other.right))
+    return True
+
+
+def namespace() -> dict[str, Any]:
+    """A fresh table of the names that solutions and tests see."""
+    return {name: value for name, value in globals().items() if name[0] != "_" and name not in _PRIVATE}

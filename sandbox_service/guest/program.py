@@ -1,0 +1,132 @@
+"""Runs a submission as a program: in the box, after its set-up, with nothing trusted left around it.
+
+The process that this runs in belongs to the submission from `execute` on. Nothing it says afterwards is believed;
+the host looks at the kernel's wait status and at the files it made itself.
+"""
+
+import atexit
+import fcntl
+import gc
+import io
+import marshal
+import os
+import sys
+import traceback
+import types
+from typing import NoReturn
+
+SOURCE_FD, CACHE_FD = 3, 4
+FILENAME = "solution.py"
+
+# first byte of the cache: what became of the source. Written and sealed before any of the submission's code runs.
+COMPILED = b"C"
+REFUSED = b"E"
+NOT_KEPT = b"N"
+
+OUT_OF_MEMORY = 111
+FLUSH_FAILED = 120
+F_ADD_SEALS, F_GET_SEALS, SEAL_WRITE, SEAL_ALL = 1033, 1034, 8, 0xF
+
+_main = types.ModuleType("__main__")
+
+
+def prepare() -> None:
+    """Once, in the zygote: stream objects over descriptors 0 to 2, and an empty `__main__`."""
+    sys.stdin = io.TextIOWrapper(
+        io.BufferedReader(io.FileIO(0, "r", closefd=False), 1 << 16), encoding="utf-8", errors="surrogateescape"
+    )
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(io.FileIO(1, "w", closefd=False), 1 << 16), encoding="utf-8", errors="surrogateescape"
+    )
+    sys.stderr = io.TextIOWrapper(
+        io.FileIO(2, "w", closefd=False), encoding="utf-8", errors="backslashreplace", write_through=True
+    )
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    sys.argv = [FILENAME]
+    _main.__dict__["__builtins__"] = __builtins__
+    sys.modules["__main__"] = _main
+
+
+def load() -> types.CodeType:
+    """The submission's code: from the cache, or compiled and put there. Ends the process if it cannot be compiled."""
+    sealed = fcntl.fcntl(CACHE_FD, F_GET_SEALS) & SEAL_WRITE
+    size = os.fstat(CACHE_FD).st_size
+    if sealed and size > len(NOT_KEPT):
+        return marshal.loads(os.pread(CACHE_FD, size - 1, 1))
+    source = os.pread(SOURCE_FD, os.fstat(SOURCE_FD).st_size, 0)
+    try:
+        code = compile(source.decode("utf-8-sig"), FILENAME, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
+        text = "".join(traceback.format_exception_only(error)).strip()
+        _keep(REFUSED + text.encode("utf-8", "backslashreplace"))
+        os._exit(1)
+    if not sealed:
+        _keep(COMPILED + marshal.dumps(code))
+    return code
+
+
+def _keep(record: bytes) -> None:
+    try:
+        os.pwrite(CACHE_FD, record, 0)
+    except OSError:  # larger than the box may write: every test compiles anew
+        os.ftruncate(CACHE_FD, 0)
+        os.pwrite(CACHE_FD, NOT_KEPT, 0)
+    fcntl.fcntl(CACHE_FD, F_ADD_SEALS, SEAL_ALL)
+
+
+def run() -> NoReturn:
+    """Run the submission with its own stdin, stdout and stderr, as `python3 solution.py` would."""
+    code = load()
+    os.closerange(SOURCE_FD, CACHE_FD + 1)
+    os._exit(finish(execute(code, _main.__dict__)))
+
+
+def execute(code: types.CodeType, namespace: dict[str, object]) -> int:
+    """Run code to its end; the exit status that python would give it."""
+    gc.enable()
+    try:
+        exec(code, namespace)  # noqa: S102: this is what the box is for
+    except SystemExit as end:
+        return _exit_status(end.code)
+    except BaseException as error:  # noqa: BLE001: whatever the submission raises is its own, and ends here
+        return explain(error)
+    return 0
+
+
+def _exit_status(code: object) -> int:
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    print(code, file=sys.stderr)
+    return 1
+
+
+def explain(error: BaseException) -> int:
+    """Show a submission's exception on its stderr, without our own frames; the exit status it deserves."""
+    below = error.__traceback__
+    while below is not None and below.tb_frame.f_code.co_filename != FILENAME:
+        below = below.tb_next
+    try:
+        sys.excepthook(type(error), error, below)
+    except BaseException:  # noqa: BLE001, S110: a hook of the submission's; the status is all that counts
+        pass
+    return OUT_OF_MEMORY if isinstance(error, MemoryError) else 1
+
+
+def finish(status: int) -> int:
+    """What python does at its end: join threads, run exit handlers, flush. The status may become a failure."""
+    try:
+        threading = sys.modules.get("threading")
+        if threading is not None:
+            threading._shutdown()
+        atexit._run_exitfuncs()
+    except BaseException:  # noqa: BLE001: a handler of the submission's
+        status = status or 1
+    for stream in (sys.stdout, sys.__stdout__):
+        try:
+            stream.flush()
+        except BaseException:  # noqa: BLE001: a full output file, or a stream of the submission's own making
+            if stream is sys.__stdout__:
+                status = status or FLUSH_FAILED
+    return status

@@ -1,0 +1,76 @@
+"""The messages between the host and a zygote: one SEQPACKET message each way for every run.
+
+The host sends a `Job` with its files as descriptors; the zygote answers with one `Record` for every box it ran, or
+with the text of a fault, or first, any number of times, with "still starved" when a deadline had to be moved.
+This is the only guest file that the host imports too: both sides of a wire must read the same description.
+"""
+
+import array
+import socket
+import struct
+from typing import NamedTuple
+
+# what to run, and which descriptors come along, in this order
+STDIN = 1  # source, cache, stdin, stdout, stderr
+CALLS = 2  # source, cache, calls, stdout, stderr, results
+PAIR = 3  # source, cache, prelude, test, stdout, stderr, tester's stderr, report
+
+# what an answer begins with
+DONE = b"D"
+FAULT = b"F"
+STARVED = b"S"
+
+JOB = struct.Struct("<BIIIQQdd")
+RECORD = struct.Struct("<iBdddQ")
+MAX_MESSAGE = 4096
+MAX_FDS = 16
+
+
+class Job(NamedTuple):
+    """One run: kind and limits. Seconds and bytes; `tester_cpu_seconds` is for the trusted half of a pair."""
+
+    mode: int
+    cpu_seconds: int
+    tester_cpu_seconds: int
+    processes: int
+    memory_bytes: int
+    file_bytes: int
+    wall_seconds: float
+    patience_seconds: float  # how long a starved box may be waited for in all
+
+
+class Record(NamedTuple):
+    """What was seen of one box: wait status, whether it was killed at the deadline, times, peak memory."""
+
+    status: int
+    timed_out: int
+    cpu_seconds: float
+    wall_seconds: float
+    starved_seconds: float  # negative: unknown
+    peak_memory_bytes: int
+
+
+def send_job(control: socket.socket, job: Job, fds: list[int]) -> None:
+    """Send a job and its files. Raises OSError if the other side is gone."""
+    control.sendmsg([JOB.pack(*job)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
+
+
+def receive_job(control: socket.socket) -> tuple[Job, list[int]] | None:
+    """The next job and its files; None when the host has gone."""
+    message, ancillary, _, _ = control.recvmsg(MAX_MESSAGE, socket.CMSG_SPACE(MAX_FDS * 4))
+    if not message:
+        return None
+    fds: list[int] = []
+    for _, _, data in ancillary:
+        fds += array.array("i", data)
+    return Job(*JOB.unpack(message)), fds
+
+
+def pack_records(records: list[Record]) -> bytes:
+    """The answer to a job that was run."""
+    return DONE + b"".join(RECORD.pack(*record) for record in records)
+
+
+def unpack_records(message: bytes) -> list[Record]:
+    """The records of a `DONE` answer. Raises struct.error on nonsense."""
+    return [Record(*fields) for fields in RECORD.iter_unpack(message[1:])]

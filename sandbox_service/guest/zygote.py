@@ -1,0 +1,279 @@
+"""The zygote: a warm interpreter inside firejail that turns every test into a fresh process.
+
+It is trusted, single-threaded, and reads no byte that a user wrote: code, input and output travel as descriptors
+from the host to the box and back. Its life: import what programs usually import, build the room, prepare the
+streams, put the interpreter on huge pages, install the system call filter, say hello, then serve jobs until the
+host goes away.
+"""
+
+import gc
+import json
+import os
+import random
+import resource
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from typing import NoReturn
+
+import _box
+import calls
+import leetcode  # noqa: F401: the built-in prelude, warm for every box
+import pair
+import program
+import room
+import wire
+from wire import Job, Record
+
+OURS = ("_box", "calls", "candidate", "leetcode", "pair", "program", "room", "tester", "values", "wire", "zygote")
+USUAL_MODULES = (
+    "math collections heapq bisect itertools functools re string random typing copy operator datetime json fractions "
+    "decimal statistics traceback linecache threading"
+).split()
+
+RESERVED_FDS = 12
+OPEN_FILES = 256
+THREADS = 64
+MAIN_STACK_BYTES = 1 << 30
+THREAD_STACK_BYTES = 8 << 20
+TESTER_MEMORY_BYTES = 2 << 30
+TMP_OPTIONS = "size=32m,nr_inodes=2048"
+TICK_SECONDS = 0.01
+LIBRARIES = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
+
+_proc_fd = -1
+_own_memory = 0
+_report_fd = -1
+
+
+def main() -> None:
+    """Start, say hello, serve. argv[1] is the host's JSON: control, guest and filter descriptors, uid, cpu, kind."""
+    options = json.loads(sys.argv[1])
+    control = socket.socket(fileno=options["control"])
+    warm(options["kind"])
+    hello = identity()
+    move_in(options)
+    control.send(json.dumps(hello).encode())
+    serve(control)
+    os._exit(0)
+
+
+def warm(kind: str) -> None:
+    """Import what programs usually import, and make what must be the same in every box the same."""
+    sys.path.extend(path for path in LIBRARIES if os.path.isdir(path))
+    for name in USUAL_MODULES:
+        __import__(name)
+    if kind == "numpy":
+        import numpy  # noqa: ICN001
+
+        numpy.random.seed(0)
+    random.seed(0)  # a program that draws without seeding gets the same numbers in every box: verdicts repeat
+    _add_site_builtins()
+
+
+def _add_site_builtins() -> None:
+    """`exit`, `quit` and the like, which the site module would have made."""
+    import _sitebuiltins
+    import builtins
+
+    for name in ("exit", "quit"):
+        setattr(builtins, name, _sitebuiltins.Quitter(name, "Ctrl-D (i.e. EOF)"))
+    builtins.help = _sitebuiltins._Helper()
+
+
+def identity() -> dict[str, object]:
+    """What the host compares with its own: the proof that firejail did put us into a jail."""
+    with open("/proc/self/status") as file:
+        status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+    with open("/proc/self/net/dev") as file:
+        interfaces = [line.split(":")[0].strip() for line in file.readlines()[2:]]
+    return {
+        "namespaces": {name: os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "net", "mnt", "ipc")},
+        "interfaces": interfaces,
+        "seccomp": status.get("Seccomp"),
+        "no_new_privs": status.get("NoNewPrivs"),
+        "bounding_set": status.get("CapBnd"),
+        "python": "{} {}.{}.{}".format(sys.implementation.name, *sys.version_info[:3]),
+    }
+
+
+def move_in(options: dict[str, int]) -> None:
+    """Everything that is done once so that no test pays for it; the filter comes last."""
+    global _proc_fd, _report_fd, _own_memory
+    uid = options["uid"]
+    if options["cpu"] >= 0:
+        os.sched_setaffinity(0, [options["cpu"]])
+    _proc_fd = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    bpf = os.pread(options["filter"], 1 << 16, 0)
+    os.close(options["filter"])
+    room.use_huge_text()
+    _own_memory = _virtual_memory()
+    room.build(uid, own_namespace=options["own_namespace"])
+    os.close(options["guest"])
+    _set_environment()
+    owner = "" if options["own_namespace"] else f",uid={uid},gid={uid}"
+    box_uid = -1 if options["own_namespace"] else uid
+    _report_fd = _box.prepare(box_uid, f"{TMP_OPTIONS},mode=700{owner}", MAIN_STACK_BYTES)
+    _box.thread_stack(THREAD_STACK_BYTES)
+    for limit in (resource.RLIMIT_CORE, resource.RLIMIT_MSGQUEUE, resource.RLIMIT_MEMLOCK):
+        resource.setrlimit(limit, (0, 0))
+    _reserve_fds()
+    program.prepare()
+    for name in OURS:
+        sys.modules.pop(name, None)  # a program's own `import values` finds nothing of ours
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    _box.install_filter(bpf)
+
+
+def _set_environment() -> None:
+    """firejail added variables of its own; programs see only these."""
+    kept = {name: os.environ[name] for name in ("PATH", "LC_ALL", "TZ", "PYTHONHASHSEED") if name in os.environ}
+    threads = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    os.environ.clear()
+    os.environ.update(kept | threads | {"HOME": "/tmp", "TMPDIR": "/tmp"})  # noqa: S108: the box's own
+    time.tzset()
+
+
+def _reserve_fds() -> None:
+    """Occupy the low numbers, so that a descriptor from the host never stands where a box's 0, 1, 2, … will be."""
+    null = os.open("/dev/null", os.O_RDWR)
+    for fd in range(RESERVED_FDS):
+        if fd < 3 or not _is_open(fd):
+            os.dup2(null, fd, inheritable=fd < 3)
+    os.close(null)
+
+
+def _is_open(fd: int) -> bool:
+    try:
+        os.fstat(fd)
+    except OSError:
+        return False
+    return True
+
+
+def _virtual_memory() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def serve(control: socket.socket) -> None:
+    """Answer jobs until the host is gone."""
+    runners = {wire.STDIN: run_stdin, wire.CALLS: run_calls, wire.PAIR: run_pair}
+    while True:
+        message = wire.receive_job(control)
+        if message is None:
+            return
+        job, fds = message
+        try:
+            answer = wire.pack_records(runners[job.mode](control, job, fds))
+        except OSError as error:
+            answer = wire.FAULT + str(error).encode()
+        control.send(answer)
+        for fd in fds:
+            os.close(fd)
+
+
+def run_stdin(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
+    """A whole program on one input."""
+    source, cache, stdin, stdout, stderr = fds
+    return [wait(control, job, spawn(job, (stdin, stdout, stderr, source, cache), program.run))]
+
+
+def run_calls(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
+    """Calls of a submission's functions, one after another in one box."""
+    source, cache, wanted, stdout, stderr, results = fds
+    return [wait(control, job, spawn(job, (0, stdout, stderr, source, cache, wanted, results), calls.run))]
+
+
+def run_pair(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
+    """A candidate and its tester, each in a box, joined by two pipes and nothing else. Records in that order.
+
+    The tester decides when it is over; a candidate that still runs then is killed, which says nothing about it.
+    """
+    source, cache, prelude, test, stdout, stderr, tester_stderr, report = fds
+    to_candidate, to_tester = os.pipe(), os.pipe()
+    one = spawn(job, (0, stdout, stderr, source, cache, prelude, to_candidate[0], to_tester[1]), pair.run_candidate)
+    generous = job._replace(
+        cpu_seconds=job.tester_cpu_seconds, memory_bytes=max(job.memory_bytes, TESTER_MEMORY_BYTES)
+    )
+    other = spawn(generous, (0, 0, tester_stderr, test, to_tester[0], to_candidate[1], report), pair.run_tester)
+    for fd in (*to_candidate, *to_tester):
+        os.close(fd)
+    tester_record = wait(control, job, other, also=one[0])
+    now = job._replace(wall_seconds=0.0, patience_seconds=0.0)
+    return [wait(control, now, one), tester_record]
+
+
+def spawn(job: Job, fds: tuple[int, ...], inside: Callable[[], NoReturn]) -> tuple[int, int]:
+    """A new box: its process id and descriptor. In it, `inside` runs and never returns."""
+    tasks = THREADS if job.processes == 1 else job.processes + THREADS
+    box = _box.spawn(fds, job.cpu_seconds, _own_memory + job.memory_bytes, job.file_bytes, OPEN_FILES, tasks)
+    if box is None:
+        inside()
+    return box
+
+
+def wait(control: socket.socket, job: Job, box: tuple[int, int], also: int = 0) -> Record:
+    """Wait for a box, kill it at its deadline, and say what was seen.
+
+    Only time in which the box could have run counts: while it (or the box `also`, which it may be waiting for)
+    waits for a processor the deadline moves, up to the job's patience, and the host is told so that its own moves too.
+    """
+    pid, pidfd = box
+    begin, starved, timed_out = time.monotonic(), 0.0, 0
+    ended = _box.wait(pid, pidfd, job.wall_seconds, control.fileno())
+    while ended is None:
+        starved = max(runqueue_seconds(pid), runqueue_seconds(also) if also else 0.0)
+        limit = min(job.wall_seconds + max(starved, 0.0), job.patience_seconds)
+        left = limit - (time.monotonic() - begin)
+        if left > TICK_SECONDS:
+            control.send(wire.STARVED)
+        else:
+            timed_out, left = 1, -1.0
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        ended = _box.wait(pid, pidfd, left, control.fileno())
+    os.close(pidfd)
+    status, cpu, peak = ended
+    if status == _box.EXIT_SETUP << 8:
+        _raise_setup_failure()
+    return Record(status, timed_out, cpu, time.monotonic() - begin, starved, peak)
+
+
+def runqueue_seconds(pid: int) -> float:
+    """How long the box's most unlucky thread was runnable without running; -1 where the kernel does not say."""
+    longest = -1.0
+    try:
+        for task in _tasks(pid):
+            longest = max(longest, int(_read_proc(f"{pid}/task/{task}/schedstat").split()[1]) * 1e-9)
+    except (OSError, ValueError, IndexError):
+        pass
+    return longest
+
+
+def _tasks(pid: int) -> list[str]:
+    folder = os.open(f"{pid}/task", os.O_RDONLY | os.O_DIRECTORY, dir_fd=_proc_fd)
+    try:
+        return os.listdir(folder)
+    finally:
+        os.close(folder)
+
+
+def _read_proc(path: str) -> bytes:
+    fd = os.open(path, os.O_RDONLY, dir_fd=_proc_fd)
+    try:
+        return os.read(fd, 256)
+    finally:
+        os.close(fd)
+
+
+def _raise_setup_failure() -> None:
+    """Exit status 97 and a report: the set-up failed. Without a report it is the program's own exit status."""
+    try:
+        report = os.read(_report_fd, 4096)
+    except BlockingIOError:
+        return
+    raise OSError(f"set-up: {report.decode(errors='replace')}")

@@ -1,0 +1,279 @@
+"""One firejail with a zygote in it: started, proved to be a jail, given work, killed.
+
+firejail may *not* jail and say nothing of it: where it believes itself already sandboxed it runs the program as it
+is. So a jail that has started is not yet trusted: the zygote reports what it sees of itself, and `_verify` compares
+that with what the host sees of itself. The canary (canary.py) then tries what must not work.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import resource
+import signal
+import socket
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from sandbox_service.errors import JailDied, JailUnsafe, SetupFailed
+from sandbox_service.jails import files, seccomp, wire
+from sandbox_service.jails.base import Outcome
+from sandbox_service.jails.files import Program
+from sandbox_service.schema import Limits
+
+GUEST = Path(__file__).resolve().parent.parent / "guest"
+PROFILE = Path(__file__).resolve().parent / "worker.profile"
+KINDS = ("std", "numpy", "processes")
+
+START_SECONDS = 30.0
+GRACE_SECONDS = 5.0
+PATIENCE = 8.0  # a starved box is waited for up to this many times its wall limit
+MAIN_STACK_BYTES = 1 << 30
+LEAST_FILE_BYTES = 16 << 20  # room for the compiled program, whatever the output limit
+STDERR_BYTES = 64 << 10
+TESTER_SECONDS = 10
+
+BOOTSTRAP = 'import sys; sys.path.insert(0, "/proc/self/fd/%d"); import zygote; zygote.main()'
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/nonexistent",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONHASHSEED": "0",  # the order of a set decided some answers
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",  # else every thread reserves 64 MiB of the address space that is limited
+    "LD_BIND_NOW": "1",
+    "container": "docker",  # without it firejail, inside a container, takes itself for jailed and does nothing
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a jail stands: which programs, which uid its boxes get (-1: ours), which processor it is bound to."""
+
+    firejail: str
+    python: str
+    uid: int
+    cpu: int
+
+    @property
+    def privileged(self) -> bool:
+        """As root every box gets a uid of its slot's own; else everything runs as us, in a user namespace."""
+        return self.uid >= 0
+
+
+@dataclass(frozen=True)
+class PairResult:
+    """An assert test's two outcomes and what the tester wrote: None if it wrote nothing whole."""
+
+    candidate: Outcome
+    tester: Outcome
+    report: dict[str, object] | None
+
+
+class Jail:
+    """A firejail and its zygote. Not thread-safe: one slot drives it, one run at a time."""
+
+    def __init__(self, place: Place, kind: str) -> None:
+        self.kind = kind
+        self.runs = 0
+        self.identity: dict[str, object] = {}
+        self._ready = False
+        self._control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._process = _start(place, kind, remote)
+        finally:
+            remote.close()
+
+    def wait_ready(self) -> None:
+        """Wait for the zygote's word, and check it. Raises JailDied, or JailUnsafe if this is no jail."""
+        if self._ready:
+            return
+        message = self._receive(START_SECONDS)
+        try:
+            self.identity = json.loads(message)
+        except ValueError:
+            raise JailDied(f"the zygote did not start: {message[:300]!r}") from None
+        _verify(self.identity)
+        self._ready = True
+
+    def run_stdin(self, program: Program, stdin: bytes, limits: Limits) -> Outcome:
+        """Run the program once on this input, in a box of its own. Raises SandboxFault."""
+        with _Files(stdin, b"", b"") as (source, out, err):
+            (record,) = self._run(wire.STDIN, limits, [program.source_fd, program.cache_fd, source, out, err])
+            return _outcome(record, out, err, limits)
+
+    def run_calls(self, program: Program, calls: bytes, limits: Limits) -> tuple[Outcome, bytes]:
+        """Make the calls (JSON) in one box; the outcome and the lines of results. Raises SandboxFault."""
+        with _Files(calls, b"", b"", b"") as (wanted, out, err, results):
+            fds = [program.source_fd, program.cache_fd, wanted, out, err, results]
+            (record,) = self._run(wire.CALLS, limits, fds)
+            return _outcome(record, out, err, limits), files.read(results, limits.output_bytes + 1)
+
+    def run_pair(self, program: Program, prelude: str, test: bytes, limits: Limits) -> PairResult:
+        """Run a test program (JSON with its names) against the candidate, in two boxes. Raises SandboxFault."""
+        with _Files(prelude.encode(), test, b"", b"", b"", b"") as (first, wanted, out, err, tester_err, report):
+            fds = [program.source_fd, program.cache_fd, first, wanted, out, err, tester_err, report]
+            one, other = self._run(wire.PAIR, limits, fds)
+            return PairResult(
+                _outcome(one, out, err, limits), _outcome(other, report, tester_err, limits), _report(report)
+            )
+
+    def _run(self, mode: int, limits: Limits, fds: list[int]) -> list[wire.Record]:
+        self.runs += 1
+        job = _job(mode, limits)
+        try:
+            wire.send_job(self._control, job, fds)
+        except OSError as error:
+            raise JailDied(f"the zygote is gone: {error}") from None
+        give_up = time.monotonic() + job.patience_seconds + GRACE_SECONDS
+        message = wire.STARVED
+        while message == wire.STARVED:
+            message = self._receive(min(job.wall_seconds + GRACE_SECONDS, give_up - time.monotonic()))
+        if message[:1] == wire.FAULT:
+            raise SetupFailed(message[1:].decode("utf-8", "replace"))
+        return wire.unpack_records(message)
+
+    def _receive(self, seconds: float) -> bytes:
+        self._control.settimeout(max(seconds, 0.001))
+        try:
+            message = self._control.recv(wire.MAX_MESSAGE)
+        except OSError as error:
+            raise JailDied(f"no answer from the zygote: {error}") from None
+        if not message:
+            raise JailDied("the zygote ended")
+        return message
+
+    def kill(self) -> None:
+        """End everything in it, at once and for certain."""
+        self._control.close()  # the zygote ends itself when it notices, even where we may not kill firejail
+        for process in _family(self._process.pid):
+            with suppress(psutil.Error):
+                process.kill()
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def processes(self) -> list[psutil.Process]:
+        """firejail and what runs in it, for measuring and for tests that kill."""
+        return _family(self._process.pid)
+
+
+class _Files:
+    """memfds with these contents, closed at the end."""
+
+    def __init__(self, *contents: bytes) -> None:
+        self._fds = [files.create(content) for content in contents]
+
+    def __enter__(self) -> list[int]:
+        return self._fds
+
+    def __exit__(self, *_: object) -> None:
+        for fd in self._fds:
+            os.close(fd)
+
+
+def _start(place: Place, kind: str, remote: socket.socket) -> subprocess.Popen[bytes]:
+    guest = os.open(GUEST, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    bpf = files.create(seccomp.build_filter(processes=kind == "processes"))
+    fds = (remote.fileno(), guest, bpf)
+    options = {
+        "control": fds[0],
+        "guest": guest,
+        "filter": bpf,
+        "uid": place.uid if place.privileged else os.getuid(),
+        "own_namespace": not place.privileged,
+        "cpu": place.cpu,
+        "kind": kind,
+    }
+    jail = [place.firejail, "--quiet", f"--profile={PROFILE}", f"--keep-fd={','.join(map(str, fds))}", "--"]
+    # -P -s -S: nothing but the standard library is on the path; not -I, which would ignore the fixed hash seed
+    zygote = [place.python, "-P", "-s", "-S", "-B", "-c", BOOTSTRAP % guest, json.dumps(options)]
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    most = MAIN_STACK_BYTES if hard == resource.RLIM_INFINITY else min(MAIN_STACK_BYTES, hard)
+    try:
+        # the room for the main thread's stack is fixed when a program starts: contest programs recurse deeply
+        resource.setrlimit(resource.RLIMIT_STACK, (most, hard))
+        return subprocess.Popen(
+            jail + zygote,
+            pass_fds=fds,
+            env=ENVIRONMENT,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
+        os.close(guest)
+        os.close(bpf)
+
+
+def _verify(identity: dict[str, object]) -> None:
+    """Compare what the zygote sees of itself with what we see of ourselves. Raises JailUnsafe."""
+    namespaces = identity.get("namespaces")
+    assert isinstance(namespaces, dict)
+    shared = [name for name, seen in namespaces.items() if seen == os.readlink(f"/proc/self/ns/{name}")]
+    reasons = [f"it shares our {name} namespace" for name in shared]
+    if identity.get("interfaces") != ["lo"]:
+        reasons.append(f"it sees network interfaces {identity.get('interfaces')}")
+    if identity.get("seccomp") != "2":
+        reasons.append("firejail installed no system call filter")
+    if identity.get("no_new_privs") != "1":
+        reasons.append("it may gain privileges")
+    if reasons:
+        raise JailUnsafe("firejail did not jail: " + ", ".join(reasons))
+
+
+def _job(mode: int, limits: Limits) -> wire.Job:
+    cpu = math.ceil(limits.cpu_seconds)
+    return wire.Job(
+        mode=mode,
+        cpu_seconds=cpu,
+        tester_cpu_seconds=cpu + TESTER_SECONDS,
+        processes=limits.processes,
+        memory_bytes=limits.memory_bytes,
+        file_bytes=max(limits.output_bytes, LEAST_FILE_BYTES) + 1,
+        wall_seconds=limits.wall,
+        patience_seconds=limits.wall * PATIENCE,
+    )
+
+
+def _outcome(record: wire.Record, out: int, err: int, limits: Limits) -> Outcome:
+    status = record.status
+    return Outcome(
+        exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
+        signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
+        timed_out=bool(record.timed_out),
+        cpu_seconds=record.cpu_seconds,
+        wall_seconds=record.wall_seconds,
+        starved_seconds=None if record.starved_seconds < 0 else record.starved_seconds,
+        peak_memory_bytes=record.peak_memory_bytes,
+        stdout=files.read(out, limits.output_bytes + 1),
+        stderr=files.read(err, STDERR_BYTES),
+        stdout_bytes=files.size(out),
+    )
+
+
+def _report(fd: int) -> dict[str, object] | None:
+    try:
+        report = json.loads(files.read(fd, STDERR_BYTES))
+    except ValueError:
+        return None
+    return report if isinstance(report, dict) else None
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    try:
+        parent = psutil.Process(pid)
+        return [parent, *parent.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []

@@ -1,0 +1,127 @@
+"""Which part of a model's answer is the program.
+
+Fenced blocks are found by CommonMark's rules with one difference: a fence that never closes is no block, for its
+program was cut off. A program in the reasoning is no answer. Everything is one pass over the lines: no regular
+expression could be made to backtrack here. Whether the program is any good is not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sandbox_service.schema import ExtractionRule
+
+THINK_OPEN, THINK_CLOSE = "<think>", "</think>"
+ANSWER_OPEN, ANSWER_CLOSE = "<answer>", "</answer>"
+FENCE_LENGTH = 3
+FENCE_INDENT = 3
+
+# How models tag their blocks, in lower case. A language that is not here has its own name for a tag.
+TAGS: dict[str, frozenset[str]] = {
+    "python": frozenset({"python", "py", "python3"}),
+    "cpp": frozenset({"cpp", "c++", "cc", "cxx"}),
+    "javascript": frozenset({"javascript", "js", "node"}),
+    "typescript": frozenset({"typescript", "ts"}),
+    "go": frozenset({"go", "golang"}),
+    "rust": frozenset({"rust", "rs"}),
+    "bash": frozenset({"bash", "sh", "shell"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A closed fenced block: the first word after its opening fence, in lower case, and what is in it."""
+
+    tag: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    indent: int
+    mark: str
+    length: int
+    info: str
+
+    def closes(self, opening: _Fence) -> bool:
+        return self.mark == opening.mark and self.length >= opening.length and not self.info
+
+
+def extract(completion: str, rule: ExtractionRule, language: str) -> str | None:
+    """The program in `completion`, or None if there is none by `rule`; blank code is none.
+
+    A block fits if its tag is one of the language's, or if it has no tag. `whole` takes the completion as it is.
+    """
+    if rule == "whole":
+        return completion
+    answer = _after_thinking(completion.replace("\r\n", "\n"))
+    if answer is None:
+        return None
+    code = _tagged_answer(answer, language) if rule == "answer_tag" else _from_blocks(answer, rule, language)
+    return code if code is not None and code.strip() else None
+
+
+def _after_thinking(text: str) -> str | None:
+    """What follows the last thought; None if the last thought was never finished."""
+    answer = text.rpartition(THINK_CLOSE)[2]
+    return None if THINK_OPEN in answer else answer
+
+
+def _from_blocks(text: str, rule: ExtractionRule, language: str) -> str | None:
+    tags = TAGS.get(language.lower(), frozenset({language.lower()}))
+    fitting = [block.code for block in blocks(text) if not block.tag or block.tag in tags]
+    if not fitting:
+        return None
+    if rule == "all_blocks":
+        return "\n".join(fitting)
+    return fitting[0 if rule == "first_block" else -1]
+
+
+def _tagged_answer(text: str, language: str) -> str | None:
+    before, closed, _ = text.rpartition(ANSWER_CLOSE)
+    _, opened, body = before.rpartition(ANSWER_OPEN)
+    if not closed or not opened:
+        return None
+    if any(_fence(line) for line in body.split("\n")):
+        return _from_blocks(body, "last_block", language)
+    return body
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """All closed fenced blocks, in order. Lines end in LF."""
+    opening: _Fence | None = None
+    content: list[str] = []
+    for line in text.split("\n"):
+        fence = _fence(line)
+        if opening is None:
+            opening, content = fence, []
+        elif fence is not None and fence.closes(opening):
+            yield Block(_tag(opening), "\n".join(content))
+            opening = None
+        else:
+            content.append(_unindented(line, opening.indent))
+
+
+def _fence(line: str) -> _Fence | None:
+    body = line.lstrip(" ")
+    indent = len(line) - len(body)
+    mark = body[:1]
+    if mark not in ("`", "~") or indent > FENCE_INDENT:
+        return None
+    rest = body.lstrip(mark)
+    info = rest.strip(" \t")
+    length = len(body) - len(rest)
+    # ```code``` within a line is a code span, not a fence.
+    if length < FENCE_LENGTH or (mark == "`" and "`" in info):
+        return None
+    return _Fence(indent, mark, length, info)
+
+
+def _tag(opening: _Fence) -> str:
+    return opening.info.lower().split(maxsplit=1)[0] if opening.info else ""
+
+
+def _unindented(line: str, indent: int) -> str:
+    """Without as many leading blanks as the opening fence had."""
+    return line[min(indent, len(line) - len(line.lstrip(" "))) :]

@@ -1,0 +1,40 @@
+"""How a source becomes a program: one row for each language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sandbox_service.errors import UnsupportedLanguage
+from sandbox_service.schema import Limits
+
+_NUMPY = re.compile(r"\b(numpy|scipy|pandas|sklearn)\b")
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language: the names it goes by, and which kind of jail runs a given source."""
+
+    name: str
+    aliases: tuple[str, ...]
+    jail_kind: Callable[[str, Limits], str]
+
+
+def _python_jail(source: str, limits: Limits) -> str:
+    """numpy doubles the price of a fork, so only sources that mention it get a zygote that has it loaded."""
+    if limits.processes > 1:
+        return "processes"
+    return "numpy" if _NUMPY.search(source) else "std"
+
+
+LANGUAGES = (Language("python", ("py", "python3"), _python_jail),)
+
+
+def find(name: str) -> Language:
+    """The language of that name or alias. Raises UnsupportedLanguage naming those there are."""
+    for language in LANGUAGES:
+        if name == language.name or name in language.aliases:
+            return language
+    known = ", ".join(language.name for language in LANGUAGES)
+    raise UnsupportedLanguage(f"language {name!r} is not supported; there is: {known}")

@@ -1,0 +1,215 @@
+"""The nouns that cross walls: frozen, strict, and the same on every side.
+
+A `Submission` comes in over HTTP, travels as JSON through a queue to a grader, and a `Grade` comes back the
+same way. Unknown fields are refused. Units are in the names: seconds, bytes.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+
+WALL_FACTOR = 3.0
+WALL_SLACK_SECONDS = 2.0
+
+
+class Noun(BaseModel):
+    """Immutable, and without room for misspelt fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Verdict(StrEnum):
+    """What became of a test or a submission, grouped by cause."""
+
+    # the program did what was asked
+    AC = "AC"
+    # it ended well, but with the wrong answer
+    WA = "WA"
+    # it went over a limit
+    TLE = "TLE"
+    MLE = "MLE"
+    OLE = "OLE"
+    # it failed
+    RTE = "RTE"
+    CE = "CE"
+    # we failed: no statement about the program
+    IE = "IE"
+
+
+class Limits(Noun):
+    """What one test may use. CPU time decides; wall time is a generous backstop against sleepers."""
+
+    cpu_seconds: float = Field(4.0, gt=0)
+    wall_seconds: float | None = Field(None, gt=0, description="default: 3 × cpu_seconds + 2")
+    memory_bytes: int = Field(1 << 30, ge=1 << 20)
+    output_bytes: int = Field(16 << 20, ge=1)
+    processes: int = Field(1, ge=1, description="1: threads are free, fork and exec are refused")
+
+    @property
+    def wall(self) -> float:
+        """The wall-clock limit in seconds, given or derived."""
+        if self.wall_seconds is not None:
+            return self.wall_seconds
+        return WALL_FACTOR * self.cpu_seconds + WALL_SLACK_SECONDS
+
+
+class StdinTest(Noun):
+    """A whole program: `input` on stdin (a regular file), and the `output` it should print."""
+
+    type: Literal["stdin"] = "stdin"
+    input: str = ""
+    output: str
+    weight: float = Field(1.0, gt=0)
+
+
+class CallTest(Noun):
+    """A function call with plain arguments and the plain value that it should return.
+
+    `function`: a global of the program, else a method of its `Solution` class; `Solution.twoSum` says it outright.
+    With `calls`, `function` names a class and each call is `[method, [arguments…]]`, the constructor first under the
+    class's own name; `output` is then the list of all results, `null` for the constructor.
+    """
+
+    type: Literal["call"] = "call"
+    function: str = Field(min_length=1)
+    args: list[JsonValue] = Field(default_factory=list)
+    kwargs: dict[str, JsonValue] = Field(default_factory=dict)
+    calls: list[tuple[str, list[JsonValue]]] | None = Field(None, min_length=1)
+    output: JsonValue
+    weight: float = Field(1.0, gt=0)
+
+    @model_validator(mode="after")
+    def _calls_or_arguments(self) -> Self:
+        if self.calls is not None and (self.args or self.kwargs):
+            raise ValueError("give either calls or args/kwargs, not both")
+        return self
+
+
+class AssertTest(Noun):
+    """A test program that runs in a box of its own and reaches the candidate only through plain values."""
+
+    type: Literal["assert"] = "assert"
+    code: str
+    entry_point: str | None = None
+    prelude: str | None = Field(None, description='trusted code that both boxes run first; "@leetcode" is built in')
+    weight: float = Field(1.0, gt=0)
+
+
+TestCase = Annotated[StdinTest | CallTest | AssertTest, Field(discriminator="type")]
+
+
+class Checker(Noun):
+    """How an answer is compared with the expected one.
+
+    `float_tolerance` sets both tolerances; a number is right if it is within either. Without a tolerance numbers
+    are compared as written (tokens) or exactly (numbers, json, calls).
+    """
+
+    type: Literal["exact", "lines", "tokens", "numbers", "json", "unordered_lines"] = "tokens"
+    float_tolerance: float | None = Field(None, ge=0)
+    absolute_tolerance: float | None = Field(None, ge=0)
+    relative_tolerance: float | None = Field(None, ge=0)
+    ignore_case: bool = False
+
+
+class Reward(Noun):
+    """How a verdict becomes a number. `values` is for schemes such as Code-R1's −1.1 / 0.1 / 1.1."""
+
+    scheme: Literal["all_or_nothing", "fraction", "weighted", "values"] = "all_or_nothing"
+    no_format: float = 0.0
+    failed: float = 0.0
+    passed: float = 1.0
+
+    @model_validator(mode="after")
+    def _values_only_with_their_scheme(self) -> Self:
+        named = self.model_fields_set - {"scheme"}
+        if named and self.scheme != "values":
+            raise ValueError(f'{", ".join(sorted(named))} need "scheme": "values"')
+        return self
+
+
+ExtractionRule = Literal["last_block", "first_block", "all_blocks", "answer_tag", "whole"]
+
+
+class Submission(Noun):
+    """A program, or a model's answer with a program in it, and the tests it is to pass."""
+
+    id: str = Field("", max_length=256, description="idempotency key; made by the service if empty")
+    language: str = "python"
+    code: str | None = None
+    completion: str | None = None
+    extraction: ExtractionRule = "last_block"
+    tests: list[TestCase] = Field(min_length=1)
+    checker: Checker = Checker()
+    limits: Limits = Limits()
+    reward: Reward = Reward()
+    stop_on_failure: bool = True
+    labels: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _code_or_completion(self) -> Self:
+        if (self.code is None) == (self.completion is None):
+            raise ValueError("give exactly one of code and completion")
+        return self
+
+
+class TestResult(Noun):
+    """What one test said. `stdout` and `stderr` are cut for display; judging saw all of it."""
+
+    __test__ = False  # pytest: this is no test class
+
+    index: int
+    verdict: Verdict
+    cpu_seconds: float = 0.0
+    wall_seconds: float = 0.0
+    peak_memory_bytes: int = 0
+    stdout: str = ""
+    stdout_truncated: bool = False
+    stderr: str = ""
+    message: str | None = None
+
+
+class Timing(Noun):
+    """Where the time of one submission went."""
+
+    queued_seconds: float = 0.0
+    graded_seconds: float = 0.0
+
+
+class GraderIdentity(Noun):
+    """Who graded: enough to tell two graders' answers apart."""
+
+    version: str = ""
+    language: str = ""
+    host: str = ""
+    attempts: int = 1
+    cached: bool = False
+
+
+class Grade(Noun):
+    """The answer to a submission. Where the verdict is `IE` the reward is null and the sample should be masked."""
+
+    id: str
+    verdict: Verdict
+    reward: float | None
+    mask_sample: bool = False
+    failure_kind: str | None = None
+    failure_reason: str | None = None
+    passed: int = 0
+    total: int = 0
+    message: str | None = None
+    tests: list[TestResult] = Field(default_factory=list)
+    timing: Timing = Timing()
+    grader: GraderIdentity = GraderIdentity()
+
+
+class BatchRequest(BaseModel):
+    """`defaults` are fields of a submission that every one of `submissions` has unless it says otherwise."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    defaults: dict[str, Any] = Field(default_factory=dict)
+    submissions: list[dict[str, Any]] = Field(min_length=1)
