@@ -64,12 +64,13 @@ class Group:
         return [int(word) for word in (self.path / "cgroup.procs").read_text().split()]
 
     def close(self) -> None:
-        """Kill whoever is left and remove the group."""
+        """Step out if we are in, kill whoever is left, and remove the group."""
+        if os.getpid() in self.pids():
+            Group(self.path.parent).enter()
         deadline = time.monotonic() + CLOSE_SECONDS
         while self.path.exists() and time.monotonic() < deadline:
             for pid in self.pids():
-                if pid != os.getpid():
-                    _kill(pid)
+                _kill(pid)
             try:
                 self.path.rmdir()
             except OSError:

@@ -91,7 +91,7 @@ def _answer(driver: Driver, name: str, arguments: dict[str, Any]) -> dict[str, A
         result: dict[str, Any] = getattr(driver, name)(**arguments)
     except (Unavailable, NoData) as reason:
         return {"unavailable": str(reason)}
-    except Exception as trouble:
+    except Exception as trouble:  # noqa: BLE001 - the parent is told
         return {"error": f"{type(trouble).__name__}: {trouble}"}
     return result
 

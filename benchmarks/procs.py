@@ -23,7 +23,7 @@ def read(pid: int, name: str) -> str:
 def link(pid: int, name: str) -> str:
     """Where a link of /proc/PID points, or ""."""
     try:
-        return os.readlink(f"/proc/{pid}/{name}")
+        return str(Path(f"/proc/{pid}/{name}").readlink())
     except OSError:
         return ""
 
@@ -60,13 +60,13 @@ def proportional_bytes(pid: int) -> int:
 def descriptors(pid: int) -> list[str]:
     """What a process's open file descriptors point to."""
     try:
-        return [link(pid, f"fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]
+        return [link(pid, f"fd/{file.name}") for file in Path(f"/proc/{pid}/fd").iterdir()]
     except OSError:
         return []
 
 
 def _all_pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
 
 
 def _stat(pid: int) -> list[str]:

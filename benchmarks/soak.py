@@ -59,9 +59,10 @@ def main(arguments: list[str]) -> int:
     """Run, print the table, and say by the exit code whether something grew."""
     options = _options(arguments)
     group = Group.make("soak")
-    if group:
-        group.enter()
     with contextlib.ExitStack() as stack:
+        if group:
+            stack.callback(group.close)
+            group.enter()
         grader = DirectGrader()
         try:
             grader.start()
@@ -93,7 +94,7 @@ def files(pid: int) -> set[str]:
     found: set[str] = set()
     for folder in FOLDERS:
         for at, folders, names in os.walk(f"/proc/{pid}/root/{folder}"):
-            found.update(os.path.join(at, name).removeprefix(f"/proc/{pid}/root") for name in folders + names)
+            found.update(f"{at.removeprefix(f'/proc/{pid}/root')}/{name}" for name in folders + names)
     return found
 
 

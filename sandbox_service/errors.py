@@ -4,7 +4,9 @@
     ├── ConfigurationError      the operator must change something; says what
     ├── BadRequest              the client must change something (4xx); says what
     │   ├── UnsupportedLanguage
-    │   └── LimitTooHigh
+    │   ├── LimitTooHigh
+    │   ├── BodyTooLarge        413
+    │   └── IdReused            409
     ├── QueueFull               come back later (429)
     ├── Unavailable             no jail, no worker, shutting down (503)
     └── SandboxFault            the jail failed, not the program: never a verdict about the program
@@ -34,6 +36,14 @@ class UnsupportedLanguage(BadRequest):
 
 class LimitTooHigh(BadRequest):
     """A limit is beyond what this service was configured to allow."""
+
+
+class IdReused(BadRequest):
+    """That id was used before, with another body (409)."""
+
+
+class BodyTooLarge(BadRequest):
+    """The body, or what it unpacks to, is over the limit (413)."""
 
 
 class QueueFull(ProctorError):

@@ -18,7 +18,7 @@ WALL_SLACK_SECONDS = 2.0
 class Noun(BaseModel):
     """Immutable, and without room for misspelt fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ser_json_inf_nan="constants")
 
 
 class Verdict(StrEnum):
@@ -125,9 +125,8 @@ class Reward(Noun):
 
     @model_validator(mode="after")
     def _values_only_with_their_scheme(self) -> Self:
-        named = self.model_fields_set - {"scheme"}
-        if named and self.scheme != "values":
-            raise ValueError(f'{", ".join(sorted(named))} need "scheme": "values"')
+        if self.scheme != "values" and (self.no_format, self.failed, self.passed) != (0.0, 0.0, 1.0):
+            raise ValueError('no_format, failed and passed need "scheme": "values"')
         return self
 
 

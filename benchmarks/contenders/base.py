@@ -16,8 +16,8 @@ from benchmarks.workloads import Body
 Job = TypeVar("Job")
 
 
-class Unavailable(Exception):
-    """This contender cannot be run here; the message says what it lacks."""
+class Unavailable(Exception):  # noqa: N818 - it is no error
+    """A contender cannot be run here; the message says what it lacks."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Contender(ABC, Generic[Job]):
     def close(self) -> None:
         """Undo `start`."""
 
-    def takes(self, body: Body) -> bool:
+    def takes(self, body: Body) -> bool:  # noqa: ARG002
         """Can it grade this kind of submission at all?"""
         return True
 
@@ -54,7 +54,7 @@ class Contender(ABC, Generic[Job]):
     def grade(self, job: Job) -> bool:
         """Run all tests of one submission; were they all passed?"""
 
-    def run(self, jobs: list[Job], concurrency: int) -> Turn:
+    def run(self, jobs: list[Job], concurrency: int) -> Turn:  # noqa: ARG002
         """Grade all jobs, `concurrency` of them at a time."""
         turn, start = Turn(), time.perf_counter()
         for job in jobs:

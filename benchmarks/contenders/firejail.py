@@ -5,6 +5,8 @@ another sandbox, for example in a container. `container=docker` in its environme
 sure: a contender that jails nothing would win unfairly.
 """
 
+# ruff: noqa: D102 - what the methods are is said in base.py
+
 from __future__ import annotations
 
 import os
@@ -16,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import ClassVar
 
+from benchmarks import procs
 from benchmarks.contenders.base import Turn, Unavailable
 from benchmarks.contenders.processes import INTERPRETER, ProcessPerTest
 from benchmarks.programs import Program, asserted_together
@@ -38,7 +41,7 @@ class Firejail(ProcessPerTest):
         )
         if done.returncode != 0:
             raise Unavailable(f"firejail failed: {(done.stderr or done.stdout).strip()}")
-        if done.stdout.strip() == os.readlink("/proc/self/ns/pid"):
+        if done.stdout.strip() == procs.link(os.getpid(), "ns/pid"):
             raise Unavailable("firejail ran the probe without jailing it")
 
     def environment(self) -> dict[str, str]:
@@ -113,7 +116,7 @@ class LeanFirejail(Firejail):
 
     label: ClassVar[str] = "firejail per test, leanest flags"
 
-    def wrapper(self, path: str | None) -> list[str]:
+    def wrapper(self, path: str | None) -> list[str]:  # noqa: ARG002
         return [
             *("firejail", "--quiet", "--noprofile", "--net=none", "--caps.drop=all", "--nonewprivs"),
             *("--rlimit-nproc=32", "--rlimit-fsize=16m", "--rlimit-as=4096m"),

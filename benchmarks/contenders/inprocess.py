@@ -3,6 +3,8 @@
 This is how LiveCodeBench's harness works, and with it the many trainers that copied it.
 """
 
+# ruff: noqa: D102 - what the methods are is said in base.py
+
 from __future__ import annotations
 
 import ast
@@ -47,7 +49,7 @@ class LiveCodeBench(Contender[Body]):
     label: ClassVar[str] = "in-process, no sandbox (LiveCodeBench's way)"
 
     def start(self) -> None:
-        exec(IMPORTS, {})  # its parent has them loaded as well
+        exec(IMPORTS, {})  # noqa: S102 - its parent has them loaded as well
 
     def prepare(self, body: Body) -> Body:
         return body
@@ -81,7 +83,7 @@ def _grade(body: Body) -> list[bool]:
         signal.alarm(TEST_SECONDS)
         try:
             passed.append(one(test))
-        except Exception:
+        except Exception:  # noqa: BLE001 - whatever a submission raises
             passed.append(False)
         finally:
             signal.alarm(0)
@@ -121,7 +123,7 @@ def _assert_test(body: Body) -> Callable[[dict[str, Any]], bool]:
 
 def _loaded(source: str) -> Any:
     module = ModuleType("submission")
-    exec(source, module.__dict__)
+    exec(source, module.__dict__)  # noqa: S102 - the very point of this contender
     return module
 
 
@@ -147,14 +149,14 @@ def _captured() -> Iterator[io.StringIO]:
 
 @contextlib.contextmanager
 def _patched(text: str) -> Iterator[None]:
-    """stdin as a text buffer whose reading methods are replaced by functions, and `open` by a mock."""
+    """A stdin that is a text buffer whose reading methods are replaced by functions, and `open` by a mock."""
     lines = iter(text.split("\n"))
     with contextlib.ExitStack() as patches:
         patches.enter_context(mock.patch("builtins.open", mock.mock_open(read_data=text)))
         patches.enter_context(mock.patch("sys.stdin", io.StringIO(text)))
-        patches.enter_context(mock.patch("sys.stdin.readline", lambda *_: next(lines)))
-        patches.enter_context(mock.patch("sys.stdin.readlines", lambda *_: text.split("\n")))
-        patches.enter_context(mock.patch("sys.stdin.read", lambda *_: text))
+        patches.enter_context(mock.patch("sys.stdin.readline", lambda *_: next(lines)))  # noqa: PT008
+        patches.enter_context(mock.patch("sys.stdin.readlines", lambda *_: text.split("\n")))  # noqa: PT008
+        patches.enter_context(mock.patch("sys.stdin.read", lambda *_: text))  # noqa: PT008
         yield
 
 

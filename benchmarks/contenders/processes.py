@@ -1,5 +1,7 @@
 """Graders that start a process for every test, and the plainest of them: `python3`, and nothing around it."""
 
+# ruff: noqa: D102 - what the methods are is said in base.py
+
 from __future__ import annotations
 
 import contextlib
@@ -41,7 +43,7 @@ class ProcessPerTest(Contender[list[Program]]):
             )
         return program.accepts(done.returncode, done.stdout)
 
-    def wrapper(self, path: str | None) -> list[str]:
+    def wrapper(self, path: str | None) -> list[str]:  # noqa: ARG002
         """What stands before the interpreter; `path` if the program is in a file."""
         return []
 

@@ -1,5 +1,7 @@
 """Ourselves: one grader with one slot in the driver, and the whole service over HTTP."""
 
+# ruff: noqa: D102 - what the methods are is said in base.py
+
 from __future__ import annotations
 
 import contextlib
@@ -84,7 +86,7 @@ def _direct(stack: contextlib.ExitStack) -> tuple[Any, Any]:
         schema = importlib.import_module("sandbox_service.schema")
     except ImportError as missing:
         raise Unavailable(f"sandbox_service is not complete: {missing}") from missing
-    return stack.enter_context(bootstrap.grader(settings, slot=0)), schema.Submission
+    return stack.enter_context(bootstrap.grader(settings, 0)), schema.Submission
 
 
 def _groups(jobs: list[Body], size: int) -> list[list[Body]]:

@@ -8,10 +8,12 @@ Values are written as JSON writes them (a tuple is a list, a key is a string); a
 Anything else is "not a plain value", and fails.
 """
 
+import builtins
 import inspect
 import json
 import os
 import sys
+import types
 from typing import Any, NoReturn
 
 import leetcode
@@ -20,7 +22,17 @@ import program
 CALLS_FD, RESULTS_FD = 5, 6
 SET_TAG = "__set__"
 
+LISTED = (type({}.keys()), type({}.values()), type({}.items()), types.GeneratorType, map, filter, zip, range, reversed)
+
 Function = Any  # whatever the submission defines under the name
+
+_supplied: dict[str, Any] = {}
+
+
+def prepare() -> None:
+    """Once, in the zygote: LeetCode's usual names, less those that would hide a builtin (`math.pow` hides `pow`)."""
+    names = leetcode.namespace().items()
+    _supplied.update((name, value) for name, value in names if not hasattr(builtins, name))
 
 
 def run() -> NoReturn:
@@ -29,7 +41,7 @@ def run() -> NoReturn:
     code = program.load()
     os.closerange(program.SOURCE_FD, CALLS_FD + 1)
     namespace = sys.modules["__main__"].__dict__
-    namespace.update(leetcode.names())
+    namespace.update(_supplied)
     namespace["__name__"] = "solution"  # a submission's `if __name__ == "__main__"` part is for stdin tests
     status = program.execute(code, namespace)
     if status:
@@ -132,6 +144,6 @@ def _untangle(value: Any) -> object:
         return list(value)
     if kind.__module__ == "numpy":
         return value.tolist()
-    if kind in (type({}.keys()), type({}.values()), map, filter, zip, range):
+    if kind in LISTED:
         return list(value)
     raise TypeError(f"the submission returned a {kind.__name__}, which is not a plain value")

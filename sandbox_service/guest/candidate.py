@@ -11,11 +11,12 @@ What is not sent back: changes of an argument that happen after its call, of num
 from __future__ import annotations
 
 import builtins
+import contextlib
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import leetcode
 import values
@@ -45,16 +46,14 @@ def serve(read_fd: int, write_fd: int, program: types.CodeType, prelude: types.C
     channel = Channel(read_fd, write_fd)
     try:
         world = run_prelude(prelude, namespace)
-        exec(program, namespace)  # noqa: S102: this is what the box is for
-    except BaseException as error:  # noqa: BLE001: the boundary of a user's program; SystemExit is a failure too
-        channel.send("load", values.to_text([values.describe_error(error)]))
+        exec(program, namespace)  # noqa: S102 (this is what the box is for)
+    except BaseException as error:  # noqa: BLE001 (the boundary of a user's program; SystemExit is a failure too)
+        with contextlib.suppress(OSError):
+            channel.send("load", values.to_text([values.describe_error(error)]))
         return LOAD_FAILED
     world.prefer(namespace)
-    channel.send("ready")
-    try:
+    with contextlib.suppress(EOFError, OSError):
         _Desk(channel, world, namespace).answer()
-    except (EOFError, OSError):
-        pass
     return 0
 
 
@@ -62,10 +61,14 @@ def run_prelude(prelude: types.CodeType | str | None, namespace: dict[str, Any])
     """Run the trusted code that both boxes run first, and find the classes that they then share."""
     if prelude == LEETCODE:
         namespace.update(leetcode.namespace())
-    elif prelude is not None:
+        return World({kind.__name__: kind for kind in leetcode.SHARED})
+    if prelude is not None:
         code = compile(prelude, FILENAME, "exec", dont_inherit=True) if isinstance(prelude, str) else prelude
-        exec(code, namespace)  # noqa: S102: trusted
+        exec(code, namespace)  # noqa: S102 (trusted)
     return World(namespace if prelude is not None else {})
+
+
+_Request: TypeAlias = "Callable[[_Desk, str, str], None]"
 
 
 class _Desk:
@@ -98,24 +101,28 @@ class _Desk:
                 names, arguments = values.from_text(body)[0]
                 raise values.make_error(names, arguments, self.world)
             try:
-                self._requests[word](self, rest, body)
-            except NotPlain as error:
-                self.channel.send("no", values.to_text([str(error)]))
+                _REQUESTS[word](self, rest, body)
+            except (NotPlain, MemoryError) as error:
+                self.channel.send("no", values.to_text([str(error) or "too big"]))
 
-    def _look(self, _: str, body: str) -> None:
+    def look(self, _: str, body: str) -> None:
         """Which of these names the program defines, and what the entry expression comes to."""
-        names, expression = values.from_text(body)[0]
+        names, expression = values.from_text(body)
         encoder = _Encoder(self, [])
         found = [[name, self._look_at(encoder, self.namespace[name])] for name in names if name in self.namespace]
-        if expression is None:
-            self.channel.send("ok", encoder.message([found, None]))
-            return
         try:
-            entry = eval(expression, self.namespace)  # noqa: S307: our own world
-        except BaseException as error:  # noqa: BLE001: the boundary of a user's program
+            entry = None if expression is None else self._entry(expression)
+        except BaseException as error:  # noqa: BLE001 (the boundary of a user's program)
             self._throw(error, encoder)
             return
         self.channel.send("ok", encoder.message([found, encoder.value(entry)]))
+
+    def _entry(self, expression: str) -> Any:
+        if not expression.isidentifier():
+            return eval(expression, self.namespace)  # noqa: S307 (the submission's own box)
+        if expression not in self.namespace:
+            raise NameError(f"name {expression!r} is not defined")
+        return self.namespace[expression]
 
     def _look_at(self, encoder: Encoder, value: Any) -> Json:
         try:
@@ -124,41 +131,39 @@ class _Desk:
             return None
         return json if type(json) is dict and "H" in json else None
 
-    def _call(self, number: str, body: str) -> None:
+    def call(self, number: str, body: str) -> None:
+        """Call an object."""
         decoder = _Decoder(self)
         arguments, keywords = decoder.message(body, decoder.arguments)
         target = self.objects[int(number)]
-        self._do(lambda: target(*arguments, **keywords), decoder, body, (arguments, keywords))
+        self.do(lambda: target(*arguments, **keywords), decoder, body, (arguments, keywords))
 
-    def _get(self, rest: str, _: str) -> None:
+    def get(self, rest: str, _: str) -> None:
+        """Read an attribute."""
         number, _, name = rest.partition(" ")
         target = self.objects[int(number)]
-        self._do(lambda: getattr(target, name))
+        self.do(lambda: getattr(target, name))
 
-    def _set(self, rest: str, body: str) -> None:
+    def set(self, rest: str, body: str) -> None:
+        """Set an attribute."""
         number, _, name = rest.partition(" ")
         decoder = _Decoder(self)
         value = decoder.message(body, decoder.value)
         target = self.objects[int(number)]
-        self._do(lambda: setattr(target, name, value))
+        self.do(lambda: setattr(target, name, value))
 
-    def _item(self, number: str, body: str) -> None:
+    def item(self, number: str, body: str) -> None:
+        """Subscribe an object."""
         decoder = _Decoder(self)
         key = decoder.message(body, decoder.value)
         target = self.objects[int(number)]
-        self._do(lambda: operator.getitem(target, key))
+        self.do(lambda: operator.getitem(target, key))
 
-    def _special(function: Callable[[Any], Any]) -> Callable[[_Desk, str, str], None]:  # type: ignore[misc]
-        """A request that applies a builtin to one object."""
-        return lambda self, number, _: self._do(lambda: function(self.objects[int(number)]))
-
-    def _do(
-        self, action: Callable[[], Any], decoder: Decoder | None = None, body: str = "", sent: Any = None
-    ) -> None:
+    def do(self, action: Callable[[], Any], decoder: Decoder | None = None, body: str = "", sent: Any = None) -> None:
         """Run the submission's code; send what it returns or raises, and what it changed."""
         try:
             result = action()
-        except BaseException as error:  # noqa: BLE001: the boundary of a user's program
+        except BaseException as error:  # noqa: BLE001 (the boundary of a user's program)
             self._throw(error, _Encoder(self, decoder.kept if decoder else []), self._changed(decoder, body, sent))
             return
         encoder = _Encoder(self, decoder.kept if decoder else [])
@@ -174,18 +179,28 @@ class _Desk:
     def _throw(self, error: BaseException, encoder: Encoder, changed: bool = False) -> None:
         self.channel.send("raise", encoder.message(values.describe_error(error), changed))
 
-    _requests: dict[str, Callable[[_Desk, str, str], None]] = {
-        "look": _look,
-        "call": _call,
-        "get": _get,
-        "set": _set,
-        "item": _item,
-        "bool": _special(bool),
-        "len": _special(len),
-        "str": _special(str),
-        "iter": _special(iter),
-        "next": _special(next),
-    }
+
+def _special(function: Callable[[Any], Any]) -> _Request:
+    """A request that applies a builtin to one object."""
+
+    def request(desk: _Desk, number: str, _: str) -> None:
+        desk.do(lambda: function(desk.objects[int(number)]))
+
+    return request
+
+
+_REQUESTS: dict[str, _Request] = {
+    "look": _Desk.look,
+    "call": _Desk.call,
+    "get": _Desk.get,
+    "set": _Desk.set,
+    "item": _Desk.item,
+    "bool": _special(bool),
+    "len": _special(len),
+    "str": _special(str),
+    "iter": _special(iter),
+    "next": _special(next),
+}
 
 
 class _Encoder(Encoder):

@@ -5,7 +5,7 @@ imports would cost a run about a millisecond. The star imports come in the order
 has, since they overlap (`pow` is math's). Nothing here recurses: lists of 100,000 nodes are legal.
 """
 
-# ruff: noqa: F401, F403, F405, E402, I001
+# ruff: noqa: F401, F403, F405, I001
 # a module of star imports is what this is
 
 from __future__ import annotations
@@ -31,17 +31,14 @@ from bisect import *
 from string import *
 from operator import *
 from math import *
-from typing import Any
 
 collections = _collections
-
-_PRIVATE = ("annotations", "namespace")
 
 
 class ListNode:
     """A node of a singly linked list."""
 
-    def __init__(self, val: Any = 0, next: ListNode | None = None) -> None:  # noqa: A002: LeetCode's own name
+    def __init__(self, val: Any = 0, next: ListNode | None = None) -> None:  # noqa: A002 (LeetCode's own name)
         self.val = val
         self.next = next
 
@@ -79,7 +76,7 @@ def list_values(node: ListNode | None) -> list[Any]:
 def is_same_list(p1: ListNode | None, p2: ListNode | None) -> bool:
     """Whether two lists have equal values in the same order. One of them must end."""
     while p1 is not None and p2 is not None:
-        if not p1.val == p2.val:
+        if p1.val != p2.val:
             return False
         p1, p2 = p1.next, p2.next
     return p1 is None and p2 is None
@@ -135,12 +132,22 @@ def is_same_tree(p: TreeNode | None, q: TreeNode | None) -> bool:
         one, other = pairs.pop()
         if one is None and other is None:
             continue
-        if one is None or other is None or not one.val == other.val:
+        if one is None or other is None or one.val != other.val:
             return False
         pairs += ((one.left, other.left), (one.right, other.right))
     return True
 
 
+SHARED = (ListNode, TreeNode)
+"""The classes whose instances travel by value."""
+
+
+@functools.cache
+def _names() -> dict[str, Any]:
+    own = ("annotations", "namespace", "SHARED")
+    return {name: value for name, value in globals().items() if name[0] != "_" and name not in own}
+
+
 def namespace() -> dict[str, Any]:
     """A fresh table of the names that solutions and tests see."""
-    return {name: value for name, value in globals().items() if name[0] != "_" and name not in _PRIVATE}
+    return dict(_names())

@@ -24,6 +24,7 @@ REFUSED = b"E"
 NOT_KEPT = b"N"
 
 OUT_OF_MEMORY = 111
+BUFFER_BYTES = 1 << 16
 FLUSH_FAILED = 120
 F_ADD_SEALS, F_GET_SEALS, SEAL_WRITE, SEAL_ALL = 1033, 1034, 8, 0xF
 
@@ -32,19 +33,25 @@ _main = types.ModuleType("__main__")
 
 def prepare() -> None:
     """Once, in the zygote: stream objects over descriptors 0 to 2, and an empty `__main__`."""
-    sys.stdin = io.TextIOWrapper(
-        io.BufferedReader(io.FileIO(0, "r", closefd=False), 1 << 16), encoding="utf-8", errors="surrogateescape"
-    )
-    sys.stdout = io.TextIOWrapper(
-        io.BufferedWriter(io.FileIO(1, "w", closefd=False), 1 << 16), encoding="utf-8", errors="surrogateescape"
-    )
-    sys.stderr = io.TextIOWrapper(
-        io.FileIO(2, "w", closefd=False), encoding="utf-8", errors="backslashreplace", write_through=True
-    )
+    sys.stdin = _stream(io.BufferedReader(_raw(0, "r"), BUFFER_BYTES), "surrogateescape")
+    sys.stdout = _stream(io.BufferedWriter(_raw(1, "w"), BUFFER_BYTES), "surrogateescape")
+    sys.stderr = _stream(io.BufferedWriter(_raw(2, "w"), BUFFER_BYTES), "backslashreplace", write_through=True)
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
     sys.argv = [FILENAME]
     _main.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = _main
+
+
+def _raw(fd: int, mode: str) -> io.FileIO:
+    raw = io.FileIO(fd, mode, closefd=False)
+    raw.name = ("<stdin>", "<stdout>", "<stderr>")[fd]
+    return raw
+
+
+def _stream(buffer: io.BufferedReader | io.BufferedWriter, errors: str, *, write_through: bool = False) -> io.TextIOWrapper:
+    stream = io.TextIOWrapper(buffer, encoding="utf-8", errors=errors, newline="\n", write_through=write_through)
+    stream.mode = buffer.raw.mode[0]  # python sets it, and some programs open(0, sys.stdin.mode)
+    return stream
 
 
 def load() -> types.CodeType:
@@ -108,7 +115,7 @@ def explain(error: BaseException) -> int:
     while below is not None and below.tb_frame.f_code.co_filename != FILENAME:
         below = below.tb_next
     try:
-        sys.excepthook(type(error), error, below)
+        sys.excepthook(type(error), error.with_traceback(below), below)
     except BaseException:  # noqa: BLE001, S110: a hook of the submission's; the status is all that counts
         pass
     return OUT_OF_MEMORY if isinstance(error, MemoryError) else 1
@@ -123,7 +130,7 @@ def finish(status: int) -> int:
         atexit._run_exitfuncs()
     except BaseException:  # noqa: BLE001: a handler of the submission's
         status = status or 1
-    for stream in (sys.stdout, sys.__stdout__):
+    for stream in (sys.stderr, sys.stdout, sys.__stdout__):
         try:
             stream.flush()
         except BaseException:  # noqa: BLE001: a full output file, or a stream of the submission's own making

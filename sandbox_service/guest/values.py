@@ -20,6 +20,8 @@ cost the candidate its own time limit, and a time-out is never a pass. The candi
 power and protects nobody.
 """
 
+# ruff: noqa: ARG001, ARG002, ARG005 (writers share one signature, and so do readers)
+
 from __future__ import annotations
 
 import builtins
@@ -53,7 +55,7 @@ _LENGTH = 4
 _CHUNK = 1 << 16
 
 
-class NotPlain(Exception):
+class NotPlain(Exception):  # noqa: N818 (it says what is the matter)
     """The value cannot be sent, or what was received is no message: too big, too deep, of a type unknown here."""
 
 
@@ -62,6 +64,14 @@ BROKEN = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, R
 
 
 # --- frames ----------------------------------------------------------------------------------------------------------
+
+
+def frame(head: str, body: str) -> bytes:
+    """The bytes of one frame. Raises NotPlain if it is too long."""
+    payload = f"{head}\n{body}".encode("utf-8", "surrogatepass")
+    if len(payload) > FRAME_BYTES:
+        raise NotPlain(f"too big: {len(payload)} bytes")
+    return len(payload).to_bytes(_LENGTH, "little") + payload
 
 
 class Channel:
@@ -80,13 +90,10 @@ class Channel:
 
     def send(self, head: str, body: str = "") -> None:
         """Write one frame. Raises OSError if nobody reads, NotPlain if it is too long."""
-        payload = f"{head}\n{body}".encode("utf-8", "surrogatepass")
-        if len(payload) > FRAME_BYTES:
-            raise NotPlain(f"too big: {len(payload)} bytes")
-        frame = len(payload).to_bytes(_LENGTH, "little") + payload
-        sent = os.write(self._write_fd, frame)
-        while sent < len(frame):
-            sent += os.write(self._write_fd, memoryview(frame)[sent:])
+        data = frame(head, body)
+        sent = os.write(self._write_fd, data)
+        while sent < len(data):
+            sent += os.write(self._write_fd, memoryview(data)[sent:])
 
     def receive(self) -> tuple[str, str]:
         """Read one frame: its words, its message. Raises EOFError, OSError, NotPlain."""
@@ -116,7 +123,8 @@ class Channel:
 
 # --- messages --------------------------------------------------------------------------------------------------------
 
-to_text: Callable[[Json], str] = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
+to_text: Callable[[Json], str] = _ENCODER.encode
 _parse: Callable[[str], Json] = json.JSONDecoder().decode
 
 _NOT_BRACKETS = bytes(code for code in range(256) if code not in b"[]{}")
@@ -203,7 +211,7 @@ def declared_attributes(kind: type) -> frozenset[str]:
     for base in kind.__mro__[:-1]:
         slots = base.__dict__.get("__slots__", ())
         names.update((slots,) if isinstance(slots, str) else slots)
-        names.update(base.__dict__.get("__annotations__", ()))
+        names.update(getattr(base, "__annotations__", ()))
         for name, value in base.__dict__.items():
             code = getattr(value, "__code__", None)
             if code is not None:
@@ -423,7 +431,7 @@ _WRITERS: dict[type, Callable[[Encoder, Any, int], Json]] = {
     datetime.time: _write_datetime,
     datetime.timedelta: _write_timedelta,
     type: _write_type,
-    **{kind: _write_view for kind in _VIEWS},
+    **dict.fromkeys(_VIEWS, _write_view),
 }
 
 

@@ -62,6 +62,7 @@ def main() -> None:
 
 def warm(kind: str) -> None:
     """Import what programs usually import, and make what must be the same in every box the same."""
+    sys.path.pop(0)  # the guest folder: its modules are all imported
     sys.path.extend(path for path in LIBRARIES if os.path.isdir(path))
     for name in USUAL_MODULES:
         __import__(name)
@@ -121,6 +122,7 @@ def move_in(options: dict[str, int]) -> None:
         resource.setrlimit(limit, (0, 0))
     _reserve_fds()
     program.prepare()
+    calls.prepare()
     for name in OURS:
         sys.modules.pop(name, None)  # a program's own `import values` finds nothing of ours
     gc.collect()

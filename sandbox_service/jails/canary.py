@@ -48,7 +48,7 @@ def check(jail: Jail, uid: int) -> None:
         seen = _run(jail, witness.name)
     expected = EXPECTED | {"uid": uid}
     if jail.kind == "processes":
-        expected |= {"fork": "done", "execute": seen.get("execute")}
+        expected |= {"fork": "done", "execute": "ENOENT"}
     wrong = [f"{name} is {seen.get(name)!r}, not {value!r}" for name, value in expected.items() if seen.get(name) != value]
     root = seen.get("root")
     if not isinstance(root, list) or set(root) - ROOT:

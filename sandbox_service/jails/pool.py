@@ -93,6 +93,10 @@ class JailPool:
             self.discard(kind)
             raise
 
+    def distrust(self) -> None:
+        """Have the canary run before the next submission."""
+        self._checked = 0.0
+
     def _control(self, kind: str) -> None:
         """Raises SandboxFault unless a harmless program runs well in a new jail."""
         jail = self.jail(kind)

@@ -152,7 +152,7 @@ def _finite_float(text: str) -> float | Decimal:
 def _compare_tokens(
     output: bytes, expected: bytes, is_right: Callable[[bytes, bytes], bool], trust_equal: bool
 ) -> str | None:
-    """The first wrong token, if any. `trust_equal`: where two tokens are the same bytes, `is_right` need not be asked."""
+    """The first wrong token, if any. With `trust_equal`, `is_right` is not asked about two tokens of the same bytes."""
     if trust_equal and (output == expected or _same_when_split(output, expected)):
         return None
     for index, (got, wanted) in enumerate(zip_longest(_split(output), _split(expected))):

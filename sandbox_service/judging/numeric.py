@@ -19,8 +19,8 @@ _NUMBER = re.compile(NUMBER_SYNTAX)
 _INTEGER = re.compile(rb"[+-]?\d+")
 _NAN = re.compile(rb"[+-]?nan", re.IGNORECASE)
 
-# Only differences and products are rounded, and to far more digits than any tolerance has. Nothing traps: a number
-# beyond all bounds becomes NaN or infinity, which `within` refuses.
+# Only differences and products are rounded, and to far more digits than any tolerance has. Nothing traps: text
+# whose exponent is beyond all bounds becomes NaN, which `parse` refuses.
 _ARITHMETIC = Context(prec=40, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
 
@@ -87,6 +87,4 @@ def parse(token: bytes) -> Decimal | None:
 def within(got: Decimal, expected: Decimal, tolerance: Tolerance) -> bool:
     """Whether two finite numbers differ by no more than the absolute or the relative tolerance."""
     distance = _ARITHMETIC.subtract(got, expected).copy_abs()
-    if not distance.is_finite():
-        return False
     return distance <= tolerance.absolute or distance <= _ARITHMETIC.multiply(tolerance.relative, expected.copy_abs())

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import isfinite, isnan
-from typing import Any
+from math import isfinite
+from typing import Any, cast
 
 from sandbox_service.judging.numeric import Tolerance, tolerance_of, within
 from sandbox_service.schema import Checker
@@ -32,7 +32,7 @@ _KINDS: dict[type, str] = {
     type(None): "null", bool: "bool", int: "number", float: "number", Decimal: "number", str: "text",
     list: "list", tuple: "list", set: "list", frozenset: "list", dict: "dict",
 }  # fmt: skip
-_RANKS = {"null": 0, "bool": 1, "number": 2, "nan": 3, "text": 4, "list": 5, "dict": 6, "deep": 7, "foreign": 8}
+_RANKS = {"null": 0, "bool": 1, "number": 2, "text": 3, "list": 4, "dict": 5, "deep": 6, "foreign": 7}
 
 # How one came to a value: the path of its parent, how to write the last step, and the step.
 Path = tuple["Path", str, object] | None
@@ -136,14 +136,15 @@ def _by_json_key(value: dict[object, object]) -> dict[str, object] | None:
     return named
 
 
-def _json_key(key: object) -> str | None:
-    if isinstance(key, str):
-        return key
-    if key is None or isinstance(key, bool):
+def _json_key(key: Any) -> str | None:
+    kind = type(key)
+    if kind is str:
+        return cast(str, key)
+    if key is None or kind is bool:
         return {None: "null", True: "true", False: "false"}[key]
-    if isinstance(key, float):
+    if kind is float:
         return repr(key).replace("inf", "Infinity").replace("nan", "NaN")
-    return str(key) if isinstance(key, int) and key.bit_length() <= LARGE_BITS else None
+    return str(key) if kind is int and key.bit_length() <= LARGE_BITS else None
 
 
 def _compare_lists(
@@ -176,10 +177,8 @@ def _paired_by_sorting(rules: _Rules, got: Collection[object], expected: Collect
 
 
 def _sort_key(rules: _Rules, value: Any, sort_within: bool, depth: int = 0) -> tuple[Any, ...]:
-    """Something that sorts alike for equal values, whatever their types."""
+    """Something that sorts alike for equal values, whatever their types. (NaN may sort anywhere: it has no equal.)"""
     kind = "deep" if depth > SORTED_DEPTH else _KINDS.get(type(value), "foreign")
-    if kind == "number":
-        return (_RANKS["nan"],) if _is_nan(value) else (_RANKS[kind], value)
     if kind == "list":
         keys = [_sort_key(rules, item, sort_within, depth + 1) for item in value]
         if sort_within or type(value) in _SETS:
@@ -189,10 +188,6 @@ def _sort_key(rules: _Rules, value: Any, sort_within: bool, depth: int = 0) -> t
         named = _by_json_key(value) or {}
         return _RANKS[kind], sorted((key, _sort_key(rules, named[key], sort_within, depth + 1)) for key in named)
     return (_RANKS[kind],) if kind in ("null", "deep", "foreign") else (_RANKS[kind], _text(rules, value))
-
-
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and isnan(value)
 
 
 def _some_pairing_fits(rules: _Rules, pairs: list[Pair]) -> bool:
@@ -229,15 +224,16 @@ def _differ(got: object, expected: object) -> str:
     return f"got {_shown(got)}, expected {_shown(expected)}"
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, str):
-        return repr(value) if len(value) <= SHOWN_CHARACTERS else f"{value[:SHOWN_CHARACTERS]!r}…"
+def _shown(value: Any) -> str:
+    kind = _KINDS.get(type(value))
+    if kind is None:
+        return f"a value of type {type(value).__name__!r}"
+    if kind in ("list", "dict"):
+        return f"a {type(value).__name__} of {len(value)}"
     if type(value) is int and value.bit_length() > LARGE_BITS:
         return f"an integer of {value.bit_length()} bits"
-    if isinstance(value, (list, tuple, dict, *_SETS)):
-        return f"a {type(value).__name__} of {len(value)}"
-    if type(value) not in _KINDS:
-        return f"a value of type {type(value).__name__!r}"
+    if kind == "text":
+        return repr(value) if len(value) <= SHOWN_CHARACTERS else f"{value[:SHOWN_CHARACTERS]!r}…"
     text = str(value)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 

@@ -14,7 +14,7 @@ NAMES = ("result", "results", "verdict", "output", "status", "report", "answer",
 def forge():
     stems = [argument for argument in sys.argv if argument] + [str(os.getpid()), str(os.getppid())]
     paths = list(sys.argv)
-    for folder in (".", "/tmp", "/box", "/sandbox", "/work", os.path.expanduser("~")):
+    for folder in (".", "/tmp", "/box", "/sandbox", "/judge", os.path.expanduser("~")):
         for name in NAMES:
             paths += [f"{folder}/{name}{ending}" for ending in ("", ".json", ".txt")]
         for stem in stems:

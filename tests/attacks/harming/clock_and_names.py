@@ -5,7 +5,6 @@ Must fail: these belong to the machine. Each is set to what it is, so that even 
 # proctor: {"test": ["stdin"], "expect": ["WA", "RTE"], "outcome": "harmless"}
 import ctypes
 import os
-import socket
 import time
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -19,8 +18,9 @@ if libc.sethostname(name, len(name)) == 0:
     print("ESCAPED set the host's name")
 if libc.setdomainname(b"(none)", 6) == 0:
     print("ESCAPED set the domain's name")
-timex = (ctypes.c_char * 512)()
-timex[0] = b"\x02"  # ADJ_FREQUENCY to 0
-if libc.adjtimex(timex) >= 0:
-    print("ESCAPED adjusted the clock's rate")
-print("held", socket.has_ipv6)
+timex = (ctypes.c_long * 64)()
+if libc.adjtimex(timex) >= 0:  # to look is harmless
+    timex[0] = 2  # ADJ_FREQUENCY
+    if libc.adjtimex(timex) >= 0:
+        print("ESCAPED adjusted the clock's rate")
+print("held")

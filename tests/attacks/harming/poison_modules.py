@@ -23,7 +23,7 @@ if "left by another run" in sys.argv or "LEFT_BY_ANOTHER_RUN" in os.environ or o
     print("ESCAPED arguments, environment or folder of another run")
 sys.argv.append("left by another run")
 os.environ["LEFT_BY_ANOTHER_RUN"] = "1"
-if os.umask(0o111) == 0o111 or decimal.getcontext().prec == 3 or sys.getrecursionlimit() == 77 or re.compile("x").flags == 0:
+if os.umask(0o111) == 0o111 or decimal.getcontext().prec == 3 or sys.getrecursionlimit() == 77:
     print("ESCAPED settings of another run")
 decimal.getcontext().prec = 3
 sys.setrecursionlimit(77)

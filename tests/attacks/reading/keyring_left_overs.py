@@ -18,8 +18,8 @@ if os.uname().machine == "x86_64":
         print("ESCAPED a key was found on request")
 try:
     with open("/proc/keys") as file:
-        if file.read().strip():
-            print("ESCAPED the kernel's keys are listed")
+        if "left-by-another-run" in file.read():
+            print("ESCAPED a key of another run is listed")
 except OSError:
     pass
 print("held")

@@ -5,15 +5,13 @@ Must fail: no other process is to be seen, and none may be opened.
 # proctor: {"test": ["stdin"], "expect": ["WA", "RTE"], "outcome": "harmless"}
 import os
 
-own = {os.getpid(), os.getppid() or -1}
 others = {int(name) for name in os.listdir("/proc") if name.isdigit()} | set(range(1, 64)) | {os.getppid()}
 for pid in sorted(others - {os.getpid(), 0}):
     for name in ("mem", "environ", "auxv", "stack", "syscall", "pagemap"):
         try:
             with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:
                 file.read(1 if name != "mem" else 0)
-            if os.readlink(f"/proc/{pid}/ns/pid") is not None:
-                print(f"ESCAPED read {name} of process {pid}")
+            print(f"ESCAPED read {name} of process {pid}")
         except OSError:
             pass
     for name in ("fd", "map_files", "cwd", "root"):

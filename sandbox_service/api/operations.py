@@ -1,0 +1,39 @@
+"""The routes for those who run the service: is it alive, is it ready, what can it do, how is it doing."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+from sandbox_service.languages import LANGUAGES
+from sandbox_service.queues.base import JobQueue
+
+
+def routes(queue: JobQueue, registry: CollectorRegistry) -> APIRouter:
+    """`/healthz`, `/readyz`, `/metrics` and `/v1/languages`."""
+    router = APIRouter(tags=["operations"])
+
+    @router.get("/healthz", summary="The process lives")
+    async def healthz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @router.get("/readyz", summary="A jail is proved and work is taken; else 503 and the reasons")
+    async def readyz(response: Response) -> dict[str, object]:
+        reasons = queue.unready()
+        response.status_code = 503 if reasons else 200
+        return {"ready": not reasons, "reasons": reasons}
+
+    @router.get("/metrics", summary="For Prometheus", response_class=Response)
+    async def metrics() -> Response:
+        return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+    @router.get("/v1/languages", summary="What can be graded")
+    async def languages() -> dict[str, object]:
+        versions = queue.languages()
+        return {
+            "languages": [
+                {"name": language.name, "aliases": list(language.aliases), "versions": versions} for language in LANGUAGES
+            ]
+        }
+
+    return router

@@ -1,0 +1,158 @@
+"""A slot: one process that grades, with jails of its own, for as long as the service that started it lives.
+
+It is plain, blocking code with one thing to do at a time. The service's event loop, checkers that compare megabytes
+and other slots cannot hold it up, nor it them. If it is killed, the service starts another and gives it the work again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import platform
+import signal
+import socket
+import sys
+import time
+from importlib.metadata import version
+
+from sandbox_service import frames
+from sandbox_service.errors import SandboxFault
+from sandbox_service.frames import Frame, Line
+from sandbox_service.grader import Cancelled, Grader
+from sandbox_service.jails.firejail import Place
+from sandbox_service.jails.pool import JailPool
+from sandbox_service.jails.quiet import Quiet
+from sandbox_service.schema import Grade, GraderIdentity, Submission, Verdict
+from sandbox_service.settings import Settings
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 2.0
+
+
+def place_of(settings: Settings, index: int) -> Place:
+    """Where slot `index` has its jails: a processor of its own, and as root a uid of its own."""
+    processors = sorted(os.sched_getaffinity(0))
+    uid = settings.first_uid + index if os.geteuid() == 0 else -1
+    return Place(settings.firejail, settings.python, uid, processors[index % len(processors)])
+
+
+def pool_of(settings: Settings, index: int) -> JailPool:
+    """The jails of slot `index`, not yet open."""
+    place = place_of(settings, index)
+    uid = place.uid if place.privileged else os.getuid()
+    return JailPool(place, uid, settings.recycle_after, settings.canary_seconds)
+
+
+def grader_of(settings: Settings, jails: JailPool, quiet: Quiet | None = None) -> Grader:
+    """A grader over open jails."""
+    language = str(jails.jail("std").identity.get("python", "")).replace("cpython", "CPython")
+    identity = GraderIdentity(version=version("proctor"), language=language, host=platform.node())
+    return Grader(jails, identity, settings.display_bytes, quiet)
+
+
+class Slot:
+    """The loop: prove the jails, take a submission, grade it, answer."""
+
+    def __init__(self, settings: Settings, index: int, line: Line, quiet: Quiet) -> None:
+        self._settings = settings
+        self._line = line
+        self._quiet = quiet
+        self._jails = pool_of(settings, index)
+        self._grader: Grader | None = None
+
+    def serve(self) -> None:
+        """Until the service is gone."""
+        try:
+            while True:
+                ready = self._prove()
+                frame = self._line.next(self._settings.canary_seconds if ready else RETRY_SECONDS)
+                if frame is not None:
+                    self._answer(frame)
+        except (EOFError, OSError):
+            log.info("the service has gone")
+        finally:
+            self._jails.close()
+
+    def _prove(self) -> bool:
+        """Have jails that are proved to be jails, and tell the service whether it is so."""
+        try:
+            if self._grader is None:
+                self._jails.open()
+                self._grader = grader_of(self._settings, self._jails, self._quiet)
+                self._tell(ready=True)
+            self._jails.recheck()
+        except SandboxFault as fault:
+            log.error("jail_unusable", extra={"reason": str(fault)})
+            self._jails.close()
+            self._grader = None
+            self._tell(ready=False, reason=str(fault))
+            return False
+        return True
+
+    def _tell(self, *, ready: bool, reason: str = "") -> None:
+        language = str(self._jails.jail("std").identity.get("python")) if ready else ""
+        status = {"ready": ready, "reason": reason, "language": language}
+        self._line.send(frames.STATUS, 0, json.dumps(status).encode())
+
+    def _answer(self, frame: Frame) -> None:
+        if frame.kind == frames.CANCEL:
+            self._line.send(frames.CANCELLED, frame.key)
+            return
+        queued = time.monotonic() - frame.moment
+        try:
+            grade = self._grade(frame)
+        except Cancelled:
+            self._line.send(frames.CANCELLED, frame.key)
+            return
+        finally:
+            self._line.forget(frame.key)
+        timing = grade.timing.model_copy(update={"queued_seconds": max(queued, 0.0)})
+        grade = grade.model_copy(update={"timing": timing})
+        if grade.failure_kind == "jail_unsafe":
+            self._jails.distrust()
+        self._line.send(frames.GRADE, frame.key, grade.model_dump_json().encode())
+
+    def _grade(self, frame: Frame) -> Grade:
+        submission = Submission.model_validate_json(frame.payload)
+        if self._grader is None:
+            return fault(submission, "jail_unsafe", "this slot has no usable jail")
+        try:
+            return self._grader.grade(submission, lambda: self._line.is_cancelled(frame.key))
+        except SandboxFault as error:
+            return fault(submission, "sandbox", str(error))
+        except (Cancelled, EOFError, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001: the last resort: a defect of ours must not be paid as a verdict
+            log.exception("grader_error")
+            return fault(submission, "grader_error", f"{type(error).__name__}: {error}")
+
+
+def fault(submission: Submission, kind: str, reason: str) -> Grade:
+    """The grade of a submission that we could not grade."""
+    return Grade(
+        id=submission.id,
+        verdict=Verdict.IE,
+        reward=None,
+        mask_sample=True,
+        failure_kind=kind,
+        failure_reason=reason,
+        total=len(submission.tests),
+    )
+
+
+def main() -> None:
+    """argv[1] is the service's JSON: index, connection, gate and room descriptors."""
+    options = json.loads(sys.argv[1])
+    settings = Settings.from_environment()
+    logging.basicConfig(level=settings.log_level.upper(), format=f"slot {options['index']}: %(message)s")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service decides when a slot ends
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    connection = socket.socket(fileno=options["connection"])
+    quiet = Quiet(f"/proc/self/fd/{options['gate']}", f"/proc/self/fd/{options['room']}")
+    Slot(settings, options["index"], Line(connection), quiet).serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""The service's side of its slot processes: start them, give them work one piece at a time, notice when one dies."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+from sandbox_service import frames
+from sandbox_service.schema import Grade
+
+log = logging.getLogger(__name__)
+
+RESTART_SECONDS = 0.1
+LONGEST_RESTART_SECONDS = 5.0
+KILL_AFTER_SECONDS = 5.0
+
+
+class Owner(Protocol):
+    """What a slot tells whoever owns it. All are called in the event loop."""
+
+    def slot_free(self) -> None:
+        """A slot can take work."""
+
+    def slot_done(self, key: int, grade: Grade | None) -> None:
+        """A submission is graded; None: it was cancelled."""
+
+    def slot_lost(self, key: int) -> None:
+        """The slot died with this submission in hand."""
+
+
+class SlotProcess:
+    """One slot process, started again whenever it ends."""
+
+    def __init__(self, index: int, owner: Owner, locks: tuple[int, int]) -> None:
+        self.index = index
+        self.ready = False
+        self.reason = "starting"
+        self.language = ""
+        self.restarts = -1
+        self._owner = owner
+        self._locks = locks
+        self._key: int | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._task = asyncio.create_task(self._supervise())
+
+    @property
+    def free(self) -> bool:
+        """Whether it can take a submission now."""
+        return self.ready and self._key is None and self._writer is not None
+
+    @property
+    def busy(self) -> bool:
+        """Whether it has a submission in hand."""
+        return self._key is not None
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id, while there is a process."""
+        return self._process.pid if self._process else None
+
+    def give(self, key: int, moment: float, payload: bytes) -> None:
+        """Hand it a submission. Only when it is free."""
+        assert self._writer is not None
+        self._key = key
+        self._writer.write(frames.pack(frames.SUBMIT, key, moment, payload))
+
+    def cancel(self, key: int) -> None:
+        """Nobody waits for this one any more: stop after the test that is running."""
+        if self._writer is not None and self._key == key:
+            self._writer.write(frames.pack(frames.CANCEL, key, 0.0))
+
+    async def close(self) -> None:
+        """End the process and its jails."""
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _supervise(self) -> None:
+        pause = RESTART_SECONDS
+        while True:
+            self.restarts += 1
+            began = time.monotonic()
+            try:
+                await self._live()
+            finally:
+                self.ready, self._writer = False, None
+                await self._bury()
+            key, self._key = self._key, None
+            log.warning("slot_ended", extra={"slot": self.index})
+            self.reason = "restarting"
+            if key is not None:
+                self._owner.slot_lost(key)
+            pause = RESTART_SECONDS if time.monotonic() - began > LONGEST_RESTART_SECONDS else min(pause * 2, 5.0)
+            await asyncio.sleep(pause)
+
+    async def _live(self) -> None:
+        """Start the process and listen to it until its end."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = self._start(theirs.fileno())
+        reader, self._writer = await asyncio.open_unix_connection(sock=ours)
+        try:
+            while True:
+                size, kind, key, _ = frames.HEADER.unpack(await reader.readexactly(frames.HEADER.size))
+                self._handle(kind, key, await reader.readexactly(size))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return
+        finally:
+            self._writer.close()
+
+    def _start(self, connection: int) -> subprocess.Popen[bytes]:
+        gate, room = self._locks
+        options = {"index": self.index, "connection": connection, "gate": gate, "room": room}
+        return subprocess.Popen(
+            [sys.executable, "-m", "sandbox_service.slot", json.dumps(options)],
+            pass_fds=(connection, gate, room),
+            stdin=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONSAFEPATH": "1"},
+        )
+
+    def _handle(self, kind: int, key: int, payload: bytes) -> None:
+        if kind == frames.STATUS:
+            status = json.loads(payload)
+            self.ready, self.reason, self.language = status["ready"], status["reason"], status["language"]
+        else:
+            self._key = None
+            self._owner.slot_done(key, Grade.model_validate_json(payload) if kind == frames.GRADE else None)
+        if self.free:
+            self._owner.slot_free()
+
+    async def _bury(self) -> None:
+        """The connection is closed, on which it ends itself and its jails; be sure of it."""
+        process = self._process
+        if process is None:
+            return
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(asyncio.to_thread(process.wait), KILL_AFTER_SECONDS)
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def open_locks() -> tuple[int, int]:
+    """The two nameless files that slots lock to run alone (see jails/quiet.py)."""
+    return os.memfd_create("gate"), os.memfd_create("room")
+
+
+SlotFactory = Callable[[int, Owner], SlotProcess]

@@ -1,0 +1,196 @@
+"""The test programs, loaded from their files: attacks, unusual right programs, and programs sorted by verdict.
+
+One file is one program, and says about itself what a runner has to know: a docstring for the reader and, on the line
+after it, `# proctor: {…}` in JSON. Nothing here runs a program, and nobody should run an attack outside a jail.
+
+Attacks     {"test": kind or [kinds], "expect": [verdicts], "outcome": "unpaid" | "harmless", "runs": 2}
+            `runs` (default 1): how often the test is repeated within the submission, for attacks that look for what
+            an earlier run left behind. Whatever the outcome, `ESCAPED` must never stand in stdout.
+Programs    {"input": …, "output": …} or {"input_expr": …, "output_expr": …}, Python expressions; optionally "limits",
+            "numpy", "completion" (wrap the program into a model's answer) and "source_expr" (an expression over
+            `source` that makes the program to be sent, where the file itself would be too large).
+Verdicts    no line: kind and verdict are the folders' names, tests and limits stand in the kind's `problem.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+HERE = Path(__file__).resolve().parent
+
+Kind = Literal["stdin", "call", "assert"]
+Outcome = Literal["unpaid", "harmless"]
+Json = dict[str, Any]
+
+KINDS: tuple[Kind, ...] = ("stdin", "call", "assert")
+VERDICTS = ("AC", "WA", "TLE", "MLE", "OLE", "RTE", "CE")
+GROUPS = ("forging", "reading", "harming", "escaping", "exhausting", "outliving")
+ESCAPED = "ESCAPED"
+
+SECRET = 4242
+"""The answer that all attacks are after. It does not follow from the input, so that only a cheat could give it."""
+
+SECRET_TESTS: dict[Kind, Json] = {
+    "stdin": {"type": "stdin", "input": "20 22\n", "output": f"{SECRET}\n"},
+    "call": {"type": "call", "function": "solve", "args": [20, 22], "output": SECRET},
+    "assert": {
+        "type": "assert",
+        "code": f"def check(candidate):\n    assert candidate(20, 22) == {SECRET}\n    assert candidate(1, 2) == 77\n",
+        "entry_point": "solve",
+    },
+}
+ATTACK_LIMITS: Json = {"cpu_seconds": 1, "wall_seconds": 3, "memory_bytes": 1 << 28, "output_bytes": 1 << 20}
+
+HEAD = re.compile(r'\ufeff?(?:#.*\n)*"""(?P<about>.*?)"""\r?\n(?:# proctor: (?P<meta>\{[^\r\n]*\})\r?\n)?', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A malicious program against one kind of test."""
+
+    group: str
+    name: str
+    kind: Kind
+    code: str
+    about: str
+    expect: frozenset[str]
+    outcome: Outcome
+    runs: int
+
+    @property
+    def id(self) -> str:
+        """Readable and unique."""
+        return f"{self.group}/{self.name}-{self.kind}"
+
+    def body(self) -> Json:
+        """What to post to `/v1/grade`."""
+        tests = [SECRET_TESTS[self.kind]] * self.runs
+        return {"code": self.code, "tests": tests, "limits": ATTACK_LIMITS, "stop_on_failure": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An unusual program that is right: anything but `AC` is the service's mistake."""
+
+    name: str
+    code: str
+    about: str
+    input: str
+    output: str
+    limits: Json
+    completion: bool
+    numpy: bool
+
+    @property
+    def id(self) -> str:
+        """Readable and unique."""
+        return self.name
+
+    def body(self) -> Json:
+        """What to post to `/v1/grade`."""
+        source = {"completion": answer(self.code)} if self.completion else {"code": self.code}
+        test = {"type": "stdin", "input": self.input, "output": self.output}
+        return {**source, "tests": [test]} | ({"limits": self.limits} if self.limits else {})
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictCase:
+    """A program whose right verdict is known."""
+
+    kind: Kind
+    verdict: str
+    name: str
+    code: str
+    about: str
+    tests: list[Json]
+    limits: Json
+
+    @property
+    def id(self) -> str:
+        """Readable and unique."""
+        return f"{self.kind}/{self.verdict}/{self.name}"
+
+    def body(self) -> Json:
+        """What to post to `/v1/grade`."""
+        return {"code": self.code, "tests": self.tests, "limits": self.limits}
+
+
+@cache
+def attacks() -> list[Attack]:
+    """Every attack, once for each kind of test that it is made for."""
+    return [attack for path in sources("attacks") for attack in _attacks_in(path)]
+
+
+@cache
+def programs() -> list[Program]:
+    """Every unusual but right program."""
+    return [_program_in(path) for path in sources("programs")]
+
+
+@cache
+def verdicts() -> list[VerdictCase]:
+    """Every program that is filed under its verdict."""
+    return [_verdict_case_in(path) for path in sources("verdicts")]
+
+
+def sources(folder: str) -> list[Path]:
+    """The program files below a folder of the corpus, in a fixed order."""
+    return sorted((HERE / folder).rglob("*.py"))
+
+
+def read(path: Path) -> tuple[str, str, Json]:
+    """A file's text, byte for byte, with its docstring and what its `# proctor:` line says."""
+    code = path.read_bytes().decode()
+    head = HEAD.match(code)
+    if head is None:
+        raise ValueError(f"{path}: no docstring at the beginning")
+    return code, head["about"].strip(), json.loads(head["meta"] or "{}")
+
+
+def answer(code: str) -> str:
+    """A model's answer with `code` as its last block, after a block that is not the answer."""
+    first = "A first idea:\n```python\nprint('not this one')\n```\n"
+    text = f"{first}Better:\n```python\n{code.rstrip()}\n```\nThat is all."
+    return re.sub("\r?\n", "\r\n", text) if "\r\n" in code else text
+
+
+def _attacks_in(path: Path) -> list[Attack]:
+    code, about, meta = read(path)
+    kinds = meta["test"] if isinstance(meta["test"], list) else [meta["test"]]
+    expect, runs = frozenset(meta["expect"]), meta.get("runs", 1)
+    group = path.parent.name
+    return [Attack(group, path.stem, kind, code, about, expect, meta["outcome"], runs) for kind in kinds]
+
+
+def _program_in(path: Path) -> Program:
+    code, about, meta = read(path)
+    return Program(
+        name=path.stem,
+        code=_value(meta, "source", code, source=code),
+        about=about,
+        input=_value(meta, "input", ""),
+        output=_value(meta, "output", ""),
+        limits=meta.get("limits", {}),
+        completion=meta.get("completion", False),
+        numpy=meta.get("numpy", False),
+    )
+
+
+def _verdict_case_in(path: Path) -> VerdictCase:
+    code, about, _ = read(path)
+    kind, verdict, _ = path.relative_to(HERE / "verdicts").parts
+    (known,) = (known for known in KINDS if known == kind)
+    problem = json.loads((HERE / "verdicts" / kind / "problem.json").read_text())
+    return VerdictCase(known, verdict, path.stem, code, about, problem["tests"], problem["limits"])
+
+
+def _value(meta: Json, name: str, default: str, **names: str) -> str:
+    """The text that the corpus gives outright, or as an expression (trusted: it is our own)."""
+    if f"{name}_expr" in meta:
+        return str(eval(meta[f"{name}_expr"], names))  # noqa: S307
+    return str(meta.get(name, default))

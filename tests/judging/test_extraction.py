@@ -1,0 +1,188 @@
+"""Which part of an answer is the program: fences, reasoning, answer tags, and hostile answers."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox_service.judging.extraction import extract
+from sandbox_service.schema import ExtractionRule
+
+MEGABYTE = 1 << 20
+RULES: list[ExtractionRule] = ["last_block", "first_block", "all_blocks", "answer_tag", "whole"]
+BLOCK_RULES: list[ExtractionRule] = ["last_block", "first_block", "all_blocks"]
+TWO = "First:\n```python\na = 1\n```\nThen:\n```py\nb = 2\n```\nDone."
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [("last_block", "b = 2"), ("first_block", "a = 1"), ("all_blocks", "a = 1\nb = 2"), ("whole", TWO)],
+)
+def test_which_block(rule: ExtractionRule, code: str) -> None:
+    assert extract(TWO, rule, "python") == code
+
+
+@pytest.mark.parametrize(
+    "tag", ["python", "py", "python3", "Python", "PY", "", " python", "python title=x", "python\t"]
+)
+def test_tags_of_python(tag: str) -> None:
+    for rule in BLOCK_RULES:
+        assert extract(f"```{tag}\nx\n```", rule, "python") == "x"
+
+
+@pytest.mark.parametrize("tag", ["cpp", "text", "pythonx", "output", "python2", "console"])
+def test_a_block_of_another_language_is_not_taken(tag: str) -> None:
+    assert extract(f"```{tag}\nx\n```", "last_block", "python") is None
+    assert extract(f"```python\ny\n```\n```{tag}\nx\n```", "last_block", "python") == "y"
+    assert extract(f"```{tag}\nx\n```\n```python\ny\n```", "first_block", "python") == "y"
+
+
+@pytest.mark.parametrize(("language", "tag"), [("cpp", "c++"), ("javascript", "js"), ("Haskell", "haskell")])
+def test_other_languages_have_their_tags(language: str, tag: str) -> None:
+    assert extract(f"```{tag}\nx\n```", "last_block", language) == "x"
+    assert extract("```python\nx\n```", "last_block", language) is None
+
+
+FENCES = [
+    ("~~~python\nx\n~~~", "x"),
+    ("````python\n```\nx\n```\n````", "```\nx\n```"),
+    ("```python\nx\n`````", "x"),
+    ("```python\n~~~\n```", "~~~"),
+    ("~~~\n```\n~~~", "```"),
+    ("```python\nx\n``` \t\nafter", "x"),
+    ("```python\ns = '```'\n```", "s = '```'"),
+    ("```python\n``` not a close\n```", "``` not a close"),
+    ("   ```python\n   x\n     y\n  ```", "x\n  y"),
+    ("  ```python\n x\n  ```", "x"),
+    ("    ```python\n    x\n    ```", None),
+    ("\t```python\nx\n```", None),
+    ("```python\n    ```\n```", "    ```"),
+    ("text ```python\nx\n```", None),
+    ("```x = 1```", None),
+    ("``python\nx\n``", None),
+    ("~~~python `a`\nx\n~~~", "x"),
+    ("```python\n\n  x\n\n```", "\n  x\n"),
+    ("```python\nx", None),
+    ("```python\nx\n``", None),
+    ("```python\nx\n~~~", None),
+    ("````python\nx\n```", None),
+    ("```python\nx\n```\n```python\ny", "x"),
+    ("```python\n```", None),
+    ("```python\n \t\n```", None),
+    ("x = 1", None),
+    ("", None),
+    ("```python\na\x0bb\u2028c\n```", "a\x0bb\u2028c"),
+]
+
+
+@pytest.mark.parametrize(("completion", "code"), FENCES)
+def test_fences_are_those_of_commonmark_but_must_close(completion: str, code: str | None) -> None:
+    assert extract(completion, "last_block", "python") == code
+
+
+@pytest.mark.parametrize(("completion", "code"), FENCES)
+def test_crlf_makes_no_difference(completion: str, code: str | None) -> None:
+    assert extract(completion.replace("\n", "\r\n"), "last_block", "python") == code
+
+
+DRAFT = "```python\ndraft\n```"
+FINAL = "```python\nfinal\n```"
+THINKING = [
+    (f"<think>{DRAFT}</think>{FINAL}", "final"),
+    (f"<think>\n{DRAFT}\n</think>\n{FINAL}", "final"),
+    (f"\n{DRAFT}\n</think>\n{FINAL}", "final"),
+    (f"<think>\n{DRAFT}\n</think>\nno block", None),
+    (f"<think>\na </think> b\n{DRAFT}\n</think>\n{FINAL}", "final"),
+    (f"<think>\na </think>\n{DRAFT}\n</think>", None),
+    (f"<think>\n{DRAFT}", None),
+    (f"{DRAFT}\n<think>\nhm", None),
+    (f"<think>a</think>\n{FINAL}\n<think>\n{DRAFT}", None),
+    (f"<think>a</think>\n<think>b</think>\n{FINAL}", "final"),
+]
+
+
+@pytest.mark.parametrize(("completion", "code"), THINKING)
+def test_a_program_in_the_reasoning_is_no_answer(completion: str, code: str | None) -> None:
+    for rule in BLOCK_RULES:
+        assert extract(completion, rule, "python") == code
+
+
+ANSWERS = [
+    (f"<answer>\n{FINAL}\n</answer>", "final"),
+    (f"<answer>\n{DRAFT}\nor\n{FINAL}\n</answer>\n", "final"),
+    (f"<answer>\n{DRAFT}\n</answer>\n<answer>\n{FINAL}\n</answer>", "final"),
+    (f"<answer>\n{FINAL}\n</answer>\n{DRAFT}", "final"),
+    ("<answer>print(1)</answer>", "print(1)"),
+    ("<answer>```python\nx\n```</answer>", "x"),
+    ("<answer>\nprint(1)\n</answer>", "\nprint(1)\n"),
+    ("<answer>```x```</answer>", "```x```"),
+    (FINAL, None),
+    (f"<answer>\n{FINAL}", None),
+    (f"{FINAL}\n</answer>", None),
+    ("</answer> <answer>", None),
+    ("<answer> \n </answer>", None),
+    ("<answer>\n```python\nx\n</answer>", None),
+    ("<answer>\n```cpp\nx\n```\n</answer>", None),
+    (f"<think>\n<answer>\n{DRAFT}\n</answer>\n</think>\n", None),
+    (f"<think>\n<answer>\n{DRAFT}\n</answer>\n</think>\n<answer>\n{FINAL}\n</answer>", "final"),
+    (f"<think>\n<answer>\n{FINAL}\n</answer>", None),
+]
+
+
+@pytest.mark.parametrize(("completion", "code"), ANSWERS)
+def test_answer_tags(completion: str, code: str | None) -> None:
+    assert extract(completion, "answer_tag", "python") == code
+
+
+@given(completion=st.text())
+def test_the_whole_is_the_whole(completion: str) -> None:
+    assert extract(completion, "whole", "python") == completion
+
+
+@given(
+    completion=st.lists(
+        st.sampled_from(["```", "````", "~~~", "python", "\n", "\r\n", " ", "x", "<think>", "</think>"])
+    )
+)
+def test_code_is_always_part_of_the_answer(completion: list[str]) -> None:
+    text = "".join(completion).replace("\r\n", "\n")
+    for rule in ("last_block", "first_block"):
+        code = extract("".join(completion), rule, "python")
+        if code is not None:
+            lines = [line.lstrip(" ") for line in text.split("\n")]
+            assert all(line.lstrip(" ") in lines for line in code.split("\n"))
+            assert code.strip()
+
+
+@given(code=st.text(alphabet="x `~\n'", min_size=1).filter(str.strip), mark=st.sampled_from("`~"))
+def test_any_code_survives_in_a_fence_that_is_long_enough(code: str, mark: str) -> None:
+    longest = max((len(run) for run in re.findall(f"{re.escape(mark)}+", code)), default=0)
+    fence = mark * max(3, longest + 1)
+    for rule in BLOCK_RULES:
+        assert extract(f"So:\n\n{fence}python\n{code}\n{fence}\nDone.", rule, "python") == code
+
+
+HOSTILE = [
+    "`" * MEGABYTE,
+    "~" * MEGABYTE,
+    "```\n" * (MEGABYTE // 4) + "x",
+    "`\n" * (MEGABYTE // 2),
+    " " * MEGABYTE,
+    (" " * 3 + "```\n") * (MEGABYTE // 8) + " ",
+    "```python " + "x `" * (MEGABYTE // 3),
+    "<think>" * (MEGABYTE // 7),
+    "<answer>" * (MEGABYTE // 8),
+    "</answer>" * (MEGABYTE // 9),
+    "```python\n" + "\n" * MEGABYTE,
+    "\r" * MEGABYTE,
+]
+
+
+@pytest.mark.parametrize("rule", [*BLOCK_RULES, "answer_tag"])
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+def test_hostile_answers_hold_no_program(rule: ExtractionRule, number: int) -> None:
+    """Anything quadratic would take hours here."""
+    assert extract(HOSTILE[number], rule, "python") is None

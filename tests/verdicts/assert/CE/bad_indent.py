@@ -1,0 +1,6 @@
+"""Indented by whim."""
+
+
+def solve(text, width):
+        pieces = []
+    return pieces

@@ -1,0 +1,6 @@
+"""Aborts."""
+import os
+
+
+def solve(text, width):
+    os.abort()

@@ -1,0 +1,5 @@
+"""Raises `AssertionError` itself: that is its failure, not the test's finding."""
+
+
+def solve(text, width):
+    assert False, "mine"

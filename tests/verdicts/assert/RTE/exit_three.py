@@ -1,0 +1,6 @@
+"""Ends with status 3."""
+import os
+
+
+def solve(text, width):
+    os._exit(3)

@@ -1,0 +1,6 @@
+"""Never stops sleeping."""
+import time
+
+
+def solve(text, width):
+    time.sleep(600)

@@ -1,0 +1,6 @@
+"""Never stops computing."""
+
+
+def solve(text, width):
+    while True:
+        pass

@@ -1,0 +1,5 @@
+"""Not Python."""
+
+
+def solve(numbers, target:
+    return [0, 1]

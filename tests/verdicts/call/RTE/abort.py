@@ -1,0 +1,6 @@
+"""Aborts."""
+import os
+
+
+def solve(numbers, target):
+    os.abort()

@@ -1,0 +1,5 @@
+"""Divides by zero."""
+
+
+def solve(numbers, target):
+    return target // 0

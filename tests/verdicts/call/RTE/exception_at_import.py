@@ -1,0 +1,6 @@
+"""Fails while it is loaded."""
+raise RuntimeError("not today")
+
+
+def solve(numbers, target):
+    return [0, 1]

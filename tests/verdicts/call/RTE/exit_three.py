@@ -1,0 +1,6 @@
+"""Ends with status 3."""
+import os
+
+
+def solve(numbers, target):
+    os._exit(3)

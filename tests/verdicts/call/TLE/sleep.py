@@ -1,0 +1,6 @@
+"""Never stops sleeping."""
+import time
+
+
+def solve(numbers, target):
+    time.sleep(600)

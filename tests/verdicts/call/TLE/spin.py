@@ -1,0 +1,6 @@
+"""Never stops computing."""
+
+
+def solve(numbers, target):
+    while True:
+        pass

@@ -1,0 +1,7 @@
+"""Never finishes loading."""
+while True:
+    pass
+
+
+def solve(numbers, target):
+    return [0, 1]

@@ -1,0 +1,4 @@
+"""Indented by whim."""
+if True:
+    print(1)
+  print(2)

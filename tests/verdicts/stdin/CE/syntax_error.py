@@ -1,0 +1,3 @@
+"""Not Python."""
+n = int(input()
+print(n))

@@ -1,0 +1,3 @@
+"""One block of a gigabyte."""
+block = bytearray(1 << 30)
+print(len(block))

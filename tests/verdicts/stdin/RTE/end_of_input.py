@@ -1,0 +1,4 @@
+"""Reads more than there is."""
+input()
+input()
+input()

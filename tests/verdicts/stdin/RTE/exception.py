@@ -1,0 +1,2 @@
+"""Divides by zero."""
+print(1 // (int(input()) * 0))

@@ -1,0 +1,4 @@
+"""Never stops sleeping: the wall clock decides."""
+import time
+
+time.sleep(600)

@@ -1,0 +1,3 @@
+"""Never stops computing."""
+while True:
+    pass

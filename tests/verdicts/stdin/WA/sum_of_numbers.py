@@ -1,0 +1,3 @@
+"""Forgets to square."""
+input()
+print(sum(map(int, input().split())))
