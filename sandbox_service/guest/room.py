@@ -64,6 +64,7 @@ def _show_devices() -> None:
         _write(f"{ROOT}/dev/{name}", "")
         _box.mount(f"/dev/{name}", f"{ROOT}/dev/{name}", None, MS_BIND, None)
     os.symlink("/proc/self/fd", f"{ROOT}/dev/fd")
+    os.symlink("/tmp", f"{ROOT}/dev/shm")  # noqa: S108: multiprocessing's semaphores, in the box's own /tmp
     for fd, name in enumerate(("stdin", "stdout", "stderr")):
         os.symlink(f"/proc/self/fd/{fd}", f"{ROOT}/dev/{name}")
 
