@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 from benchmarks import procs, workloads
@@ -85,16 +86,21 @@ def take(pids: list[int]) -> Inventory:
         mounts_host=_mounts(host),
         mounts_jails=sum(map(_mounts, jails)),
         files_host=len(files(host)),
-        files_jails=sum(len(files(pid)) for pid in jails),
+        files_jails=sum(len(files(pid, but_not_of=host)) for pid in jails),
     )
 
 
-def files(pid: int) -> set[str]:
-    """What lies in FOLDERS as this process sees them."""
+def files(pid: int, but_not_of: int | None = None) -> set[str]:
+    """What lies in FOLDERS as this process sees them, unless the other one sees the very same folder."""
     found: set[str] = set()
     for folder in FOLDERS:
-        for at, folders, names in os.walk(f"/proc/{pid}/root/{folder}"):
-            found.update(f"{at.removeprefix(f'/proc/{pid}/root')}/{name}" for name in folders + names)
+        root = Path(f"/proc/{pid}/root")
+        if (root / folder).is_symlink():  # it would lead us into a folder of our own root
+            continue
+        if but_not_of and _same_folder(root / folder, Path(f"/proc/{but_not_of}/root") / folder):
+            continue
+        for at, folders, names in os.walk(root / folder):
+            found.update(f"{at.removeprefix(str(root))}/{name}" for name in folders + names)
     return found
 
 
@@ -156,6 +162,13 @@ def _by_mount_namespace(pids: list[int]) -> tuple[int, list[int]]:
             seen.add(namespace)
             jails.append(pid)
     return os.getpid(), jails
+
+
+def _same_folder(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def _mounts(pid: int) -> int:

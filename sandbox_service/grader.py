@@ -95,14 +95,15 @@ class Grader:
         self, submission: Submission, results: list[TestResult], fault: SandboxFault | None, no_code: bool, took: float
     ) -> Grade:
         total = len(submission.tests)
-        verdict = Verdict.CE if no_code else Verdict.IE if fault else _stopped(results) or overall(results, total)
         weights = [test.weight for test in submission.tests]
+        verdict = Verdict.CE if no_code else Verdict.IE if fault else _stopped(results) or overall(results, total)
+        reward = score(submission.reward, verdict, results, weights, no_format=no_code)
         failed = next((result for result in results if result.verdict == verdict != Verdict.AC), None)
         return Grade(
             id=submission.id,
             verdict=verdict,
-            reward=score(submission.reward, verdict, results, weights, no_format=no_code),
-            mask_sample=verdict == Verdict.IE,
+            reward=reward,
+            mask_sample=reward is None,
             failure_kind=_failure_kind(fault) if fault else None,
             failure_reason=str(fault) if fault else None,
             passed=sum(result.verdict == Verdict.AC for result in results),
@@ -198,7 +199,14 @@ class _Work:
         if verdict == Verdict.AC:
             message = check(self._submission.checker, outcome.stdout, test.output.encode("utf-8"))
             verdict = Verdict.AC if message is None else Verdict.WA
+            self._check_solvable(index, test, verdict)
         return self._grader.result(index, verdict, message, outcome)
+
+    def _check_solvable(self, index: int, test: StdinTest, verdict: Verdict) -> None:
+        """A test whose own answer its checker refuses (NaN among numbers, say) says nothing about a program."""
+        expected = test.output.encode("utf-8")
+        if verdict == Verdict.WA and (reason := check(self._submission.checker, expected, expected)) is not None:
+            raise BadTest(f"test {index}: its expected output is refused by its own checker: {reason}")
 
     # --- call tests
 
@@ -277,6 +285,8 @@ class _Work:
             raise BadTest(message)
         if self._flooded(pair.candidate):
             return judge(pair.candidate, self._limits)
+        if reported in ("raised", "load_failed") and message.startswith("MemoryError"):
+            return Verdict.MLE, message
         if reported in REPORTED and pair.tester.exit_code is not None:
             return REPORTED[reported], message or None
         if reported == "gone":

@@ -171,6 +171,13 @@ static PyObject *enter_root(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(flush_doc, "flush(): write out what C code in this process has buffered, as the C library's exit would.");
+static PyObject *flush(PyObject *self, PyObject *args)
+{
+    fflush(NULL);
+    Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(unshare_doc, "unshare(flags): unshare(2).");
 static PyObject *py_unshare(PyObject *self, PyObject *args)
 {
@@ -318,6 +325,7 @@ static PyMethodDef methods[] = {
     {"thread_stack", thread_stack, METH_VARARGS, thread_stack_doc},
     {"mount", py_mount, METH_VARARGS, mount_doc},
     {"enter_root", enter_root, METH_VARARGS, enter_root_doc},
+    {"flush", flush, METH_NOARGS, flush_doc},
     {"unshare", py_unshare, METH_VARARGS, unshare_doc},
     {"spawn", spawn, METH_VARARGS, spawn_doc},
     {"wait", py_wait, METH_VARARGS, wait_doc},

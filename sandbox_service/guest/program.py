@@ -15,6 +15,8 @@ import traceback
 import types
 from typing import NoReturn
 
+import _box
+
 SOURCE_FD, CACHE_FD = 3, 4
 FILENAME = "solution.py"
 
@@ -136,4 +138,5 @@ def finish(status: int) -> int:
         except BaseException:  # noqa: BLE001: a full output file, or a stream of the submission's own making
             if stream is sys.__stdout__:
                 status = status or FLUSH_FAILED
+    _box.flush()
     return status

@@ -7,7 +7,7 @@ decides; its report is one JSON object written as the very last thing, and whate
 Covered: no object, code, type or exception of the submission's making exists here; handles compare by identity and
 refuse arithmetic, order and membership, so that the candidate has no say in a comparison; StopIteration never reaches
 the test except from `next` on a generator's handle; a name that the test reads is only ever the submission's where the
-rules of `Names` say so.
+rules of `_bind` say so.
 NOT covered: tests that are weak in themselves, hard-coded answers, answers that adapt to the calls made so far, tests
 that call from several threads at once. The time limit is the host's: a test that is made to work for ever is killed.
 """

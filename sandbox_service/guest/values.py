@@ -29,6 +29,7 @@ import collections
 import datetime
 import decimal
 import fractions
+import itertools
 import json
 import os
 import re
@@ -128,6 +129,7 @@ to_text: Callable[[Json], str] = _ENCODER.encode
 _parse: Callable[[str], Json] = json.JSONDecoder().decode
 
 _NOT_BRACKETS = bytes(code for code in range(256) if code not in b"[]{}")
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
@@ -137,24 +139,12 @@ def from_text(text: str) -> Json:
         brackets = _STRING.sub("", text).encode("utf-8", "surrogatepass").translate(None, _NOT_BRACKETS)
         if len(brackets) > 4 * NODES:
             raise NotPlain("too many values")
-        if not _shallow(brackets):
+        if max(itertools.accumulate(map(_STEP.__getitem__, brackets)), default=0) > _JSON_DEPTH:
             raise NotPlain("nested too deeply")
     try:
         return _parse(text)
     except BROKEN as error:
         raise NotPlain(f"a message that is not JSON: {type(error).__name__}") from error
-
-
-def _shallow(brackets: bytes) -> bool:
-    """Whether all brackets vanish when matching pairs are removed `_JSON_DEPTH` times (if they match at all)."""
-    for _ in range(_JSON_DEPTH):
-        if not brackets:
-            return True
-        fewer = brackets.replace(b"[]", b"").replace(b"{}", b"")
-        if len(fewer) == len(brackets):
-            return False
-        brackets = fewer
-    return not brackets
 
 
 # --- shared classes --------------------------------------------------------------------------------------------------
@@ -349,7 +339,7 @@ def _hexadecimal(value: int) -> str:
 
 
 def _pairs(encoder: Encoder, value: dict[Any, Any], depth: int) -> list[Json]:
-    return [encoder.items(dict.keys(value), depth), encoder.items(dict.values(value), depth)]
+    return [encoder.items(value.keys(), depth), encoder.items(value.values(), depth)]
 
 
 def _write_defaultdict(encoder: Encoder, value: collections.defaultdict[Any, Any], depth: int) -> Json:
@@ -583,8 +573,16 @@ def _replace(target: Any, content: Any) -> None:
         _set_attributes(target, content)
     else:
         target.clear()
-        fill = collections.deque.extend if kind is collections.deque else set.update if kind is set else dict.update
-        fill(target, content)
+        _filler(kind)(target, content)
+
+
+def _filler(kind: type) -> Callable[[Any, Any], None]:
+    """How to fill an empty container; a Counter's own `update` would add."""
+    if kind is collections.deque:
+        return collections.deque.extend
+    if kind is collections.OrderedDict:
+        return collections.OrderedDict.update
+    return set.update if kind is set else dict.update
 
 
 def _bounded(value: Any) -> Any:
@@ -602,7 +600,7 @@ def _read_int(decoder: Decoder, json: Json) -> int:
 def _read_into(decoder: Decoder, target: dict[Any, Any], keys: Json, values: Json) -> Any:
     decoder.keep(target)
     known = decoder.items(keys)
-    dict.update(target, _zipped(known, decoder.items(values)))
+    _filler(type(target))(target, _zipped(known, decoder.items(values)))
     return target
 
 

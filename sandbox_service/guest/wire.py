@@ -1,7 +1,7 @@
 """The messages between the host and a zygote: one SEQPACKET message each way for every run.
 
 The host sends a `Job` with its files as descriptors; the zygote answers with one `Record` for every box it ran, or
-with the text of a fault, or first, any number of times, with "still starved" when a deadline had to be moved.
+with the text of a fault, or first, any number of times, that it still runs: a sign of life.
 This is the only guest file that the host imports too: both sides of a wire must read the same description.
 """
 
@@ -18,9 +18,9 @@ PAIR = 3  # source, cache, prelude, test, stdout, stderr, tester's stderr, repor
 # what an answer begins with
 DONE = b"D"
 FAULT = b"F"
-STARVED = b"S"
+RUNNING = b"R"
 
-JOB = struct.Struct("<BIIIQQdd")
+JOB = struct.Struct("<BIQQdddd")
 RECORD = struct.Struct("<iBdddQ")
 MAX_MESSAGE = 4096
 MAX_FDS = 16
@@ -30,11 +30,11 @@ class Job(NamedTuple):
     """One run: kind and limits. Seconds and bytes; `tester_cpu_seconds` is for the trusted half of a pair."""
 
     mode: int
-    cpu_seconds: int
-    tester_cpu_seconds: int
     processes: int
     memory_bytes: int
     file_bytes: int
+    cpu_seconds: float
+    tester_cpu_seconds: float
     wall_seconds: float
     patience_seconds: float  # how long a starved box may be waited for in all
 

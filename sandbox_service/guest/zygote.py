@@ -11,7 +11,6 @@ import json
 import os
 import random
 import resource
-import signal
 import socket
 import sys
 import time
@@ -24,10 +23,11 @@ import leetcode  # noqa: F401: the built-in prelude, warm for every box
 import pair
 import program
 import room
+import watch
 import wire
 from wire import Job, Record
 
-OURS = ("_box", "calls", "candidate", "leetcode", "pair", "program", "room", "tester", "values", "wire", "zygote")
+OURS = ("_box", "calls", "candidate", "leetcode", "pair", "program", "room", "tester", "values", "watch", "wire", "zygote")
 USUAL_MODULES = (
     "math collections heapq bisect itertools functools re string random typing copy operator datetime json fractions "
     "decimal statistics traceback linecache threading"
@@ -40,10 +40,8 @@ MAIN_STACK_BYTES = 1 << 30
 THREAD_STACK_BYTES = 8 << 20
 TESTER_MEMORY_BYTES = 2 << 30
 TMP_OPTIONS = "size=32m,nr_inodes=2048"
-TICK_SECONDS = 0.01
 LIBRARIES = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
 
-_proc_fd = -1
 _own_memory = 0
 _report_fd = -1
 
@@ -102,11 +100,11 @@ def identity() -> dict[str, object]:
 
 def move_in(options: dict[str, int]) -> None:
     """Everything that is done once so that no test pays for it; the filter comes last."""
-    global _proc_fd, _report_fd, _own_memory
+    global _report_fd, _own_memory
     uid = options["uid"]
     if options["cpu"] >= 0:
         os.sched_setaffinity(0, [options["cpu"]])
-    _proc_fd = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    watch.prepare()
     bpf = os.pread(options["filter"], 1 << 16, 0)
     os.close(options["filter"])
     room.use_huge_text()
@@ -171,7 +169,9 @@ def serve(control: socket.socket) -> None:
             return
         job, fds = message
         try:
-            answer = wire.pack_records(runners[job.mode](control, job, fds))
+            records = runners[job.mode](control, job, fds)
+            check_setup(records)
+            answer = wire.pack_records(records)
         except OSError as error:
             answer = wire.FAULT + str(error).encode()
         control.send(answer)
@@ -182,13 +182,14 @@ def serve(control: socket.socket) -> None:
 def run_stdin(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
     """A whole program on one input."""
     source, cache, stdin, stdout, stderr = fds
-    return [wait(control, job, spawn(job, (stdin, stdout, stderr, source, cache), program.run))]
+    return [watch.until_end(control, job, spawn(job, (stdin, stdout, stderr, source, cache), program.run))]
 
 
 def run_calls(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
     """Calls of a submission's functions, one after another in one box."""
     source, cache, wanted, stdout, stderr, results = fds
-    return [wait(control, job, spawn(job, (0, stdout, stderr, source, cache, wanted, results), calls.run))]
+    box = spawn(job, (0, stdout, stderr, source, cache, wanted, results), calls.run)
+    return [watch.until_end(control, job, box)]
 
 
 def run_pair(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
@@ -198,82 +199,34 @@ def run_pair(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
     """
     source, cache, prelude, test, stdout, stderr, tester_stderr, report = fds
     to_candidate, to_tester = os.pipe(), os.pipe()
-    one = spawn(job, (0, stdout, stderr, source, cache, prelude, to_candidate[0], to_tester[1]), pair.run_candidate)
     generous = job._replace(
         cpu_seconds=job.tester_cpu_seconds, memory_bytes=max(job.memory_bytes, TESTER_MEMORY_BYTES)
     )
+    one = spawn(job, (0, stdout, stderr, source, cache, prelude, to_candidate[0], to_tester[1]), pair.run_candidate)
     other = spawn(generous, (0, 0, tester_stderr, test, to_tester[0], to_candidate[1], report), pair.run_tester)
     for fd in (*to_candidate, *to_tester):
         os.close(fd)
-    tester_record = wait(control, job, other, also=one[0])
-    now = job._replace(wall_seconds=0.0, patience_seconds=0.0)
-    return [wait(control, now, one), tester_record]
+    tester_record = watch.until_end(control, job, one, other)
+    return [watch.no_longer(control, one), tester_record]
 
 
-def spawn(job: Job, fds: tuple[int, ...], inside: Callable[[], NoReturn]) -> tuple[int, int]:
-    """A new box: its process id and descriptor. In it, `inside` runs and never returns."""
+def spawn(job: Job, fds: tuple[int, ...], inside: Callable[[], NoReturn]) -> watch.Box:
+    """A new box; in it, `inside` runs and never returns."""
+    backstop = int(2 * job.cpu_seconds) + 2
     tasks = THREADS if job.processes == 1 else job.processes + THREADS
-    box = _box.spawn(fds, job.cpu_seconds, _own_memory + job.memory_bytes, job.file_bytes, OPEN_FILES, tasks)
-    if box is None:
+    child = _box.spawn(fds, backstop, _own_memory + job.memory_bytes, job.file_bytes, OPEN_FILES, tasks)
+    if child is None:
         inside()
-    return box
+    return watch.Box(*child, job.cpu_seconds)
 
 
-def wait(control: socket.socket, job: Job, box: tuple[int, int], also: int = 0) -> Record:
-    """Wait for a box, kill it at its deadline, and say what was seen.
+def check_setup(records: list[Record]) -> None:
+    """Raises OSError if a box ended because its set-up failed.
 
-    Only time in which the box could have run counts: while it (or the box `also`, which it may be waiting for)
-    waits for a processor the deadline moves, up to the job's patience, and the host is told so that its own moves too.
+    That it did is told by a report; without one, the exit status 97 is the program's own.
     """
-    pid, pidfd = box
-    begin, starved, timed_out = time.monotonic(), 0.0, 0
-    ended = _box.wait(pid, pidfd, job.wall_seconds, control.fileno())
-    while ended is None:
-        starved = max(runqueue_seconds(pid), runqueue_seconds(also) if also else 0.0)
-        limit = min(job.wall_seconds + max(starved, 0.0), job.patience_seconds)
-        left = limit - (time.monotonic() - begin)
-        if left > TICK_SECONDS:
-            control.send(wire.STARVED)
-        else:
-            timed_out, left = 1, -1.0
-            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-        ended = _box.wait(pid, pidfd, left, control.fileno())
-    os.close(pidfd)
-    status, cpu, peak = ended
-    if status == _box.EXIT_SETUP << 8:
-        _raise_setup_failure()
-    return Record(status, timed_out, cpu, time.monotonic() - begin, starved, peak)
-
-
-def runqueue_seconds(pid: int) -> float:
-    """How long the box's most unlucky thread was runnable without running; -1 where the kernel does not say."""
-    longest = -1.0
-    try:
-        for task in _tasks(pid):
-            longest = max(longest, int(_read_proc(f"{pid}/task/{task}/schedstat").split()[1]) * 1e-9)
-    except (OSError, ValueError, IndexError):
-        pass
-    return longest
-
-
-def _tasks(pid: int) -> list[str]:
-    folder = os.open(f"{pid}/task", os.O_RDONLY | os.O_DIRECTORY, dir_fd=_proc_fd)
-    try:
-        return os.listdir(folder)
-    finally:
-        os.close(folder)
-
-
-def _read_proc(path: str) -> bytes:
-    fd = os.open(path, os.O_RDONLY, dir_fd=_proc_fd)
-    try:
-        return os.read(fd, 256)
-    finally:
-        os.close(fd)
-
-
-def _raise_setup_failure() -> None:
-    """Exit status 97 and a report: the set-up failed. Without a report it is the program's own exit status."""
+    if not any(record.status == _box.EXIT_SETUP << 8 for record in records):
+        return
     try:
         report = os.read(_report_fd, 4096)
     except BlockingIOError:

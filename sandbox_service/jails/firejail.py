@@ -8,7 +8,6 @@ that with what the host sees of itself. The canary (canary.py) then tries what m
 from __future__ import annotations
 
 import json
-import math
 import os
 import resource
 import signal
@@ -37,7 +36,7 @@ PATIENCE = 8.0  # a starved box is waited for up to this many times its wall lim
 MAIN_STACK_BYTES = 1 << 30
 LEAST_FILE_BYTES = 16 << 20  # room for the compiled program, whatever the output limit
 STDERR_BYTES = 64 << 10
-TESTER_SECONDS = 10
+TESTER_SECONDS = 10.0
 
 BOOTSTRAP = 'import sys; sys.path.insert(0, "/proc/self/fd/%d"); import zygote; zygote.main()'
 ENVIRONMENT = {
@@ -135,8 +134,8 @@ class Jail:
         except OSError as error:
             raise JailDied(f"the zygote is gone: {error}") from None
         give_up = time.monotonic() + job.patience_seconds + GRACE_SECONDS
-        message = wire.STARVED
-        while message == wire.STARVED:
+        message = wire.RUNNING
+        while message == wire.RUNNING:
             message = self._receive(min(job.wall_seconds + GRACE_SECONDS, give_up - time.monotonic()))
         if message[:1] == wire.FAULT:
             raise SetupFailed(message[1:].decode("utf-8", "replace"))
@@ -234,11 +233,10 @@ def _verify(identity: dict[str, object]) -> None:
 
 
 def _job(mode: int, limits: Limits) -> wire.Job:
-    cpu = math.ceil(limits.cpu_seconds)
     return wire.Job(
         mode=mode,
-        cpu_seconds=cpu,
-        tester_cpu_seconds=cpu + TESTER_SECONDS,
+        cpu_seconds=limits.cpu_seconds,
+        tester_cpu_seconds=limits.cpu_seconds + TESTER_SECONDS,
         processes=limits.processes,
         memory_bytes=limits.memory_bytes,
         file_bytes=max(limits.output_bytes, LEAST_FILE_BYTES) + 1,

@@ -51,7 +51,7 @@ class _Fence:
 def extract(completion: str, rule: ExtractionRule, language: str) -> str | None:
     """The program in `completion`, or None if there is none by `rule`; blank code is none.
 
-    A block fits if its tag is one of the language's, or if it has no tag. `whole` takes the completion as it is.
+    Blocks with a tag of the language's are taken, or those without a tag if there are none. `whole` takes the completion as it is.
     """
     if rule == "whole":
         return completion
@@ -70,7 +70,9 @@ def _after_thinking(text: str) -> str | None:
 
 def _from_blocks(text: str, rule: ExtractionRule, language: str) -> str | None:
     tags = TAGS.get(language.lower(), frozenset({language.lower()}))
-    fitting = [block.code for block in blocks(text) if not block.tag or block.tag in tags]
+    found = list(blocks(text))
+    # a block without a tag may be sample output: it counts only where no block says that it is the language's
+    fitting = [block.code for block in found if block.tag in tags] or [block.code for block in found if not block.tag]
     if not fitting:
         return None
     if rule == "all_blocks":

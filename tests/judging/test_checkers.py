@@ -283,6 +283,7 @@ def test_the_reason_says_where_and_what(kind: str, output: bytes, expected: byte
 
 
 @pytest.mark.parametrize("kind", TYPES)
+@settings(deadline=None)
 @given(data=st.binary())
 def test_a_reason_can_always_be_written_as_utf8(kind: str, data: bytes) -> None:
     for reason in (check(Checker(type=kind), data, b"7"), check(Checker(type=kind), b"7", data)):
@@ -290,6 +291,7 @@ def test_a_reason_can_always_be_written_as_utf8(kind: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("kind", TEXT_TYPES)
+@settings(deadline=None)
 @given(data=st.binary())
 def test_text_is_right_if_it_is_the_same(kind: str, data: bytes) -> None:
     assert check(Checker(type=kind), data, data) is None
@@ -300,12 +302,14 @@ WORDS = st.lists(st.text("ab1.-", min_size=1, max_size=4).map(str.encode), max_s
 SPACE = st.text(" \t\r\n\v\f", min_size=1, max_size=3).map(str.encode)
 
 
+@settings(deadline=None)
 @given(words=WORDS, space=st.lists(SPACE, min_size=9, max_size=9), tolerance=st.sampled_from([None, 1e-6]))
 def test_tokens_do_not_see_white_space(words: list[bytes], space: list[bytes], tolerance: float | None) -> None:
     spread = b"".join(gap + word for gap, word in zip(space, words, strict=False)) + space[-1]
     assert check(Checker(float_tolerance=tolerance), spread, b" ".join(words)) is None
 
 
+@settings(deadline=None)
 @given(left=WORDS, right=WORDS)
 def test_tokens_see_every_other_difference(left: list[bytes], right: list[bytes]) -> None:
     assert (check(Checker(), b" ".join(left), b"\n".join(right)) is None) == (left == right)
@@ -332,6 +336,7 @@ def test_tolerances_mean_what_they_say(got: str, expected: str, tolerance: str) 
     assert (check(Checker(float_tolerance=float(tolerance)), got.encode(), expected.encode()) is None) == near
 
 
+@settings(deadline=None)
 @given(lines=st.lists(st.sampled_from([b"a", b"b", b"c c"]), max_size=6), data=st.data())
 def test_unordered_lines_are_a_multiset(lines: list[bytes], data: st.DataObject) -> None:
     other = data.draw(st.permutations(lines))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_service.judging.extraction import extract
@@ -137,11 +137,13 @@ def test_answer_tags(completion: str, code: str | None) -> None:
     assert extract(completion, "answer_tag", "python") == code
 
 
+@settings(deadline=None)
 @given(completion=st.text())
 def test_the_whole_is_the_whole(completion: str) -> None:
     assert extract(completion, "whole", "python") == completion
 
 
+@settings(deadline=None)
 @given(
     completion=st.lists(
         st.sampled_from(["```", "````", "~~~", "python", "\n", "\r\n", " ", "x", "<think>", "</think>"])
@@ -157,6 +159,7 @@ def test_code_is_always_part_of_the_answer(completion: list[str]) -> None:
             assert code.strip()
 
 
+@settings(deadline=None)
 @given(code=st.text(alphabet="x `~\n'", min_size=1).filter(str.strip), mark=st.sampled_from("`~"))
 def test_any_code_survives_in_a_fence_that_is_long_enough(code: str, mark: str) -> None:
     longest = max((len(run) for run in re.findall(f"{re.escape(mark)}+", code)), default=0)

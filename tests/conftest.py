@@ -1,0 +1,102 @@
+"""What the tests share: a real service on a free port, with real firejail, started once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.http import Client
+
+START_SECONDS = 60.0
+
+
+class Service:
+    """A running `proctor serve`."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self.process = process
+        self.port = port
+        self.client = Client(f"http://127.0.0.1:{port}")
+
+    def grade(self, **submission: Any) -> dict[str, Any]:
+        """Grade one submission; must be answered 200."""
+        status, answer = self.client.post("/v1/grade", submission)
+        assert status == 200, answer
+        return answer
+
+    def family(self) -> list[psutil.Process]:
+        """The service's own process and all below it."""
+        parent = psutil.Process(self.process.pid)
+        return [parent, *parent.children(recursive=True)]
+
+    def wait_ready(self, seconds: float = START_SECONDS) -> None:
+        """Until `/readyz` says so."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            assert self.process.poll() is None, "the service ended"
+            try:
+                if self.client.get("/readyz")[0] == 200:
+                    return
+            except OSError:
+                pass
+            time.sleep(0.05)
+        raise AssertionError(f"not ready after {seconds} s: {self.client.get('/readyz')}")
+
+
+def need_firejail() -> None:
+    """Skip, saying why, where no jail can be had."""
+    if shutil.which("firejail") is None:
+        pytest.skip("firejail is not installed: apt-get install firejail")
+    if os.geteuid() != 0:
+        pytest.skip("needs root: boxes get a uid of their own")
+
+
+@contextmanager
+def running_service(**settings: object) -> Iterator[Service]:
+    """A service with these settings (`SANDBOX_<NAME>`), ended by SIGTERM."""
+    need_firejail()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SANDBOX_")}
+    environment |= {f"SANDBOX_{name.upper()}": str(value) for name, value in settings.items()}
+    command = [sys.executable, "-m", "sandbox_service.cli", "serve", "--port", str(port)]
+    process = subprocess.Popen(command, env=environment)
+    service = Service(process, port)
+    try:
+        service.wait_ready()
+        yield service
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(60)
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[Service]:
+    """One service for all tests that do it no harm."""
+    with running_service() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """Real problems with known verdicts, which are not part of the project."""
+    folder = Path(os.environ.get("PROCTOR_DATA", Path(__file__).parent.parent.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no data in {folder}: set PROCTOR_DATA")
+    return folder
