@@ -370,6 +370,9 @@ def _hashable(value: object) -> object:
 def _deciding_outcome(pair: PairResult) -> Outcome:
     """The box whose end explains the pair's: the candidate's, unless it was still alive when the tester ended."""
     if pair.tester.timed_out:
-        return replace(pair.candidate, timed_out=True, starved_seconds=pair.tester.starved_seconds)
+        tester = pair.tester
+        return replace(
+            pair.candidate, timed_out=True, wall_seconds=tester.wall_seconds, starved_seconds=tester.starved_seconds
+        )
     report = pair.report or {}
     return pair.candidate if report.get("result") == "gone" else pair.tester

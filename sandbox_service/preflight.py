@@ -91,16 +91,17 @@ def privilege(settings: Settings) -> Finding:
     """firejail gets root's rights: because we are root, or by its SUID bit."""
     if os.geteuid() == 0:
         return Finding("privilege", Level.OK, "root: every slot gets a uid of its own")
-    found = os.stat(settings.firejail)
-    if not found.st_mode & stat.S_ISUID or found.st_uid != 0:
+    if not _is_suid_root(settings.firejail):
         text = f"not root, and {settings.firejail} is not SUID root"
-        return Finding("privilege", Level.PROBLEM, text, f"run as root, or: chown root {settings.firejail} && chmod u+s {settings.firejail}")
+        mend = f"chown root {settings.firejail} && chmod u+s {settings.firejail} (or run as root)"
+        return Finding("privilege", Level.PROBLEM, text, mend)
     if os.statvfs(settings.firejail).f_flag & os.ST_NOSUID:
         text = f"not root, and {settings.firejail} is on a file system mounted nosuid"
         return Finding("privilege", Level.PROBLEM, text, "run as root, or mount it without nosuid")
     if process_status().get("NoNewPrivs") == "1":
         text = "not root, and this process may not gain privileges, so firejail's SUID bit has no effect"
-        return Finding("privilege", Level.PROBLEM, text, "run as root, or without --security-opt no-new-privileges / NoNewPrivileges=")
+        mend = "run as root, or without docker's --security-opt no-new-privileges and systemd's NoNewPrivileges="
+        return Finding("privilege", Level.PROBLEM, text, mend)
     return Finding("privilege", Level.OK, "not root; firejail is SUID root: all slots share our uid, in user namespaces")
 
 
@@ -180,6 +181,14 @@ def _refusal(error: OSError, port: int) -> str:
     if error.errno == errno.EACCES:
         return "ports below 1024 are for root; choose another --port"
     return f"{error.strerror}; choose another --host"
+
+
+def _is_suid_root(program: str) -> bool:
+    try:
+        found = os.stat(program)
+    except OSError:
+        return False
+    return found.st_uid == 0 and bool(found.st_mode & stat.S_ISUID)
 
 
 def _ask_python(python: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -23,6 +23,7 @@ import leetcode  # noqa: F401: the built-in prelude, warm for every box
 import pair
 import program
 import room
+import tester
 import watch
 import wire
 from wire import Job, Record
@@ -120,6 +121,7 @@ def move_in(options: dict[str, int]) -> None:
         resource.setrlimit(limit, (0, 0))
     _reserve_fds()
     program.prepare()
+    tester.warm()
     calls.prepare()
     for name in OURS:
         sys.modules.pop(name, None)  # a program's own `import values` finds nothing of ours

@@ -20,7 +20,7 @@ fchdir mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat
 fchmodat umask truncate ftruncate fallocate fsync fdatasync getdents getdents64 utime utimes utimensat futimesat flock
 fcntl dup dup2 dup3 pipe pipe2 poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait
 epoll_pwait2 eventfd eventfd2 timerfd_create timerfd_settime timerfd_gettime signalfd signalfd4 sendfile
-copy_file_range getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr ioctl
+copy_file_range getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
 mmap munmap mremap mprotect madvise brk msync mincore mlock munlock get_mempolicy membarrier
 rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigqueueinfo rt_sigsuspend sigaltstack kill
 tkill tgkill pause alarm setitimer getitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete
@@ -35,6 +35,8 @@ mount umount2 capset setgroups setresgid setresuid
 PROCESSES = "fork vfork execve execveat pidfd_open".split()
 
 AF_UNIX = 1
+# what python asks of descriptors: is it a terminal, how wide, close on exec, (non-)blocking, how much is there
+IOCTLS = {"TCGETS": 0x5401, "TIOCGWINSZ": 0x5413, "FIONREAD": 0x541B, "FIONBIO": 0x5421, "FIONCLEX": 0x5450, "FIOCLEX": 0x5451}
 EPERM, ENOSYS = 1, 38
 THREAD, NEWNS, NEWCGROUP, NEWUTS = 0x00010000, 0x00020000, 0x02000000, 0x04000000
 NEWIPC, NEWUSER, NEWPID, NEWNET = 0x08000000, 0x10000000, 0x20000000, 0x40000000
@@ -68,6 +70,8 @@ def build_filter(*, processes: bool) -> bytes:
         for name in ALLOWED + (PROCESSES if processes else []):
             _add(library, context, ACT_ALLOW, name)
         _add(library, context, ACT_ALLOW, "socketpair", _Comparison(0, CMP_EQ, AF_UNIX, 0))  # asyncio's own wake-up
+        for request in IOCTLS.values():
+            _add(library, context, ACT_ALLOW, "ioctl", _Comparison(1, CMP_MASKED_EQ, 0xFFFFFFFF, request))
         _add(library, context, ACT_ERRNO | ENOSYS, "clone3")  # glibc then falls back to clone, whose flags we can see
         _allow_clone(library, context, THREAD | NEWUSER, THREAD)
         _allow_clone(library, context, NEWPID | NEWUSER, NEWPID)

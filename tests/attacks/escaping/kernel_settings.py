@@ -6,7 +6,7 @@ Must fail: read-only or absent. What could be written is only opened.
 import os
 
 PATHS = """/proc/sysrq-trigger /proc/sys/kernel/sysrq /proc/sys/kernel/hostname /proc/sys/kernel/modprobe /proc/sys/kernel/hotplug
-/proc/sys/kernel/randomize_va_space /proc/sys/vm/overcommit_memory /proc/sys/vm/drop_caches /proc/sys/kernel/ns_last_pid
+/proc/sys/kernel/randomize_va_space /proc/sys/vm/overcommit_memory /proc/sys/vm/drop_caches
 /proc/sys/fs/binfmt_misc/register /proc/sys/kernel/pid_max /proc/sys/net/ipv4/ip_forward /proc/sys/kernel/threads-max
 /proc/self/uid_map /proc/self/setgroups /proc/self/attr/current /sys/kernel/uevent_helper /sys/power/state
 /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes
@@ -25,6 +25,12 @@ for path in PATHS:
         print("ESCAPED may write", path)
     except OSError:
         pass
+try:
+    with open("/proc/sys/kernel/ns_last_pid", "w") as file:  # anyone may open it; writing takes a capability
+        file.write("1000")
+    print("ESCAPED chose the next process id")
+except OSError:
+    pass
 for path in ("/sys/fs/cgroup/made-from-a-box", "/sys/fs/cgroup/memory/made-from-a-box"):
     try:
         os.mkdir(path)

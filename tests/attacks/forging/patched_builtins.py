@@ -2,7 +2,7 @@
 
 Must fail: the comparison happens in another process, and what must run here keeps its own references.
 """
-# proctor: {"test": ["stdin", "call", "assert"], "expect": ["WA", "RTE"], "outcome": "unpaid"}
+# proctor: {"test": ["stdin", "call", "assert"], "expect": ["WA", "RTE", "MLE", "TLE"], "outcome": "unpaid"}
 import builtins
 
 

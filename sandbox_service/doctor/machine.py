@@ -1,0 +1,245 @@
+"""What an operator should know of a machine beyond the essentials: nothing here stops a jail for certain.
+
+Every check reads one thing and judges it. What it would take to be sure is to start a jail; see proof.py.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import resource
+import subprocess
+import urllib.request
+from pathlib import Path
+
+import psutil
+
+from sandbox_service import preflight
+from sandbox_service.errors import ConfigurationError
+from sandbox_service.preflight import PROBE_SECONDS, Check, Finding, Level, process_status
+from sandbox_service.schema import Limits
+from sandbox_service.settings import MIB, Settings
+
+TRIED_FIREJAIL = (0, 9, 72)
+TRIED_ARCHITECTURES = ("x86_64",)
+CAPABILITIES = {"SYS_ADMIN": 21, "NET_ADMIN": 12, "MKNOD": 27}  # for namespaces, `net none` and private-dev
+CONTAINER_FILES = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
+ENOUGH_SPACE = 64 * MIB
+ENOUGH_FILES = 4096  # a descriptor for each connection, and some twenty for each slot
+ENOUGH_PROCESSES = 1024
+ANSWER_SECONDS = 2.0
+
+HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+SCHEDSTAT = Path("/proc/self/schedstat")
+CGROUPS = Path("/sys/fs/cgroup")
+KERNEL_SETTINGS = Path("/proc/sys")
+
+
+def architecture(_: Settings) -> Finding:
+    """The system call filter and the C extension are for any, but not tried on all."""
+    machine = platform.machine()
+    if machine in TRIED_ARCHITECTURES:
+        return Finding("architecture", Level.OK, machine)
+    text = f"{machine}: tried on {', '.join(TRIED_ARCHITECTURES)} only"
+    return Finding("architecture", Level.WARNING, text, "believe the canary and the attacks below; better, run the test suite")
+
+
+def firejail_version(settings: Settings) -> Finding:
+    """Old ones have holes that are known."""
+    name, mend = "firejail version", "apt-get update && apt-get install firejail (Debian 12 or newer has it)"
+    version = _firejail_version(settings.firejail)
+    if version is None:
+        return Finding(name, Level.WARNING, f"{settings.firejail} --version does not say which it is", mend)
+    shown, tried = ".".join(map(str, version)), ".".join(map(str, TRIED_FIREJAIL))
+    if version < TRIED_FIREJAIL:
+        return Finding(name, Level.WARNING, f"{shown} is older than {tried}, the oldest that was tried", mend)
+    return Finding(name, Level.OK, shown)
+
+
+def user_namespaces(_: Settings) -> Finding:
+    """Without root, boxes stand in user namespaces."""
+    name = "user namespaces"
+    if os.geteuid() == 0:
+        return Finding(name, Level.OK, "not needed by root")
+    for setting, bad, mend in (
+        ("user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=15000"),
+        ("kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"),
+        ("kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
+    ):
+        if _read(KERNEL_SETTINGS / setting) == bad:
+            return Finding(name, Level.PROBLEM, f"refused to us: {setting.replace('/', '.')} is {bad}", f"run as root, or: {mend}")
+    return Finding(name, Level.OK, "allowed")
+
+
+def capabilities(_: Settings) -> Finding:
+    """A container must be given what firejail needs. Without root, firejail's SUID bit gives what the bounding set allows."""
+    held = int(process_status()["CapEff" if os.geteuid() == 0 else "CapBnd"], 16)
+    missing = [name for name, bit in CAPABILITIES.items() if not held >> bit & 1]
+    where = f"in a container ({found})" if (found := _container()) else "not in a container"
+    if not missing:
+        return Finding("capabilities", Level.OK, f"{where}; {', '.join(CAPABILITIES)} are there")
+    options = " ".join(f"--cap-add {name}" for name in missing)
+    mend = f"docker run {options} … (Kubernetes: securityContext.capabilities.add; systemd: CapabilityBoundingSet=)"
+    return Finding("capabilities", Level.PROBLEM, f"{where}; missing: {', '.join(missing)}", mend)
+
+
+def apparmor(_: Settings) -> Finding:
+    """A container's AppArmor profile refuses the mounts that a jail is made of."""
+    profile = _read(Path("/proc/self/attr/current"))
+    if not profile.endswith("(enforce)"):
+        return Finding("AppArmor", Level.OK, "this process is not confined")
+    text = f"this process is confined by {profile.removesuffix(' (enforce)')}, which may refuse mounts"
+    return Finding("AppArmor", Level.WARNING, text, "docker run --security-opt apparmor=unconfined …, if no jail starts")
+
+
+def huge_pages(_: Settings) -> Finding:
+    """The interpreter's text on huge pages saves a tenth of a test's time."""
+    modes = _read(HUGE_PAGES)
+    chosen = re.search(r"\[(\w+)\]", modes)
+    if chosen and chosen[1] != "never":
+        return Finding("huge pages", Level.OK, chosen[1])
+    text = "transparent huge pages are off: grading costs about a tenth more" if chosen else "this kernel has none: grading is slower"
+    return Finding("huge pages", Level.WARNING, text, f"echo madvise > {HUGE_PAGES}")
+
+
+def schedstat(_: Settings) -> Finding:
+    """How long a box waited for a processor: tells a slow program from a busy machine."""
+    if len(_read(SCHEDSTAT).split()) == 3:
+        return Finding("schedstat", Level.OK, "waiting for a processor can be told from being slow")
+    text = f"{SCHEDSTAT} cannot be read: on a busy machine, time-outs are repeated more often than needed"
+    return Finding("schedstat", Level.WARNING, text, "boot a kernel with CONFIG_SCHED_INFO (gVisor has none)")
+
+
+def memory(settings: Settings) -> Finding:
+    """Every slot may run a program that takes all it is allowed."""
+    wanted = Limits().memory_bytes
+    there = _memory_bytes()
+    each = there // settings.slot_count
+    text = f"{each / MIB:,.0f} MiB for each of {settings.slot_count} slots"
+    if each >= wanted:
+        return Finding("memory", Level.OK, text)
+    text += f": less than one program may take by default ({wanted / MIB:,.0f} MiB)"
+    mend = f"export SANDBOX_SLOTS={max(1, there // wanted)}, or send a smaller limits.memory_bytes"
+    return Finding("memory", Level.WARNING, text, mend)
+
+
+def space(_: Settings) -> Finding:
+    """Room where the canary and people's own programs keep a file now and then."""
+    free = {folder: psutil.disk_usage(folder).free for folder in ("/dev/shm", "/tmp", "/var/tmp") if Path(folder).is_dir()}  # noqa: S108
+    text = ", ".join(f"{folder} {size / MIB:,.0f} MiB" for folder, size in free.items()) + " free"
+    short = [folder for folder, size in free.items() if size < ENOUGH_SPACE]
+    if not short:
+        return Finding("space", Level.OK, text)
+    mend = "docker run --shm-size 256m …" if short == ["/dev/shm"] else f"remove files from {' and '.join(short)}"
+    return Finding("space", Level.WARNING, text, mend)
+
+
+def witness(_: Settings) -> Finding:
+    """The canary leaves a file in /var/tmp, and must not see it from a jail."""
+    if os.access("/var/tmp", os.W_OK | os.X_OK):  # noqa: S108
+        return Finding("witness", Level.OK, "/var/tmp can be written to")
+    text = "/var/tmp cannot be written to, so the canary has nothing to look for"
+    return Finding("witness", Level.PROBLEM, text, "mkdir -p -m 1777 /var/tmp, or mount a tmpfs there")
+
+
+def cgroups(_: Settings) -> Finding:
+    """Nothing depends on them: good to know, never wrong."""
+    unified = (CGROUPS / "cgroup.controllers").exists()
+    there = "version 2" if unified else "version 1" if CGROUPS.is_dir() and any(CGROUPS.iterdir()) else None
+    if there is None:
+        return Finding("cgroups", Level.OK, "none (not needed)")
+    folder = CGROUPS if unified else next(path for path in sorted(CGROUPS.iterdir()) if path.is_dir())
+    can = "can" if os.access(folder, os.W_OK) and not os.statvfs(folder).f_flag & os.ST_RDONLY else "cannot"
+    return Finding("cgroups", Level.OK, f"{there}, {can} be written to (not needed)")
+
+
+def open_files(_: Settings) -> Finding:
+    """Connections are descriptors."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if _at_least(soft, ENOUGH_FILES):
+        return Finding("open files", Level.OK, f"{_shown(soft)} allowed")
+    mend = f"ulimit -n {ENOUGH_FILES if _at_least(hard, ENOUGH_FILES) else _shown(hard)} (docker: --ulimit nofile=65536; systemd: LimitNOFILE=)"
+    return Finding("open files", Level.WARNING, f"{_shown(soft)} allowed: so many connections at most, less some", mend)
+
+
+def processes(_: Settings) -> Finding:
+    """Slots, jails and boxes are processes."""
+    soft, _hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    if _at_least(soft, ENOUGH_PROCESSES):
+        return Finding("processes", Level.OK, f"{_shown(soft)} allowed")
+    mend = f"ulimit -u {ENOUGH_PROCESSES} (docker: --ulimit nproc=65536; systemd: LimitNPROC=)"
+    return Finding("processes", Level.WARNING, f"{_shown(soft)} allowed for this user", mend)
+
+
+def port(settings: Settings) -> Finding:
+    """Free for `proctor serve`, or taken by one that runs."""
+    where = f"{settings.host} port {settings.port}"
+    try:
+        preflight.listen(settings).close()
+    except ConfigurationError as error:
+        if _answers(settings):
+            return Finding("port", Level.OK, f"a service answers on {where}")
+        text, _, mend = str(error).partition("; ")
+        return Finding("port", Level.WARNING, text, mend)
+    return Finding("port", Level.OK, f"{where} is free")
+
+
+CHECKS: tuple[Check, ...] = (
+    architecture, firejail_version, user_namespaces, capabilities, apparmor, huge_pages, schedstat, memory, space,
+    witness, cgroups, open_files, processes, port,
+)  # fmt: skip
+
+
+def _firejail_version(program: str) -> tuple[int, ...] | None:
+    try:
+        found = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    version = re.search(r"version (\d+)\.(\d+)\.(\d+)", found.stdout)
+    return tuple(map(int, version.groups())) if version else None
+
+
+def _container() -> str | None:
+    """How we know that we are in a container; None if nothing says so."""
+    known = next((path for path in CONTAINER_FILES if Path(path).exists()), None)
+    if known or "KUBERNETES_SERVICE_HOST" not in os.environ:
+        return known
+    return "KUBERNETES_SERVICE_HOST"
+
+
+def _memory_bytes() -> int:
+    """What may still be taken: of the machine, and of our container's share of it."""
+    limits = [psutil.virtual_memory().available]
+    for path in (CGROUPS / "memory.max", CGROUPS / "memory" / "memory.limit_in_bytes"):
+        limit = _read(path)
+        if limit.isdigit():
+            limits.append(int(limit))
+    return min(limits)
+
+
+def _answers(settings: Settings) -> bool:
+    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "") else settings.host  # noqa: S104
+    url = f"http://{f'[{host}]' if ':' in host else host}:{settings.port}/healthz"
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=ANSWER_SECONDS) as answer:
+            return bool(answer.status == 200)
+    except (OSError, ValueError):
+        return False
+
+
+def _at_least(limit: int, wanted: int) -> bool:
+    return limit == resource.RLIM_INFINITY or limit >= wanted
+
+
+def _shown(limit: int) -> str:
+    return "any number" if limit == resource.RLIM_INFINITY else f"{limit:,}"
+
+
+def _read(path: Path) -> str:
+    """The file's text, or nothing."""
+    try:
+        return path.read_text().strip("\n\0 ")
+    except OSError:
+        return ""
