@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 from sandbox_service import slot
 from sandbox_service.api import app
 from sandbox_service.grader import Grader
+from sandbox_service.jails import diagnosis
 from sandbox_service.metrics import MeteredQueue
 from sandbox_service.queues.base import JobQueue
 from sandbox_service.queues.local import LocalQueue
@@ -25,22 +26,29 @@ def service(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def open_queue() -> AsyncIterator[JobQueue]:
-        locks = open_locks()
-        queue = LocalQueue(
-            lambda index, owner: SlotProcess(index, owner, locks),
-            settings.slot_count,
-            settings.queue_submissions,
-            settings.queue_bytes,
-        )
-        try:
+        async with local_queue(settings) as queue:
             loop = asyncio.get_running_loop()
             application.state.begin_closing = lambda: loop.create_task(queue.drain(settings.shutdown_seconds))
             yield MeteredQueue(queue, registry)
-        finally:
-            await queue.close()
 
-    application = app.create(settings, open_queue, registry)
+    application = app.create(settings, open_queue, registry, diagnosis.weaknesses())
     return application
+
+
+@asynccontextmanager
+async def local_queue(settings: Settings) -> AsyncIterator[LocalQueue]:
+    """The queue of this process with its slots, which are still starting."""
+    locks = open_locks()
+    queue = LocalQueue(
+        lambda index, owner: SlotProcess(index, owner, locks),
+        settings.slot_count,
+        settings.queue_submissions,
+        settings.queue_bytes,
+    )
+    try:
+        yield queue
+    finally:
+        await queue.close()
 
 
 @contextmanager

@@ -1,22 +1,45 @@
-"""The command line: `proctor serve`, `grade`, `doctor`, `bench`."""
+"""The command line: `proctor serve`, `grade`, `doctor`, `bench`.
+
+Here is what can be said on it and nothing else. Each command imports what it needs when it is run.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from pathlib import Path
 
+from sandbox_service import preflight
 from sandbox_service.errors import ProctorError
-from sandbox_service.settings import Settings
+from sandbox_service.settings import PREFIX, Settings
+
+WRONG = 2  # argparse's own status for what it cannot understand
+INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; the exit status."""
-    options = _parser().parse_args(arguments)
+    options = _parse(arguments)
     try:
         return int(options.run(options) or 0)
     except ProctorError as error:
         print(f"proctor: {error}", file=sys.stderr)
-        return 2
+        return WRONG
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    if rest and options.run is not _bench:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    options.rest = rest
+    return options
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -27,16 +50,58 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--port", type=int)
     serve.add_argument("--settings", action="store_true", help="list all settings and end")
     serve.set_defaults(run=_serve)
+    grade = commands.add_parser("grade", help="grade solution files against a problem file")
+    grade.add_argument(
+        "problem", type=Path, help="JSON: the fields of a submission except its code, or a list of tests"
+    )
+    grade.add_argument(
+        "solutions", type=Path, nargs="+", metavar="solution", help="a program; .md: a model's whole answer"
+    )
+    grade.add_argument("--url", help="let the service there grade (PROCTOR_API_KEY: its key); default: grade here")
+    grade.add_argument("--jobs", type=int, help="how many to grade at once here; default: one for each processor")
+    grade.add_argument("--json", action="store_true", help="print grades as JSON, one a line, as they are made")
+    grade.set_defaults(run=_grade)
+    doctor = commands.add_parser("doctor", help="say what is missing or unsafe on this machine, and what mends it")
+    doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
+    doctor.set_defaults(run=_doctor)
+    bench = commands.add_parser(
+        "bench", help="run the repository's benchmarks; all arguments are theirs", add_help=False
+    )
+    bench.set_defaults(run=_bench)
     return parser
 
 
 def _serve(options: argparse.Namespace) -> int:
+    given = {
+        f"{PREFIX}{name.upper()}": str(value)
+        for name in ("host", "port")
+        if (value := getattr(options, name)) is not None
+    }
+    settings = Settings.from_environment(os.environ | given)
+    if not options.settings:
+        preflight.require(settings)
     from sandbox_service import serving
 
-    if options.settings:
-        return serving.list_settings()
-    given = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
-    return serving.serve(Settings.from_environment().model_copy(update=given))
+    return serving.list_settings() if options.settings else serving.serve(settings)
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from sandbox_service.commands import grade
+
+    order = grade.Order(options.problem, options.solutions, options.url, options.jobs, options.json)
+    return grade.run(order, Settings.from_environment())
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from sandbox_service.commands import doctor
+
+    return doctor.run(Settings.from_environment(), as_json=options.json)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from sandbox_service.commands import bench
+
+    return bench.run(options.rest)
 
 
 if __name__ == "__main__":

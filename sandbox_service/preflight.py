@@ -11,6 +11,7 @@ import errno
 import json
 import os
 import platform
+import pwd
 import re
 import socket
 import stat
@@ -25,6 +26,9 @@ from sandbox_service.settings import Settings
 
 LEAST_KERNEL = (5, 9)  # close_range; clone gives a pidfd since 5.2
 LEAST_PYTHON = (3, 11)
+TRIED_FIREJAIL = (0, 9, 72)
+NO_SHELLS = ("nologin", "false", "")
+FIREJAIL_USERS = Path("/etc/firejail/firejail.users")
 PROBE_SECONDS = 20
 GUEST = Path(__file__).resolve().parent / "guest"
 
@@ -80,15 +84,22 @@ def system(_: Settings) -> Finding:
 
 
 def firejail(settings: Settings) -> Finding:
-    """The firejail program is there."""
-    if os.access(settings.firejail, os.X_OK):
-        return Finding("firejail", Level.OK, settings.firejail)
-    text = f"firejail is not at {settings.firejail}"
-    return Finding("firejail", Level.PROBLEM, text, "apt-get install firejail (or set SANDBOX_FIREJAIL to where it is)")
+    """The firejail program is there, and none of the old ones, whose holes are known."""
+    program, install = settings.firejail, "apt-get install firejail"
+    if not os.access(program, os.X_OK):
+        mend = f"{install} (or set SANDBOX_FIREJAIL to where it is)"
+        return Finding("firejail", Level.PROBLEM, f"firejail is not at {program}", mend)
+    said = re.search(r"firejail version ([\d.]+)", _ask(program, "--version").stdout)
+    if said is None:
+        return Finding("firejail", Level.WARNING, f"{program} --version does not name firejail and a version", install)
+    if _version(said[1]) < TRIED_FIREJAIL:
+        text = f"{program} is {said[1]}; {_dotted(TRIED_FIREJAIL)} is the oldest that was tried"
+        return Finding("firejail", Level.WARNING, text, f"{install} on Debian 12, Ubuntu 24.04 or newer")
+    return Finding("firejail", Level.OK, f"{program}: {said[1]}")
 
 
 def privilege(settings: Settings) -> Finding:
-    """firejail gets root's rights: because we are root, or by its SUID bit."""
+    """What gives firejail root's rights: because we are root, or by its SUID bit."""
     if os.geteuid() == 0:
         return Finding("privilege", Level.OK, "root: every slot gets a uid of its own")
     if not _is_suid_root(settings.firejail):
@@ -102,7 +113,30 @@ def privilege(settings: Settings) -> Finding:
         text = "not root, and this process may not gain privileges, so firejail's SUID bit has no effect"
         mend = "run as root, or without docker's --security-opt no-new-privileges and systemd's NoNewPrivileges="
         return Finding("privilege", Level.PROBLEM, text, mend)
-    return Finding("privilege", Level.OK, "not root; firejail is SUID root: all slots share our uid, in user namespaces")
+    return Finding(
+        "privilege", Level.OK, "not root; firejail is SUID root: all slots share our uid, in user namespaces"
+    )
+
+
+def account(_: Settings) -> Finding:
+    """Whom firejail serves: it looks the user up, and starts programs by the user's login shell."""
+    uid = os.geteuid()
+    if uid == 0:
+        return Finding("account", Level.OK, "root")
+    try:
+        user = pwd.getpwuid(uid)
+    except KeyError:
+        text = f"uid {uid} is not in /etc/passwd, and firejail wants to know who starts it"
+        return Finding("account", Level.PROBLEM, text, f"useradd --uid {uid} --shell /bin/sh proctor (or run as root)")
+    if user.pw_name == "nobody":
+        return Finding("account", Level.PROBLEM, "firejail never serves nobody", "run as another user, or as root")
+    if Path(user.pw_shell).name in NO_SHELLS:
+        text = f"firejail starts programs by the login shell, and {user.pw_name}'s is {user.pw_shell}"
+        return Finding("account", Level.PROBLEM, text, f"usermod --shell /bin/sh {user.pw_name} (or run as root)")
+    if FIREJAIL_USERS.exists() and user.pw_name not in FIREJAIL_USERS.read_text().split():
+        text = f"{user.pw_name} is not in {FIREJAIL_USERS}, so firejail refuses"
+        return Finding("account", Level.PROBLEM, text, f"echo {user.pw_name} >> {FIREJAIL_USERS} (or run as root)")
+    return Finding("account", Level.OK, user.pw_name)
 
 
 def libseccomp(_: Settings) -> Finding:
@@ -118,12 +152,16 @@ def interpreter(settings: Settings) -> Finding:
     """What runs submissions: CPython, new enough, and where a jail can see it."""
     mend = "apt-get install python3 (or set SANDBOX_PYTHON to a CPython >= 3.11 below /usr)"
     if not os.access(settings.python, os.X_OK):
-        return Finding("interpreter", Level.PROBLEM, f"there is no interpreter for submissions at {settings.python}", mend)
-    found = _ask_python(settings.python, "-S", "-c", DESCRIBE)
+        return Finding(
+            "interpreter", Level.PROBLEM, f"there is no interpreter for submissions at {settings.python}", mend
+        )
+    found = _ask(settings.python, "-S", "-c", DESCRIBE)
     try:
         name, version, program, library = json.loads(found.stdout)
     except ValueError:
-        return Finding("interpreter", Level.PROBLEM, f"{settings.python} does not run: {_last_line(found.stderr)}", mend)
+        return Finding(
+            "interpreter", Level.PROBLEM, f"{settings.python} runs no Python: {_last_line(found.stderr)}", mend
+        )
     if name != "cpython" or tuple(version) < LEAST_PYTHON:
         text = f"{settings.python} is {name} {_dotted(version)}: the least is CPython {_dotted(LEAST_PYTHON)}"
         return Finding("interpreter", Level.PROBLEM, text, mend)
@@ -139,14 +177,14 @@ def extension(settings: Settings) -> Finding:
     mend = "pip install -e . in the repository (needs gcc and python3-dev), or install a wheel for this machine"
     if not list(GUEST.glob("_box*.so")):
         return Finding("extension", Level.PROBLEM, "the C extension that makes boxes is not built", mend)
-    found = _ask_python(settings.python, "-P", "-S", "-B", "-c", LOAD_EXTENSION, str(GUEST))
+    found = _ask(settings.python, "-P", "-S", "-B", "-c", LOAD_EXTENSION, str(GUEST))
     if found.returncode:
         text = f"{settings.python} cannot load the C extension: {_last_line(found.stderr)}"
         return Finding("extension", Level.PROBLEM, text, mend)
     return Finding("extension", Level.OK, "the C extension is built and loads")
 
 
-ESSENTIAL: tuple[Check, ...] = (system, firejail, privilege, libseccomp, interpreter, extension)
+ESSENTIAL: tuple[Check, ...] = (system, firejail, privilege, account, libseccomp, interpreter, extension)
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -185,27 +223,28 @@ def _refusal(error: OSError, port: int) -> str:
 
 def _is_suid_root(program: str) -> bool:
     try:
-        found = os.stat(program)
+        found = Path(program).stat()
     except OSError:
         return False
     return found.st_uid == 0 and bool(found.st_mode & stat.S_ISUID)
 
 
-def _ask_python(python: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the submissions' interpreter on a line of ours."""
-    command = [python, *arguments]
+def _ask(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run a program for what it says; one that cannot be run says why."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=PROBE_SECONDS, cwd="/", env={}, check=False)
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=PROBE_SECONDS, cwd="/", env={}, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(command, 1, "", str(error))
+        return subprocess.CompletedProcess([*command], 1, "", str(error))
 
 
 def _last_line(text: str) -> str:
-    return (text.strip().splitlines() or ["no word of why"])[-1]
+    return (text.strip().splitlines() or ["it said nothing"])[-1]
 
 
 def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
 
 
 def _dotted(version: tuple[int, ...] | list[int]) -> str:

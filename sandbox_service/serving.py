@@ -12,20 +12,25 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from sandbox_service import bootstrap
+from sandbox_service import bootstrap, preflight
+from sandbox_service.jails import diagnosis
 from sandbox_service.settings import PREFIX, Settings
 
 LOG_FIELDS = ("reason", "slot", "path")
 
 
 def serve(settings: Settings) -> int:
-    """Serve until SIGTERM or SIGINT; then finish what was taken. The exit status."""
+    """Serve until SIGTERM or SIGINT; then finish what was taken. The exit status.
+
+    Raises ConfigurationError if the address cannot be had; it is asked for before any jail is started.
+    """
+    listener = preflight.listen(settings)
     logging.basicConfig(level=settings.log_level.upper(), handlers=[_handler()])
+    for weakness in diagnosis.weaknesses():
+        logging.getLogger(__name__).warning("weaker", extra={"reason": weakness})
     app = bootstrap.service(settings)
     config = uvicorn.Config(
         app,
-        host=settings.host,
-        port=settings.port,
         loop="uvloop",
         http="httptools",
         backlog=4096,
@@ -35,7 +40,7 @@ def serve(settings: Settings) -> int:
         log_config=None,
     )
     server = _Server(config, app, settings)
-    server.run()
+    server.run(sockets=[listener])
     return 0 if server.started else 1
 
 

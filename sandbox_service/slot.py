@@ -17,7 +17,7 @@ import time
 from importlib.metadata import version
 
 from sandbox_service import frames
-from sandbox_service.errors import SandboxFault
+from sandbox_service.errors import ConfigurationError, SandboxFault
 from sandbox_service.frames import Frame, Line
 from sandbox_service.grader import Cancelled, Grader
 from sandbox_service.jails.firejail import Place
@@ -83,7 +83,7 @@ class Slot:
                 self._grader = grader_of(self._settings, self._jails, self._quiet)
                 self._tell(ready=True)
             self._jails.recheck()
-        except SandboxFault as fault:
+        except (SandboxFault, ConfigurationError) as fault:
             log.error("jail_unusable", extra={"reason": str(fault)})
             self._jails.close()
             self._grader = None

@@ -36,6 +36,9 @@ class Owner(Protocol):
     def slot_lost(self, key: int) -> None:
         """The slot died with this submission in hand."""
 
+    def slot_failed(self) -> None:
+        """A slot says that it cannot grade, or ended before it could say that it can."""
+
 
 class SlotProcess:
     """One slot process, started again whenever it ends."""
@@ -43,12 +46,14 @@ class SlotProcess:
     def __init__(self, index: int, owner: Owner, locks: tuple[int, int]) -> None:
         self.index = index
         self.ready = False
+        self.failed_since: float | None = None  # it has tried, and cannot grade
         self.reason = "starting"
         self.language = ""
         self.restarts = -1
         self._owner = owner
         self._locks = locks
         self._key: int | None = None
+        self._false_starts = 0
         self._writer: asyncio.StreamWriter | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._task = asyncio.create_task(self._supervise())
@@ -93,11 +98,11 @@ class SlotProcess:
             try:
                 await self._live()
             finally:
-                self.ready, self._writer = False, None
+                was_ready, self.ready, self._writer = self.ready, False, None
                 await self._bury()
             key, self._key = self._key, None
             log.warning("slot_ended", extra={"slot": self.index})
-            self.reason = "restarting"
+            self._note_end(was_ready=was_ready)
             if key is not None:
                 self._owner.slot_lost(key)
             pause = RESTART_SECONDS if time.monotonic() - began > LONGEST_RESTART_SECONDS else min(pause * 2, 5.0)
@@ -132,11 +137,27 @@ class SlotProcess:
         if kind == frames.STATUS:
             status = json.loads(payload)
             self.ready, self.reason, self.language = status["ready"], status["reason"], status["language"]
+            self._note_health()
         else:
             self._key = None
             self._owner.slot_done(key, Grade.model_validate_json(payload) if kind == frames.GRADE else None)
         if self.free:
             self._owner.slot_free()
+
+    def _note_health(self) -> None:
+        """Since when it has failed, if it has; whoever waits for it is told."""
+        if self.ready:
+            self._false_starts, self.failed_since = 0, None
+        else:
+            self.failed_since = self.failed_since or time.monotonic()
+            self._owner.slot_failed()
+
+    def _note_end(self, *, was_ready: bool) -> None:
+        """A process that ends may have been killed; two in a row that never were ready cannot grade."""
+        self.reason = "restarting" if was_ready else "its process ended before it was ready; the log may say why"
+        self._false_starts += not was_ready
+        if self._false_starts > 1:
+            self._note_health()
 
     async def _bury(self) -> None:
         """The connection is closed, on which it ends itself and its jails; be sure of it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
 from typing import Any
@@ -22,14 +22,16 @@ from sandbox_service.settings import Settings
 OpenQueue = Callable[[], AbstractAsyncContextManager[JobQueue]]
 
 
-def create(settings: Settings, open_queue: OpenQueue, registry: CollectorRegistry) -> FastAPI:
-    """The application; its queue is opened when it starts and closed when it ends."""
+def create(
+    settings: Settings, open_queue: OpenQueue, registry: CollectorRegistry, notes: Sequence[str] = ()
+) -> FastAPI:
+    """The application; its queue is opened when it starts and closed when it ends. `notes` are for `/readyz`."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_queue() as queue:
             app.include_router(_routes(queue, settings))
-            app.include_router(operations.routes(queue, registry))
+            app.include_router(operations.routes(queue, registry, notes))
             yield
 
     app = FastAPI(title="proctor", version=version("proctor"), lifespan=lifespan, redoc_url=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
@@ -9,7 +11,7 @@ from sandbox_service.languages import LANGUAGES
 from sandbox_service.queues.base import JobQueue
 
 
-def routes(queue: JobQueue, registry: CollectorRegistry) -> APIRouter:
+def routes(queue: JobQueue, registry: CollectorRegistry, notes: Sequence[str]) -> APIRouter:
     """`/healthz`, `/readyz`, `/metrics` and `/v1/languages`."""
     router = APIRouter(tags=["operations"])
 
@@ -21,7 +23,7 @@ def routes(queue: JobQueue, registry: CollectorRegistry) -> APIRouter:
     async def readyz(response: Response) -> dict[str, object]:
         reasons = queue.unready()
         response.status_code = 503 if reasons else 200
-        return {"ready": not reasons, "reasons": reasons}
+        return {"ready": not reasons, "reasons": reasons, "notes": notes}
 
     @router.get("/metrics", summary="For Prometheus", response_class=Response)
     async def metrics() -> Response:

@@ -1,6 +1,6 @@
 """What the command line does, one module for each command that is more than a call. `cli.py` parses and calls them.
 
-    grade.py        `proctor grade`: files.py reads, embedded.py or remote.py grades, verdicts.py prints
-    doctor.py       `proctor doctor`: prints what `sandbox_service.doctor` finds
-    bench.py        `proctor bench`: the repository's benchmarks
+grade.py        `proctor grade`: files.py reads, embedded.py or remote.py grades, verdicts.py prints
+doctor.py       `proctor doctor`: prints what `sandbox_service.doctor` finds
+bench.py        `proctor bench`: the repository's benchmarks
 """

@@ -23,14 +23,14 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield found
     if found.level == Level.PROBLEM:
         return  # the other checks read what only Linux has
-    levels = {found.level}
+    startable = True
     for check in preflight.ESSENTIAL[1:]:
         found = check(settings)
-        levels.add(found.level)
+        startable &= found.level != Level.PROBLEM
         yield found
     for check in machine.CHECKS:
         yield check(settings)
-    if Level.PROBLEM in levels:
-        yield Finding("jail", Level.PROBLEM, "not tried", "mend the problems above first")
-    else:
+    if startable:
         yield from proof.prove(settings)
+    else:
+        yield Finding("jail", Level.PROBLEM, "not tried: mend the problems above first")

@@ -9,7 +9,6 @@ import os
 import platform
 import re
 import resource
-import subprocess
 import urllib.request
 from pathlib import Path
 
@@ -17,13 +16,13 @@ import psutil
 
 from sandbox_service import preflight
 from sandbox_service.errors import ConfigurationError
-from sandbox_service.preflight import PROBE_SECONDS, Check, Finding, Level, process_status
+from sandbox_service.jails.diagnosis import CAPABILITIES, missing_capabilities
+from sandbox_service.preflight import Check, Finding, Level
 from sandbox_service.schema import Limits
 from sandbox_service.settings import MIB, Settings
 
-TRIED_FIREJAIL = (0, 9, 72)
 TRIED_ARCHITECTURES = ("x86_64",)
-CAPABILITIES = {"SYS_ADMIN": 21, "NET_ADMIN": 12, "MKNOD": 27}  # for namespaces, `net none` and private-dev
+SHOWN_CAPABILITIES = "SYS_ADMIN, NET_ADMIN, MKNOD"  # those that a container is not given unless it asks
 CONTAINER_FILES = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
 ENOUGH_SPACE = 64 * MIB
 ENOUGH_FILES = 4096  # a descriptor for each connection, and some twenty for each slot
@@ -34,6 +33,8 @@ HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 SCHEDSTAT = Path("/proc/self/schedstat")
 CGROUPS = Path("/sys/fs/cgroup")
 KERNEL_SETTINGS = Path("/proc/sys")
+WITNESSES = Path("/var/tmp")  # noqa: S108
+TEMPORARY = (Path("/dev/shm"), Path("/tmp"), WITNESSES)  # noqa: S108
 
 
 def architecture(_: Settings) -> Finding:
@@ -42,19 +43,9 @@ def architecture(_: Settings) -> Finding:
     if machine in TRIED_ARCHITECTURES:
         return Finding("architecture", Level.OK, machine)
     text = f"{machine}: tried on {', '.join(TRIED_ARCHITECTURES)} only"
-    return Finding("architecture", Level.WARNING, text, "believe the canary and the attacks below; better, run the test suite")
-
-
-def firejail_version(settings: Settings) -> Finding:
-    """Old ones have holes that are known."""
-    name, mend = "firejail version", "apt-get update && apt-get install firejail (Debian 12 or newer has it)"
-    version = _firejail_version(settings.firejail)
-    if version is None:
-        return Finding(name, Level.WARNING, f"{settings.firejail} --version does not say which it is", mend)
-    shown, tried = ".".join(map(str, version)), ".".join(map(str, TRIED_FIREJAIL))
-    if version < TRIED_FIREJAIL:
-        return Finding(name, Level.WARNING, f"{shown} is older than {tried}, the oldest that was tried", mend)
-    return Finding(name, Level.OK, shown)
+    return Finding(
+        "architecture", Level.WARNING, text, "believe the canary and the attacks below; better, run the test suite"
+    )
 
 
 def user_namespaces(_: Settings) -> Finding:
@@ -65,23 +56,29 @@ def user_namespaces(_: Settings) -> Finding:
     for setting, bad, mend in (
         ("user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=15000"),
         ("kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"),
-        ("kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
+        (
+            "kernel/apparmor_restrict_unprivileged_userns",
+            "1",
+            "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+        ),
     ):
         if _read(KERNEL_SETTINGS / setting) == bad:
-            return Finding(name, Level.PROBLEM, f"refused to us: {setting.replace('/', '.')} is {bad}", f"run as root, or: {mend}")
+            return Finding(
+                name, Level.PROBLEM, f"refused to us: {setting.replace('/', '.')} is {bad}", f"run as root, or: {mend}"
+            )
     return Finding(name, Level.OK, "allowed")
 
 
 def capabilities(_: Settings) -> Finding:
-    """A container must be given what firejail needs. Without root, firejail's SUID bit gives what the bounding set allows."""
-    held = int(process_status()["CapEff" if os.geteuid() == 0 else "CapBnd"], 16)
-    missing = [name for name, bit in CAPABILITIES.items() if not held >> bit & 1]
-    where = f"in a container ({found})" if (found := _container()) else "not in a container"
+    """A container must be given what firejail needs; without root, what its SUID bit may give counts."""
+    missing = missing_capabilities()
+    where = f"in a container ({found})" if (found := _container()) else "in no container that can be told"
     if not missing:
-        return Finding("capabilities", Level.OK, f"{where}; {', '.join(CAPABILITIES)} are there")
+        return Finding("capabilities", Level.OK, f"{where}; {SHOWN_CAPABILITIES} and the others needed are there")
+    lacking = ", ".join(f"{name} (for {CAPABILITIES[name][1]})" for name in missing)
     options = " ".join(f"--cap-add {name}" for name in missing)
     mend = f"docker run {options} … (Kubernetes: securityContext.capabilities.add; systemd: CapabilityBoundingSet=)"
-    return Finding("capabilities", Level.PROBLEM, f"{where}; missing: {', '.join(missing)}", mend)
+    return Finding("capabilities", Level.PROBLEM, f"{where}; missing: {lacking}", mend)
 
 
 def apparmor(_: Settings) -> Finding:
@@ -90,7 +87,9 @@ def apparmor(_: Settings) -> Finding:
     if not profile.endswith("(enforce)"):
         return Finding("AppArmor", Level.OK, "this process is not confined")
     text = f"this process is confined by {profile.removesuffix(' (enforce)')}, which may refuse mounts"
-    return Finding("AppArmor", Level.WARNING, text, "docker run --security-opt apparmor=unconfined …, if no jail starts")
+    return Finding(
+        "AppArmor", Level.WARNING, text, "docker run --security-opt apparmor=unconfined …, if no jail starts"
+    )
 
 
 def huge_pages(_: Settings) -> Finding:
@@ -99,7 +98,11 @@ def huge_pages(_: Settings) -> Finding:
     chosen = re.search(r"\[(\w+)\]", modes)
     if chosen and chosen[1] != "never":
         return Finding("huge pages", Level.OK, chosen[1])
-    text = "transparent huge pages are off: grading costs about a tenth more" if chosen else "this kernel has none: grading is slower"
+    text = (
+        "transparent huge pages are off: grading costs about a tenth more"
+        if chosen
+        else "this kernel has none: grading is slower"
+    )
     return Finding("huge pages", Level.WARNING, text, f"echo madvise > {HUGE_PAGES}")
 
 
@@ -126,21 +129,22 @@ def memory(settings: Settings) -> Finding:
 
 def space(_: Settings) -> Finding:
     """Room where the canary and people's own programs keep a file now and then."""
-    free = {folder: psutil.disk_usage(folder).free for folder in ("/dev/shm", "/tmp", "/var/tmp") if Path(folder).is_dir()}  # noqa: S108
+    free = {folder: psutil.disk_usage(str(folder)).free for folder in TEMPORARY if folder.is_dir()}
     text = ", ".join(f"{folder} {size / MIB:,.0f} MiB" for folder, size in free.items()) + " free"
-    short = [folder for folder, size in free.items() if size < ENOUGH_SPACE]
+    short = [str(folder) for folder, size in free.items() if size < ENOUGH_SPACE]
     if not short:
         return Finding("space", Level.OK, text)
-    mend = "docker run --shm-size 256m …" if short == ["/dev/shm"] else f"remove files from {' and '.join(short)}"
-    return Finding("space", Level.WARNING, text, mend)
+    return Finding(
+        "space", Level.WARNING, text, f"remove files from {' and '.join(short)} (docker: --shm-size, --tmpfs)"
+    )
 
 
 def witness(_: Settings) -> Finding:
-    """The canary leaves a file in /var/tmp, and must not see it from a jail."""
-    if os.access("/var/tmp", os.W_OK | os.X_OK):  # noqa: S108
-        return Finding("witness", Level.OK, "/var/tmp can be written to")
-    text = "/var/tmp cannot be written to, so the canary has nothing to look for"
-    return Finding("witness", Level.PROBLEM, text, "mkdir -p -m 1777 /var/tmp, or mount a tmpfs there")
+    """The canary leaves a file there, and must not see it from a jail."""
+    if os.access(WITNESSES, os.W_OK | os.X_OK):
+        return Finding("witness", Level.OK, f"{WITNESSES} can be written to")
+    text = f"{WITNESSES} cannot be written to, so the canary has nothing to look for"
+    return Finding("witness", Level.PROBLEM, text, f"mkdir -p -m 1777 {WITNESSES} (docker: --tmpfs {WITNESSES})")
 
 
 def cgroups(_: Settings) -> Finding:
@@ -159,7 +163,8 @@ def open_files(_: Settings) -> Finding:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if _at_least(soft, ENOUGH_FILES):
         return Finding("open files", Level.OK, f"{_shown(soft)} allowed")
-    mend = f"ulimit -n {ENOUGH_FILES if _at_least(hard, ENOUGH_FILES) else _shown(hard)} (docker: --ulimit nofile=65536; systemd: LimitNOFILE=)"
+    most = ENOUGH_FILES if _at_least(hard, ENOUGH_FILES) else hard
+    mend = f"ulimit -n {most} (docker: --ulimit nofile=65536; systemd: LimitNOFILE=)"
     return Finding("open files", Level.WARNING, f"{_shown(soft)} allowed: so many connections at most, less some", mend)
 
 
@@ -186,18 +191,9 @@ def port(settings: Settings) -> Finding:
 
 
 CHECKS: tuple[Check, ...] = (
-    architecture, firejail_version, user_namespaces, capabilities, apparmor, huge_pages, schedstat, memory, space,
+    architecture, user_namespaces, capabilities, apparmor, huge_pages, schedstat, memory, space,
     witness, cgroups, open_files, processes, port,
 )  # fmt: skip
-
-
-def _firejail_version(program: str) -> tuple[int, ...] | None:
-    try:
-        found = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    version = re.search(r"version (\d+)\.(\d+)\.(\d+)", found.stdout)
-    return tuple(map(int, version.groups())) if version else None
 
 
 def _container() -> str | None:
@@ -210,7 +206,7 @@ def _container() -> str | None:
 
 def _memory_bytes() -> int:
     """What may still be taken: of the machine, and of our container's share of it."""
-    limits = [psutil.virtual_memory().available]
+    limits: list[int] = [psutil.virtual_memory().available]
     for path in (CGROUPS / "memory.max", CGROUPS / "memory" / "memory.limit_in_bytes"):
         limit = _read(path)
         if limit.isdigit():

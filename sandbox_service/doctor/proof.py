@@ -57,14 +57,17 @@ def prove(settings: Settings) -> Iterator[Finding]:
     try:
         with bootstrap.grader(settings, index=settings.slot_count) as grader:
             yield Finding("jail", Level.OK, "firejail jails: namespaces, network and system call filter are its own")
-            yield Finding("canary", Level.OK, "a program that tries what must be blocked was blocked, and a sleeper killed")
+            yield Finding(
+                "canary", Level.OK, "a program that tries what must be blocked was blocked, and a sleeper killed"
+            )
             yield attacks(grader)
             yield numpy(grader)
     except JailUnsafe as fault:
         yield Finding("canary", Level.PROBLEM, str(fault), STOP)
     except SandboxFault as fault:
-        mend = f"see why: env container=docker {settings.firejail} --debug --profile={PROFILE} -- /usr/bin/true"
-        yield Finding("jail", Level.PROBLEM, f"no jail starts: {fault}", mend)
+        text, _, mend = str(fault).partition("; to mend it: ")
+        look = f"see why: env container=docker {settings.firejail} --debug --profile={PROFILE} -- /usr/bin/true"
+        yield Finding("jail", Level.PROBLEM, text, mend or look)
 
 
 def attacks(grader: Grader) -> Finding:
@@ -88,7 +91,12 @@ def judge(attempts: list[Attempt]) -> Finding:
     if paid or escaped:
         return Finding("attacks", Level.PROBLEM, text, STOP)
     if faults:
-        return Finding("attacks", Level.PROBLEM, f"{text}; no verdict on {'; '.join(faults)}", "proctor doctor, on a quieter machine")
+        return Finding(
+            "attacks",
+            Level.PROBLEM,
+            f"{text}; no verdict on {'; '.join(faults)}",
+            "proctor doctor, on a quieter machine",
+        )
     return Finding("attacks", Level.OK, text)
 
 
@@ -96,7 +104,9 @@ def attempt(grader: Grader, attack: Attack, answer: str) -> Attempt:
     """Try one attack."""
     grade = _grade(grader, attack.code, attack.test, answer)
     said = "".join(test.stdout + test.stderr for test in grade.tests)
-    return Attempt(attack.name, grade.verdict == Verdict.AC or bool(grade.reward), ESCAPED in said, grade.failure_reason)
+    return Attempt(
+        attack.name, grade.verdict == Verdict.AC or bool(grade.reward), ESCAPED in said, grade.failure_reason
+    )
 
 
 def numpy(grader: Grader) -> Finding:
@@ -106,7 +116,9 @@ def numpy(grader: Grader) -> Finding:
     if grade.verdict == Verdict.AC:
         return Finding("numpy", Level.OK, grade.tests[0].stderr.strip())
     why = grade.failure_reason or grade.message or grade.verdict
-    return Finding("numpy", Level.WARNING, f"programs that use numpy cannot be graded: {why}", "apt-get install python3-numpy")
+    return Finding(
+        "numpy", Level.WARNING, f"programs that use numpy cannot be graded: {why}", "apt-get install python3-numpy"
+    )
 
 
 @cache
@@ -131,7 +143,11 @@ def _test(kind: str, answer: str) -> dict[str, Any]:
         return {"type": kind, "input": "20 22\n", "output": answer}
     if kind == "call":
         return {"type": kind, "function": "solve", "args": [20, 22], "output": answer}
-    return {"type": kind, "code": f"def check(candidate):\n    assert candidate(20, 22) == {answer!r}", "entry_point": "solve"}
+    return {
+        "type": kind,
+        "code": f"def check(candidate):\n    assert candidate(20, 22) == {answer!r}",
+        "entry_point": "solve",
+    }
 
 
 def _those(names: list[str]) -> str:

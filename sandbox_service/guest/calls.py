@@ -9,7 +9,6 @@ Anything else is "not a plain value", and fails.
 """
 
 import builtins
-import inspect
 import json
 import os
 import sys
@@ -102,6 +101,8 @@ def _linked(function: Function, args: list[Any], kwargs: dict[str, Any]) -> tupl
     hints = {name: _node_kind(hint) for name, hint in _annotations(function).items()}
     if not any(hints.values()):
         return args, kwargs, ""
+    import inspect  # large, and seldom needed: a zygote that has it makes every fork dearer
+
     names = list(inspect.signature(function).parameters)
     args = [_build(hints.get(name, ""), value) for name, value in zip(names, args)] + args[len(names) :]
     kwargs = {name: _build(hints.get(name, ""), value) for name, value in kwargs.items()}

@@ -30,23 +30,61 @@ BUFFER_BYTES = 1 << 16
 FLUSH_FAILED = 120
 F_ADD_SEALS, F_GET_SEALS, SEAL_WRITE, SEAL_ALL = 1033, 1034, 8, 0xF
 
+REHEARSALS = 9
+REHEARSAL = """
+import sys
+def solve(numbers):
+    return [number * 2 for number in sorted(numbers)]
+for _ in range(int(input())):
+    print(*solve(map(int, input().split())), sep=" ")
+for line in sys.stdin:
+    print(line.strip())
+"""
+
 _main = types.ModuleType("__main__")
 
 
 def prepare() -> None:
     """Once, in the zygote: stream objects over descriptors 0 to 2, and an empty `__main__`."""
-    sys.stdin = _stream(io.BufferedReader(_raw(0, "r"), BUFFER_BYTES), "surrogateescape")
-    sys.stdout = _stream(io.BufferedWriter(_raw(1, "w"), BUFFER_BYTES), "surrogateescape")
-    sys.stderr = _stream(io.BufferedWriter(_raw(2, "w"), BUFFER_BYTES), "backslashreplace", write_through=True)
+    sys.stdin, sys.stdout, sys.stderr = _streams(0, 1, 2)
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
     sys.argv = [FILENAME]
     _main.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = _main
 
 
-def _raw(fd: int, mode: str) -> io.FileIO:
+def rehearse() -> None:
+    """Once, in the zygote: run a small program a few times.
+
+    The interpreter specialises code in place when it has run a little. What is specialised before the fork is not
+    written to after it, so a box copies fewer pages.
+    """
+    kept = sys.stdin, sys.stdout, sys.stderr
+    for _ in range(REHEARSALS):
+        files = [os.memfd_create("rehearsal") for _ in range(3)]
+        os.write(files[0], b"2\n1 2\n3 4\n")
+        os.lseek(files[0], 0, os.SEEK_SET)
+        sys.stdin, sys.stdout, sys.stderr = _streams(*files)
+        execute(marshal.loads(marshal.dumps(compile(REHEARSAL, FILENAME, "exec"))), {"__name__": "__main__"})
+        sys.stdout.flush()
+        for fd in files:
+            os.close(fd)
+    gc.disable()
+    sys.stdin, sys.stdout, sys.stderr = kept
+
+
+def _streams(*fds: int) -> tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrapper]:
+    stdin, stdout, stderr = fds
+    return (
+        _stream(io.BufferedReader(_raw(stdin, "<stdin>", "r"), BUFFER_BYTES), "surrogateescape"),
+        _stream(io.BufferedWriter(_raw(stdout, "<stdout>", "w"), BUFFER_BYTES), "surrogateescape"),
+        _stream(io.BufferedWriter(_raw(stderr, "<stderr>", "w"), BUFFER_BYTES), "backslashreplace", write_through=True),
+    )
+
+
+def _raw(fd: int, name: str, mode: str) -> io.FileIO:
     raw = io.FileIO(fd, mode, closefd=False)
-    raw.name = ("<stdin>", "<stdout>", "<stderr>")[fd]
+    raw.name = name
     return raw
 
 

@@ -12,10 +12,12 @@ import _box
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
+MS_RELATIME = 1 << 21
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
 
 ROOT = "/tmp/room"  # noqa: S108: firejail's private /tmp, not the machine's
 DEVICES = ("null", "zero", "random", "urandom")
+PROC_FILES = ("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version")
 HUGE_PAGE = 2 << 20
 
 
@@ -33,6 +35,8 @@ def build(uid: int, *, own_namespace: bool) -> None:
     _write_passwd(uid)
     for folder in ("proc", "tmp"):
         os.mkdir(f"{ROOT}/{folder}")
+    if own_namespace:
+        _show_proc()
     _box.enter_root(ROOT)
     _box.mount(None, "/", None, MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID, None)
 
@@ -52,10 +56,29 @@ def _show_programs() -> None:
         target = ROOT + source
         os.makedirs(target)
         _box.mount(source, target, None, MS_BIND | MS_REC, None)
-        _box.mount(None, target, None, MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV, None)
+        flags = MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV
+        _box.mount(None, target, None, flags | _flags_to_keep(target), None)
     for link in ("bin", "lib", "lib64", "sbin"):
         if os.path.islink(f"/{link}"):
             os.symlink(os.readlink(f"/{link}"), f"{ROOT}/{link}")
+
+
+def _flags_to_keep(target: str) -> int:
+    """What a mount has and may not lose in a user namespace; a remount that does not name it is refused there."""
+    flags = os.statvfs(target).f_flag
+    kept = flags & (os.ST_NOEXEC | os.ST_NOATIME | os.ST_NODIRATIME)  # the same numbers as MS_…
+    return kept | (MS_RELATIME if flags & os.ST_RELATIME else 0)
+
+
+def _show_proc() -> None:
+    """A skeleton of /proc, and at /tmp the real one: out of it a box shows its own process, then hides it (_box.c)."""
+    os.mkdir(f"{ROOT}/proc/1")
+    os.symlink("1", f"{ROOT}/proc/self")
+    os.symlink("self/net", f"{ROOT}/proc/net")
+    for name in PROC_FILES:
+        _write(f"{ROOT}/proc/{name}", "")
+        _box.mount(f"/proc/{name}", f"{ROOT}/proc/{name}", None, MS_BIND, None)
+    _box.mount("/proc", f"{ROOT}/tmp", None, MS_BIND | MS_REC, None)
 
 
 def _show_devices() -> None:

@@ -9,7 +9,7 @@ far as the run's patience goes.
 
 import os
 import signal
-import socket
+import _socket as socket
 import time
 from contextlib import suppress
 
@@ -66,10 +66,13 @@ class Box:
         return Record(status, timed_out, cpu, time.monotonic() - began, starved, peak)
 
 
-def until_end(control: socket.socket, job: Job, *boxes: Box) -> Record:
-    """Wait for the last of these boxes, whose end ends the run; all are held to their limits."""
-    awaited, began, starved, timed_out = boxes[-1], time.monotonic(), 0.0, False
-    pause = min(job.wall_seconds, *(box.cpu_limit for box in boxes))
+def until_end(control: socket.socket, job: Job, *boxes: Box, waited: float = 0.0) -> Record:
+    """Wait for the last of these boxes, whose end ends the run; all are held to their limits.
+
+    `waited`: how long it was waited for before.
+    """
+    awaited, began, starved, timed_out = boxes[-1], time.monotonic() - waited, 0.0, False
+    pause = max(0.0, min(job.wall_seconds, *(box.cpu_limit for box in boxes)) - waited)
     while (ended := _box.wait(awaited.pid, awaited.pidfd, pause, control.fileno())) is None:
         greedy = [box for box in boxes if box.cpu_left() < 0]
         starved = max(box.starved() for box in boxes)

@@ -2,11 +2,12 @@
 
 The host sends a `Job` with its files as descriptors; the zygote answers with one `Record` for every box it ran, or
 with the text of a fault, or first, any number of times, that it still runs: a sign of life.
-This is the only guest file that the host imports too: both sides of a wire must read the same description.
+This is the only guest file that the host imports too: both sides of a wire must read the same description. `_box.c`
+has it a third time, for its fast lane; tests/jails hold the two together.
 """
 
+import _socket as socket  # not `socket`: its helpers would weigh on every fork
 import array
-import socket
 import struct
 from typing import NamedTuple
 
@@ -23,7 +24,6 @@ RUNNING = b"R"
 JOB = struct.Struct("<BIQQdddd")
 RECORD = struct.Struct("<iBdddQ")
 MAX_MESSAGE = 4096
-MAX_FDS = 16
 
 
 class Job(NamedTuple):
@@ -55,15 +55,9 @@ def send_job(control: socket.socket, job: Job, fds: list[int]) -> None:
     control.sendmsg([JOB.pack(*job)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
 
 
-def receive_job(control: socket.socket) -> tuple[Job, list[int]] | None:
-    """The next job and its files; None when the host has gone."""
-    message, ancillary, _, _ = control.recvmsg(MAX_MESSAGE, socket.CMSG_SPACE(MAX_FDS * 4))
-    if not message:
-        return None
-    fds: list[int] = []
-    for _, _, data in ancillary:
-        fds += array.array("i", data)
-    return Job(*JOB.unpack(message)), fds
+def unpack_job(message: bytes) -> Job:
+    """The job in a message. Raises struct.error on nonsense."""
+    return Job(*JOB.unpack(message))
 
 
 def pack_records(records: list[Record]) -> bytes:

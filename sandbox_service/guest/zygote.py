@@ -1,7 +1,7 @@
 """The zygote: a warm interpreter inside firejail that turns every test into a fresh process.
 
 It is trusted, single-threaded, and reads no byte that a user wrote: code, input and output travel as descriptors
-from the host to the box and back. Its life: import what programs usually import, build the room, prepare the
+from the host to the box and back. Its life: import (the host's bootstrap says what), build the room, prepare the
 streams, put the interpreter on huge pages, install the system call filter, say hello, then serve jobs until the
 host goes away.
 """
@@ -11,7 +11,7 @@ import json
 import os
 import random
 import resource
-import socket
+import _socket as socket
 import sys
 import time
 from collections.abc import Callable
@@ -29,11 +29,6 @@ import wire
 from wire import Job, Record
 
 OURS = ("_box", "calls", "candidate", "leetcode", "pair", "program", "room", "tester", "values", "watch", "wire", "zygote")
-USUAL_MODULES = (
-    "math collections heapq bisect itertools functools re string random typing copy operator datetime json fractions "
-    "decimal statistics traceback linecache threading"
-).split()
-
 RESERVED_FDS = 12
 OPEN_FILES = 256
 THREADS = 64
@@ -50,6 +45,7 @@ _report_fd = -1
 def main() -> None:
     """Start, say hello, serve. argv[1] is the host's JSON: control, guest and filter descriptors, uid, cpu, kind."""
     options = json.loads(sys.argv[1])
+    start_again_compiled(options)
     control = socket.socket(fileno=options["control"])
     warm(options["kind"])
     hello = identity()
@@ -59,12 +55,20 @@ def main() -> None:
     os._exit(0)
 
 
+def start_again_compiled(options: dict[str, object]) -> None:
+    """Begin anew once the guest's own modules are compiled: what compiling leaves in memory, every fork would copy."""
+    if options.get("compiled"):
+        return
+    options["compiled"] = True
+    command = [*sys.orig_argv[:-1], json.dumps(options)]
+    os.execv(command[0], command)
+
+
 def warm(kind: str) -> None:
-    """Import what programs usually import, and make what must be the same in every box the same."""
+    """Have numpy if it is asked for, and make what must be the same in every box the same."""
     sys.path.pop(0)  # the guest folder: its modules are all imported
+    sys.pycache_prefix, sys.dont_write_bytecode = None, True
     sys.path.extend(path for path in LIBRARIES if os.path.isdir(path))
-    for name in USUAL_MODULES:
-        __import__(name)
     if kind == "numpy":
         import numpy  # noqa: ICN001
 
@@ -93,6 +97,7 @@ def identity() -> dict[str, object]:
         "namespaces": {name: os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "net", "mnt", "ipc")},
         "interfaces": interfaces,
         "seccomp": status.get("Seccomp"),
+        "filters": status.get("Seccomp_filters"),
         "no_new_privs": status.get("NoNewPrivs"),
         "bounding_set": status.get("CapBnd"),
         "python": "{} {}.{}.{}".format(sys.implementation.name, *sys.version_info[:3]),
@@ -120,12 +125,14 @@ def move_in(options: dict[str, int]) -> None:
     for limit in (resource.RLIMIT_CORE, resource.RLIMIT_MSGQUEUE, resource.RLIMIT_MEMLOCK):
         resource.setrlimit(limit, (0, 0))
     _reserve_fds()
+    program.rehearse()
     program.prepare()
     tester.warm()
     calls.prepare()
     for name in OURS:
         sys.modules.pop(name, None)  # a program's own `import values` finds nothing of ours
     gc.collect()
+    _box.trim()
     gc.freeze()
     gc.disable()
     _box.install_filter(bpf)
@@ -163,22 +170,31 @@ def _virtual_memory() -> int:
 
 
 def serve(control: socket.socket) -> None:
-    """Answer jobs until the host is gone."""
-    runners = {wire.STDIN: run_stdin, wire.CALLS: run_calls, wire.PAIR: run_pair}
+    """Answer jobs until the host is gone. `_box.serve` answers most by itself, and hands over what needs more."""
     while True:
-        message = wire.receive_job(control)
-        if message is None:
+        handed_over = _box.serve(control.fileno(), _own_memory, OPEN_FILES, THREADS)
+        if handed_over is None:
+            program.run()
+        message, fds, pid, pidfd = handed_over
+        if not message:
             return
-        job, fds = message
-        try:
-            records = runners[job.mode](control, job, fds)
-            check_setup(records)
-            answer = wire.pack_records(records)
-        except OSError as error:
-            answer = wire.FAULT + str(error).encode()
-        control.send(answer)
+        control.send(answer(control, wire.unpack_job(message), fds, pid, pidfd))
         for fd in fds:
             os.close(fd)
+
+
+def answer(control: socket.socket, job: Job, fds: list[int], pid: int, pidfd: int) -> bytes:
+    """Run a job, or wait for the box that already runs it; the records, or the fault."""
+    try:
+        if pid:
+            waited = min(job.cpu_seconds, job.wall_seconds)
+            records = [watch.until_end(control, job, watch.Box(pid, pidfd, job.cpu_seconds), waited=waited)]
+        else:
+            records = RUNNERS[job.mode](control, job, fds)
+        check_setup(records)
+    except OSError as error:
+        return wire.FAULT + str(error).encode()
+    return wire.pack_records(records)
 
 
 def run_stdin(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
@@ -210,6 +226,9 @@ def run_pair(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
         os.close(fd)
     tester_record = watch.until_end(control, job, one, other)
     return [watch.no_longer(control, one), tester_record]
+
+
+RUNNERS = {wire.STDIN: run_stdin, wire.CALLS: run_calls, wire.PAIR: run_pair}
 
 
 def spawn(job: Job, fds: tuple[int, ...], inside: Callable[[], NoReturn]) -> watch.Box:

@@ -15,12 +15,24 @@ COMPILED, REFUSED, NOT_KEPT = b"C", b"E", b"N"
 def create(content: bytes = b"", *, sealed: bool = False) -> int:
     """A new memfd holding `content`, at its start. `sealed`: nobody can change it any more."""
     fd = os.memfd_create("box", os.MFD_CLOEXEC | (os.MFD_ALLOW_SEALING if sealed else 0))
-    view = memoryview(content)
-    while view:
-        view = view[os.pwrite(fd, view, len(content) - len(view)) :]
+    _write(fd, content)
     if sealed:
         fcntl.fcntl(fd, F_ADD_SEALS, SEAL_ALL)
     return fd
+
+
+def refill(fd: int, content: bytes) -> None:
+    """Give an unsealed memfd other content, and set it back to its start."""
+    if size(fd):
+        os.ftruncate(fd, 0)
+    os.lseek(fd, 0, os.SEEK_SET)
+    _write(fd, content)
+
+
+def _write(fd: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.pwrite(fd, view, len(content) - len(view)) :]
 
 
 def size(fd: int) -> int:
@@ -28,9 +40,10 @@ def size(fd: int) -> int:
     return os.fstat(fd).st_size
 
 
-def read(fd: int, most: int) -> bytes:
-    """The first `most` bytes of the file."""
-    return os.pread(fd, min(most, size(fd)), 0)
+def read(fd: int, most: int, *, end: bool = False) -> bytes:
+    """The first `most` bytes of the file; with `end`, the last."""
+    there = size(fd)
+    return os.pread(fd, min(most, there), max(0, there - most) if end else 0)
 
 
 class Program:

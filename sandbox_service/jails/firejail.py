@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import select
 import signal
 import socket
 import subprocess
@@ -24,6 +25,7 @@ from sandbox_service.errors import JailDied, JailUnsafe, SetupFailed
 from sandbox_service.jails import files, seccomp, wire
 from sandbox_service.jails.base import Outcome
 from sandbox_service.jails.files import Program
+from sandbox_service.jails.ourselves import filters
 from sandbox_service.schema import Limits
 
 GUEST = Path(__file__).resolve().parent.parent / "guest"
@@ -36,9 +38,22 @@ PATIENCE = 8.0  # a starved box is waited for up to this many times its wall lim
 MAIN_STACK_BYTES = 1 << 30
 LEAST_FILE_BYTES = 16 << 20  # room for the compiled program, whatever the output limit
 STDERR_BYTES = 64 << 10
+LAST_WORDS_BYTES = 2000
 TESTER_SECONDS = 10.0
 
-BOOTSTRAP = 'import sys; sys.path.insert(0, "/proc/self/fd/%d"); import zygote; zygote.main()'
+# What programs usually import comes first; then the guest's own modules, whose compiled form is kept in the jail's
+# private /tmp, because a zygote that had to compile would carry what compiling leaves in memory into every fork.
+USUAL_MODULES = """
+    ast bisect collections contextlib copy datetime decimal fractions functools heapq itertools json linecache math
+    operator random re statistics string threading traceback typing
+"""
+BOOTSTRAP = f"""
+import sys, {", ".join(USUAL_MODULES.split())}
+sys.path.insert(0, "/proc/self/fd/%d")
+sys.pycache_prefix = "/tmp/compiled"
+import zygote
+zygote.main()
+"""
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "HOME": "/nonexistent",
@@ -86,9 +101,17 @@ class Jail:
         self.runs = 0
         self.identity: dict[str, object] = {}
         self._ready = False
+        self._scratch: list[int] = []
+        self._complaints = os.fdopen(files.create(), "rb")
         self._control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._poll = select.poll()
+        self._poll.register(self._control, select.POLLIN)
         try:
-            self._process = _start(place, kind, remote)
+            self._process = _start(place, kind, remote, self._complaints.fileno())
+        except OSError as error:
+            self._control.close()
+            self._complaints.close()
+            raise JailDied(f"{place.firejail} cannot be started: {error}") from None
         finally:
             remote.close()
 
@@ -96,7 +119,10 @@ class Jail:
         """Wait for the zygote's word, and check it. Raises JailDied, or JailUnsafe if this is no jail."""
         if self._ready:
             return
-        message = self._receive(START_SECONDS)
+        try:
+            message = self._receive(START_SECONDS)
+        except JailDied as fault:
+            raise JailDied(f"no jail started ({fault}): {self._last_words()}") from None
         try:
             self.identity = json.loads(message)
         except ValueError:
@@ -104,27 +130,40 @@ class Jail:
         _verify(self.identity)
         self._ready = True
 
+    def _last_words(self) -> str:
+        """The end of what firejail, or the zygote before its room was built, wrote on stderr."""
+        text = files.read(self._complaints.fileno(), LAST_WORDS_BYTES, end=True).decode("utf-8", "replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return " | ".join(lines[-3:]) or "firejail said nothing"
+
     def run_stdin(self, program: Program, stdin: bytes, limits: Limits) -> Outcome:
         """Run the program once on this input, in a box of its own. Raises SandboxFault."""
-        with _Files(stdin, b"", b"") as (source, out, err):
-            (record,) = self._run(wire.STDIN, limits, [program.source_fd, program.cache_fd, source, out, err])
-            return _outcome(record, out, err, limits)
+        source, out, err = self._files(stdin, b"", b"")
+        (record,) = self._run(wire.STDIN, limits, [program.source_fd, program.cache_fd, source, out, err])
+        return _outcome(record, out, err, limits)
 
     def run_calls(self, program: Program, calls: bytes, limits: Limits) -> tuple[Outcome, bytes]:
         """Make the calls (JSON) in one box; the outcome and the lines of results. Raises SandboxFault."""
-        with _Files(calls, b"", b"", b"") as (wanted, out, err, results):
-            fds = [program.source_fd, program.cache_fd, wanted, out, err, results]
-            (record,) = self._run(wire.CALLS, limits, fds)
-            return _outcome(record, out, err, limits), files.read(results, limits.output_bytes + 1)
+        wanted, out, err, results = self._files(calls, b"", b"", b"")
+        (record,) = self._run(wire.CALLS, limits, [program.source_fd, program.cache_fd, wanted, out, err, results])
+        return _outcome(record, out, err, limits), files.read(results, limits.output_bytes + 1)
 
     def run_pair(self, program: Program, prelude: str, test: bytes, limits: Limits) -> PairResult:
         """Run a test program (JSON with its names) against the candidate, in two boxes. Raises SandboxFault."""
-        with _Files(prelude.encode(), test, b"", b"", b"", b"") as (first, wanted, out, err, tester_err, report):
-            fds = [program.source_fd, program.cache_fd, first, wanted, out, err, tester_err, report]
-            one, other = self._run(wire.PAIR, limits, fds)
-            return PairResult(
-                _outcome(one, out, err, limits), _outcome(other, report, tester_err, limits), _report(report)
-            )
+        first, wanted, out, err, tester_err, report = self._files(prelude.encode(), test, b"", b"", b"", b"")
+        fds = [program.source_fd, program.cache_fd, first, wanted, out, err, tester_err, report]
+        one, other = self._run(wire.PAIR, limits, fds)
+        return PairResult(
+            _outcome(one, out, err, limits), _outcome(other, report, tester_err, limits), _report(report)
+        )
+
+    def _files(self, *contents: bytes) -> list[int]:
+        """memfds with these contents. They are used again by the next run, when all that had them is dead."""
+        while len(self._scratch) < len(contents):
+            self._scratch.append(files.create())
+        for fd, content in zip(self._scratch, contents, strict=False):
+            files.refill(fd, content)
+        return self._scratch[: len(contents)]
 
     def _run(self, mode: int, limits: Limits, fds: list[int]) -> list[wire.Record]:
         self.runs += 1
@@ -142,7 +181,8 @@ class Jail:
         return wire.unpack_records(message)
 
     def _receive(self, seconds: float) -> bytes:
-        self._control.settimeout(max(seconds, 0.001))
+        if not self._poll.poll(max(seconds, 0.0) * 1000):
+            raise JailDied(f"no answer from the zygote in {seconds:.1f} s")
         try:
             message = self._control.recv(wire.MAX_MESSAGE)
         except OSError as error:
@@ -153,6 +193,9 @@ class Jail:
 
     def kill(self) -> None:
         """End everything in it, at once and for certain."""
+        for fd in self._scratch:
+            os.close(fd)
+        self._scratch.clear()
         self._control.close()  # the zygote ends itself when it notices, even where we may not kill firejail
         for process in _family(self._process.pid):
             with suppress(psutil.Error):
@@ -160,27 +203,14 @@ class Jail:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._complaints.close()
 
     def processes(self) -> list[psutil.Process]:
         """firejail and what runs in it, for measuring and for tests that kill."""
         return _family(self._process.pid)
 
 
-class _Files:
-    """memfds with these contents, closed at the end."""
-
-    def __init__(self, *contents: bytes) -> None:
-        self._fds = [files.create(content) for content in contents]
-
-    def __enter__(self) -> list[int]:
-        return self._fds
-
-    def __exit__(self, *_: object) -> None:
-        for fd in self._fds:
-            os.close(fd)
-
-
-def _start(place: Place, kind: str, remote: socket.socket) -> subprocess.Popen[bytes]:
+def _start(place: Place, kind: str, remote: socket.socket, complaints: int) -> subprocess.Popen[bytes]:
     guest = os.open(GUEST, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     bpf = files.create(seccomp.build_filter(processes=kind == "processes"))
     fds = (remote.fileno(), guest, bpf)
@@ -195,7 +225,7 @@ def _start(place: Place, kind: str, remote: socket.socket) -> subprocess.Popen[b
     }
     jail = [place.firejail, "--quiet", f"--profile={PROFILE}", f"--keep-fd={','.join(map(str, fds))}", "--"]
     # -P -s -S: nothing but the standard library is on the path; not -I, which would ignore the fixed hash seed
-    zygote = [place.python, "-P", "-s", "-S", "-B", "-c", BOOTSTRAP % guest, json.dumps(options)]
+    zygote = [place.python, "-P", "-s", "-S", "-c", BOOTSTRAP % guest, json.dumps(options)]
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
     most = MAIN_STACK_BYTES if hard == resource.RLIM_INFINITY else min(MAIN_STACK_BYTES, hard)
     try:
@@ -208,6 +238,7 @@ def _start(place: Place, kind: str, remote: socket.socket) -> subprocess.Popen[b
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
+            stderr=complaints,
             start_new_session=True,
         )
     finally:
@@ -224,12 +255,17 @@ def _verify(identity: dict[str, object]) -> None:
     reasons = [f"it shares our {name} namespace" for name in shared]
     if identity.get("interfaces") != ["lo"]:
         reasons.append(f"it sees network interfaces {identity.get('interfaces')}")
-    if identity.get("seccomp") != "2":
+    if identity.get("seccomp") != "2" or not _more(identity.get("filters"), filters()):
         reasons.append("firejail installed no system call filter")
     if identity.get("no_new_privs") != "1":
         reasons.append("it may gain privileges")
     if reasons:
         raise JailUnsafe("firejail did not jail: " + ", ".join(reasons))
+
+
+def _more(theirs: object, ours: int | None) -> bool:
+    """Whether they have more filters than we; an old kernel does not count them."""
+    return ours is None or (isinstance(theirs, str) and int(theirs) > ours)
 
 
 def _job(mode: int, limits: Limits) -> wire.Job:
@@ -246,7 +282,7 @@ def _job(mode: int, limits: Limits) -> wire.Job:
 
 
 def _outcome(record: wire.Record, out: int, err: int, limits: Limits) -> Outcome:
-    status = record.status
+    status, written = record.status, files.size(out)
     return Outcome(
         exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
         signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
@@ -255,9 +291,9 @@ def _outcome(record: wire.Record, out: int, err: int, limits: Limits) -> Outcome
         wall_seconds=record.wall_seconds,
         starved_seconds=None if record.starved_seconds < 0 else record.starved_seconds,
         peak_memory_bytes=record.peak_memory_bytes,
-        stdout=files.read(out, limits.output_bytes + 1),
+        stdout=os.pread(out, min(written, limits.output_bytes + 1), 0) if written else b"",
         stderr=files.read(err, STDERR_BYTES),
-        stdout_bytes=files.size(out),
+        stdout_bytes=written,
     )
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from sandbox_service.errors import JailDied, SandboxFault, SetupFailed
-from sandbox_service.jails import canary
+from sandbox_service.jails import canary, diagnosis
 from sandbox_service.jails.files import Program
 from sandbox_service.jails.firejail import Jail, Place
 
@@ -39,7 +39,10 @@ class JailPool:
     def open(self) -> None:
         """Start the standard jail and prove it. Raises SandboxFault."""
         jail = self.jail("std")
-        canary.check_deadline(jail)
+        try:
+            canary.check_deadline(jail)
+        except SandboxFault as fault:
+            raise diagnosis.explained(fault) from None
         self._make_spare()
 
     def jail(self, kind: str) -> Jail:
@@ -54,9 +57,9 @@ class JailPool:
         try:
             jail.wait_ready()
             canary.check(jail, self._uid)
-        except SandboxFault:
+        except SandboxFault as fault:
             self.discard(kind)
-            raise
+            raise diagnosis.explained(fault) from None
         self._checked = time.monotonic()
         self._make_spare()
         return jail
@@ -125,7 +128,7 @@ class JailPool:
 
     def _make_spare(self) -> None:
         if self._spare is None:
-            with suppress(OSError):  # a spare only saves time
+            with suppress(OSError, JailDied):  # a spare only saves time
                 self._spare = Jail(self._place, "std")
 
     def _take_spare(self, kind: str) -> Jail | None:

@@ -1,6 +1,6 @@
 # The first wall: what firejail takes away from a zygote before it builds its own, smaller room inside.
 # Capabilities that remain are those the zygote needs to make boxes; a box itself has none.
-caps.keep sys_admin,setuid,setgid,kill,sys_resource,setpcap,chown,dac_override
+caps.keep sys_admin,sys_chroot,setuid,setgid,kill,sys_resource,setpcap,chown,dac_override
 nonewprivs
 net none
 ipc-namespace

@@ -19,6 +19,7 @@ from sandbox_service.schema import Grade, Submission, Verdict
 from sandbox_service.slots import SlotFactory, SlotProcess
 
 MOST_ATTEMPTS = 3
+HOLD_SECONDS = 10.0  # what was taken waits so long for a slot that works
 REMEMBERED_BYTES = 64 << 20
 REMEMBERED_SECONDS = 600.0
 RETRIED = frozenset({"sandbox", "jail_unsafe", "grader_error"})
@@ -64,6 +65,8 @@ class LocalQueue:
             return
         if self._closing:
             raise Unavailable("the service is closing")
+        if self._unusable_seconds() is not None:
+            raise Unavailable("nothing can be graded: " + "; ".join(self.unready()))
         self._check_room(1, len(payload))
         job = _Job(
             key=next(self._keys),
@@ -137,6 +140,15 @@ class LocalQueue:
             return []
         return [f"slot {slot.index}: {slot.reason}" for slot in self._slots]
 
+    def _unusable_seconds(self) -> float | None:
+        """For how long every slot has failed; None if one works, or has not yet been tried."""
+        latest = 0.0
+        for slot in self._slots:
+            if slot.failed_since is None:
+                return None
+            latest = max(latest, slot.failed_since)
+        return time.monotonic() - latest
+
     def languages(self) -> list[str]:
         """See JobQueue."""
         return sorted({slot.language for slot in self._slots if slot.language})
@@ -147,10 +159,13 @@ class LocalQueue:
         pending = [job.answer for job in self._jobs.values()]
         if pending:
             await asyncio.wait(pending, timeout=seconds)
-        for job in list(self._jobs.values()):
+        self._give_up(list(self._jobs.values()), "the service is closing; send it again elsewhere")
+
+    def _give_up(self, jobs: Sequence[_Job], reason: str) -> None:
+        for job in jobs:
             self._forget(job)
             if not job.answer.done():
-                job.answer.set_exception(Unavailable("the service is closing; send it again elsewhere"))
+                job.answer.set_exception(Unavailable(reason))
                 job.answer.exception()  # a batch may have gone: an answer that nobody reads is no error
 
     async def close(self) -> None:
@@ -208,6 +223,14 @@ class LocalQueue:
                 total=job.total,
             ),
         )
+
+    def slot_failed(self) -> None:
+        """A slot cannot grade. If for a while none could, those who wait are told rather than kept."""
+        seconds = self._unusable_seconds()
+        if seconds is not None and seconds >= HOLD_SECONDS:
+            waiting = list(self._waiting)
+            self._waiting.clear()
+            self._give_up(waiting, "nothing can be graded: " + "; ".join(self.unready()))
 
     def _again(self, job: _Job) -> None:
         self._waiting.appendleft(job)
