@@ -57,6 +57,9 @@ class _Graded:
         self._as_json = as_json
 
     def take(self, grade: Grade) -> None:
+        """Note one, and show that it is there. Raises Unavailable if nobody asked for it."""
+        if grade.id not in self._solutions:
+            raise Unavailable("the service answered for a submission that was not sent")
         self._grades[grade.id] = grade
         self._progress.advance(self._task)
         if self._as_json:

@@ -71,8 +71,15 @@ static double now(void)
 
 /*** Once, in the zygote ***/
 
+static int limit(int resource, rlim_t value)
+{
+    struct rlimit both = {value, value};
+    return setrlimit(resource, &both);
+}
+
 PyDoc_STRVAR(prepare_doc, "prepare(uid, tmp_options, stack_bytes) -> int\n\n"
-"Say what every box gets: the uid it runs as (-1: keep ours), mount options of its /tmp, the main thread's stack.\n"
+"Say what every box gets: the uid it runs as (-1: keep ours), mount options of its /tmp, the main thread's stack;\n"
+"and forbid what none gets: core dumps, message queues, locked memory.\n"
 "Returns the descriptor on which set-up failures arrive. Raises OSError.");
 static PyObject *prepare(PyObject *self, PyObject *args)
 {
@@ -90,6 +97,10 @@ static PyObject *prepare(PyObject *self, PyObject *args)
         box.tid_address = address;
     if (box.report[0] < 0 && pipe2(box.report, O_CLOEXEC | O_NONBLOCK) < 0)
         return os_error();
+    static const int none[] = {RLIMIT_CORE, RLIMIT_MSGQUEUE, RLIMIT_MEMLOCK};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (limit(none[i], 0))
+            return os_error();
     box.prepared = 1;
     return PyLong_FromLong(box.report[0]);
 }
@@ -215,12 +226,6 @@ static PyObject *py_unshare(PyObject *self, PyObject *args)
 struct limits {
     unsigned long long cpu_seconds, memory_bytes, file_bytes, open_files, processes;
 };
-
-static int limit(int resource, rlim_t value)
-{
-    struct rlimit both = {value, value};
-    return setrlimit(resource, &both);
-}
 
 static int drop_capabilities(void)
 {
@@ -401,8 +406,22 @@ struct __attribute__((packed)) done {
     uint64_t peak_bytes;
 };
 
-/* Bytes received, 0 at the end; the descriptors that came along. */
-static ssize_t receive(int control, char *message, int *fds, int *count)
+/* The files of the last job that brought some. A job without any is for the same files again: what a submission's
+ * first test brings serves all of them, which spares both sides passing, opening and closing five files a test. */
+static struct {
+    int fds[MAX_JOB_FDS], count;
+} kept;
+
+static void keep(const struct cmsghdr *c)
+{
+    for (int i = 0; i < kept.count; i++)
+        close(kept.fds[i]);
+    kept.count = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    memcpy(kept.fds, CMSG_DATA(c), kept.count * sizeof(int));
+}
+
+/* Bytes received, 0 at the end, -1: errno. */
+static ssize_t receive(int control, char *message)
 {
     char ancillary[CMSG_SPACE(MAX_JOB_FDS * sizeof(int))];
     struct iovec part = {message, MAX_MESSAGE};
@@ -410,12 +429,9 @@ static ssize_t receive(int control, char *message, int *fds, int *count)
     ssize_t size;
     while ((size = recvmsg(control, &header, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
         ;
-    *count = 0;
     for (struct cmsghdr *c = size < 0 ? NULL : CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c))
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
-            *count = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-            memcpy(fds, CMSG_DATA(c), *count * sizeof(int));
-        }
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+            keep(c);
     return size;
 }
 
@@ -434,11 +450,11 @@ static void answer(int control, const struct seen *seen, double wall)
     send(control, &d, sizeof d, 0);
 }
 
-static PyObject *handed_over(const char *message, ssize_t size, const int *fds, int count, long pid, int pidfd)
+static PyObject *handed_over(const char *message, ssize_t size, long pid, int pidfd)
 {
     PyObject *list = PyList_New(0);
-    for (int i = 0; list && i < count; i++) {
-        PyObject *fd = PyLong_FromLong(fds[i]);
+    for (int i = 0; list && i < kept.count; i++) {
+        PyObject *fd = PyLong_FromLong(kept.fds[i]);
         if (!fd || PyList_Append(list, fd))
             Py_CLEAR(list);
         Py_XDECREF(fd);
@@ -448,22 +464,23 @@ static PyObject *handed_over(const char *message, ssize_t size, const int *fds, 
 
 PyDoc_STRVAR(serve_doc, "serve(control, own_memory, open_files, tasks) -> (message, fds, pid, pidfd) | None\n\n"
 "Answer stdin jobs until one needs more thought. Returns None in a box; else the message and its descriptors, and\n"
-"the box if one was started for it that still runs at its first limit (else pid 0). An empty message: the host\n"
-"is gone. Raises OSError.");
+"the box if one was started for it that still runs at its first limit (else pid 0). The descriptors stay ours. An\n"
+"empty message: the host is gone. Raises OSError.");
 static PyObject *serve(PyObject *self, PyObject *args)
 {
-    int control, fds[MAX_JOB_FDS], count;
+    int control;
     unsigned long long own_memory, open_files, tasks;
     static char message[MAX_MESSAGE];
     if (!PyArg_ParseTuple(args, "iKKK", &control, &own_memory, &open_files, &tasks))
         return NULL;
     for (;;) {
-        ssize_t size = receive(control, message, fds, &count);
+        ssize_t size = receive(control, message);
         if (size < 0)
             return os_error();
         const struct job *job = (const struct job *)message;
-        if (size != sizeof *job || job->mode != MODE_STDIN || count != 5 || job->processes != 1)
-            return handed_over(message, size, fds, count, 0, -1);
+        if (size != sizeof *job || job->mode != MODE_STDIN || kept.count != 5 || job->processes != 1)
+            return handed_over(message, size, 0, -1);
+        const int *fds = kept.fds;
         struct limits l = {(unsigned long long)(2 * job->cpu_seconds) + 2, own_memory + job->memory_bytes,
                            job->file_bytes, open_files, tasks};
         int pidfd = -1, order[5] = {fds[2], fds[3], fds[4], fds[0], fds[1]};
@@ -476,13 +493,11 @@ static PyObject *serve(PyObject *self, PyObject *args)
         double first = job->cpu_seconds < job->wall_seconds ? job->cpu_seconds : job->wall_seconds;
         struct seen seen;
         if (await_end(pidfd, control, first) != 1)
-            return handed_over(message, size, fds, count, pid, pidfd);
+            return handed_over(message, size, pid, pidfd);
         if (reap(pid, &seen))
             return os_error();
         answer(control, &seen, now() - began);
         close(pidfd);
-        for (int i = 0; i < count; i++)
-            close(fds[i]);
     }
 }
 

@@ -11,6 +11,7 @@ import io
 import marshal
 import os
 import sys
+import threading
 import traceback
 import types
 from typing import NoReturn
@@ -164,8 +165,7 @@ def explain(error: BaseException) -> int:
 def finish(status: int) -> int:
     """What python does at its end: join threads, run exit handlers, flush. The status may become a failure."""
     try:
-        threading = sys.modules.get("threading")
-        if threading is not None:
+        if len(threading._active) > 1 or threading._threading_atexits:
             threading._shutdown()
         atexit._run_exitfuncs()
     except BaseException:  # noqa: BLE001: a handler of the submission's

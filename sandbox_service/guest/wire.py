@@ -1,6 +1,6 @@
 """The messages between the host and a zygote: one SEQPACKET message each way for every run.
 
-The host sends a `Job` with its files as descriptors; the zygote answers with one `Record` for every box it ran, or
+The host sends a `Job` with its files as descriptors, or without if they are those of the job before; the zygote answers with one `Record` for every box it ran, or
 with the text of a fault, or first, any number of times, that it still runs: a sign of life.
 This is the only guest file that the host imports too: both sides of a wire must read the same description. `_box.c`
 has it a third time, for its fast lane; tests/jails hold the two together.
@@ -51,7 +51,10 @@ class Record(NamedTuple):
 
 
 def send_job(control: socket.socket, job: Job, fds: list[int]) -> None:
-    """Send a job and its files. Raises OSError if the other side is gone."""
+    """Send a job, with its files unless there are none to send. Raises OSError if the other side is gone."""
+    if not fds:
+        control.send(JOB.pack(*job))
+        return
     control.sendmsg([JOB.pack(*job)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
 
 

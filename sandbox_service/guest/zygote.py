@@ -10,7 +10,6 @@ import gc
 import json
 import os
 import random
-import resource
 import _socket as socket
 import sys
 import time
@@ -122,8 +121,6 @@ def move_in(options: dict[str, int]) -> None:
     box_uid = -1 if options["own_namespace"] else uid
     _report_fd = _box.prepare(box_uid, f"{TMP_OPTIONS},mode=700{owner}", MAIN_STACK_BYTES)
     _box.thread_stack(THREAD_STACK_BYTES)
-    for limit in (resource.RLIMIT_CORE, resource.RLIMIT_MSGQUEUE, resource.RLIMIT_MEMLOCK):
-        resource.setrlimit(limit, (0, 0))
     _reserve_fds()
     program.rehearse()
     program.prepare()
@@ -166,7 +163,7 @@ def _is_open(fd: int) -> bool:
 
 def _virtual_memory() -> int:
     with open("/proc/self/statm") as file:
-        return int(file.read().split()[0]) * resource.getpagesize()
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def serve(control: socket.socket) -> None:
@@ -179,8 +176,6 @@ def serve(control: socket.socket) -> None:
         if not message:
             return
         control.send(answer(control, wire.unpack_job(message), fds, pid, pidfd))
-        for fd in fds:
-            os.close(fd)
 
 
 def answer(control: socket.socket, job: Job, fds: list[int], pid: int, pidfd: int) -> bytes:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 from types import TracebackType
 
 F_ADD_SEALS, F_GET_SEALS = 1033, 1034
 SEAL_WRITE = 8
 SEAL_ALL = 0xF
-COMPILED, REFUSED, NOT_KEPT = b"C", b"E", b"N"
+REFUSED = b"E"
+
+_serials = itertools.count(1)
 
 
 def create(content: bytes = b"", *, sealed: bool = False) -> int:
@@ -53,6 +56,7 @@ class Program:
     """
 
     def __init__(self, source: str) -> None:
+        self.serial = next(_serials)
         self.source_fd = create(source.encode("utf-8"), sealed=True)
         self.cache_fd = os.memfd_create("cache", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 import resource
-import select
 import signal
 import socket
+import struct
 import subprocess
 import time
 from contextlib import suppress
@@ -102,10 +102,10 @@ class Jail:
         self.identity: dict[str, object] = {}
         self._ready = False
         self._scratch: list[int] = []
+        self._sent = (0, 0)  # of which program the zygote has the files, and for which kind of run
         self._complaints = os.fdopen(files.create(), "rb")
         self._control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._poll = select.poll()
-        self._poll.register(self._control, select.POLLIN)
+        self._patience = -1.0
         try:
             self._process = _start(place, kind, remote, self._complaints.fileno())
         except OSError as error:
@@ -139,20 +139,19 @@ class Jail:
     def run_stdin(self, program: Program, stdin: bytes, limits: Limits) -> Outcome:
         """Run the program once on this input, in a box of its own. Raises SandboxFault."""
         source, out, err = self._files(stdin, b"", b"")
-        (record,) = self._run(wire.STDIN, limits, [program.source_fd, program.cache_fd, source, out, err])
+        (record,) = self._run(wire.STDIN, limits, program, [source, out, err])
         return _outcome(record, out, err, limits)
 
     def run_calls(self, program: Program, calls: bytes, limits: Limits) -> tuple[Outcome, bytes]:
         """Make the calls (JSON) in one box; the outcome and the lines of results. Raises SandboxFault."""
         wanted, out, err, results = self._files(calls, b"", b"", b"")
-        (record,) = self._run(wire.CALLS, limits, [program.source_fd, program.cache_fd, wanted, out, err, results])
+        (record,) = self._run(wire.CALLS, limits, program, [wanted, out, err, results])
         return _outcome(record, out, err, limits), files.read(results, limits.output_bytes + 1)
 
     def run_pair(self, program: Program, prelude: str, test: bytes, limits: Limits) -> PairResult:
         """Run a test program (JSON with its names) against the candidate, in two boxes. Raises SandboxFault."""
         first, wanted, out, err, tester_err, report = self._files(prelude.encode(), test, b"", b"", b"", b"")
-        fds = [program.source_fd, program.cache_fd, first, wanted, out, err, tester_err, report]
-        one, other = self._run(wire.PAIR, limits, fds)
+        one, other = self._run(wire.PAIR, limits, program, [first, wanted, out, err, tester_err, report])
         return PairResult(
             _outcome(one, out, err, limits), _outcome(other, report, tester_err, limits), _report(report)
         )
@@ -165,9 +164,11 @@ class Jail:
             files.refill(fd, content)
         return self._scratch[: len(contents)]
 
-    def _run(self, mode: int, limits: Limits, fds: list[int]) -> list[wire.Record]:
+    def _run(self, mode: int, limits: Limits, program: Program, scratch: list[int]) -> list[wire.Record]:
         self.runs += 1
         job = _job(mode, limits)
+        known, self._sent = self._sent, (program.serial, mode)
+        fds = [] if known == self._sent else [program.source_fd, program.cache_fd, *scratch]
         try:
             wire.send_job(self._control, job, fds)
         except OSError as error:
@@ -181,8 +182,10 @@ class Jail:
         return wire.unpack_records(message)
 
     def _receive(self, seconds: float) -> bytes:
-        if not self._poll.poll(max(seconds, 0.0) * 1000):
-            raise JailDied(f"no answer from the zygote in {seconds:.1f} s")
+        if seconds != self._patience:
+            self._patience = seconds
+            whole, part = divmod(max(seconds, 0.001), 1)
+            self._control.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", int(whole), int(part * 1e6)))
         try:
             message = self._control.recv(wire.MAX_MESSAGE)
         except OSError as error:

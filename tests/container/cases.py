@@ -144,7 +144,9 @@ def container(case: Case, image: str, service: str, folder: Path, port: int) -> 
     volumes = ("--volume", f"{service}:/opt/service:ro", "--volume", f"{folder}:/check:ro")
     command = ("python3", "-m", "sandbox_service.cli", "serve", "--port", str(port))
     subprocess.run([*PODMAN, "rm", "--force", "--ignore", name], capture_output=True, check=True)
-    subprocess.run([*PODMAN, *RUN, "--name", name, *volumes, *case.options, image, *command], capture_output=True, check=True)
+    subprocess.run(
+        [*PODMAN, *RUN, "--name", name, *volumes, *case.options, image, *command], capture_output=True, check=True
+    )
     try:
         yield name
     finally:
@@ -169,7 +171,9 @@ def wait(client: Client, name: str) -> tuple[int, list[str]]:
 
 def running(name: str) -> bool:
     """Whether the container lives."""
-    shown = subprocess.run([*PODMAN, "inspect", "--format", "{{.State.Running}}", name], capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        [*PODMAN, "inspect", "--format", "{{.State.Running}}", name], capture_output=True, text=True, check=True
+    )
     return shown.stdout.strip() == "true"
 
 

@@ -1,0 +1,212 @@
+"""The service as a normal user: firejail's SUID bit instead of root, user namespaces instead of uids.
+
+The whole corpus is graded by a service that runs under an account made for it. It must come to the same verdicts as
+root's, pay no attack, and say what is weaker. Where it cannot work it must say so and end.
+
+Needs root (to become somebody else), a SUID firejail and, for the service's dependencies, that the system's python is
+of the same version as ours. Not shown here: a machine that refuses user namespaces; see tests/container.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import pwd
+import re
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import corpus
+from tests.conftest import Service
+
+USER = "proctor-test"  # an account is made, because firejail wants to know who starts it, and removed again
+PYTHON = Path("/usr/bin/python3")
+FIREJAIL = Path("/usr/bin/firejail")
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+
+LOOK = """
+import json, os
+with open("/proc/self/status") as file:
+    status = dict(line.rstrip().split(":\\t", 1) for line in file if ":\\t" in line)
+print(json.dumps({
+    "uids": os.getresuid(), "gids": os.getresgid(),
+    "capabilities": [status[name] for name in ("CapEff", "CapPrm", "CapInh")],
+    "processes": [name for name in os.listdir("/proc") if name.isdigit()], "tmp": os.listdir("/tmp"),
+    "mounts": sorted(line.split()[4] for line in open("/proc/self/mountinfo")),
+}))
+"""
+
+
+def need_what_it_needs() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to start a service as a normal user")
+    if not FIREJAIL.exists() or not FIREJAIL.stat().st_mode & stat.S_ISUID:
+        pytest.skip(f"{FIREJAIL} is not there or not SUID: apt-get install firejail")
+    asked = [str(PYTHON), "-c", "import sys; print(*sys.version_info[:2])"]
+    if subprocess.run(asked, capture_output=True, check=False).stdout.split() != [
+        b"%d" % n for n in sys.version_info[:2]
+    ]:
+        pytest.skip(f"{PYTHON} is not of our own version, so it cannot use our packages")
+
+
+@pytest.fixture(scope="module")
+def installed() -> Iterator[Path]:
+    """The service and what it needs, where everybody can read it: the checkout may be in somebody's home."""
+    need_what_it_needs()
+    with tempfile.TemporaryDirectory(prefix="proctor-", dir="/var/tmp") as name:
+        folder = Path(name)
+        for distribution in needed("proctor", {}).values():
+            copy(distribution, folder)
+        shutil.copytree(REPOSITORY / "sandbox_service", folder / "sandbox_service", dirs_exist_ok=True)
+        folder.chmod(0o755)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def user() -> Iterator[int]:
+    """The uid of a new account without a home."""
+    need_what_it_needs()
+    subprocess.run(["userdel", USER], capture_output=True, check=False)
+    made = subprocess.run(["useradd", "--no-create-home", "--shell", "/bin/sh", USER], capture_output=True, check=False)
+    if made.returncode:
+        pytest.skip(f"no account can be made: {made.stderr.decode()}")
+    yield pwd.getpwnam(USER).pw_uid
+    subprocess.run(["userdel", USER], capture_output=True, check=True)
+
+
+def needed(name: str, found: dict[str, importlib.metadata.Distribution]) -> dict[str, importlib.metadata.Distribution]:
+    """A distribution and all that it requires and that is installed."""
+    try:
+        distribution = importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        return found
+    found[name] = distribution
+    for requirement in distribution.requires or []:
+        required = re.split(r"[\s;<>=!~\[(]", requirement, maxsplit=1)[0].lower()
+        if "extra ==" not in requirement and required not in found:
+            needed(required, found)
+    return found
+
+
+def copy(distribution: importlib.metadata.Distribution, folder: Path) -> None:
+    """Its files, less programs and whatever lies elsewhere."""
+    for file in distribution.files or []:
+        if ".." not in file.parts and file.suffix not in (".pyc", ".pth"):
+            target = folder / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(str(file.locate()), target)
+
+
+def start(
+    installed: Path, user: int, port: int, log: int, prefix: tuple[str, ...] = (), **settings: str
+) -> subprocess.Popen[bytes]:
+    """`proctor serve` as the user, with an environment of its own."""
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(installed), "SANDBOX_SLOTS": "2", **settings}
+    command = [*prefix, str(PYTHON), "-m", "sandbox_service.cli", "serve", "--port", str(port)]
+    return subprocess.Popen(
+        command, env=environment, cwd="/", stderr=log, user=user, group=user, extra_groups=[], start_new_session=True
+    )
+
+
+@pytest.fixture(scope="module")
+def log() -> Iterator[int]:
+    fd = os.memfd_create("log")
+    yield fd
+    os.close(fd)
+
+
+@pytest.fixture(scope="module")
+def unprivileged(installed: Path, user: int, log: int) -> Iterator[Service]:
+    port = free_port()
+    process = start(installed, user, port, log)
+    service = Service(process, port)
+    try:
+        service.wait_ready()
+        family = service.family()
+        yield service
+        process.terminate()
+        process.wait(60)
+        assert not [it for it in family if it.is_running()], "firejails or zygotes outlived the service"
+    finally:
+        process.kill()
+        print(os.pread(log, 1 << 16, 0).decode())  # pytest shows it if something failed
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_it_says_what_is_weaker(unprivileged: Service, log: int) -> None:
+    status, answer = unprivileged.client.get("/readyz")
+    assert status == 200
+    assert any("own uid" in note for note in answer["notes"])
+    assert any("user namespaces" in note for note in answer["notes"])
+    assert os.pread(log, 1 << 16, 0).count(b'"weaker"') == len(answer["notes"])
+
+
+def test_a_box_is_as_bare_as_roots(unprivileged: Service, user: int) -> None:
+    test = {"type": "stdin", "output": ""}
+    seen = corpus.json.loads(unprivileged.grade(code=LOOK, tests=[test])["tests"][0]["stdout"])
+    assert seen["uids"] == seen["gids"] == [user] * 3
+    assert set(seen["capabilities"]) == {"0" * 16}
+    assert seen["processes"] == ["1"]
+    assert seen["tmp"] == []
+    places = [place for place in seen["mounts"] if not place.startswith(("/usr", "/dev/", "/proc/"))]
+    assert set(places) == {"/", "/tmp", "/etc/alternatives"}
+
+
+@pytest.fixture(scope="module")
+def grades(unprivileged: Service) -> dict[str, dict[str, Any]]:
+    things = [*corpus.verdicts(), *corpus.programs(), *corpus.attacks()]
+    return unprivileged.client.batch({"id": thing.id, **thing.body()} for thing in things)
+
+
+@pytest.mark.parametrize("case", corpus.verdicts(), ids=lambda case: case.id)
+def test_verdicts(grades: dict[str, dict[str, Any]], case: corpus.VerdictCase) -> None:
+    assert grades[case.id]["verdict"] == case.verdict, grades[case.id]
+
+
+@pytest.mark.parametrize("program", corpus.programs(), ids=lambda program: program.id)
+def test_unusual_but_right_programs(grades: dict[str, dict[str, Any]], program: corpus.Program) -> None:
+    assert grades[program.id]["verdict"] == "AC", grades[program.id]
+
+
+@pytest.mark.parametrize("attack", corpus.attacks(), ids=lambda attack: attack.id)
+def test_no_attack_pays(grades: dict[str, dict[str, Any]], attack: corpus.Attack) -> None:
+    grade = grades[attack.id]
+    assert grade["verdict"] in attack.expect, grade
+    assert not any(corpus.ESCAPED in test["stdout"] for test in grade["tests"]), grade
+
+
+def test_it_ends_where_suid_has_no_effect(installed: Path, user: int) -> None:
+    said = refusal(installed, user, prefix=("setpriv", "--no-new-privs", "--"))
+    assert "may not gain privileges" in said
+
+
+def test_it_ends_without_a_suid_firejail(installed: Path, user: int) -> None:
+    plain = installed / "firejail"
+    shutil.copyfile(FIREJAIL, plain)
+    plain.chmod(0o755)
+    assert "not SUID root" in refusal(installed, user, SANDBOX_FIREJAIL=str(plain))
+
+
+def refusal(installed: Path, user: int, prefix: tuple[str, ...] = (), **settings: str) -> str:
+    """What a service says that must not start."""
+    fd = os.memfd_create("log")
+    try:
+        process = start(installed, user, free_port(), fd, prefix, **settings)
+        assert process.wait(30) != 0
+        return os.pread(fd, 1 << 16, 0).decode()
+    finally:
+        os.close(fd)

@@ -1,0 +1,329 @@
+"""The command line as its users meet it: what it prints, where, and with which exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from sandbox_service import cli, preflight
+from sandbox_service.commands import bench, verdicts
+from sandbox_service.schema import Grade, TestResult, Verdict
+from sandbox_service.settings import Settings
+from tests.conftest import Service, need_firejail, running_service
+
+TEST = {"type": "stdin", "input": "1 2\n", "output": "3\n"}
+OTHER_TEST = {"type": "stdin", "input": "20 22\n", "output": "42\n"}
+ADD = "print(sum(map(int, input().split())))"
+FILES = {
+    "right.py": ADD,
+    "half.py": "print(3)",
+    "noisy.py": "raise ValueError('\\x1b[31mred\\x9b2J [bold]')",
+    "answer.md": f"I think:\n```python\n{ADD}\n```\n",
+    "silent.md": "I do not know.",
+}
+EXPECTED = {"right.py": "AC", "half.py": "WA", "noisy.py": "RTE", "answer.md": "AC", "silent.md": "CE"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a problem and solutions, to be in; and no settings but the defaults."""
+    for name in [name for name in os.environ if name.startswith(("SANDBOX_", "PROCTOR_API"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("SANDBOX_LOG_LEVEL", "warning")
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+    write("problem.json", {"tests": [TEST, OTHER_TEST], "limits": {"cpu_seconds": 1}})
+    return tmp_path
+
+
+def write(name: str, content: object) -> None:
+    Path(name).write_text(json.dumps(content))
+
+
+def proctor(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, as a shell would start it."""
+    command = [sys.executable, "-m", "sandbox_service.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command that must be refused says: one line on stderr, and status 2."""
+    assert cli.main(list(arguments)) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith("proctor: ")
+    assert err.count("\n") == 1
+    return err
+
+
+# --- grade
+
+
+def test_grade_here_prints_a_table() -> None:
+    need_firejail()
+    ended = proctor("grade", "problem.json", *FILES, "--jobs", "2")
+    assert ended.returncode == 1, ended.stderr
+    rows = {row[0]: row for line in ended.stdout.splitlines() if (row := line.split()) and row[0] in FILES}
+    assert {name: row[1] for name, row in rows.items()} == EXPECTED
+    assert list(rows) == list(FILES), "in the order given"
+    assert rows["half.py"][2:4] == ["0", "1/2"]
+    assert "test 1: line 1: got '3', expected '42'" in ended.stdout
+    assert "no code block" in ended.stdout
+    assert "2 of 5 accepted" in ended.stdout
+    assert not {"\x1b", "\x9b"} & set(ended.stdout), "no program may speak to the terminal"
+
+
+def test_grade_here_prints_json_lines() -> None:
+    need_firejail()
+    write("list.json", [TEST])
+    ended = proctor("grade", "list.json", "right.py", "answer.md", "--json", "--jobs", "1")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.isascii()
+    grades = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert {grade["id"]: grade["reward"] for grade in grades} == {"right.py": 1.0, "answer.md": 1.0}
+
+
+def test_grade_by_a_service(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
+    for again in range(2):
+        assert cli.main(["grade", "problem.json", *FILES, "--url", f"{service.client.url}/", "--json"]) == 1
+        found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert {grade["id"]: grade["verdict"] for grade in found} == EXPECTED, again
+    assert cli.main(["grade", "problem.json", "right.py", "right.py", "--url", service.client.url]) == 0
+    assert "2 of 2 accepted" in capsys.readouterr().out
+
+
+def test_a_service_may_ask_for_a_key(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with running_service(api_keys="sesame", slots=1) as guarded:
+        command = ["grade", "problem.json", "right.py", "--url", guarded.client.url]
+        assert "it asks for a key; set PROCTOR_API_KEY" in complaint(capsys, *command)
+        monkeypatch.setenv("PROCTOR_API_KEY", "sesame")
+        assert cli.main(command) == 0
+
+
+def test_interrupted_nothing_is_left() -> None:
+    need_firejail()
+    write("slow.json", {"tests": [TEST], "limits": {"cpu_seconds": 50}})
+    Path("slow.py").write_text("while True: pass")
+    command = [sys.executable, "-m", "sandbox_service.cli", "grade", "slow.json", "slow.py"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        family = until_jailed(psutil.Process(process.pid))
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert not psutil.wait_procs(family, timeout=10)[1]
+
+
+def until_jailed(process: psutil.Process) -> list[psutil.Process]:
+    """All processes below this one, once firejail is among them."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        family = process.children(recursive=True)
+        if "firejail" in {child.name() for child in family}:
+            return family
+        time.sleep(0.05)
+    raise AssertionError("no jail was started")
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        ({"tests": []}, "problem.json: it has no tests"),
+        ([], "problem.json: it has no tests"),
+        ({}, "problem.json: it has no tests"),
+        ("tests", "problem.json: neither a JSON object nor a list of tests"),
+        ({"tests": [TEST], "limit": {}}, "problem.json: unknown field 'limit'; there are: language, extraction, tests"),
+        ({"tests": [TEST], "code": "x"}, "problem.json: code is not a problem's"),
+        ({"tests": [TEST | {"outputs": "3"}]}, "problem.json: tests.0.stdin.outputs: Extra inputs are not permitted"),
+        (
+            {"tests": [TEST], "reward": {"scheme": "best"}},
+            "problem.json: reward.scheme: Input should be 'all_or_nothing'",
+        ),
+        ({"tests": [TEST], "language": "cobol"}, "language 'cobol' is not supported; there is: python"),
+        ({"tests": [TEST], "limits": {"cpu_seconds": 1e4}}, "proctor: limits.cpu_seconds is 10000, the most is 60"),
+    ],
+)
+def test_bad_problems(problem: object, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    need_firejail()
+    write("problem.json", problem)
+    assert said in complaint(capsys, "grade", "problem.json", "right.py")
+
+
+def test_bad_files(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("latin.py").write_bytes(b"print('\xe9')")
+    for files, said in {
+        ("missing.json", "right.py"): "missing.json: No such file or directory",
+        ("problem.json", "missing.py"): "missing.py: No such file or directory",
+        ("problem.json", "."): ".: Is a directory",
+        ("problem.json", "latin.py"): "latin.py: not UTF-8: invalid continuation byte at byte 7",
+        ("right.py", "right.py"): "right.py: not JSON: Expecting value",
+        ("problem.json", "right.py", "--jobs", "0"): "--jobs: at least 1",
+        ("problem.json", "right.py", "--jobs", "2", "--url", "http://127.0.0.1:1"): "--jobs is for grading here",
+        ("problem.json", "right.py", "--url", "127.0.0.1:80"): "not an address like http://",
+        ("problem.json", "right.py", "--url", "http://127.0.0.1:many"): "--url http://127.0.0.1:many: Port",
+    }.items():
+        assert said in complaint(capsys, "grade", *files)
+
+
+def test_unknown_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["grade", "problem.json", "right.py", "--fast"])
+    assert ended.value.code == 2
+    assert "unrecognized arguments: --fast" in capsys.readouterr().err
+
+
+def test_nobody_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    said = complaint(capsys, "grade", "problem.json", "right.py", "--url", f"http://127.0.0.1:{port}")
+    assert "Connection refused; is it running?" in said
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (404, b"<html>", "answered 404: Not Found; is this a proctor service?"),
+        (429, b'{"error": {"type": "queue_full", "message": "too much"}}', "answered 429: too much"),
+        (200, b"\n\n", "the service ended the connection with 1 of 1 not graded"),
+        (200, b'{"score": 1}\n', "answered with what is no grade; is it of another version?"),
+        (200, b'{"id": "somebody", "verdict": "AC", "reward": 1}\n', "answered for a submission that was not sent"),
+    ],
+)
+def test_strange_services(status: int, body: bytes, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with answering(status, body) as url:
+        assert said in complaint(capsys, "grade", "problem.json", "right.py", "--url", url, "--json")
+
+
+def test_a_fault_of_ours_is_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    error = {"type": "unavailable", "message": "no usable jail"}
+    with answering(200, b'{"id": "%s", "error": ' + json.dumps(error).encode() + b"}\n") as url:
+        assert cli.main(["grade", "problem.json", "right.py", "--url", url]) == 1
+    out = capsys.readouterr().out
+    assert "IE" in out
+    assert "unavailable: no usable jail" in out
+
+
+@contextmanager
+def answering(status: int, body: bytes) -> Iterator[str]:
+    """Something that answers any POST with this; `%s` is replaced by the first submission's id."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body.replace(b"%s", sent["submissions"][0]["id"].encode()))
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_first_failures() -> None:
+    late = [TestResult(index=0, verdict=Verdict.AC), TestResult(index=1, verdict=Verdict.TLE, message="slow")]
+    failed = Grade(id="", verdict=Verdict.TLE, reward=0.0, tests=late)
+    fault = Grade(id="", verdict=Verdict.IE, reward=None, failure_kind="sandbox", failure_reason="no jail")
+    assert verdicts.first_failure(failed) == "test 1: slow"
+    assert verdicts.first_failure(fault) == "sandbox: no jail"
+    assert verdicts.printable("a\tb\x1b[0m\u202e") == "a b\ufffd[0m\ufffd"
+    assert len(verdicts.printable("x" * 10_000)) == verdicts.MOST_SHOWN
+
+
+# --- serve
+
+
+def test_serve_with_its_port_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    need_firejail()
+    before = set(psutil.Process().children(recursive=True))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        said = complaint(capsys, "serve", "--port", port)
+    assert f"port {port}: it is in use; choose another --port" in said
+    assert set(psutil.Process().children(recursive=True)) <= before, "nothing was started"
+
+
+def test_serve_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert "SANDBOX_PORT: Input should be" in complaint(capsys, "serve", "--port", "99999")
+    need_firejail()
+    assert "choose another --host" in complaint(capsys, "serve", "--host", "no.such.host.invalid")
+    monkeypatch.setenv("SANDBOX_PYTHON", str(folder / "python3"))
+    said = complaint(capsys, "serve")
+    assert f"there is no interpreter for submissions at {folder}/python3; to mend it: apt-get install python3" in said
+    monkeypatch.setenv("SANDBOX_FIREJAIL", str(folder / "firejail"))
+    assert f"firejail is not at {folder}/firejail; to mend it: apt-get install firejail" in complaint(capsys, "serve")
+    assert f"firejail is not at {folder}" in complaint(capsys, "grade", "problem.json", "right.py")
+
+
+def test_serve_elsewhere_than_on_linux(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    assert "this is Darwin, and jails are made of Linux namespaces; to mend it: run it on" in complaint(capsys, "serve")
+
+
+def test_without_root_and_without_suid(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "firejail").write_text("#!/bin/sh\necho firejail version 0.9.72\n")
+    (folder / "firejail").chmod(0o755)
+    monkeypatch.setenv("SANDBOX_FIREJAIL", str(folder / "firejail"))
+    monkeypatch.setattr(os, "geteuid", lambda: 1001)
+    said = complaint(capsys, "grade", "problem.json", "right.py")
+    assert (
+        f"not root, and {folder}/firejail is not SUID root; to mend it: chown root {folder}/firejail && chmod u+s"
+        in said
+    )
+
+
+def test_listen_gives_a_socket_that_accepts() -> None:
+    with preflight.listen(Settings(port=8499)) as listener, socket.create_connection(listener.getsockname(), timeout=5):
+        pass
+
+
+# --- bench
+
+
+def test_bench_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[list[str]] = []
+
+    def run(arguments: list[str]) -> int:
+        given.append(arguments)
+        return 7
+
+    monkeypatch.setattr(bench, "run", run)
+    assert cli.main(["bench", "--quick", "soak", "--tests", "5", "-h"]) == 7
+    assert given == [["--quick", "soak", "--tests", "5", "-h"]]
+
+
+def test_bench_runs_the_repositorys(folder: Path) -> None:
+    (folder / "benchmarks").mkdir()
+    (folder / "benchmarks" / "__main__.py").write_text("import sys; sys.exit(len(sys.argv))")
+    (folder / "pyproject.toml").touch()
+    assert bench.run(["--quick", "--rounds"], folder) == 3
+
+
+def test_bench_outside_the_repository(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    monkeypatch.setattr(bench.run, "__defaults__", (folder,))
+    assert "the benchmarks are not here: they are part of the repository" in complaint(capsys, "bench")
