@@ -142,6 +142,11 @@ def fault(submission: Submission, kind: str, reason: str) -> Grade:
     )
 
 
+def settle(settings: Settings, index: int) -> None:
+    """Move this process to its slot's processor: it and its jail work in turns, and share what is in the caches."""
+    os.sched_setaffinity(0, [place_of(settings, index).cpu])
+
+
 def main() -> None:
     """argv[1] is the service's JSON: index, connection, gate and room descriptors."""
     options = json.loads(sys.argv[1])
@@ -150,6 +155,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service decides when a slot ends
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     connection = socket.socket(fileno=options["connection"])
+    settle(settings, options["index"])
     quiet = Quiet(f"/proc/self/fd/{options['gate']}", f"/proc/self/fd/{options['room']}")
     Slot(settings, options["index"], Line(connection), quiet).serve()
 

@@ -86,6 +86,7 @@ def _direct(stack: contextlib.ExitStack) -> tuple[Any, Any]:
         schema = importlib.import_module("sandbox_service.schema")
     except ImportError as missing:
         raise Unavailable(f"sandbox_service is not complete: {missing}") from missing
+    importlib.import_module("sandbox_service.slot").settle(settings, 0)  # as a slot process does
     return stack.enter_context(bootstrap.grader(settings, 0)), schema.Submission
 
 

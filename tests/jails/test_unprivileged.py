@@ -10,6 +10,7 @@ of the same version as ours. Not shown here: a machine that refuses user namespa
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import pwd
 import re
@@ -23,6 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests import corpus
@@ -36,7 +38,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 LOOK = """
 import json, os
 with open("/proc/self/status") as file:
-    status = dict(line.rstrip().split(":\\t", 1) for line in file if ":\\t" in line)
+    status = dict(line.rstrip("\\n").split(":\\t", 1) for line in file if ":\\t" in line)
 print(json.dumps({
     "uids": os.getresuid(), "gids": os.getresgid(),
     "capabilities": [status[name] for name in ("CapEff", "CapPrm", "CapInh")],
@@ -135,7 +137,8 @@ def unprivileged(installed: Path, user: int, log: int) -> Iterator[Service]:
         yield service
         process.terminate()
         process.wait(60)
-        assert not [it for it in family if it.is_running()], "firejails or zygotes outlived the service"
+        _, alive = psutil.wait_procs(family, timeout=10)
+        assert alive == [], "firejails or zygotes outlived the service"
     finally:
         process.kill()
         print(os.pread(log, 1 << 16, 0).decode())  # pytest shows it if something failed
@@ -157,7 +160,9 @@ def test_it_says_what_is_weaker(unprivileged: Service, log: int) -> None:
 
 def test_a_box_is_as_bare_as_roots(unprivileged: Service, user: int) -> None:
     test = {"type": "stdin", "output": ""}
-    seen = corpus.json.loads(unprivileged.grade(code=LOOK, tests=[test])["tests"][0]["stdout"])
+    grade = unprivileged.grade(code=LOOK, tests=[test])
+    assert grade["tests"][0]["stdout"], grade["tests"][0]["stderr"]
+    seen = json.loads(grade["tests"][0]["stdout"])
     assert seen["uids"] == seen["gids"] == [user] * 3
     assert set(seen["capabilities"]) == {"0" * 16}
     assert seen["processes"] == ["1"]
