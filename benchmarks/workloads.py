@@ -65,7 +65,7 @@ def two_sum(numbers, target):
 """
 
 
-class NoData(Exception):  # noqa: N818 - it is no error
+class NoData(Exception):
     """The workload needs a file that is not here; the message says which and how to point at it."""
 
 
@@ -144,7 +144,7 @@ def _prelude(statement: str, entry_point: str) -> str | None:
 
 def _stdin(count: int) -> list[Body]:
     """Two whole programs: one that does next to nothing, and shortest paths in a graph of 200 nodes."""
-    rng = random.Random(1)  # noqa: S311 - the same for everybody
+    rng = random.Random(1)
     return [
         {"code": code, "tests": [{"type": "stdin", **case(rng)} for _ in range(count)]}
         for code, case in ((ADDITION, _addition_case), (DIJKSTRA, _dijkstra_case))
@@ -178,7 +178,7 @@ def _relaxed(edges: list[tuple[int, int, int]]) -> list[int]:
 
 def _calls(count: int) -> list[Body]:
     """Two-sum on a list of 50 numbers."""
-    rng = random.Random(2)  # noqa: S311
+    rng = random.Random(2)
     return [{"code": TWO_SUM, "tests": [_two_sum_case(rng) for _ in range(count)]}]
 
 

@@ -164,7 +164,7 @@ class _Work:
         self.done: list[TestResult] = []
 
     def results(self) -> list[TestResult]:
-        """All results, up to the first failure if so asked. Raises SandboxFault, Cancelled; `done` has what was done."""
+        """All results, or up to the first failure; `done` has them too. Raises SandboxFault, Cancelled."""
         numbered = enumerate(self._submission.tests)
         for is_call, group in groupby(numbered, key=lambda item: isinstance(item[1], CallTest)):
             tests = list(group)
@@ -291,7 +291,9 @@ class _Work:
             return REPORTED[reported], message or None
         if reported == "gone":
             verdict, why = judge(pair.candidate, self._limits)
-            return (Verdict.RTE, "the program ended while it was being tested") if verdict == Verdict.AC else (verdict, why)
+            if verdict == Verdict.AC:
+                return Verdict.RTE, "the program ended while it was being tested"
+            return verdict, why
         # the tester did not get to its end: it was slow or waited, on values that the candidate chose
         verdict, why = judge(_deciding_outcome(pair), self._limits)
         return (verdict, why) if verdict != Verdict.AC else (Verdict.RTE, "the test program did not come to its end")

@@ -55,7 +55,8 @@ class Settings(BaseModel):
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
         """Read `SANDBOX_*`. Raises ConfigurationError naming each wrong or unknown variable."""
-        given = {name.removeprefix(PREFIX).lower(): value for name, value in environment.items() if name.startswith(PREFIX)}
+        ours = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
+        given = {name.removeprefix(PREFIX).lower(): value for name, value in ours.items()}
         try:
             return cls.model_validate(given)
         except ValidationError as error:

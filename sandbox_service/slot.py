@@ -124,7 +124,7 @@ class Slot:
             return fault(submission, "sandbox", str(error))
         except (Cancelled, EOFError, OSError):
             raise
-        except Exception as error:  # noqa: BLE001: the last resort: a defect of ours must not be paid as a verdict
+        except Exception as error:
             log.exception("grader_error")
             return fault(submission, "grader_error", f"{type(error).__name__}: {error}")
 

@@ -34,7 +34,8 @@ class Service:
         """Grade one submission; must be answered 200."""
         status, answer = self.client.post("/v1/grade", submission)
         assert status == 200, answer
-        return answer
+        grade: dict[str, Any] = answer
+        return grade
 
     def family(self) -> list[psutil.Process]:
         """The service's own process and all below it."""

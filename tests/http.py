@@ -18,7 +18,9 @@ class Client:
         self.url = url
         self._address = urlsplit(url).netloc
 
-    def request(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> tuple[int, bytes]:
+    def request(
+        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, bytes]:
         """Status and body of any request."""
         connection = http.client.HTTPConnection(self._address, timeout=TIMEOUT_SECONDS)
         try:

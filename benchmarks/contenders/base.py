@@ -16,7 +16,7 @@ from benchmarks.workloads import Body
 Job = TypeVar("Job")
 
 
-class Unavailable(Exception):  # noqa: N818 - it is no error
+class Unavailable(Exception):
     """A contender cannot be run here; the message says what it lacks."""
 
 

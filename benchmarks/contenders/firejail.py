@@ -5,8 +5,6 @@ another sandbox, for example in a container. `container=docker` in its environme
 sure: a contender that jails nothing would win unfairly.
 """
 
-# ruff: noqa: D102 - what the methods are is said in base.py
-
 from __future__ import annotations
 
 import os

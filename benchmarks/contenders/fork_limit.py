@@ -1,7 +1,5 @@
 """The limit: the least that a fresh process per test can cost in Python. Everything else is a ratio to this."""
 
-# ruff: noqa: D102 - what the methods are is said in base.py
-
 from __future__ import annotations
 
 import json
@@ -72,7 +70,7 @@ class ForkLimit(Contender[Body]):
         self._requests.write(LENGTH.pack(len(data)) + data)
         self._requests.flush()
         (length,) = LENGTH.unpack(self._answers.read(LENGTH.size))
-        answer: list[tuple[int, bytes]] = marshal.loads(self._answers.read(length))  # noqa: S302 - our own child
+        answer: list[tuple[int, bytes]] = marshal.loads(self._answers.read(length))
         return answer
 
 

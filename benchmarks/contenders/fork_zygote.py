@@ -67,7 +67,7 @@ def finish(work: typing.Callable[[], object]) -> typing.NoReturn:
 def run(code: CodeType) -> dict[str, typing.Any]:
     """Run a program as `__main__`; its globals."""
     names: dict[str, typing.Any] = {"__name__": "__main__", "__builtins__": builtins}
-    exec(code, names)  # noqa: S102 - programs are what this is for
+    exec(code, names)
     return names
 
 
@@ -91,7 +91,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     while head := requests.read(LENGTH.size):
-        request = marshal.loads(requests.read(*LENGTH.unpack(head)))  # noqa: S302 - our own parent
+        request = marshal.loads(requests.read(*LENGTH.unpack(head)))
         data = marshal.dumps(answer(*request))
         answers.write(LENGTH.pack(len(data)) + data)
         answers.flush()

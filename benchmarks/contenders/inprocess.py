@@ -3,8 +3,6 @@
 This is how LiveCodeBench's harness works, and with it the many trainers that copied it.
 """
 
-# ruff: noqa: D102 - what the methods are is said in base.py
-
 from __future__ import annotations
 
 import ast
@@ -49,7 +47,7 @@ class LiveCodeBench(Contender[Body]):
     label: ClassVar[str] = "in-process, no sandbox (LiveCodeBench's way)"
 
     def start(self) -> None:
-        exec(IMPORTS, {})  # noqa: S102 - its parent has them loaded as well
+        exec(IMPORTS, {})
 
     def prepare(self, body: Body) -> Body:
         return body
@@ -123,7 +121,7 @@ def _assert_test(body: Body) -> Callable[[dict[str, Any]], bool]:
 
 def _loaded(source: str) -> Any:
     module = ModuleType("submission")
-    exec(source, module.__dict__)  # noqa: S102 - the very point of this contender
+    exec(source, module.__dict__)
     return module
 
 

@@ -1,7 +1,5 @@
 """Graders that start a process for every test, and the plainest of them: `python3`, and nothing around it."""
 
-# ruff: noqa: D102 - what the methods are is said in base.py
-
 from __future__ import annotations
 
 import contextlib

@@ -1,7 +1,5 @@
 """Ourselves: one grader with one slot in the driver, and the whole service over HTTP."""
 
-# ruff: noqa: D102 - what the methods are is said in base.py
-
 from __future__ import annotations
 
 import contextlib

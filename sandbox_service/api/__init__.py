@@ -1,0 +1,1 @@
+"""HTTP: validates what comes in, and answers. The only place that knows status codes."""

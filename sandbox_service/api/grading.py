@@ -19,13 +19,23 @@ from sandbox_service.settings import Settings
 BLANK_LINE_SECONDS = 15.0
 CLIENT_CLOSED_REQUEST = 499  # nobody reads it; the access log does
 NDJSON = "application/x-ndjson"
+TROUBLE = {
+    401: "no key",
+    409: "id reused with another body",
+    413: "body too large",
+    422: "what is wrong, field by field",
+    429: "queue full",
+    503: "no usable jail, or closing",
+}
 
 
 def routes(queue: JobQueue, settings: Settings) -> APIRouter:
     """`POST /v1/grade` and `POST /v1/grade/batch`."""
     router = APIRouter(prefix="/v1", tags=["grading"])
 
-    @router.post("/grade", openapi_extra=_takes(Submission), responses=_gives(Grade), summary="Grade one submission")
+    @router.post(
+        "/grade", openapi_extra=_takes(Submission), responses=_gives("application/json"), summary="Grade one submission"
+    )
     async def grade(request: Request) -> Response:
         submission = intake.one(await body.read(request, settings.max_body_bytes), settings)
         queue.submit(submission)
@@ -37,7 +47,7 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
             return Response(status_code=CLIENT_CLOSED_REQUEST)
         return Response(found.model_dump_json(), media_type="application/json")
 
-    @router.post("/grade/batch", openapi_extra=_takes(BatchRequest), responses=_gives(Grade, NDJSON), summary="Grade many")
+    @router.post("/grade/batch", openapi_extra=_takes(BatchRequest), responses=_gives(NDJSON), summary="Grade many")
     async def grade_batch(request: Request) -> StreamingResponse:
         submissions = intake.many(await body.read(request, settings.max_body_bytes), settings)
         queue.room_for(len(submissions))
@@ -87,7 +97,7 @@ async def _lines(queue: JobQueue, submissions: list[Submission]) -> AsyncIterato
             try:
                 line = await asyncio.wait_for(finished.get(), BLANK_LINE_SECONDS)
                 left -= 1
-            except asyncio.TimeoutError:
+            except TimeoutError:
                 line = b"\n"
             yield line
     finally:  # also when the client has gone: what it waited for is cancelled
@@ -110,10 +120,8 @@ def _takes(model: type[Submission] | type[BatchRequest]) -> dict[str, object]:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
-def _gives(model: type[Grade], media_type: str = "application/json") -> dict[int | str, dict[str, object]]:
-    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
+def _gives(media_type: str) -> dict[int | str, dict[str, object]]:
+    grade = {media_type: {"schema": {"$ref": "#/components/schemas/Grade"}}}
     trouble = {"application/json": {"schema": {"$ref": "#/components/schemas/Trouble"}}}
-    texts = {401: "no key", 409: "id reused with another body", 413: "body too large", 422: "what is wrong, field by field",
-             429: "queue full", 503: "no usable jail, or closing"}  # fmt: skip
-    answers: dict[int | str, dict[str, object]] = {200: {"description": "graded", "content": {media_type: {"schema": schema}}}}
-    return answers | {status: {"description": text, "content": trouble} for status, text in texts.items()}
+    answers: dict[int | str, dict[str, object]] = {200: {"description": "graded", "content": grade}}
+    return answers | {status: {"description": text, "content": trouble} for status, text in TROUBLE.items()}

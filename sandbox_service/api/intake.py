@@ -22,7 +22,7 @@ def one(body: bytes, settings: Settings) -> Submission:
 
 
 def many(body: bytes, settings: Settings) -> list[Submission]:
-    """A batch's submissions, each completed by the defaults. Raises ValidationError, BadRequest naming which is wrong."""
+    """A batch's submissions, completed by its defaults. Raises ValidationError, BadRequest naming which is wrong."""
     batch = BatchRequest.model_validate_json(body)
     if len(batch.submissions) > settings.max_batch:
         raise BadRequest(f"{len(batch.submissions)} submissions in one batch, the most is {settings.max_batch}")
@@ -67,9 +67,8 @@ def _check_limits(limits: Limits, settings: Settings) -> None:
         if not math.isfinite(asked) or asked > most:
             raise LimitTooHigh(f"limits.{name} is {asked:g}, the most is {most:g} (SANDBOX_MAX_{name.upper()})")
     if limits.wall > settings.max_wall_seconds:
-        raise LimitTooHigh(
-            f"limits.wall_seconds is {limits.wall:g}, the most is {settings.max_wall_seconds:g} (SANDBOX_MAX_WALL_SECONDS)"
-        )
+        most = settings.max_wall_seconds
+        raise LimitTooHigh(f"limits.wall_seconds is {limits.wall:g}, the most is {most:g} (SANDBOX_MAX_WALL_SECONDS)")
 
 
 def describe(error: ValidationError, within: tuple[str, ...] = ()) -> str:

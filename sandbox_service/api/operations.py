@@ -32,10 +32,7 @@ def routes(queue: JobQueue, registry: CollectorRegistry, notes: Sequence[str]) -
     @router.get("/v1/languages", summary="What can be graded")
     async def languages() -> dict[str, object]:
         versions = queue.languages()
-        return {
-            "languages": [
-                {"name": language.name, "aliases": list(language.aliases), "versions": versions} for language in LANGUAGES
-            ]
-        }
+        known = [{"name": each.name, "aliases": list(each.aliases), "versions": versions} for each in LANGUAGES]
+        return {"languages": known}
 
     return router

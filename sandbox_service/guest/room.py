@@ -15,7 +15,7 @@ MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
 MS_RELATIME = 1 << 21
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
 
-ROOT = "/tmp/room"  # noqa: S108: firejail's private /tmp, not the machine's
+ROOT = "/tmp/room"  # firejail's private /tmp, not the machine's
 DEVICES = ("null", "zero", "random", "urandom")
 PROC_FILES = ("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version")
 HUGE_PAGE = 2 << 20
@@ -87,7 +87,7 @@ def _show_devices() -> None:
         _write(f"{ROOT}/dev/{name}", "")
         _box.mount(f"/dev/{name}", f"{ROOT}/dev/{name}", None, MS_BIND, None)
     os.symlink("/proc/self/fd", f"{ROOT}/dev/fd")
-    os.symlink("/tmp", f"{ROOT}/dev/shm")  # noqa: S108: multiprocessing's semaphores, in the box's own /tmp
+    os.symlink("/tmp", f"{ROOT}/dev/shm")  # multiprocessing's semaphores, in the box's own /tmp
     for fd, name in enumerate(("stdin", "stdout", "stderr")):
         os.symlink(f"/proc/self/fd/{fd}", f"{ROOT}/dev/{name}")
 

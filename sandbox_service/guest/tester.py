@@ -122,15 +122,15 @@ def _judge(desk: _Desk, namespace: dict[str, Any], test: str, prelude: str | Non
     entry = _Entry(desk, entry_point)
     try:
         desk.world = run_prelude(prelude, namespace)
-    except BaseException as error:  # noqa: BLE001 (the boundary of a trusted but arbitrary program)
+    except BaseException as error:
         desk.end("bad_test", f"the prelude failed: {_explain(error, test)}")
     missing: dict[str, str] = {}
     try:
         handle = _bind(desk, namespace, names, entry, missing, test)
-        exec(code, namespace)  # noqa: S102 (the data set's program is what this box is for)
+        exec(code, namespace)
         if names.check_uncalled:
             namespace["check"](handle)
-    except BaseException as error:  # noqa: BLE001 (the boundary of the test program)
+    except BaseException as error:
         _end_with(desk, error, missing, test)
     if not desk.calls:
         desk.end("bad_test", "the test never called the candidate")
@@ -161,7 +161,7 @@ def _explain(error: BaseException, test: str) -> str:
         trace = trace.tb_next
     try:
         text = str(error)
-    except Exception as again:  # noqa: BLE001 (an exception class of the test's own, with a `__str__` of its own)
+    except Exception as again:
         text = f"({type(again).__name__} in its text)"
     what = f"{type(error).__name__}: {text[:MESSAGE_CHARACTERS]}" if text else type(error).__name__
     if not line:
@@ -581,7 +581,7 @@ class _Desk:
             self.end("bad_test", f"a callback's result cannot be sent: {error}")
         except AssertionError as error:  # the candidate might swallow it
             self.end("failed", f"in a callback: AssertionError: {error}")
-        except Exception as error:  # noqa: BLE001 (the boundary of a function of the test's)
+        except Exception as error:
             head, body = "throw", values.to_text([values.describe_error(error)])
         self._send(head, body)
         self._callback_depth -= 1

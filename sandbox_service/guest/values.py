@@ -56,7 +56,7 @@ _LENGTH = 4
 _CHUNK = 1 << 16
 
 
-class NotPlain(Exception):  # noqa: N818 (it says what is the matter)
+class NotPlain(Exception):
     """The value cannot be sent, or what was received is no message: too big, too deep, of a type unknown here."""
 
 

@@ -7,9 +7,9 @@ Of wall time only that counts in which a box could have run: while it waits for 
 far as the run's patience goes.
 """
 
+import _socket as socket
 import os
 import signal
-import _socket as socket
 import time
 from contextlib import suppress
 
@@ -97,6 +97,7 @@ def no_longer(control: socket.socket, box: Box) -> Record:
     if ended is None:
         box.kill()
         ended = _box.wait(box.pid, box.pidfd, -1.0, control.fileno())
+    assert ended is not None
     return box.bury(ended, began, 0.0, timed_out=False)
 
 

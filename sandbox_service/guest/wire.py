@@ -1,9 +1,9 @@
 """The messages between the host and a zygote: one SEQPACKET message each way for every run.
 
-The host sends a `Job` with its files as descriptors, or without if they are those of the job before; the zygote answers with one `Record` for every box it ran, or
-with the text of a fault, or first, any number of times, that it still runs: a sign of life.
-This is the only guest file that the host imports too: both sides of a wire must read the same description. `_box.c`
-has it a third time, for its fast lane; tests/jails hold the two together.
+The host sends a `Job` with its files as descriptors, or without if they are those of the job before; the zygote
+answers with one `Record` for every box it ran, or with the text of a fault, or first, any number of times, that it
+still runs: a sign of life. This is the only guest file that the host imports too: both sides of a wire must read the
+same description. `_box.c` has it once more, for its fast lane; a test holds the two together.
 """
 
 import _socket as socket  # not `socket`: its helpers would weigh on every fork

@@ -6,19 +6,18 @@ streams, put the interpreter on huge pages, install the system call filter, say 
 host goes away.
 """
 
+import _socket as socket
 import gc
 import json
 import os
 import random
-import _socket as socket
 import sys
 import time
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import _box
 import calls
-import leetcode  # noqa: F401: the built-in prelude, warm for every box
 import pair
 import program
 import room
@@ -27,7 +26,9 @@ import watch
 import wire
 from wire import Job, Record
 
-OURS = ("_box", "calls", "candidate", "leetcode", "pair", "program", "room", "tester", "values", "watch", "wire", "zygote")
+OURS = (
+    "_box", "calls", "candidate", "leetcode", "pair", "program", "room", "tester", "values", "watch", "wire", "zygote",
+)  # fmt: skip
 RESERVED_FDS = 12
 OPEN_FILES = 256
 THREADS = 64
@@ -69,7 +70,7 @@ def warm(kind: str) -> None:
     sys.pycache_prefix, sys.dont_write_bytecode = None, True
     sys.path.extend(path for path in LIBRARIES if os.path.isdir(path))
     if kind == "numpy":
-        import numpy  # noqa: ICN001
+        import numpy
 
         numpy.random.seed(0)
     random.seed(0)  # a program that draws without seeding gets the same numbers in every box: verdicts repeat
@@ -103,7 +104,7 @@ def identity() -> dict[str, object]:
     }
 
 
-def move_in(options: dict[str, int]) -> None:
+def move_in(options: dict[str, Any]) -> None:
     """Everything that is done once so that no test pays for it; the filter comes last."""
     global _report_fd, _own_memory
     uid = options["uid"]
@@ -136,11 +137,11 @@ def move_in(options: dict[str, int]) -> None:
 
 
 def _set_environment() -> None:
-    """firejail added variables of its own; programs see only these."""
+    """Firejail added variables of its own; programs see only these."""
     kept = {name: os.environ[name] for name in ("PATH", "LC_ALL", "TZ", "PYTHONHASHSEED") if name in os.environ}
-    threads = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     os.environ.clear()
-    os.environ.update(kept | threads | {"HOME": "/tmp", "TMPDIR": "/tmp"})  # noqa: S108: the box's own
+    os.environ.update(kept | threads | {"HOME": "/tmp", "TMPDIR": "/tmp"})  # the box's own
     time.tzset()
 
 
@@ -212,9 +213,7 @@ def run_pair(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
     """
     source, cache, prelude, test, stdout, stderr, tester_stderr, report = fds
     to_candidate, to_tester = os.pipe(), os.pipe()
-    generous = job._replace(
-        cpu_seconds=job.tester_cpu_seconds, memory_bytes=max(job.memory_bytes, TESTER_MEMORY_BYTES)
-    )
+    generous = job._replace(cpu_seconds=job.tester_cpu_seconds, memory_bytes=max(job.memory_bytes, TESTER_MEMORY_BYTES))
     one = spawn(job, (0, stdout, stderr, source, cache, prelude, to_candidate[0], to_tester[1]), pair.run_candidate)
     other = spawn(generous, (0, 0, tester_stderr, test, to_tester[0], to_candidate[1], report), pair.run_tester)
     for fd in (*to_candidate, *to_tester):
@@ -233,7 +232,8 @@ def spawn(job: Job, fds: tuple[int, ...], inside: Callable[[], NoReturn]) -> wat
     child = _box.spawn(fds, backstop, _own_memory + job.memory_bytes, job.file_bytes, OPEN_FILES, tasks)
     if child is None:
         inside()
-    return watch.Box(*child, job.cpu_seconds)
+    pid, pidfd = child
+    return watch.Box(pid, pidfd, job.cpu_seconds)
 
 
 def check_setup(records: list[Record]) -> None:

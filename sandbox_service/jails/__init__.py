@@ -1,0 +1,1 @@
+"""The trusted side of the wall: starts jails, proves them, sends runs in, brings facts out."""

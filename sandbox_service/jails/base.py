@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 OUT_OF_MEMORY = 111
-"""Exit code with which the guest's runner reports an uncaught MemoryError: a hint that can only choose between two failures."""
+"""With this the guest's runner ends on an uncaught MemoryError: a hint, which can only choose between two failures."""
 
 
 @dataclass(frozen=True, slots=True)

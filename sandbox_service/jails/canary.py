@@ -44,13 +44,14 @@ FILTERS = 2  # firejail's and ours, besides those that a container has brought
 
 def check(jail: Jail, uid: int) -> None:
     """Run the canary in this jail. Raises JailUnsafe naming all that was not held, or JailDied."""
-    with tempfile.NamedTemporaryFile(prefix="proctor-canary-", dir="/var/tmp") as witness:  # noqa: S108: on purpose
+    with tempfile.NamedTemporaryFile(prefix="proctor-canary-", dir="/var/tmp") as witness:
         Path(witness.name).chmod(0o644)
         seen = _run(jail, witness.name)
     expected = EXPECTED | {"uid": uid}
     if jail.kind == "processes":
         expected |= {"fork": "done", "execute": "ENOENT"}
-    wrong = [f"{name} is {seen.get(name)!r}, not {value!r}" for name, value in expected.items() if seen.get(name) != value]
+    differing = [name for name, value in expected.items() if seen.get(name) != value]
+    wrong = [f"{name} is {seen.get(name)!r}, not {expected[name]!r}" for name in differing]
     root = seen.get("root")
     if not isinstance(root, list) or set(root) - ROOT:
         wrong.append(f"the root shows {root}")

@@ -152,12 +152,10 @@ class Jail:
         """Run a test program (JSON with its names) against the candidate, in two boxes. Raises SandboxFault."""
         first, wanted, out, err, tester_err, report = self._files(prelude.encode(), test, b"", b"", b"", b"")
         one, other = self._run(wire.PAIR, limits, program, [first, wanted, out, err, tester_err, report])
-        return PairResult(
-            _outcome(one, out, err, limits), _outcome(other, report, tester_err, limits), _report(report)
-        )
+        return PairResult(_outcome(one, out, err, limits), _outcome(other, report, tester_err, limits), _report(report))
 
     def _files(self, *contents: bytes) -> list[int]:
-        """memfds with these contents. They are used again by the next run, when all that had them is dead."""
+        """Memfds with these contents. They are used again by the next run, when all that had them is dead."""
         while len(self._scratch) < len(contents):
             self._scratch.append(files.create())
         for fd, content in zip(self._scratch, contents, strict=False):
@@ -185,7 +183,8 @@ class Jail:
         if seconds != self._patience:
             self._patience = seconds
             whole, part = divmod(max(seconds, 0.001), 1)
-            self._control.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", int(whole), int(part * 1e6)))
+            timeval = struct.pack("ll", int(whole), int(part * 1e6))
+            self._control.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
         try:
             message = self._control.recv(wire.MAX_MESSAGE)
         except OSError as error:
@@ -209,7 +208,7 @@ class Jail:
         self._complaints.close()
 
     def processes(self) -> list[psutil.Process]:
-        """firejail and what runs in it, for measuring and for tests that kill."""
+        """Firejail and what runs in it, for measuring and for tests that kill."""
         return _family(self._process.pid)
 
 
@@ -254,7 +253,7 @@ def _verify(identity: dict[str, object]) -> None:
     """Compare what the zygote sees of itself with what we see of ourselves. Raises JailUnsafe."""
     namespaces = identity.get("namespaces")
     assert isinstance(namespaces, dict)
-    shared = [name for name, seen in namespaces.items() if seen == os.readlink(f"/proc/self/ns/{name}")]
+    shared = [name for name, seen in namespaces.items() if seen == str(Path(f"/proc/self/ns/{name}").readlink())]
     reasons = [f"it shares our {name} namespace" for name in shared]
     if identity.get("interfaces") != ["lo"]:
         reasons.append(f"it sees network interfaces {identity.get('interfaces')}")

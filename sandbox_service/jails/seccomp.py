@@ -36,7 +36,8 @@ PROCESSES = "fork vfork execve execveat pidfd_open".split()
 
 AF_UNIX = 1
 # what python asks of descriptors: is it a terminal, how wide, close on exec, (non-)blocking, how much is there
-IOCTLS = {"TCGETS": 0x5401, "TIOCGWINSZ": 0x5413, "FIONREAD": 0x541B, "FIONBIO": 0x5421, "FIONCLEX": 0x5450, "FIOCLEX": 0x5451}
+TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX = 0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451
+IOCTLS = (TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX)
 EPERM, ENOSYS = 1, 38
 THREAD, NEWNS, NEWCGROUP, NEWUTS = 0x00010000, 0x00020000, 0x02000000, 0x04000000
 NEWIPC, NEWUSER, NEWPID, NEWNET = 0x08000000, 0x10000000, 0x20000000, 0x40000000
@@ -70,7 +71,7 @@ def build_filter(*, processes: bool) -> bytes:
         for name in ALLOWED + (PROCESSES if processes else []):
             _add(library, context, ACT_ALLOW, name)
         _add(library, context, ACT_ALLOW, "socketpair", _Comparison(0, CMP_EQ, AF_UNIX, 0))  # asyncio's own wake-up
-        for request in IOCTLS.values():
+        for request in IOCTLS:
             _add(library, context, ACT_ALLOW, "ioctl", _Comparison(1, CMP_MASKED_EQ, 0xFFFFFFFF, request))
         _add(library, context, ACT_ERRNO | ENOSYS, "clone3")  # glibc then falls back to clone, whose flags we can see
         _allow_clone(library, context, THREAD | NEWUSER, THREAD)

@@ -51,7 +51,8 @@ class _Fence:
 def extract(completion: str, rule: ExtractionRule, language: str) -> str | None:
     """The program in `completion`, or None if there is none by `rule`; blank code is none.
 
-    Blocks with a tag of the language's are taken, or those without a tag if there are none. `whole` takes the completion as it is.
+    Blocks with a tag of the language's are taken, or those without a tag if there are none. `whole` takes the
+    completion as it is.
     """
     if rule == "whole":
         return completion

@@ -22,7 +22,7 @@ class Language:
 
 
 def _python_jail(source: str, limits: Limits) -> str:
-    """numpy doubles the price of a fork, so only sources that mention it get a zygote that has it loaded."""
+    """Numpy doubles the price of a fork, so only sources that mention it get a zygote that has it loaded."""
     if limits.processes > 1:
         return "processes"
     return "numpy" if _NUMPY.search(source) else "std"

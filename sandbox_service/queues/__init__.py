@@ -1,0 +1,1 @@
+"""One interface, `JobQueue`, and its implementations."""

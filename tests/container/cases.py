@@ -111,6 +111,12 @@ def cases(folder: Path) -> list[Case]:
         Case("read-only root", (*DOCUMENTED, "--read-only")),
         Case("normal user, SUID firejail", (*DOCUMENTED, "--user", "1000:1000"), attacked=True),
         Case("normal user, no SYS_ADMIN", ("--cap-add", "NET_ADMIN,MKNOD", "--user", "1000:1000"), "lacks SYS_ADMIN"),
+        Case(
+            "normal user, no unshare",
+            (*DOCUMENTED, "--user", "1000:1000", *no_unshare),
+            "normal users may not make user",
+        ),
+        Case("uids mapped", (*DOCUMENTED, "--uidmap", "0:100000:65536"), "XX"),
         Case("privileged", ("--privileged",)),
     ]
 

@@ -449,7 +449,7 @@ def passes_alone(program: str, test: str) -> bool:
     """Whether program and test pass in one process, as the data sets mean it."""
 
     def alone() -> int:
-        exec(compile(program + "\n" + test, "alone.py", "exec"), sys.modules["__main__"].__dict__)  # noqa: S102
+        exec(compile(program + "\n" + test, "alone.py", "exec"), sys.modules["__main__"].__dict__)
         return 0
 
     return os.wait4(fork(alone, set(), 20), 0)[1] == 0

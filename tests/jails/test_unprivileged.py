@@ -194,6 +194,19 @@ def test_no_attack_pays(grades: dict[str, dict[str, Any]], attack: corpus.Attack
     assert not any(corpus.ESCAPED in test["stdout"] for test in grade["tests"]), grade
 
 
+def test_nothing_outlives_a_killed_service(installed: Path, user: int) -> None:
+    port = free_port()
+    process = start(installed, user, port, subprocess.DEVNULL)
+    service = Service(process, port)
+    service.wait_ready()
+    family = service.family()
+    for it in family[:2]:  # the service, and one of its slots: nobody is left to tidy up
+        it.kill()
+    process.wait()
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert alive == []
+
+
 def test_it_ends_where_suid_has_no_effect(installed: Path, user: int) -> None:
     said = refusal(installed, user, prefix=("setpriv", "--no-new-privs", "--"))
     assert "may not gain privileges" in said

@@ -1,4 +1,4 @@
-"""Every attack, every unusual but right program, and every program filed under its verdict, through the real service."""
+"""Every attack, every unusual but right program, every program filed under its verdict, through the real service."""
 
 from __future__ import annotations
 

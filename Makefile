@@ -1,0 +1,61 @@
+# What you can do here. `make serve` and `make test` set up everything they need by themselves.
+
+PYTHON ?= python3
+VENV ?= .venv
+PORT ?= 8080
+HOST ?= 127.0.0.1
+
+BIN := $(VENV)/bin
+GUEST := zygote watch program calls pair room wire values candidate tester leetcode
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test check format bench doctor lock clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+serve: $(VENV)/.service  ## serve the HTTP API until SIGTERM; PORT=8080, HOST=127.0.0.1
+	exec $(BIN)/proctor serve --host $(HOST) --port $(PORT)
+
+test: check  ## all checks, then all tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev  ## style, types, and which way the dependencies point
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	MYPYPATH=sandbox_service/guest $(BIN)/mypy sandbox_service tests benchmarks
+	MYPYPATH=sandbox_service/guest $(BIN)/mypy $(GUEST:%=sandbox_service/guest/%.py)
+	$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/.dev  ## put the style right
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev  ## CPU per test against others, in one run; table and plot in build/bench
+	$(BIN)/proctor bench
+
+doctor: $(VENV)/.service  ## what is missing or unsafe on this machine, and how to mend it
+	$(BIN)/proctor doctor
+
+lock: $(VENV)/.dev  ## take the newest versions of everything
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-header --no-annotate -o locks/service.txt
+	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --extra dev --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-header --no-annotate -c locks/service.txt -o locks/dev.txt
+
+clean:  ## forget what was built
+	rm -rf $(VENV) build dist *.egg-info sandbox_service/guest/*.so
+
+# The environments. The package itself is installed in place, so that a change to the code needs no new one.
+
+$(VENV)/.service: locks/service.txt pyproject.toml sandbox_service/guest/_box.c
+	scripts/system-packages
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/service.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/.dev: locks/dev.txt $(VENV)/.service
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/dev.txt
+	touch $@
