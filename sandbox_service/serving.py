@@ -57,7 +57,9 @@ class _Server(uvicorn.Server):
         begin_closing = getattr(self._app.state, "begin_closing", None)
         if begin_closing is not None:
             begin_closing()
-        super().handle_exit(sig, frame)
+        # not uvicorn's own, which raises the signal again at the end: closing when told to is a success
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
 
 def list_settings() -> int:

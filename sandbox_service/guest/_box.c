@@ -1,7 +1,7 @@
 /* The child's set-up, in C, because it is paid for by every single test.
  *
- * spawn() makes a process with PID, mount and IPC namespaces of its own, prepares it with plain system calls and
- * only then returns into Python, there as None. Nothing of the interpreter is touched between clone and return:
+ * serve() makes processes with PID, mount and IPC namespaces of their own, prepares each with plain system calls and
+ * only then returns into Python, there with the box's role. Nothing of the interpreter is touched between clone and return:
  * no PyOS_AfterFork_Child, which costs more than the rest of the set-up together and whose work (locks, thread
  * list, at-fork hooks) a single-threaded parent does not need.
  *
@@ -333,36 +333,6 @@ static int reap(long pid, struct seen *seen)
     return 0;
 }
 
-PyDoc_STRVAR(spawn_doc, "spawn(fds, cpu_seconds, memory_bytes, file_bytes, open_files, processes) -> (pid, pidfd) | None\n\n"
-"Start a box whose descriptors 0, 1, … are fds, and nothing else. Returns None in the child. The caller's\n"
-"descriptors must be above len(fds). Raises OSError if there can be no child.");
-static PyObject *spawn(PyObject *self, PyObject *args)
-{
-    PyObject *list;
-    struct limits l;
-    int fds[MAX_FDS];
-    if (!PyArg_ParseTuple(args, "O!KKKKK", &PyTuple_Type, &list, &l.cpu_seconds, &l.memory_bytes, &l.file_bytes,
-                          &l.open_files, &l.processes))
-        return NULL;
-    Py_ssize_t count = PyTuple_Size(list);
-    if (count > MAX_FDS || !box.prepared) {
-        PyErr_SetString(PyExc_ValueError, "too many descriptors, or not prepared");
-        return NULL;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        fds[i] = (int)PyLong_AsLong(PyTuple_GetItem(list, i));
-        if (PyErr_Occurred())
-            return NULL;
-    }
-    int pidfd = -1;
-    long pid = start_box(fds, (int)count, &l, &pidfd);
-    if (pid < 0)
-        return os_error();
-    if (pid == 0)
-        Py_RETURN_NONE;
-    return Py_BuildValue("li", pid, pidfd);
-}
-
 PyDoc_STRVAR(wait_doc, "wait(pid, pidfd, seconds, control) -> (status, cpu_seconds, peak_bytes) | None\n\n"
 "Wait for a box to end and reap it; None if it still runs after `seconds` (negative: no limit). If the host hangs\n"
 "up on `control` meanwhile there is nobody to answer: the box is killed and this process ends.");
@@ -382,14 +352,33 @@ static PyObject *py_wait(PyObject *self, PyObject *args)
     return Py_BuildValue("idK", seen.status, seen.cpu_seconds, seen.peak_bytes);
 }
 
-/*** The fast lane: stdin tests that end in time, without a step in Python between them ***
+/*** Jobs, without a step in Python between them where all goes well ***
  *
  * After a fork every page that the zygote writes to must be copied once more, and a loop in Python writes to a hundred
  * of them, reference counts mostly. This loop writes to a few of its stack. The messages are those of wire.py.
  */
 
-#define MODE_STDIN 1
 #define MAX_MESSAGE 4096
+#define TESTER_MEMORY (2ULL << 30)
+
+/* Where a box's descriptors come from: a file of the job by its place, or one of these. */
+enum { NOTHING = -1, CANDIDATE_READS = -2, TESTER_WRITES = -3, TESTER_READS = -4, CANDIDATE_WRITES = -5 };
+
+struct part {
+    int role, count, order[8];
+};
+
+/* How each kind of job becomes boxes; the last one's end is the job's. The numbers of files are those of wire.py. */
+static const struct plan {
+    int files, boxes;
+    struct part part[2];
+} plans[] = {
+    {0},
+    {5, 1, {{0, 5, {2, 3, 4, 0, 1}}}},
+    {6, 1, {{1, 7, {NOTHING, 3, 4, 0, 1, 2, 5}}}},
+    {8, 2, {{2, 8, {NOTHING, 4, 5, 0, 1, 2, CANDIDATE_READS, CANDIDATE_WRITES}},
+            {3, 7, {NOTHING, NOTHING, 6, 3, TESTER_READS, TESTER_WRITES, 7}}}},
+};
 
 struct __attribute__((packed)) job {
     uint8_t mode;
@@ -398,8 +387,7 @@ struct __attribute__((packed)) job {
     double cpu_seconds, tester_cpu_seconds, wall_seconds, patience_seconds;
 };
 
-struct __attribute__((packed)) done {
-    char kind;
+struct __attribute__((packed)) record {
     int32_t status;
     uint8_t timed_out;
     double cpu_seconds, wall_seconds, starved_seconds;
@@ -435,37 +423,97 @@ static ssize_t receive(int control, char *message)
     return size;
 }
 
-static void answer(int control, const struct seen *seen, double wall)
+struct started {
+    long pid[2];
+    int pidfd[2], count;
+};
+
+static int source(int place, const int *pipes)
+{
+    return place >= 0 ? kept.fds[place] : place == NOTHING ? 0 : pipes[CANDIDATE_READS - place];
+}
+
+/* Start a job's boxes. The role in a box; -1 in the zygote; -2 and errno if one could not be started. */
+static int start_job(const struct job *job, unsigned long long own_memory, unsigned long long open_files,
+                     unsigned long long tasks, struct started *started)
+{
+    const struct plan *plan = &plans[job->mode];
+    int pair = plan->boxes == 2, ends[4] = {-1, -1, -1, -1}; /* in the order of the enum above */
+    started->count = 0;
+    if (pair) {
+        int to_candidate[2], to_tester[2];
+        if (pipe2(to_candidate, O_CLOEXEC) || pipe2(to_tester, O_CLOEXEC))
+            return -2;
+        ends[0] = to_candidate[0], ends[1] = to_candidate[1], ends[2] = to_tester[0], ends[3] = to_tester[1];
+    }
+    int failed = 0;
+    for (int i = 0; i < plan->boxes && !failed; i++) {
+        const struct part *part = &plan->part[i];
+        int is_tester = i == 1, fds[MAX_FDS];
+        double cpu = is_tester ? job->tester_cpu_seconds : job->cpu_seconds;
+        unsigned long long memory = job->memory_bytes;
+        if (is_tester && memory < TESTER_MEMORY)
+            memory = TESTER_MEMORY;
+        /* the CPU limit is enforced by watch.py; RLIMIT_CPU counts by ticks and is only the backstop */
+        struct limits l = {(unsigned long long)(2 * cpu) + 2, own_memory + memory, job->file_bytes, open_files,
+                           tasks + (job->processes > 1 ? job->processes : 0)};
+        for (int k = 0; k < part->count; k++)
+            fds[k] = source(part->order[k], ends);
+        long pid = start_box(fds, part->count, &l, &started->pidfd[i]);
+        if (pid == 0)
+            return part->role;
+        failed = pid < 0;
+        started->pid[i] = pid;
+        started->count += !failed;
+    }
+    int error = errno;
+    for (int i = 0; pair && i < 4; i++)
+        close(ends[i]);
+    errno = error;
+    return failed ? -2 : -1;
+}
+
+/* Reap a box; if it is not needed any more, end it first, unless it has ended by itself. */
+static int bury(struct started *started, int i, double began, struct record *record, int needed)
+{
+    struct seen seen;
+    if (!needed && await_end(started->pidfd[i], -1, 0) != 1)
+        syscall(SYS_pidfd_send_signal, started->pidfd[i], SIGKILL, NULL, 0);
+    if (reap(started->pid[i], &seen))
+        return -1;
+    close(started->pidfd[i]);
+    *record = (struct record){seen.status, 0, seen.cpu_seconds, now() - began, 0.0, seen.peak_bytes};
+    return 0;
+}
+
+static ssize_t send_fault(int control, const char *text)
 {
     char fault[256];
-    if (seen->status == EXIT_SETUP << 8) {
-        fault[0] = 'F';
-        ssize_t size = read(box.report[0], fault + 1, sizeof fault - 1);
-        if (size > 0) {
-            send(control, fault, size + 1, 0);
-            return;
-        }
-    }
-    struct done d = {'D', seen->status, 0, seen->cpu_seconds, wall, 0.0, seen->peak_bytes};
-    send(control, &d, sizeof d, 0);
+    int size = snprintf(fault, sizeof fault, "F%s", text);
+    return send(control, fault, size, 0);
 }
 
-static PyObject *handed_over(const char *message, ssize_t size, long pid, int pidfd)
+/* The records; or, if a box's set-up failed (which only a report tells: its exit status anybody can have), that. */
+static ssize_t answer(int control, const struct record *records, int count)
 {
-    PyObject *list = PyList_New(0);
-    for (int i = 0; list && i < kept.count; i++) {
-        PyObject *fd = PyLong_FromLong(kept.fds[i]);
-        if (!fd || PyList_Append(list, fd))
-            Py_CLEAR(list);
-        Py_XDECREF(fd);
-    }
-    return list ? Py_BuildValue("y#Nli", message, size, list, pid, pidfd) : NULL;
+    char message[1 + 2 * sizeof *records], report[200];
+    for (int i = 0; i < count; i++)
+        if (records[i].status == EXIT_SETUP << 8) {
+            ssize_t size = read(box.report[0], report, sizeof report - 1);
+            if (size > 0) {
+                report[size] = 0;
+                return send_fault(control, report);
+            }
+        }
+    message[0] = 'D';
+    memcpy(message + 1, records, count * sizeof *records);
+    return send(control, message, 1 + count * sizeof *records, 0);
 }
 
-PyDoc_STRVAR(serve_doc, "serve(control, own_memory, open_files, tasks) -> (message, fds, pid, pidfd) | None\n\n"
-"Answer stdin jobs until one needs more thought. Returns None in a box; else the message and its descriptors, and\n"
-"the box if one was started for it that still runs at its first limit (else pid 0). The descriptors stay ours. An\n"
-"empty message: the host is gone. Raises OSError.");
+PyDoc_STRVAR(serve_doc, "serve(control, own_memory, open_files, tasks) -> int | (job, [(pid, pidfd)…]) | None\n\n"
+"Answer jobs. Returns in a box: its role, an index (0 stdin, 1 calls, 2 candidate, 3 tester). In the zygote: a job\n"
+"whose boxes still run at its first limit, to be watched and answered by the caller; None when the host is gone.\n"
+"Raises OSError, ValueError.");
 static PyObject *serve(PyObject *self, PyObject *args)
 {
     int control;
@@ -475,29 +523,43 @@ static PyObject *serve(PyObject *self, PyObject *args)
         return NULL;
     for (;;) {
         ssize_t size = receive(control, message);
-        if (size < 0)
-            return os_error();
-        const struct job *job = (const struct job *)message;
-        if (size != sizeof *job || job->mode != MODE_STDIN || kept.count != 5 || job->processes != 1)
-            return handed_over(message, size, 0, -1);
-        const int *fds = kept.fds;
-        struct limits l = {(unsigned long long)(2 * job->cpu_seconds) + 2, own_memory + job->memory_bytes,
-                           job->file_bytes, open_files, tasks};
-        int pidfd = -1, order[5] = {fds[2], fds[3], fds[4], fds[0], fds[1]};
-        double began = now();
-        long pid = start_box(order, 5, &l, &pidfd);
-        if (pid == 0)
+        if (size <= 0) {
+            if (size < 0)
+                return os_error();
             Py_RETURN_NONE;
-        if (pid < 0)
-            return os_error();
+        }
+        const struct job *job = (const struct job *)message;
+        if (size != sizeof *job || job->mode < 1 || job->mode > 3 || kept.count != plans[job->mode].files) {
+            PyErr_SetString(PyExc_ValueError, "not a job");
+            return NULL;
+        }
+        struct started started;
+        double began = now();
+        int role = start_job(job, own_memory, open_files, tasks, &started);
+        if (role >= 0)
+            return PyLong_FromLong(role);
+        if (role == -2) {
+            char text[64];
+            snprintf(text, sizeof text, "no box could be started: errno %d", errno);
+            struct record lost;
+            while (started.count--)
+                bury(&started, started.count, began, &lost, 0);
+            send_fault(control, text);
+            continue;
+        }
+        int last = started.count - 1;
         double first = job->cpu_seconds < job->wall_seconds ? job->cpu_seconds : job->wall_seconds;
-        struct seen seen;
-        if (await_end(pidfd, control, first) != 1)
-            return handed_over(message, size, pid, pidfd);
-        if (reap(pid, &seen))
-            return os_error();
-        answer(control, &seen, now() - began);
-        close(pidfd);
+        if (await_end(started.pidfd[last], control, first) != 1) {
+            if (last == 0)
+                return Py_BuildValue("y#[(li)]", message, size, started.pid[0], started.pidfd[0]);
+            return Py_BuildValue("y#[(li)(li)]", message, size, started.pid[0], started.pidfd[0], started.pid[1],
+                                 started.pidfd[1]);
+        }
+        struct record records[2];
+        for (int i = last; i >= 0; i--)
+            if (bury(&started, i, began, &records[i], i == last))
+                return os_error();
+        answer(control, records, started.count);
     }
 }
 
@@ -511,7 +573,6 @@ static PyMethodDef methods[] = {
     {"flush", flush, METH_NOARGS, flush_doc},
     {"trim", trim, METH_NOARGS, trim_doc},
     {"unshare", py_unshare, METH_VARARGS, unshare_doc},
-    {"spawn", spawn, METH_VARARGS, spawn_doc},
     {"serve", serve, METH_VARARGS, serve_doc},
     {"wait", py_wait, METH_VARARGS, wait_doc},
     {NULL, NULL, 0, NULL},

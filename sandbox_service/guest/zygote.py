@@ -24,7 +24,7 @@ import room
 import tester
 import watch
 import wire
-from wire import Job, Record
+from wire import Record
 
 OURS = (
     "_box", "calls", "candidate", "leetcode", "pair", "program", "room", "tester", "values", "watch", "wire", "zygote",
@@ -34,7 +34,6 @@ OPEN_FILES = 256
 THREADS = 64
 MAIN_STACK_BYTES = 1 << 30
 THREAD_STACK_BYTES = 8 << 20
-TESTER_MEMORY_BYTES = 2 << 30
 TMP_OPTIONS = "size=32m,nr_inodes=2048"
 LIBRARIES = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
 
@@ -168,83 +167,41 @@ def _virtual_memory() -> int:
 
 
 def serve(control: socket.socket) -> None:
-    """Answer jobs until the host is gone. `_box.serve` answers most by itself, and hands over what needs more."""
+    """Answer jobs until the host is gone. `_box.serve` answers most by itself, and hands over those that take long."""
     while True:
-        handed_over = _box.serve(control.fileno(), _own_memory, OPEN_FILES, THREADS)
-        if handed_over is None:
-            program.run()
-        message, fds, pid, pidfd = handed_over
-        if not message:
+        found = _box.serve(control.fileno(), _own_memory, OPEN_FILES, THREADS)
+        if found is None:
             return
-        control.send(answer(control, wire.unpack_job(message), fds, pid, pidfd))
-
-
-def answer(control: socket.socket, job: Job, fds: list[int], pid: int, pidfd: int) -> bytes:
-    """Run a job, or wait for the box that already runs it; the records, or the fault."""
-    try:
-        if pid:
-            waited = min(job.cpu_seconds, job.wall_seconds)
-            records = [watch.until_end(control, job, watch.Box(pid, pidfd, job.cpu_seconds), waited=waited)]
+        if isinstance(found, int):
+            ROLES[found]()
         else:
-            records = RUNNERS[job.mode](control, job, fds)
-        check_setup(records)
-    except OSError as error:
-        return wire.FAULT + str(error).encode()
-    return wire.pack_records(records)
+            control.send(watched(control, *found))
 
 
-def run_stdin(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
-    """A whole program on one input."""
-    source, cache, stdin, stdout, stderr = fds
-    return [watch.until_end(control, job, spawn(job, (stdin, stdout, stderr, source, cache), program.run))]
+def watched(control: socket.socket, message: bytes, started: list[tuple[int, int]]) -> bytes:
+    """The answer to a job whose boxes run longer than its first limit: the records, or the fault."""
+    job = wire.unpack_job(message)
+    limits = (job.cpu_seconds, job.tester_cpu_seconds)
+    boxes = [watch.Box(pid, pidfd, limits[place]) for place, (pid, pidfd) in enumerate(started)]
+    waited = min(job.cpu_seconds, job.wall_seconds)
+    last = watch.until_end(control, job, *boxes, waited=waited)
+    records = [*(watch.no_longer(control, box) for box in boxes[:-1]), last]
+    fault = setup_fault(records)
+    return wire.FAULT + fault if fault else wire.pack_records(records)
 
 
-def run_calls(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
-    """Calls of a submission's functions, one after another in one box."""
-    source, cache, wanted, stdout, stderr, results = fds
-    box = spawn(job, (0, stdout, stderr, source, cache, wanted, results), calls.run)
-    return [watch.until_end(control, job, box)]
+def setup_fault(records: list[Record]) -> bytes:
+    """What was reported by a box whose set-up failed; nothing if none did.
 
-
-def run_pair(control: socket.socket, job: Job, fds: list[int]) -> list[Record]:
-    """A candidate and its tester, each in a box, joined by two pipes and nothing else. Records in that order.
-
-    The tester decides when it is over; a candidate that still runs then is killed, which says nothing about it.
-    """
-    source, cache, prelude, test, stdout, stderr, tester_stderr, report = fds
-    to_candidate, to_tester = os.pipe(), os.pipe()
-    generous = job._replace(cpu_seconds=job.tester_cpu_seconds, memory_bytes=max(job.memory_bytes, TESTER_MEMORY_BYTES))
-    one = spawn(job, (0, stdout, stderr, source, cache, prelude, to_candidate[0], to_tester[1]), pair.run_candidate)
-    other = spawn(generous, (0, 0, tester_stderr, test, to_tester[0], to_candidate[1], report), pair.run_tester)
-    for fd in (*to_candidate, *to_tester):
-        os.close(fd)
-    tester_record = watch.until_end(control, job, one, other)
-    return [watch.no_longer(control, one), tester_record]
-
-
-RUNNERS = {wire.STDIN: run_stdin, wire.CALLS: run_calls, wire.PAIR: run_pair}
-
-
-def spawn(job: Job, fds: tuple[int, ...], inside: Callable[[], NoReturn]) -> watch.Box:
-    """A new box; in it, `inside` runs and never returns."""
-    backstop = int(2 * job.cpu_seconds) + 2
-    tasks = THREADS if job.processes == 1 else job.processes + THREADS
-    child = _box.spawn(fds, backstop, _own_memory + job.memory_bytes, job.file_bytes, OPEN_FILES, tasks)
-    if child is None:
-        inside()
-    pid, pidfd = child
-    return watch.Box(pid, pidfd, job.cpu_seconds)
-
-
-def check_setup(records: list[Record]) -> None:
-    """Raises OSError if a box ended because its set-up failed.
-
-    That it did is told by a report; without one, the exit status 97 is the program's own.
+    Exit status 97 without a report is the program's own.
     """
     if not any(record.status == _box.EXIT_SETUP << 8 for record in records):
-        return
+        return b""
     try:
-        report = os.read(_report_fd, 4096)
+        return os.read(_report_fd, 4096)
     except BlockingIOError:
-        return
-    raise OSError(f"set-up: {report.decode(errors='replace')}")
+        return b""
+
+
+# what a box runs, by the role that `_box.serve` returns in it
+ROLES: tuple[Callable[[], NoReturn], ...] = (program.run, calls.run, pair.run_candidate, pair.run_tester)

@@ -34,7 +34,7 @@ DID_NOT_JAIL = (
 )
 NO_USER_NAMESPACE = (
     "normal users may not make user namespaces here: run as root, or see sysctl user.max_user_namespaces, "
-    "kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns"
+    "kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns, and a container's seccomp profile"
 )
 NO_NAMESPACE = (
     "a seccomp profile refuses new namespaces: use the container runtime's default profile, which allows them together "
@@ -42,10 +42,15 @@ NO_NAMESPACE = (
 )
 NO_ROOT = "a seccomp profile refuses pivot_root, and chroot cannot replace it: give the container --cap-add SYS_CHROOT"
 NO_MOUNT = "AppArmor or SELinux may refuse mounts: give the container --security-opt apparmor=unconfined"
+MAPPED_ROOT = (
+    "root of a user namespace may not make devices: run the container without mapped uids (not rootless, no "
+    "userns-remap, no hostUsers: false)"
+)
 CAUSES = (
     ("did not jail", DID_NOT_JAIL),
     ("_own_user_namespace", NO_USER_NAMESPACE),
     ("enter_root", NO_ROOT),
+    ("cannot create /dev/", MAPPED_ROOT),
     ("Error (clone|unshare)|_box.unshare", NO_NAMESPACE),
     ("[Pp]ermission denied|[Ee]rrno 13", NO_MOUNT),
 )

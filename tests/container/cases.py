@@ -116,7 +116,7 @@ def cases(folder: Path) -> list[Case]:
             (*DOCUMENTED, "--user", "1000:1000", *no_unshare),
             "normal users may not make user",
         ),
-        Case("uids mapped", (*DOCUMENTED, "--uidmap", "0:100000:65536"), "XX"),
+        Case("uids mapped", (*DOCUMENTED, "--uidmap", "0:100000:65536"), "mapped uids"),
         Case("privileged", ("--privileged",)),
     ]
 

@@ -34,6 +34,11 @@ check_tools() {
 
 mirror() { apt-get indextargets --format '$(REPO_URI)' "Codename: $suite" 'Created-By: Packages' | head -n 1; }
 
+dependencies() {
+    "$python" -c 'import sys, tomllib; print(tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"])' \
+        "$repository/pyproject.toml"
+}
+
 install_into() { "$python" -m pip install -qq --disable-pip-version-check --root-user-action ignore --target "$@"; }
 
 # Debian, firejail and the service's dependencies, but not the service: the name says what is in it
@@ -56,7 +61,7 @@ install_service() {
 }
 
 check_tools
-image=localhost/proctor-check:$({ echo "$packages $suite"; cat "$repository/pyproject.toml"; } | sha256sum | head -c 12)
+image=localhost/proctor-check:$({ echo "$packages $suite"; dependencies; } | sha256sum | head -c 12)
 podman --cgroup-manager cgroupfs image exists "$image" || { echo "building $image …"; build_image; }
 install_service
 exec "$python" "$repository/tests/container/cases.py" "$image" "$cache/service" "$@"

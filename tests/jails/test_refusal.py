@@ -22,7 +22,7 @@ from sandbox_service.jails import diagnosis, firejail
 from tests.conftest import START_SECONDS, Service, need_firejail
 
 RIGHT = {"code": "print(42)", "tests": [{"type": "stdin", "output": "42\n"}]}
-GOOD_IDENTITY = {
+GOOD_IDENTITY: dict[str, object] = {
     "namespaces": {"pid": "pid:[1]", "net": "net:[1]", "mnt": "mnt:[1]", "ipc": "ipc:[1]"},
     "interfaces": ["lo"],
     "seccomp": "2",
@@ -123,6 +123,7 @@ def test_missing_capabilities_come_first() -> None:
         ("in _own_user_namespace | _box.unshare(CLONE_NEWUSER | CLONE_NEWNS)", "normal users"),
         ("firejail did not jail: it shares our pid namespace", "container=docker"),
         ("PermissionError: [Errno 13] Permission denied", "apparmor=unconfined"),
+        ("Error: cannot create /dev/zero device: Operation not permitted", "mapped uids"),
         ("the zygote ended", ""),
     ],
 )

@@ -173,7 +173,9 @@ def test_a_box_is_as_bare_as_roots(unprivileged: Service, user: int) -> None:
 
 @pytest.fixture(scope="module")
 def grades(unprivileged: Service) -> dict[str, dict[str, Any]]:
-    things = [*corpus.verdicts(), *corpus.programs(), *corpus.attacks()]
+    things: list[corpus.VerdictCase | corpus.Program | corpus.Attack] = [
+        *corpus.verdicts(), *corpus.programs(), *corpus.attacks(),
+    ]  # fmt: skip
     return unprivileged.client.batch({"id": thing.id, **thing.body()} for thing in things)
 
 
