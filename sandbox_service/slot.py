@@ -152,8 +152,8 @@ def main() -> None:
     options = json.loads(sys.argv[1])
     settings = Settings.from_environment()
     logging.basicConfig(level=settings.log_level.upper(), format=f"slot {options['index']}: %(message)s")
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service decides when a slot ends
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):  # the service decides when a slot ends
+        signal.signal(number, lambda *_: None)  # not SIG_IGN, which every program started from here would inherit
     connection = socket.socket(fileno=options["connection"])
     settle(settings, options["index"])
     quiet = Quiet(f"/proc/self/fd/{options['gate']}", f"/proc/self/fd/{options['room']}")

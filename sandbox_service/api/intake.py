@@ -10,10 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from sandbox_service import languages
 from sandbox_service.errors import BadRequest, LimitTooHigh
-from sandbox_service.schema import BatchRequest, Limits, Submission, Tests
+from sandbox_service.schema import BatchRequest, Limits, Submission, TestCase
 from sandbox_service.settings import Settings
 
-_TESTS = TypeAdapter(Tests)
+_TESTS = TypeAdapter(list[TestCase])
 
 
 def one(body: bytes, settings: Settings) -> Submission:

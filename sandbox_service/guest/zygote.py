@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import random
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -29,6 +30,7 @@ from wire import Record
 OURS = (
     "_box", "calls", "candidate", "leetcode", "pair", "program", "room", "tester", "values", "watch", "wire", "zygote",
 )  # fmt: skip
+USUAL_SIGNALS = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
 RESERVED_FDS = 12
 OPEN_FILES = 256
 THREADS = 64
@@ -72,6 +74,8 @@ def warm(kind: str) -> None:
         import numpy
 
         numpy.random.seed(0)
+    for number in USUAL_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)  # whoever started the service may have had them ignored
     random.seed(0)  # a program that draws without seeding gets the same numbers in every box: verdicts repeat
     _add_site_builtins()
 

@@ -34,7 +34,8 @@ DID_NOT_JAIL = (
 )
 NO_USER_NAMESPACE = (
     "normal users may not make user namespaces here: run as root, or see sysctl user.max_user_namespaces, "
-    "kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns, and a container's seccomp profile"
+    "kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns; in a container, also its "
+    "seccomp profile"
 )
 NO_NAMESPACE = (
     "a seccomp profile refuses new namespaces: use the container runtime's default profile, which allows them together "

@@ -22,7 +22,7 @@ from pathlib import Path
 import psutil
 
 from sandbox_service.errors import JailDied, JailUnsafe, SetupFailed
-from sandbox_service.jails import files, seccomp, wire
+from sandbox_service.jails import cgroups, files, seccomp, wire
 from sandbox_service.jails.base import Outcome
 from sandbox_service.jails.files import Program
 from sandbox_service.jails.ourselves import filters
@@ -40,6 +40,7 @@ LEAST_FILE_BYTES = 16 << 20  # room for the compiled program, whatever the outpu
 STDERR_BYTES = 64 << 10
 LAST_WORDS_BYTES = 2000
 TESTER_SECONDS = 10.0
+TASKS_BESIDE = 80  # threads of the boxes, the zygote, firejail
 
 # What programs usually import comes first; then the guest's own modules, whose compiled form is kept in the jail's
 # private /tmp, because a zygote that had to compile would carry what compiling leaves in memory into every fork.
@@ -106,6 +107,7 @@ class Jail:
         self._complaints = os.fdopen(files.create(), "rb")
         self._control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._patience = -1.0
+        self._group = cgroups.create(cgroups.name_of(place.uid)) if kind == "processes" else None
         try:
             self._process = _start(place, kind, remote, self._complaints.fileno())
         except OSError as error:
@@ -128,6 +130,9 @@ class Jail:
         except ValueError:
             raise JailDied(f"the zygote did not start: {message[:300]!r}") from None
         _verify(self.identity)
+        if self._group is not None:
+            for process in self.processes():
+                self._group.add(process.pid)
         self._ready = True
 
     def _last_words(self) -> str:
@@ -164,8 +169,17 @@ class Jail:
 
     def _run(self, mode: int, limits: Limits, program: Program, scratch: list[int]) -> list[wire.Record]:
         self.runs += 1
-        job = _job(mode, limits)
-        known, self._sent = self._sent, (program.serial, mode)
+        if self._group is None:
+            return self._exchange(_job(mode, limits), program, scratch)
+        self._group.limit(limits.memory_bytes, limits.processes + TASKS_BESIDE)
+        before = self._group.oom_kills()
+        records = self._exchange(_job(mode, limits), program, scratch)
+        if self._group.oom_kills() == before:
+            return records
+        return [record._replace(peak_memory_bytes=limits.memory_bytes) for record in records]  # it used all there was
+
+    def _exchange(self, job: wire.Job, program: Program, scratch: list[int]) -> list[wire.Record]:
+        known, self._sent = self._sent, (program.serial, job.mode)
         fds = [] if known == self._sent else [program.source_fd, program.cache_fd, *scratch]
         try:
             wire.send_job(self._control, job, fds)
@@ -206,6 +220,8 @@ class Jail:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._complaints.close()
+        if self._group is not None:
+            self._group.remove()
 
     def processes(self) -> list[psutil.Process]:
         """Firejail and what runs in it, for measuring and for tests that kill."""

@@ -149,14 +149,24 @@ def container(case: Case, image: str, service: str, folder: Path, port: int) -> 
     name = f"proctor-check-{port}"
     volumes = ("--volume", f"{service}:/opt/service:ro", "--volume", f"{folder}:/check:ro")
     command = ("python3", "-m", "sandbox_service.cli", "serve", "--port", str(port))
-    subprocess.run([*PODMAN, "rm", "--force", "--ignore", name], capture_output=True, check=True)
+    remove(name)
     subprocess.run(
         [*PODMAN, *RUN, "--name", name, *volumes, *case.options, image, *command], capture_output=True, check=True
     )
     try:
         yield name
     finally:
-        subprocess.run([*PODMAN, "rm", "--force", "--time", "2", name], capture_output=True, check=True)
+        remove(name)
+
+
+def remove(name: str) -> None:
+    """End the container, if there is one. Podman sometimes fails at the first attempt and says nothing of use."""
+    command = [*PODMAN, "rm", "--force", "--ignore", "--time", "2", name]
+    for _ in range(3):
+        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+            return
+        time.sleep(1)
+    raise SystemExit(f"podman does not remove {name}")
 
 
 def wait(client: Client, name: str) -> tuple[int, list[str]]:

@@ -1,0 +1,275 @@
+"""Processes die, hang and are stopped under two hundred submissions, and every one gets the verdict it always gets.
+
+A fault of ours is never a verdict about a program: whatever is killed here, no answer is missing, wrong or `IE`. And
+when the service ends, politely or not, nothing of it is left.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.conftest import Service, running_service
+
+SUBMISSIONS = 200
+SETTLED_SECONDS = 2.5  # a slot of that age has its jails, and is at work
+GONE_SECONDS = 10.0
+LIMITS = {"cpu_seconds": 0.3, "wall_seconds": 1.5}
+NAP = "import time\ntime.sleep(0.08)\n"
+PROGRAMS = {
+    "AC": NAP + "print(int(input()) + 1)",
+    "WA": NAP + "print(int(input()) + 2)",
+    "RTE": NAP + "print(int(input()) // 0)",
+    "CE": "print(",
+    "TLE": "while True: pass",
+}
+SHARES = {"AC": 100, "WA": 40, "RTE": 30, "CE": 22, "TLE": 8}
+
+Processes = list[psutil.Process]
+
+
+def submissions() -> dict[str, dict[str, Any]]:
+    """The mix, shuffled, by id; the id begins with the right verdict."""
+    names = [f"{verdict}-{number}" for verdict, count in SHARES.items() for number in range(count)]
+    random.Random(7).shuffle(names)
+    return {name: submission(number, PROGRAMS[name.partition("-")[0]]) for number, name in enumerate(names)}
+
+
+def submission(number: int, code: str) -> dict[str, Any]:
+    test: dict[str, Any] = {"type": "stdin", "input": f"{number}\n", "output": f"{number + 1}\n"}
+    if number % 4 == 0 and "input" in code:
+        code = f"def solve(n):\n    import builtins\n    builtins.input = lambda: n\n    {indented(code)}"
+        test = {"type": "call", "function": "solve", "args": [number], "output": number + 1}
+    return {"code": code, "tests": [test], "limits": LIMITS}
+
+
+def indented(code: str) -> str:
+    """The program as the body of a function that returns what it would print."""
+    return code.replace("print", "return ").replace("\n", "\n    ")
+
+
+def grade_all(service: Service, name: str) -> dict[str, str]:
+    """The verdict of each of the mix, sent as one batch under ids that were not used before."""
+    grades = service.client.batch({"id": f"{name}/{key}", **body} for key, body in submissions().items())
+    return {key.partition("/")[2]: f"{grade['verdict']} {grade['failure_reason'] or ''}" for key, grade in grades.items()}
+
+
+def wrong(verdicts: dict[str, str]) -> dict[str, str]:
+    """Which have not the verdict that their name begins with; those that are missing too."""
+    return {
+        name: verdicts.get(name, "missing")
+        for name in submissions()
+        if verdicts.get(name, "").strip() != name.partition("-")[0]
+    }
+
+
+def disturbed(service: Service, name: str, disturb: Callable[[], bool], pause: float) -> tuple[dict[str, str], int]:
+    """Grade all while `disturb` is called again and again; what came out, and how often it did something."""
+    done, count = threading.Event(), 0
+
+    def loop() -> None:
+        nonlocal count
+        while not done.wait(pause):
+            with suppress(psutil.NoSuchProcess):
+                count += disturb()
+
+    thread = threading.Thread(target=loop)
+    thread.start()
+    try:
+        verdicts = grade_all(service, name)
+    finally:
+        done.set()
+        thread.join()
+    return verdicts, count
+
+
+# --- who is who
+
+
+def slots(service: Service) -> Processes:
+    """The slot processes, eldest first."""
+    found = [child for child in psutil.Process(service.process.pid).children() if is_slot(child)]
+    return sorted(found, key=lambda process: process.create_time())
+
+
+def is_slot(process: psutil.Process) -> bool:
+    try:
+        return "sandbox_service.slot" in process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
+
+
+def firejails(service: Service) -> Processes:
+    """The outermost firejail of every jail, spares included."""
+    return [jail for slot in slots(service) for jail in slot.children() if jail.name() == "firejail"]
+
+
+def zygotes(service: Service) -> Processes:
+    """The interpreter that stands below firejail in every jail."""
+    below = [process for jail in firejails(service) for process in jail.children(recursive=True)]
+    return [process for process in below if process.name() == "python3" and is_child_of_firejail(process)]
+
+
+def is_child_of_firejail(process: psutil.Process) -> bool:
+    parent = process.parent()
+    return parent is not None and parent.name() == "firejail"
+
+
+def age(process: psutil.Process) -> float:
+    return time.time() - process.create_time()
+
+
+def kill(processes: Processes) -> bool:
+    """Kill them; whether there were any."""
+    for process in processes:
+        process.kill()
+    return bool(processes)
+
+
+def one_of(processes: Processes) -> Processes:
+    """One of those that had time to settle."""
+    settled = [process for process in processes if age(process) > 1.0]
+    return [random.choice(settled)] if settled else []
+
+
+# --- the service goes on
+
+
+@pytest.fixture(scope="module")
+def victim() -> Iterator[Service]:
+    """A service of our own, to be harmed."""
+    with running_service() as running:
+        yield running
+
+
+def test_undisturbed_every_verdict_is_as_expected(victim: Service) -> None:
+    assert wrong(grade_all(victim, "quiet")) == {}
+
+
+def test_killed_zygotes_change_nothing(victim: Service) -> None:
+    verdicts, kills = disturbed(victim, "zygote", lambda: kill(one_of(zygotes(victim))), 0.8)
+    assert wrong(verdicts) == {}
+    assert kills >= 3
+
+
+def test_killed_firejails_change_nothing(victim: Service) -> None:
+    verdicts, kills = disturbed(victim, "firejail", lambda: kill(one_of(firejails(victim))), 0.8)
+    assert wrong(verdicts) == {}
+    assert kills >= 3
+
+
+def test_all_jails_of_all_slots_killed_at_once_change_nothing(victim: Service) -> None:
+    """The spares die too, so that the second attempt finds no jail: which says nothing about the program."""
+    verdicts, kills = disturbed(victim, "jails", lambda: kill(zygotes(victim)), 3.0)
+    assert wrong(verdicts) == {}
+    assert kills >= 2
+
+
+def test_all_slots_killed_at_once_change_nothing(victim: Service) -> None:
+    def kill_the_pool() -> bool:
+        pool = slots(victim)
+        return all(age(slot) > SETTLED_SECONDS for slot in pool) and kill(pool)
+
+    verdicts, kills = disturbed(victim, "pool", kill_the_pool, 0.7)
+    assert wrong(verdicts) == {}
+    assert kills >= 2
+
+
+def test_a_slot_that_is_killed_again_and_again_changes_nothing(victim: Service) -> None:
+    def kill_the_youngest() -> bool:
+        youngest = slots(victim)[-1:]
+        return age(youngest[0]) > SETTLED_SECONDS and kill(youngest)
+
+    verdicts, kills = disturbed(victim, "slot", kill_the_youngest, 0.2)
+    assert wrong(verdicts) == {}
+    assert kills >= 2
+
+
+def test_a_stopped_zygote_is_noticed_and_changes_nothing(victim: Service) -> None:
+    stopped: Processes = []
+
+    def stop() -> bool:
+        if len(stopped) == 2:
+            return False
+        stopped.extend(one_of(zygotes(victim)))
+        stopped[-1].send_signal(signal.SIGSTOP)
+        return True
+
+    verdicts, _ = disturbed(victim, "stopped", stop, 1.5)
+    assert wrong(verdicts) == {}
+    assert len(stopped) == 2
+
+
+def test_after_all_that_the_service_is_as_ready_as_before(victim: Service) -> None:
+    victim.wait_ready()
+    assert wrong(grade_all(victim, "after")) == {}
+
+
+# --- the service ends
+
+
+def left_of(family: Processes) -> list[str]:
+    """What of a family still lives when it has had time to go."""
+    end = time.monotonic() + GONE_SECONDS
+    while (alive := [process for process in family if is_alive(process)]) and time.monotonic() < end:
+        time.sleep(0.1)
+    return [" ".join(process.cmdline()[:3]) for process in alive]
+
+
+def is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_asked_to_end_it_answers_what_it_took_and_leaves_nothing() -> None:
+    with running_service() as service, ThreadPoolExecutor(20) as threads:
+        batch = threads.submit(grade_all, service, "batch")
+        body = {"code": PROGRAMS["AC"], "tests": [{"type": "stdin", "input": "1", "output": "2"}] * 5}
+        singles = [threads.submit(service.client.post, "/v1/grade", body) for _ in range(19)]
+        time.sleep(1.5)
+        family = service.family()
+        assert len(family) > 6
+        assert not batch.done()
+        service.process.send_signal(signal.SIGTERM)
+        assert [(status, answer["verdict"]) for status, answer in (single.result() for single in singles)] == [(200, "AC")] * 19
+        assert wrong(batch.result()) == {}
+        assert service.process.wait(60) == 0
+        assert left_of(family) == []
+
+
+def test_while_it_ends_it_takes_nothing_new() -> None:
+    with running_service() as service, ThreadPoolExecutor(1) as threads:
+        # a connection that is there already is heard until what was taken is answered
+        batch = threads.submit(grade_all, service, "batch")
+        time.sleep(1.0)
+        service.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        with pytest.raises(OSError, match=r"refused|reset|closed"):
+            service.client.post("/v1/grade", {"code": "", "tests": [{"type": "stdin", "output": ""}]})
+        assert wrong(batch.result()) == {}
+
+
+@pytest.mark.parametrize("code", ["import time; time.sleep(100)", "while True: pass"])
+def test_killed_outright_it_leaves_nothing(code: str) -> None:
+    limits = {"cpu_seconds": 60, "wall_seconds": 200}
+    body = {"code": code, "tests": [{"type": "stdin", "output": ""}], "limits": limits}
+    with running_service() as service, ThreadPoolExecutor(1) as threads:
+        batch = threads.submit(service.client.request, "POST", "/v1/grade/batch", json.dumps({"submissions": [body] * 8}).encode())
+        time.sleep(1.5)
+        family = service.family()
+        assert len(family) > 6
+        service.process.kill()
+        assert left_of(family) == []
+        assert batch.exception() is not None
