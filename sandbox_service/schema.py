@@ -44,7 +44,7 @@ class Limits(Noun):
 
     cpu_seconds: float = Field(4.0, gt=0)
     wall_seconds: float | None = Field(None, gt=0, description="default: 3 × cpu_seconds + 2")
-    memory_bytes: int = Field(1 << 30, ge=1 << 20)
+    memory_bytes: int = Field(1 << 30, ge=64 << 20, description="resident memory, the interpreter's own included")
     output_bytes: int = Field(16 << 20, ge=1)
     processes: int = Field(1, ge=1, description="1: threads are free, fork and exec are refused")
 

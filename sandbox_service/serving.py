@@ -53,6 +53,7 @@ class _Server(uvicorn.Server):
         self._settings = settings
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        del frame
         logging.getLogger(__name__).info("closing", extra={"reason": signal.Signals(sig).name})
         begin_closing = getattr(self._app.state, "begin_closing", None)
         if begin_closing is not None:

@@ -6,6 +6,7 @@ and other slots cannot hold it up, nor it them. If it is killed, the service sta
 
 from __future__ import annotations
 
+import ctypes
 import json
 import logging
 import os
@@ -29,6 +30,7 @@ from sandbox_service.settings import Settings
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 2.0
+PR_SET_PDEATHSIG = 1
 
 
 def place_of(settings: Settings, index: int) -> Place:
@@ -98,6 +100,7 @@ class Slot:
 
     def _answer(self, frame: Frame) -> None:
         if frame.kind == frames.CANCEL:
+            self._line.forget(frame.key)
             self._line.send(frames.CANCELLED, frame.key)
             return
         queued = time.monotonic() - frame.moment
@@ -147,6 +150,11 @@ def settle(settings: Settings, index: int) -> None:
     os.sched_setaffinity(0, [place_of(settings, index).cpu])
 
 
+def end_with_service() -> None:
+    """Have the kernel kill us when the service's process ends: in the middle of a test we would not notice."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def main() -> None:
     """argv[1] is the service's JSON: index, connection, gate and room descriptors."""
     options = json.loads(sys.argv[1])
@@ -154,6 +162,7 @@ def main() -> None:
     logging.basicConfig(level=settings.log_level.upper(), format=f"slot {options['index']}: %(message)s")
     for number in (signal.SIGINT, signal.SIGTERM):  # the service decides when a slot ends
         signal.signal(number, lambda *_: None)  # not SIG_IGN, which every program started from here would inherit
+    end_with_service()
     connection = socket.socket(fileno=options["connection"])
     settle(settings, options["index"])
     quiet = Quiet(f"/proc/self/fd/{options['gate']}", f"/proc/self/fd/{options['room']}")

@@ -68,13 +68,17 @@ def values(text: str) -> list[Any]:
 def has(actual: Any, expected: Any) -> bool:
     """Whether `actual` is `expected`, or a dict with more in it."""
     if isinstance(expected, dict):
-        return isinstance(actual, dict) and all(name in actual and has(actual[name], expected[name]) for name in expected)
+        return isinstance(actual, dict) and all(
+            name in actual and has(actual[name], expected[name]) for name in expected
+        )
     if isinstance(expected, list):
         return len(actual) == len(expected) and all(map(has, actual, expected))
     return type(actual) is type(expected) and bool(actual == expected)
 
 
-@pytest.mark.parametrize("example", list(examples()), ids=lambda example: f"{example.document}-{example.command[:60]!r}")
+@pytest.mark.parametrize(
+    "example", list(examples()), ids=lambda example: f"{example.document}-{example.command[:60]!r}"
+)
 def test_examples_print_what_is_shown(service: Service, example: Example) -> None:
     if shutil.which("curl") is None:
         pytest.skip("curl is not installed")

@@ -52,7 +52,7 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
         submissions = intake.many(await body.read(request, settings.max_body_bytes), settings)
         queue.room_for(len(submissions))
         _submit_all(queue, submissions)
-        return StreamingResponse(_lines(queue, submissions), media_type=NDJSON)
+        return StreamingResponse(_Batch(queue, submissions).lines(), media_type=NDJSON)
 
     return router
 
@@ -87,32 +87,46 @@ async def _until_gone(request: Request) -> None:
         pass
 
 
-async def _lines(queue: JobQueue, submissions: list[Submission]) -> AsyncIterator[bytes]:
-    """A line for each submission as it finishes; a blank one now and then, so that nobody takes us for dead."""
-    finished: asyncio.Queue[bytes] = asyncio.Queue()
-    tasks = [asyncio.create_task(_line(queue, submission.id, finished)) for submission in submissions]
-    try:
-        left = len(tasks)
-        while left:
-            try:
-                line = await asyncio.wait_for(finished.get(), BLANK_LINE_SECONDS)
-                left -= 1
-            except TimeoutError:
-                line = b"\n"
-            yield line
-    finally:  # also when the client has gone: what it waited for is cancelled
-        for task, submission in zip(tasks, submissions, strict=True):
-            task.cancel()
-            queue.release(submission.id)
+class _Batch:
+    """The answers to many submissions, as they come."""
 
+    def __init__(self, queue: JobQueue, submissions: list[Submission]) -> None:
+        self._queue = queue
+        self._ids = [submission.id for submission in submissions]
+        self._finished: asyncio.Queue[bytes] = asyncio.Queue()
+        # begun at once: an answer is only sure to be kept for those who already wait for it
+        self._tasks = [asyncio.create_task(self._wait(submission_id)) for submission_id in self._ids]
 
-async def _line(queue: JobQueue, submission_id: str, finished: asyncio.Queue[bytes]) -> None:
-    with suppress(asyncio.CancelledError):
+    async def lines(self) -> AsyncIterator[bytes]:
+        """A line for each submission as it finishes; a blank one now and then, so that nobody takes us for dead."""
         try:
-            grade = await queue.wait(submission_id)
-            finished.put_nowait(grade.model_dump_json().encode() + b"\n")
-        except ProctorError as error:
-            finished.put_nowait(answer_to(error).line(submission_id))
+            left = len(self._ids)
+            while left:
+                lines = await self._next_lines()
+                left -= len(lines)
+                yield b"".join(lines) or b"\n"
+        finally:  # also when the client has gone: what it waited for is cancelled
+            for task, submission_id in zip(self._tasks, self._ids, strict=True):
+                task.cancel()
+                self._queue.release(submission_id)
+
+    async def _next_lines(self) -> list[bytes]:
+        """All that has finished; nothing if nothing did for a while."""
+        try:
+            lines = [await asyncio.wait_for(self._finished.get(), BLANK_LINE_SECONDS)]
+        except TimeoutError:
+            return []
+        while not self._finished.empty():
+            lines.append(self._finished.get_nowait())
+        return lines
+
+    async def _wait(self, submission_id: str) -> None:
+        with suppress(asyncio.CancelledError):
+            try:
+                grade = await self._queue.wait(submission_id)
+                self._finished.put_nowait(grade.model_dump_json().encode() + b"\n")
+            except ProctorError as error:
+                self._finished.put_nowait(answer_to(error).line(submission_id))
 
 
 def _takes(model: type[Submission] | type[BatchRequest]) -> dict[str, object]:

@@ -359,6 +359,7 @@ static PyObject *py_wait(PyObject *self, PyObject *args)
  */
 
 #define MAX_MESSAGE 4096
+#define THREADS_BESIDE 64 /* for programs with processes: their helper threads */
 #define TESTER_MEMORY (2ULL << 30)
 
 /* Where a box's descriptors come from: a file of the job by its place, or one of these. */
@@ -456,7 +457,7 @@ static int start_job(const struct job *job, unsigned long long own_memory, unsig
             memory = TESTER_MEMORY;
         /* the CPU limit is enforced by watch.py; RLIMIT_CPU counts by ticks and is only the backstop */
         struct limits l = {(unsigned long long)(2 * cpu) + 2, own_memory + memory, job->file_bytes, open_files,
-                           tasks + (job->processes > 1 ? job->processes : 0)};
+                           job->processes > 1 ? job->processes + THREADS_BESIDE : tasks};
         for (int k = 0; k < part->count; k++)
             fds[k] = source(part->order[k], ends);
         long pid = start_box(fds, part->count, &l, &started->pidfd[i]);

@@ -33,9 +33,10 @@ OURS = (
 USUAL_SIGNALS = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
 RESERVED_FDS = 12
 OPEN_FILES = 256
-THREADS = 64
+THREADS = 512  # counted by uid, which other services on this machine may share
 MAIN_STACK_BYTES = 1 << 30
 THREAD_STACK_BYTES = 8 << 20
+RESERVED_BYTES = 128 << 20  # of address space beside the memory limit: stacks of threads are reserved, seldom used
 TMP_OPTIONS = "size=32m,nr_inodes=2048"
 LIBRARIES = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
 
@@ -117,7 +118,7 @@ def move_in(options: dict[str, Any]) -> None:
     bpf = os.pread(options["filter"], 1 << 16, 0)
     os.close(options["filter"])
     room.use_huge_text()
-    _own_memory = _virtual_memory()
+    _own_memory = _virtual_memory() + RESERVED_BYTES
     room.build(uid, own_namespace=options["own_namespace"])
     os.close(options["guest"])
     _set_environment()

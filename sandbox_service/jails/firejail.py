@@ -201,6 +201,8 @@ class Jail:
             self._control.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
         try:
             message = self._control.recv(wire.MAX_MESSAGE)
+        except BlockingIOError:
+            raise JailDied(f"no answer from the zygote in {seconds:.1f} s") from None
         except OSError as error:
             raise JailDied(f"no answer from the zygote: {error}") from None
         if not message:
@@ -295,7 +297,7 @@ def _job(mode: int, limits: Limits) -> wire.Job:
         memory_bytes=limits.memory_bytes,
         file_bytes=max(limits.output_bytes, LEAST_FILE_BYTES) + 1,
         wall_seconds=limits.wall,
-        patience_seconds=limits.wall * PATIENCE,
+        patience_seconds=limits.wall * (PATIENCE if limits.processes == 1 else 1.0),  # or they starve each other
     )
 
 

@@ -52,7 +52,13 @@ class JailPool:
             return jail
         if jail is not None:
             self.discard(kind)
-        jail = self._take_spare(kind) or Jail(self._place, kind)
+        spare = self._take_spare(kind)
+        if spare is not None:
+            with suppress(JailDied):  # it may have died while it waited
+                return self._proved(kind, spare)
+        return self._proved(kind, Jail(self._place, kind))
+
+    def _proved(self, kind: str, jail: Jail) -> Jail:
         self._jails[kind] = jail
         try:
             jail.wait_ready()
@@ -86,8 +92,9 @@ class JailPool:
             return action(self.jail(kind))
         except (JailDied, SetupFailed):
             self.discard(kind)
+        jail = self.jail(kind)  # if none can be had, that says nothing about the program
         try:
-            return action(self.jail(kind))
+            return action(jail)
         except JailDied as fault:
             self.discard(kind)
             self._control(kind)

@@ -48,7 +48,8 @@ def _used_up_cpu(outcome: Outcome, limits: Limits) -> bool:
 
 
 def _ran_out_of_memory(outcome: Outcome, limits: Limits) -> bool:
-    if outcome.exit_code == OUT_OF_MEMORY:
+    """By what it really used: the address space, which is limited too, has room for stacks that are only reserved."""
+    if outcome.exit_code == OUT_OF_MEMORY or outcome.peak_memory_bytes > limits.memory_bytes:
         return True
     return outcome.signal == signal.SIGKILL and outcome.peak_memory_bytes >= NEAR_LIMIT * limits.memory_bytes
 

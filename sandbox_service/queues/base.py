@@ -23,7 +23,7 @@ class JobQueue(Protocol):
         """One who submitted this no longer waits; when nobody does, it is cancelled."""
 
     def room_for(self, submissions: int) -> None:
-        """Raises QueueFull if so many would not be taken."""
+        """Raises QueueFull if so many would not be taken now, BadRequest if they never would."""
 
     def depth(self) -> int:
         """How many submissions wait or are being graded."""

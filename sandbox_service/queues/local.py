@@ -14,7 +14,7 @@ from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sandbox_service.errors import IdReused, QueueFull, Unavailable
+from sandbox_service.errors import BadRequest, IdReused, QueueFull, Unavailable
 from sandbox_service.schema import Grade, Submission, Verdict
 from sandbox_service.slots import SlotFactory, SlotProcess
 
@@ -115,6 +115,8 @@ class LocalQueue:
 
     def room_for(self, submissions: int) -> None:
         """See JobQueue."""
+        if submissions > self._most_submissions:
+            raise BadRequest(f"{submissions} submissions at once, the queue takes {self._most_submissions}")
         self._check_room(submissions, 0)
 
     def _check_room(self, submissions: int, size: int) -> None:
@@ -233,17 +235,18 @@ class LocalQueue:
             self._give_up(waiting, "nothing can be graded: " + "; ".join(self.unready()))
 
     def _again(self, job: _Job) -> None:
-        self._waiting.appendleft(job)
-        self.slot_free()
+        """Back to the head of the queue, if anybody still waits for it."""
+        if job.waiters > 0:
+            self._waiting.appendleft(job)
+            self.slot_free()
+        else:
+            self._forget(job)
+            job.answer.cancel()
 
     def _cancelled(self, job: _Job) -> None:
         """Carried out; unless somebody has come to wait for it after all."""
-        if job.waiters > 0:
-            job.attempts -= 1
-            self._again(job)
-            return
-        self._forget(job)
-        job.answer.cancel()
+        job.attempts -= 1
+        self._again(job)
 
     def _answer(self, job: _Job, grade: Grade) -> None:
         self._forget(job)

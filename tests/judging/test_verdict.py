@@ -58,7 +58,8 @@ def outcome(**facts: Any) -> Outcome:
         ({"exit_code": OUT_OF_MEMORY}, MLE),
         ({"signal": signal.SIGKILL, "peak_memory_bytes": 95 << 20}, MLE),
         ({"signal": signal.SIGSEGV, "peak_memory_bytes": 99 << 20}, RTE),
-        ({"peak_memory_bytes": 101 << 20}, AC),
+        ({"peak_memory_bytes": 100 << 20}, AC),
+        ({"peak_memory_bytes": 101 << 20}, MLE),
         # the end
         ({"exit_code": 1}, RTE),
         ({"exit_code": 255}, RTE),

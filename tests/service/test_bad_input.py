@@ -458,15 +458,28 @@ def test_a_full_queue_says_when_to_come_back(small: Service) -> None:
 
 
 def test_a_full_queue_sends_the_header_retry_after(small: Service) -> None:
-    body = json.dumps({"submissions": [PLAIN] * 5})
-    connection = http.client.HTTPConnection("127.0.0.1", small.port, timeout=HANG_GUARD_SECONDS)
-    try:
-        connection.request("POST", "/v1/grade/batch", body, {"Authorization": "Bearer first"})
+    sleeper = {"code": "import time; time.sleep(1)", "tests": [stdin()]}
+    key = {"Authorization": "Bearer first"}
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(small.client.request, "POST", "/v1/grade/batch", many(sleeper), key)
+        wait_pending(small, lambda seen: seen >= 2)
+        connection = http.client.HTTPConnection("127.0.0.1", small.port, timeout=HANG_GUARD_SECONDS)
+        connection.request("POST", "/v1/grade/batch", many(PLAIN), key)
         answer = connection.getresponse()
         assert answer.status == 429
         assert int(answer.headers["Retry-After"]) >= 1
-    finally:
         connection.close()
+        assert running.result()[0] == 200
+
+
+def many(submission: dict[str, Any]) -> bytes:
+    return json.dumps({"submissions": [submission] * 3}).encode()
+
+
+def test_a_batch_that_no_queue_takes_is_refused_for_good(small: Service) -> None:
+    status, answer = small.client.post("/v1/grade/batch", {"submissions": [PLAIN] * 5}, Authorization="Bearer first")
+    assert status == 422, answer
+    assert "5 submissions" in answer["error"]["message"]
 
 
 # --- clients that go away

@@ -25,7 +25,7 @@ SUBMISSIONS = 200
 SETTLED_SECONDS = 2.5  # a slot of that age has its jails, and is at work
 GONE_SECONDS = 10.0
 LIMITS = {"cpu_seconds": 0.3, "wall_seconds": 1.5}
-NAP = "import time\ntime.sleep(0.08)\n"
+NAP = "import time\ntime.sleep(0.04)\n"
 PROGRAMS = {
     "AC": NAP + "print(int(input()) + 1)",
     "WA": NAP + "print(int(input()) + 2)",
@@ -61,15 +61,15 @@ def indented(code: str) -> str:
 def grade_all(service: Service, name: str) -> dict[str, str]:
     """The verdict of each of the mix, sent as one batch under ids that were not used before."""
     grades = service.client.batch({"id": f"{name}/{key}", **body} for key, body in submissions().items())
-    return {key.partition("/")[2]: f"{grade['verdict']} {grade['failure_reason'] or ''}" for key, grade in grades.items()}
+    return {
+        key.partition("/")[2]: f"{grade['verdict']} {grade['failure_reason'] or ''}" for key, grade in grades.items()
+    }
 
 
 def wrong(verdicts: dict[str, str]) -> dict[str, str]:
     """Which have not the verdict that their name begins with; those that are missing too."""
     return {
-        name: verdicts.get(name, "missing")
-        for name in submissions()
-        if verdicts.get(name, "").strip() != name.partition("-")[0]
+        name: verdicts.get(name, "missing") for name in submissions() if verdicts.get(name) != name.partition("-")[0]
     }
 
 
@@ -157,20 +157,20 @@ def test_undisturbed_every_verdict_is_as_expected(victim: Service) -> None:
 
 
 def test_killed_zygotes_change_nothing(victim: Service) -> None:
-    verdicts, kills = disturbed(victim, "zygote", lambda: kill(one_of(zygotes(victim))), 0.8)
+    verdicts, kills = disturbed(victim, "zygote", lambda: kill(one_of(zygotes(victim))), 0.6)
     assert wrong(verdicts) == {}
     assert kills >= 3
 
 
 def test_killed_firejails_change_nothing(victim: Service) -> None:
-    verdicts, kills = disturbed(victim, "firejail", lambda: kill(one_of(firejails(victim))), 0.8)
+    verdicts, kills = disturbed(victim, "firejail", lambda: kill(one_of(firejails(victim))), 0.6)
     assert wrong(verdicts) == {}
     assert kills >= 3
 
 
 def test_all_jails_of_all_slots_killed_at_once_change_nothing(victim: Service) -> None:
     """The spares die too, so that the second attempt finds no jail: which says nothing about the program."""
-    verdicts, kills = disturbed(victim, "jails", lambda: kill(zygotes(victim)), 3.0)
+    verdicts, kills = disturbed(victim, "jails", lambda: kill(zygotes(victim)), 2.0)
     assert wrong(verdicts) == {}
     assert kills >= 2
 
@@ -178,7 +178,7 @@ def test_all_jails_of_all_slots_killed_at_once_change_nothing(victim: Service) -
 def test_all_slots_killed_at_once_change_nothing(victim: Service) -> None:
     def kill_the_pool() -> bool:
         pool = slots(victim)
-        return all(age(slot) > SETTLED_SECONDS for slot in pool) and kill(pool)
+        return len(pool) > 1 and all(age(slot) > SETTLED_SECONDS for slot in pool) and kill(pool)
 
     verdicts, kills = disturbed(victim, "pool", kill_the_pool, 0.7)
     assert wrong(verdicts) == {}
@@ -187,8 +187,8 @@ def test_all_slots_killed_at_once_change_nothing(victim: Service) -> None:
 
 def test_a_slot_that_is_killed_again_and_again_changes_nothing(victim: Service) -> None:
     def kill_the_youngest() -> bool:
-        youngest = slots(victim)[-1:]
-        return age(youngest[0]) > SETTLED_SECONDS and kill(youngest)
+        pool = slots(victim)
+        return len(pool) > 1 and age(pool[-1]) > SETTLED_SECONDS and kill(pool[-1:])
 
     verdicts, kills = disturbed(victim, "slot", kill_the_youngest, 0.2)
     assert wrong(verdicts) == {}
@@ -212,7 +212,8 @@ def test_a_stopped_zygote_is_noticed_and_changes_nothing(victim: Service) -> Non
 
 def test_after_all_that_the_service_is_as_ready_as_before(victim: Service) -> None:
     victim.wait_ready()
-    assert wrong(grade_all(victim, "after")) == {}
+    assert victim.grade(**submission(1, PROGRAMS["AC"]))["verdict"] == "AC"
+    assert len(slots(victim)) == len(zygotes(victim)) // 2 > 0  # each has a jail at work and a spare
 
 
 # --- the service ends
@@ -238,35 +239,37 @@ def test_asked_to_end_it_answers_what_it_took_and_leaves_nothing() -> None:
         batch = threads.submit(grade_all, service, "batch")
         body = {"code": PROGRAMS["AC"], "tests": [{"type": "stdin", "input": "1", "output": "2"}] * 5}
         singles = [threads.submit(service.client.post, "/v1/grade", body) for _ in range(19)]
-        time.sleep(1.5)
+        time.sleep(1.0)
         family = service.family()
         assert len(family) > 6
         assert not batch.done()
         service.process.send_signal(signal.SIGTERM)
-        assert [(status, answer["verdict"]) for status, answer in (single.result() for single in singles)] == [(200, "AC")] * 19
+        answers = [single.result() for single in singles]
+        assert [(status, answer["verdict"]) for status, answer in answers] == [(200, "AC")] * len(singles)
         assert wrong(batch.result()) == {}
         assert service.process.wait(60) == 0
         assert left_of(family) == []
 
 
 def test_while_it_ends_it_takes_nothing_new() -> None:
+    sleeper = {"code": "import time; time.sleep(1)", "tests": [{"type": "stdin", "output": ""}]}
     with running_service() as service, ThreadPoolExecutor(1) as threads:
-        # a connection that is there already is heard until what was taken is answered
-        batch = threads.submit(grade_all, service, "batch")
-        time.sleep(1.0)
+        taken = threads.submit(service.grade, **sleeper)
+        time.sleep(0.5)
         service.process.send_signal(signal.SIGTERM)
-        time.sleep(0.3)
+        time.sleep(0.2)
         with pytest.raises(OSError, match=r"refused|reset|closed"):
-            service.client.post("/v1/grade", {"code": "", "tests": [{"type": "stdin", "output": ""}]})
-        assert wrong(batch.result()) == {}
+            service.client.post("/v1/grade", sleeper)
+        assert taken.result()["verdict"] == "AC"
 
 
 @pytest.mark.parametrize("code", ["import time; time.sleep(100)", "while True: pass"])
 def test_killed_outright_it_leaves_nothing(code: str) -> None:
     limits = {"cpu_seconds": 60, "wall_seconds": 200}
     body = {"code": code, "tests": [{"type": "stdin", "output": ""}], "limits": limits}
+    request = json.dumps({"submissions": [body] * 8}).encode()
     with running_service() as service, ThreadPoolExecutor(1) as threads:
-        batch = threads.submit(service.client.request, "POST", "/v1/grade/batch", json.dumps({"submissions": [body] * 8}).encode())
+        batch = threads.submit(service.client.request, "POST", "/v1/grade/batch", request)
         time.sleep(1.5)
         family = service.family()
         assert len(family) > 6
