@@ -82,7 +82,7 @@ class Grader:
         results: list[TestResult] = []
         fault: SandboxFault | None = None
         if source is not None:
-            with self._quiet.shared(), Program(source) as program:
+            with self._quiet.shared(), Program(source, once=_one_box(submission)) as program:
                 work = _Work(self, submission, program, is_cancelled)
                 try:
                     results.extend(work.results())
@@ -319,6 +319,11 @@ def _source(submission: Submission) -> str | None:
     if submission.code is not None:
         return submission.code
     return extract(submission.completion or "", submission.extraction, languages.find(submission.language).name)
+
+
+def _one_box(submission: Submission) -> bool:
+    """Whether all its tests are likely to be run in one box."""
+    return len(submission.tests) == 1 or all(isinstance(test, CallTest) for test in submission.tests)
 
 
 def _stopped(results: list[TestResult]) -> Verdict | None:

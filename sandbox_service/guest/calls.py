@@ -35,13 +35,24 @@ LISTED: tuple[type, ...] = (
 
 Function = Any  # whatever the submission defines under the name
 
-_supplied: dict[str, Any] = {}
+# python's builtins and LeetCode's usual names. A program finds them where it finds builtins, so that two hundred names
+# need not be put into every program's globals.
+_builtins: dict[str, Any] = {}
+
+REHEARSALS = 9
+REHEARSAL = "class Solution:\n    def add(self, a: int, b: int) -> int:\n        return a + b\n"
 
 
 def prepare() -> None:
-    """Once, in the zygote: LeetCode's usual names, less those that would hide a builtin (`math.pow` hides `pow`)."""
-    names = leetcode.namespace().items()
-    _supplied.update((name, value) for name, value in names if not hasattr(builtins, name))
+    """Once, in the zygote: gather the names, and make a few calls, so that what they use is specialised before forks."""
+    _builtins.update(leetcode.namespace())
+    _builtins.update(vars(builtins))  # last: `math.pow` must not hide `pow`
+    wanted = json.dumps([{"function": "add", "args": [1, 2], "kwargs": {}, "calls": None}])
+    for _ in range(REHEARSALS):
+        namespace: dict[str, Any] = {"__name__": "solution", "__builtins__": _builtins}
+        exec(compile(REHEARSAL, program.FILENAME, "exec"), namespace)
+        for call in json.loads(wanted):
+            _result(namespace, call)
 
 
 def run() -> NoReturn:
@@ -50,7 +61,7 @@ def run() -> NoReturn:
     code = program.load()
     os.closerange(program.SOURCE_FD, CALLS_FD + 1)
     namespace = sys.modules["__main__"].__dict__
-    namespace.update(_supplied)
+    namespace["__builtins__"] = _builtins
     namespace["__name__"] = "solution"  # a submission's `if __name__ == "__main__"` part is for stdin tests
     status = program.execute(code, namespace)
     if status:

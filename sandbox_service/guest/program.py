@@ -100,7 +100,10 @@ def _stream(
 
 
 def load() -> types.CodeType:
-    """The submission's code: from the cache, or compiled and put there. Ends the process if it cannot be compiled."""
+    """The submission's code: from the cache, or compiled and put there. Ends the process if it cannot be compiled.
+
+    A cache that is not empty to begin with asks not to be used: there will be no second box to load from it.
+    """
     sealed = fcntl.fcntl(CACHE_FD, F_GET_SEALS) & SEAL_WRITE
     size = os.fstat(CACHE_FD).st_size
     if sealed and size > len(NOT_KEPT):
@@ -114,7 +117,7 @@ def load() -> types.CodeType:
         _keep(REFUSED + text.encode("utf-8", "backslashreplace"))
         os._exit(1)
     if not sealed:
-        _keep(COMPILED + marshal.dumps(code))
+        _keep(NOT_KEPT if size else COMPILED + marshal.dumps(code))
     return code
 
 

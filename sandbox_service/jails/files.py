@@ -10,7 +10,7 @@ from types import TracebackType
 F_ADD_SEALS, F_GET_SEALS = 1033, 1034
 SEAL_WRITE = 8
 SEAL_ALL = 0xF
-REFUSED = b"E"
+REFUSED, NOT_KEPT = b"E", b"N"
 
 _serials = itertools.count(1)
 
@@ -55,10 +55,13 @@ class Program:
     Use as a context manager: the files go when it ends.
     """
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, *, once: bool = False) -> None:
+        """`once`: it is likely to run in one box only, so its compiled form need not be kept."""
         self.serial = next(_serials)
         self.source_fd = create(source.encode("utf-8"), sealed=True)
         self.cache_fd = os.memfd_create("cache", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        if once:
+            os.write(self.cache_fd, NOT_KEPT)
 
     def __enter__(self) -> Program:
         return self
