@@ -84,11 +84,12 @@ class Grader:
         if source is not None:
             with self._quiet.shared(), Program(source, once=_one_box(submission)) as program:
                 work = _Work(self, submission, program, is_cancelled)
+                results = work.done
                 try:
-                    results.extend(work.results())
+                    work.run()
                 except SandboxFault as error:
                     fault = error
-                results = work.done
+                    results.append(self.result(len(results), Verdict.IE, str(error), None))
         return self._grade(submission, results, fault, source is None, time.monotonic() - begin)
 
     def _grade(
@@ -96,7 +97,7 @@ class Grader:
     ) -> Grade:
         total = len(submission.tests)
         weights = [test.weight for test in submission.tests]
-        verdict = Verdict.CE if no_code else Verdict.IE if fault else _stopped(results) or overall(results, total)
+        verdict = Verdict.CE if no_code else overall(results, total)
         reward = score(submission.reward, verdict, results, weights, no_format=no_code)
         failed = next((result for result in results if result.verdict == verdict != Verdict.AC), None)
         return Grade(
@@ -163,16 +164,15 @@ class _Work:
         self._kind = languages.find(submission.language).jail_kind(source, submission.limits)
         self.done: list[TestResult] = []
 
-    def results(self) -> list[TestResult]:
-        """All results, or up to the first failure; `done` has them too. Raises SandboxFault, Cancelled."""
+    def run(self) -> None:
+        """Run the tests, or up to the first failure; `done` has their results. Raises SandboxFault, Cancelled."""
         numbered = enumerate(self._submission.tests)
         for is_call, group in groupby(numbered, key=lambda item: isinstance(item[1], CallTest)):
             tests = list(group)
             for result in self._calls(tests) if is_call else self._singles(tests):
                 self.done.append(result)
                 if result.verdict == Verdict.CE or (result.verdict != Verdict.AC and self._submission.stop_on_failure):
-                    return self.done
-        return self.done
+                    return
 
     def _singles(self, tests: list[tuple[int, TestCase]]) -> Iterator[TestResult]:
         for index, test in tests:
@@ -324,11 +324,6 @@ def _source(submission: Submission) -> str | None:
 def _one_box(submission: Submission) -> bool:
     """Whether all its tests are likely to be run in one box."""
     return len(submission.tests) == 1 or all(isinstance(test, CallTest) for test in submission.tests)
-
-
-def _stopped(results: list[TestResult]) -> Verdict | None:
-    """The verdict of a submission whose tests were not all run, because one failed."""
-    return next((result.verdict for result in results if result.verdict not in (Verdict.AC, Verdict.IE)), None)
 
 
 def _failure_kind(fault: SandboxFault) -> str:

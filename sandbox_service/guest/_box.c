@@ -359,7 +359,8 @@ static PyObject *py_wait(PyObject *self, PyObject *args)
  */
 
 #define MAX_MESSAGE 4096
-#define THREADS_BESIDE 64 /* for programs with processes: their helper threads */
+#define THREADS_BESIDE 16 /* for programs with processes: their helper threads */
+#define NOT_NEEDED 2 /* why a box was killed, as in wire.py */
 #define TESTER_MEMORY (2ULL << 30)
 
 /* Where a box's descriptors come from: a file of the job by its place, or one of these. */
@@ -390,7 +391,7 @@ struct __attribute__((packed)) job {
 
 struct __attribute__((packed)) record {
     int32_t status;
-    uint8_t timed_out;
+    uint8_t why_killed;
     double cpu_seconds, wall_seconds, starved_seconds;
     uint64_t peak_bytes;
 };
@@ -478,12 +479,13 @@ static int start_job(const struct job *job, unsigned long long own_memory, unsig
 static int bury(struct started *started, int i, double began, struct record *record, int needed)
 {
     struct seen seen;
-    if (!needed && await_end(started->pidfd[i], -1, 0) != 1)
+    int kill_it = !needed && await_end(started->pidfd[i], -1, 0) != 1;
+    if (kill_it)
         syscall(SYS_pidfd_send_signal, started->pidfd[i], SIGKILL, NULL, 0);
     if (reap(started->pid[i], &seen))
         return -1;
     close(started->pidfd[i]);
-    *record = (struct record){seen.status, 0, seen.cpu_seconds, now() - began, 0.0, seen.peak_bytes};
+    *record = (struct record){seen.status, kill_it ? NOT_NEEDED : 0, seen.cpu_seconds, now() - began, 0.0, seen.peak_bytes};
     return 0;
 }
 

@@ -37,7 +37,7 @@ Function = Any  # whatever the submission defines under the name
 
 # python's builtins and LeetCode's usual names. A program finds them where it finds builtins, so that two hundred names
 # need not be put into every program's globals.
-_builtins: dict[str, Any] = {}
+_builtins = types.ModuleType("builtins")
 
 REHEARSALS = 9
 REHEARSAL = "class Solution:\n    def add(self, a: int, b: int) -> int:\n        return a + b\n"
@@ -45,11 +45,11 @@ REHEARSAL = "class Solution:\n    def add(self, a: int, b: int) -> int:\n       
 
 def prepare() -> None:
     """Once, in the zygote: gather the names, and make a few calls, so that what they use is specialised before forks."""
-    _builtins.update(leetcode.namespace())
-    _builtins.update(vars(builtins))  # last: `math.pow` must not hide `pow`
+    vars(_builtins).update(leetcode.namespace())
+    vars(_builtins).update(vars(builtins))  # last: `math.pow` must not hide `pow`
     wanted = json.dumps([{"function": "add", "args": [1, 2], "kwargs": {}, "calls": None}])
     for _ in range(REHEARSALS):
-        namespace: dict[str, Any] = {"__name__": "solution", "__builtins__": _builtins}
+        namespace: dict[str, Any] = {"__name__": "solution", "__builtins__": vars(_builtins)}
         exec(compile(REHEARSAL, program.FILENAME, "exec"), namespace)
         for call in json.loads(wanted):
             _result(namespace, call)
@@ -61,7 +61,8 @@ def run() -> NoReturn:
     code = program.load()
     os.closerange(program.SOURCE_FD, CALLS_FD + 1)
     namespace = sys.modules["__main__"].__dict__
-    namespace["__builtins__"] = _builtins
+    sys.modules["builtins"] = _builtins  # a program may change them
+    namespace["__builtins__"] = vars(_builtins)
     namespace["__name__"] = "solution"  # a submission's `if __name__ == "__main__"` part is for stdin tests
     status = program.execute(code, namespace)
     if status:

@@ -468,7 +468,7 @@ class _Desk:
         try:
             body = encoder.message([encoder.items(args), list(kwargs), encoder.items(list(kwargs.values()))])
         except NotPlain as error:
-            self.end("bad_test", f"an argument cannot be sent: {error}")
+            self._cannot_send("an argument cannot be sent", error)
         self._send(f"call {number}", body)
         return self._answer(encoder.kept)
 
@@ -483,7 +483,7 @@ class _Desk:
         try:
             body = encoder.message(encoder.value(value))
         except NotPlain as error:
-            self.end("bad_test", f"a value cannot be sent: {error}")
+            self._cannot_send("a value cannot be sent", error)
         self._send(head, body)
         return self._answer(encoder.kept)
 
@@ -510,6 +510,11 @@ class _Desk:
         self._send(f"next {number}", "")
         return self._answer([], may_stop=True)
 
+    def _cannot_send(self, what: str, error: NotPlain) -> NoReturn:
+        """The test's fault, unless the candidate's own values may have made it too big: that is no way out for it."""
+        made_of_answers = isinstance(error, values.TooBig) and self.calls > 1
+        self.end("not_plain" if made_of_answers else "bad_test", f"{what}: {error}")
+
     # answers
 
     def _send(self, head: str, body: str) -> None:
@@ -518,7 +523,7 @@ class _Desk:
         except OSError:
             self.end("gone", "the candidate closed its pipe")
         except NotPlain as error:
-            self.end("bad_test", f"a value cannot be sent: {error}")
+            self._cannot_send("a value cannot be sent", error)
 
     def _receive(self) -> tuple[str, str]:
         try:
@@ -578,7 +583,7 @@ class _Desk:
         try:
             head, body = "return", encoder.message(encoder.value(function(*args, **kwargs)))
         except NotPlain as error:
-            self.end("bad_test", f"a callback's result cannot be sent: {error}")
+            self._cannot_send("a callback's result cannot be sent", error)
         except AssertionError as error:  # the candidate might swallow it
             self.end("failed", f"in a callback: AssertionError: {error}")
         except Exception as error:

@@ -60,6 +60,10 @@ class NotPlain(Exception):
     """The value cannot be sent, or what was received is no message: too big, too deep, of a type unknown here."""
 
 
+class TooBig(NotPlain):
+    """It cannot be sent for its size or depth alone: it may have been made of what the other side sent."""
+
+
 BROKEN = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError, MemoryError)
 """What reading a forged message can raise."""
 
@@ -71,7 +75,7 @@ def frame(head: str, body: str) -> bytes:
     """The bytes of one frame. Raises NotPlain if it is too long."""
     payload = f"{head}\n{body}".encode("utf-8", "surrogatepass")
     if len(payload) > FRAME_BYTES:
-        raise NotPlain(f"too big: {len(payload)} bytes")
+        raise TooBig(f"too big: {len(payload)} bytes")
     return len(payload).to_bytes(_LENGTH, "little") + payload
 
 
@@ -267,7 +271,7 @@ class Encoder:
         plain = values if type(values) is list else list(values)
         self._nodes += len(plain)
         if self._nodes > NODES:
-            raise NotPlain("too many values")
+            raise TooBig("too many values")
         kinds = set(map(type, plain))
         if kinds <= _ATOMS or (kinds == _ONLY_INT and max(plain) < _BARE and min(plain) > -_BARE):
             return plain
@@ -284,7 +288,7 @@ class Encoder:
         if number is not None:
             return {"@": number}
         if depth > DEPTH:
-            raise NotPlain("nested too deeply")
+            raise TooBig("nested too deeply")
         if kind in _NUMBERED and self._numbering:
             self._keep(value)
         write = _WRITERS.get(kind)

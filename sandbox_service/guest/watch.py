@@ -59,11 +59,11 @@ class Box:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
-    def bury(self, ended: tuple[int, float, int], began: float, starved: float, timed_out: bool) -> Record:
+    def bury(self, ended: tuple[int, float, int], began: float, starved: float, why_killed: int) -> Record:
         """What was seen of it."""
         os.close(self.pidfd)
         status, cpu, peak = ended
-        return Record(status, timed_out, cpu, time.monotonic() - began, starved, peak)
+        return Record(status, why_killed, cpu, time.monotonic() - began, starved, peak)
 
 
 def until_end(control: socket.socket, job: Job, *boxes: Box, waited: float = 0.0) -> Record:
@@ -71,7 +71,7 @@ def until_end(control: socket.socket, job: Job, *boxes: Box, waited: float = 0.0
 
     `waited`: how long it was waited for before.
     """
-    awaited, began, starved, timed_out = boxes[-1], time.monotonic() - waited, 0.0, False
+    awaited, began, starved, why_killed = boxes[-1], time.monotonic() - waited, 0.0, wire.NOT_KILLED
     pause = max(0.0, min(job.wall_seconds, *(box.cpu_limit for box in boxes)) - waited)
     while (ended := _box.wait(awaited.pid, awaited.pidfd, pause, control.fileno())) is None:
         greedy = [box for box in boxes if box.cpu_left() < 0]
@@ -82,23 +82,24 @@ def until_end(control: socket.socket, job: Job, *boxes: Box, waited: float = 0.0
             greedy[0].cpu_limit = float("inf")
             pause = left
         elif left < TICK_SECONDS:
-            timed_out, pause = True, -1.0
+            why_killed, pause = wire.DEADLINE, -1.0
             awaited.kill()
         else:
             control.send(wire.RUNNING)
             pause = min(left, *(box.cpu_left() + TICK_SECONDS for box in boxes))
-    return awaited.bury(ended, began, starved, timed_out)
+    return awaited.bury(ended, began, starved, why_killed)
 
 
 def no_longer(control: socket.socket, box: Box) -> Record:
-    """End a box that is not needed any more; its record shows how it ended, by itself or by this."""
-    began = time.monotonic()
+    """End a box that is not needed any more; its record shows whether it had ended by itself."""
+    began, why_killed = time.monotonic(), wire.NOT_KILLED
     ended = _box.wait(box.pid, box.pidfd, 0.0, control.fileno())
     if ended is None:
+        why_killed = wire.NOT_NEEDED
         box.kill()
         ended = _box.wait(box.pid, box.pidfd, -1.0, control.fileno())
     assert ended is not None
-    return box.bury(ended, began, 0.0, timed_out=False)
+    return box.bury(ended, began, 0.0, why_killed)
 
 
 def _runqueue_seconds(path: str) -> float:

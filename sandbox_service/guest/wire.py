@@ -16,6 +16,9 @@ STDIN = 1  # source, cache, stdin, stdout, stderr
 CALLS = 2  # source, cache, calls, stdout, stderr, results
 PAIR = 3  # source, cache, prelude, test, stdout, stderr, tester's stderr, report
 
+# why a box was killed
+NOT_KILLED, DEADLINE, NOT_NEEDED = 0, 1, 2
+
 # what an answer begins with
 DONE = b"D"
 FAULT = b"F"
@@ -43,7 +46,7 @@ class Record(NamedTuple):
     """What was seen of one box: wait status, whether it was killed at the deadline, times, peak memory."""
 
     status: int
-    timed_out: int
+    why_killed: int  # by us: not at all, at its deadline, or because it was no longer needed
     cpu_seconds: float
     wall_seconds: float
     starved_seconds: float  # negative: unknown

@@ -40,7 +40,7 @@ LEAST_FILE_BYTES = 16 << 20  # room for the compiled program, whatever the outpu
 STDERR_BYTES = 64 << 10
 LAST_WORDS_BYTES = 2000
 TESTER_SECONDS = 10.0
-TASKS_BESIDE = 80  # threads of the boxes, the zygote, firejail
+TASKS_BESIDE = 24  # threads of the program, the zygote, firejail
 
 # What programs usually import comes first; then the guest's own modules, whose compiled form is kept in the jail's
 # private /tmp, because a zygote that had to compile would carry what compiling leaves in memory into every fork.
@@ -302,11 +302,12 @@ def _job(mode: int, limits: Limits) -> wire.Job:
 
 
 def _outcome(record: wire.Record, out: int, err: int, limits: Limits) -> Outcome:
-    status, written = record.status, files.size(out)
+    written = files.size(out)
+    status = 0 if record.why_killed == wire.NOT_NEEDED else record.status  # that it was killed says nothing of it
     return Outcome(
         exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
         signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
-        timed_out=bool(record.timed_out),
+        timed_out=record.why_killed == wire.DEADLINE,
         cpu_seconds=record.cpu_seconds,
         wall_seconds=record.wall_seconds,
         starved_seconds=None if record.starved_seconds < 0 else record.starved_seconds,

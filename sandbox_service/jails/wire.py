@@ -2,9 +2,11 @@
 
 from sandbox_service.guest.wire import (
     CALLS,
+    DEADLINE,
     DONE,
     FAULT,
     MAX_MESSAGE,
+    NOT_NEEDED,
     PAIR,
     RUNNING,
     STDIN,
@@ -16,9 +18,11 @@ from sandbox_service.guest.wire import (
 
 __all__ = [
     "CALLS",
+    "DEADLINE",
     "DONE",
     "FAULT",
     "MAX_MESSAGE",
+    "NOT_NEEDED",
     "PAIR",
     "RUNNING",
     "STDIN",

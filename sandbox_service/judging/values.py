@@ -50,9 +50,9 @@ class _Rules:
 def check_value(checker: Checker, got: object, expected: object) -> str | None:
     """None if `got` is right, else a reason with the path to the first difference: "at [3].x: got 4, expected 5".
 
-    A tuple equals a list and a set a list in any order, as JSON has neither; 1 equals 1.0, but not True; NaN equals
-    nothing. Of the checker, the tolerances and `ignore_case` count, and with `unordered_lines` the outermost list may
-    be in any order.
+    A tuple equals a list, as JSON has none; 1 equals 1.0, but not True; NaN equals nothing. Of the checker, the
+    tolerances and `ignore_case` count. With `unordered_lines` the outermost list may be in any order, and a set equals
+    a list; else it does not, or whoever returns a set need not sort.
     """
     rules = _Rules(tolerance_of(checker), checker.ignore_case, any_order=checker.type == "unordered_lines")
     return _first_difference(rules, iter([(got, expected, None)]))
@@ -151,6 +151,8 @@ def _compare_lists(
     rules: _Rules, got: Collection[object], expected: Collection[object], path: Path
 ) -> str | Iterator[Pair] | None:
     unordered = type(got) in _SETS or type(expected) in _SETS or (rules.any_order and path is None)
+    if (type(got) in _SETS) != (type(expected) in _SETS) and not rules.any_order:
+        return f"{_differ(got, expected)}: a set has no order (the checker unordered_lines ignores it)"
     if len(got) != len(expected):
         return _differ_in_length(got, expected)
     if not unordered:

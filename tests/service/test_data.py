@@ -22,17 +22,39 @@ Json = dict[str, Any]
 FLOATS = {"type": "tokens", "float_tolerance": 1e-6}
 FLOATS_ANY_CASE = FLOATS | {"ignore_case": True}
 
-# QuixBugs: right programs that are not accepted
+# QuixBugs: right programs that are not accepted within a second
 EXPONENTIAL = {
-    "quixbugs/knapsack": "tries every subset: minutes for 24 things",
-    "quixbugs/levenshtein": "tries every path: seconds for two words of ten letters",
+    "quixbugs/knapsack/0": "tries every subset of the things",
+    "quixbugs/levenshtein/0": "tries every way to edit, without remembering any",
 }
-# LeetCode: its solution lists the ladders in the order of a set of strings, which is another with every hash seed
-HASH_ORDER = {"leetcode/word-ladder-ii"}
+# LeetCode: its solution lists ladders in the order of a set of strings, which is another with every hash seed
+HASH_ORDER = {"lcd-v0.2.0-train/word-ladder-ii/0"}
 # Kattis: what needs more than a program, its input and its output
-KATTIS_SKIPPED: dict[str, str] = {}
+KATTIS = {
+    "Kattis/problemtools/examples/guess/9": "interactive: it ends with an assertion when nobody answers",
+    "Kattis/problem-package-format/examples/problems/maximal/0": "imports a file that its package includes",
+}
 # CodeContests: labelled right, and yet refused
-REFUSED: dict[str, str] = {}
+SEVERAL = "several answers are right; this one is another than the expected"
+REFUSED = {
+    "codecontests/1041_e_tree_reconstruction_8858/0": SEVERAL + ": any tree with these pairs",
+    "codecontests/1056_d_decorate_apple_tree_1782/0": "the test is cut: n = 1 without its empty second line",
+    "codecontests/1076_d_edge_deletion_9486/0": SEVERAL + ": any edges that keep as many vertices good",
+    "codecontests/1118_f1_tree_cutting_easy_version_12195/0": "the test is of the hard version: two numbers in line 1",
+    "codecontests/1133_f1_spanning_tree_with_maximum_degree_10945/0": "the program solves F2: it reads three numbers",
+    "codecontests/1176_e_cover_it_10635/0": "the program does not read the number of queries, and prints edges",
+    "codecontests/1217_d_coloring_edges_7410/0": SEVERAL + ": any colouring with so few colours",
+    "codecontests/1324_f_maximum_white_subtree_3668/0": "the program solves another problem: one number for n",
+    "codecontests/1325_c_ehab_and_pathetic_mexs_1064/0": SEVERAL + ": any labels with so small a maximum",
+    "codecontests/1391_e_pairs_of_pairs_6690/0": SEVERAL + ": any path or pairing",
+    "codecontests/1521_d_nastia_plays_with_a_tree_11693/0": SEVERAL + ": any shortest list of operations",
+    "codecontests/27_b_tournament_1914/0": SEVERAL + ": the missing game has no known winner",
+    "codecontests/288_c_polo_the_penguin_and_xor_operation_9826/0": "unflushed",
+    "codecontests/45_h_road_problem_460/0": SEVERAL + ": a road may be named from either end",
+    "codecontests/576_a_vasya_and_petyas_game_7650/0": SEVERAL + ": questions in any order",
+    "codecontests/680_c_bear_and_prime_100_4430/0": "interactive: the answers are scripted for other questions",
+    "codecontests/963_b_destruction_of_a_tree_65/0": SEVERAL + ": any order that destroys all",
+}
 
 
 @dataclass
@@ -126,3 +148,68 @@ def graded(service: Service, data: Path) -> tuple[Cases, Grades]:
     ]
     assert len({case.id for case in every}) == len(every)
     return every, service.client.batch({"id": case.id, **case.body} for case in every)
+
+
+def missed(graded: tuple[Cases, Grades], *files: str) -> dict[str, str]:
+    """Which programs of these files were judged otherwise than expected, and how."""
+    every, grades = graded
+    chosen = [case for case in every if case.id.partition("/")[0] in files]
+    assert chosen
+    return {
+        case.id.partition("/")[2]: f"{grades[case.id]['verdict']}: {grades[case.id]['message']}"
+        for case in chosen
+        if not case.is_met(grades[case.id])
+    }
+
+
+def count(graded: tuple[Cases, Grades], file: str, expected: str) -> int:
+    return sum(case.id.startswith(f"{file}/") and case.expected == [expected] for case in graded[0])
+
+
+def test_every_program_gets_a_verdict(graded: tuple[Cases, Grades]) -> None:
+    every, grades = graded
+    assert set(grades) == {case.id for case in every}
+    assert [grade for grade in grades.values() if grade["verdict"] == "IE"] == []
+
+
+def test_human_eval_is_accepted(graded: tuple[Cases, Grades]) -> None:
+    assert count(graded, "humaneval", "AC") == 164
+    assert missed(graded, "humaneval") == {}
+
+
+def test_human_eval_pack_is_told_apart(graded: tuple[Cases, Grades]) -> None:
+    assert count(graded, "humanevalpack_python_0_59", "AC") == 60
+    assert count(graded, "humanevalpack_python_0_59", "NOT_AC") == 60
+    assert missed(graded, "humanevalpack_python_0_59") == {}
+
+
+def test_mbpp_is_accepted(graded: tuple[Cases, Grades]) -> None:
+    assert count(graded, "mbpp", "AC") == 974
+    assert missed(graded, "mbpp") == {}
+
+
+def test_mbpp_plus_is_accepted(graded: tuple[Cases, Grades]) -> None:
+    assert count(graded, "mbppplus_60", "AC") == 60
+    assert missed(graded, "mbppplus_60") == {}
+
+
+def test_leetcode_is_accepted_but_for_an_answer_in_hash_order(graded: tuple[Cases, Grades]) -> None:
+    assert count(graded, "leetcode_train_120", "AC") == 120
+    assert set(missed(graded, "leetcode_train_120")) == HASH_ORDER
+
+
+def test_quixbugs_are_told_apart(graded: tuple[Cases, Grades]) -> None:
+    assert count(graded, "quixbugs", "AC") == count(graded, "quixbugs", "NOT_AC") == 31
+    misses = missed(graded, "quixbugs")
+    assert set(misses) == set(EXPONENTIAL)
+    assert all(verdict.startswith("TLE") for verdict in misses.values())
+
+
+def test_kattis_programs_get_their_verdicts(graded: tuple[Cases, Grades]) -> None:
+    assert set(missed(graded, "kattis_problemtools")) == set(KATTIS)
+
+
+def test_code_contests_are_accepted_but_for_those_whose_label_or_test_is_wrong(graded: tuple[Cases, Grades]) -> None:
+    """Every refusal was read: statement, test, output. Where several answers are right only a program can check."""
+    assert count(graded, "codecontests_100", "AC") == 100
+    assert set(missed(graded, "codecontests_100")) == set(REFUSED)

@@ -61,9 +61,12 @@ def indented(code: str) -> str:
 def grade_all(service: Service, name: str) -> dict[str, str]:
     """The verdict of each of the mix, sent as one batch under ids that were not used before."""
     grades = service.client.batch({"id": f"{name}/{key}", **body} for key, body in submissions().items())
-    return {
-        key.partition("/")[2]: f"{grade['verdict']} {grade['failure_reason'] or ''}" for key, grade in grades.items()
-    }
+    return {key.partition("/")[2]: said(grade) for key, grade in grades.items()}
+
+
+def said(grade: dict[str, Any]) -> str:
+    """The verdict, and why there is none."""
+    return " ".join(filter(None, (grade["verdict"], grade["failure_reason"])))
 
 
 def wrong(verdicts: dict[str, str]) -> dict[str, str]:
