@@ -19,7 +19,7 @@ MIB = 1 << 20
 class Settings(BaseModel):
     """Name, default and one line of help for each. Sizes in bytes, times in seconds."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     # where it listens
     host: str = Field("127.0.0.1", description="address to listen on; 0.0.0.0 for all")

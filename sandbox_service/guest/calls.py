@@ -44,7 +44,7 @@ REHEARSAL = "class Solution:\n    def add(self, a: int, b: int) -> int:\n       
 
 
 def prepare() -> None:
-    """Once, in the zygote: gather the names, and make a few calls, so that what they use is specialised before forks."""
+    """Once, in the zygote: gather the names, and make a few calls, which specialises what they use before any fork."""
     vars(_builtins).update(leetcode.namespace())
     vars(_builtins).update(vars(builtins))  # last: `math.pow` must not hide `pow`
     wanted = json.dumps([{"function": "add", "args": [1, 2], "kwargs": {}, "calls": None}])

@@ -5,6 +5,7 @@ the host looks at the kernel's wait status and at the files it made itself.
 """
 
 import atexit
+import collections
 import fcntl
 import gc
 import io
@@ -41,6 +42,13 @@ for _ in range(int(input())):
 for line in sys.stdin:
     print(line.strip())
 """
+
+# what a program's globals usually are; a file kept inside one of the containers, unclosed, is not found
+NO_FINALISERS = frozenset(
+    {bool, bytes, dict, float, int, list, set, str, tuple, type, type(None), types.BuiltinFunctionType}
+    | {types.FunctionType, types.MethodType, types.ModuleType, range, collections.deque, collections.defaultdict}
+    | {collections.Counter, frozenset}
+)
 
 _main = types.ModuleType("__main__")
 
@@ -185,15 +193,20 @@ def finish(status: int) -> int:
 
 
 def finalize() -> bool:
-    """Run the finalisers of what is left: a file that was not closed writes what it holds. Whether there were any."""
+    """Let files that were not closed write what they hold, and other finalisers run. Whether there were any.
+
+    To look at everything costs a fifth of a small test, so it is done only where a global may hold such a thing.
+    """
+    if NO_FINALISERS.issuperset(map(type, _main.__dict__.values())):
+        return False
     left = gc.get_objects()
     kinds = {kind for kind in set(map(type, left)) if hasattr(kind, "__del__")}
-    if not kinds or len(threading._active) > 1:  # a thread that is left may be in the middle of something
+    if not kinds or len(vars(threading)["_active"]) > 1:  # a thread that is left may be in the middle of something
         return False
     for each in left:
         if type(each) in kinds:
             try:
-                each.__del__()  # type: ignore[attr-defined]
+                each.flush() if isinstance(each, io.IOBase) else each.__del__()
             except BaseException:  # python would say that it ignores it
                 pass
     return True

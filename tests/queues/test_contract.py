@@ -47,7 +47,7 @@ class FakeSlot:
     def free(self) -> bool:
         return self.ready and self._held is None
 
-    def give(self, key: int, moment: float, payload: bytes) -> None:
+    def give(self, key: int, _moment: float, payload: bytes) -> None:
         assert self.free, "a submission was given to a slot that is not free"
         submission = Submission.model_validate_json(payload)
         self._held, self._begun = (key, submission), False
@@ -68,6 +68,7 @@ class FakeSlot:
     def finish(self, what: str = "AC") -> None:
         """Answer what it holds: with a verdict, or with a kind of fault."""
         key, submission = self._let_go()
+        LOST[submission.id] += what == "sandbox"
         verdict = Verdict(what) if what in Verdict.__members__ else Verdict.IE
         reward = None if verdict == Verdict.IE else float(verdict == Verdict.AC)
         kind = what if verdict == Verdict.IE else None
@@ -76,8 +77,9 @@ class FakeSlot:
 
     def die(self) -> None:
         """End with what it holds, and come back a little later."""
-        key, _ = self._let_go()
+        key, submission = self._let_go()
         self.ready = False
+        LOST[submission.id] += 1
         self._owner.slot_lost(key)
         self._soon(self._revive)
 
@@ -121,7 +123,9 @@ class FakeSlot:
         asyncio.get_running_loop().call_soon(action, *arguments)
 
 
-COMPUTED: Counter[str] = Counter()  # how often a submission was begun, by id
+# by id: how often a submission was begun, and how often it came to nothing by a fault of ours
+COMPUTED: Counter[str] = Counter()
+LOST: Counter[str] = Counter()
 
 
 class World:
@@ -129,6 +133,7 @@ class World:
 
     def __init__(self, kind: str, script: Script, slots: int, submissions: int, size: int) -> None:
         COMPUTED.clear()
+        LOST.clear()
         self.slots: list[FakeSlot] = []
         self.queue: JobQueue = QUEUES[kind](self._make(script), slots, submissions, size)
 
@@ -162,7 +167,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 def play(
     kind: str,
     scenario: Callable[[World], Awaitable[None]],
-    script: Script = lambda submission, time: "AC",
+    script: Script | None = None,
     slots: int = 1,
     submissions: int = 100,
     size: int = 1 << 20,
@@ -170,7 +175,7 @@ def play(
     """Run a scenario in a loop of its own; it must come to its end."""
 
     async def run() -> None:
-        world = World(kind, script, slots, submissions, size)
+        world = World(kind, script or (lambda *_: "AC"), slots, submissions, size)
         await asyncio.wait_for(scenario(world), HANG_GUARD_SECONDS)
         await world.queue.close()
         assert all(slot.closed for slot in world.slots)
@@ -189,6 +194,10 @@ def deserved(submission: Submission) -> str:
 
 def hold(submission: Submission, time: int) -> str:
     return HOLD
+
+
+def hold_at_first(submission: Submission, time: int) -> str:
+    return HOLD if time == 1 else "AC"
 
 
 # --- answers
@@ -335,7 +344,7 @@ def test_one_who_comes_while_it_is_being_stopped_gets_an_answer(kind: str) -> No
         assert (await world.wait(made("a"))).verdict == Verdict.AC
         assert COMPUTED["a"] == 2
 
-    play(kind, scenario, lambda submission, time: HOLD if time == 1 else "AC")
+    play(kind, scenario, hold_at_first)
 
 
 def test_what_was_stopped_can_be_sent_again_even_with_another_body(kind: str) -> None:
@@ -346,7 +355,7 @@ def test_what_was_stopped_can_be_sent_again_even_with_another_body(kind: str) ->
         await until(lambda: world.queue.depth() == 0)
         assert (await world.grade(made("a", "other"))).verdict == Verdict.AC
 
-    play(kind, scenario, lambda submission, time: HOLD if time == 1 else "AC")
+    play(kind, scenario, hold_at_first)
 
 
 def test_a_dead_slot_s_work_is_not_done_again_for_nobody(kind: str) -> None:
@@ -384,7 +393,7 @@ def test_what_takes_three_slots_with_it_is_given_up_as_our_fault(kind: str) -> N
         assert COMPUTED["deadly"] == 3
         assert (await world.grade(made("harmless"))).verdict == Verdict.AC
 
-    play(kind, scenario, lambda submission, time: DIE if submission.id == "deadly" else "AC", slots=2)
+    play(kind, scenario, lambda submission, _: DIE if submission.id == "deadly" else "AC", slots=2)
 
 
 @pytest.mark.parametrize("fault", ["sandbox", "jail_unsafe", "grader_error"])
@@ -405,7 +414,7 @@ def test_a_bad_test_is_not_tried_again(kind: str) -> None:
         assert (await world.grade(made("a"))).failure_kind == "bad_test"
         assert COMPUTED["a"] == 1
 
-    play(kind, scenario, lambda submission, time: "bad_test")
+    play(kind, scenario, lambda *_: "bad_test")
 
 
 def test_a_fault_is_not_remembered(kind: str) -> None:
@@ -413,7 +422,7 @@ def test_a_fault_is_not_remembered(kind: str) -> None:
         assert (await world.grade(made("a"))).verdict == Verdict.IE
         assert (await world.grade(made("a"))).verdict == Verdict.AC
 
-    play(kind, scenario, lambda submission, time: "sandbox" if time <= 3 else "AC")
+    play(kind, scenario, lambda _, time: "sandbox" if time <= 3 else "AC")
 
 
 def test_when_no_slot_can_grade_those_who_wait_are_told(kind: str) -> None:
@@ -487,11 +496,9 @@ def test_languages_are_those_of_the_slots(kind: str) -> None:
 def test_whatever_happens_each_gets_one_right_answer(kind: str, seed: int) -> None:
     """Slots die and fail, clients come, come again and go; every one that stays is answered as it must be."""
     chance = random.Random(seed)
-    losses: Counter[str] = Counter()
 
     def script(submission: Submission, time: int) -> str:
         what = chance.choices(["right", DIE, "sandbox", HOLD], [10, 3, 1, 3])[0]
-        losses[submission.id] += what in (DIE, "sandbox")
         return deserved(submission) if what == "right" else what
 
     async def client(world: World, number: int) -> None:
@@ -502,7 +509,7 @@ def test_whatever_happens_each_gets_one_right_answer(kind: str, seed: int) -> No
             grade = await asyncio.wait_for(world.grade(submission), patience)
         except TimeoutError:
             return
-        assert grade.verdict == deserved(submission) or (grade.verdict == Verdict.IE and losses[submission.id] >= 3)
+        assert grade.verdict == deserved(submission) or (grade.verdict == Verdict.IE and LOST[submission.id] >= 3)
         assert grade.id == submission.id
 
     async def scenario(world: World) -> None:

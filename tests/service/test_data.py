@@ -49,7 +49,6 @@ REFUSED = {
     "codecontests/1391_e_pairs_of_pairs_6690/0": SEVERAL + ": any path or pairing",
     "codecontests/1521_d_nastia_plays_with_a_tree_11693/0": SEVERAL + ": any shortest list of operations",
     "codecontests/27_b_tournament_1914/0": SEVERAL + ": the missing game has no known winner",
-    "codecontests/288_c_polo_the_penguin_and_xor_operation_9826/0": "unflushed",
     "codecontests/45_h_road_problem_460/0": SEVERAL + ": a road may be named from either end",
     "codecontests/576_a_vasya_and_petyas_game_7650/0": SEVERAL + ": questions in any order",
     "codecontests/680_c_bear_and_prime_100_4430/0": "interactive: the answers are scripted for other questions",
