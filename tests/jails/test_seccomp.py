@@ -46,6 +46,8 @@ DANGEROUS = {
     "setfsgid": 123, "chown": 92, "fchown": 93, "lchown": 94, "fchownat": 260, "mlockall": 151, "nfsservctl": 180,
 }  # fmt: skip
 CONDITIONAL = {"ioctl", "socketpair", "clone"}  # allowed with some arguments only
+# Linux 6.11 and later pass these by every filter; outside the kernel's own probes they do nothing but fail or kill
+URETPROBE, UPROBE = 335, 336
 
 SWEEP = """
 import ctypes, json
@@ -85,7 +87,8 @@ def name_of(number: int) -> str:
 def denied() -> list[int]:
     """Every number whose call no program needs."""
     open_to_all = set(seccomp.ALLOWED) | CONDITIONAL
-    return sorted({n for n in NUMBERS if name_of(n) not in open_to_all} | set(DANGEROUS.values()))
+    refused = {n for n in NUMBERS if name_of(n) not in open_to_all} - {URETPROBE, UPROBE}
+    return sorted(refused | set(DANGEROUS.values()))
 
 
 def test_the_resolver_knows_the_dangerous_calls_by_the_same_numbers() -> None:
@@ -122,13 +125,10 @@ def test_the_sweep_would_notice_a_call_that_passes(service: Service) -> None:
         ([56, NEWUSER | NEWPID | SIGCHLD, 0, 0, 0, 0], errno.EPERM),
         ([56, NEWNS | SIGCHLD, 0, 0, 0, 0], errno.EPERM),
         ([56, NEWNET | SIGCHLD, 0, 0, 0, 0], errno.EPERM),
-        (
-            [56, NEWPID | SIGCHLD, 0, 0, 0, 0],
-            errno.EPERM,
-        ),  # passes the filter for the zygote's sake; needs a capability
+        # passes the filter for the zygote's sake, and needs a capability
+        ([56, NEWPID | SIGCHLD, 0, 0, 0, 0], errno.EPERM),
         ([435, 0, 88], errno.ENOSYS),  # clone3: its flags lie in memory, which a filter cannot see
         ([272, NEWUSER], errno.EPERM),
-        ([165, 0, 0, 0, 0, 0], errno.EPERM),  # mount: likewise the zygote's
         ([53, 2, 1, 0, 0], errno.EPERM),  # socketpair(AF_INET)
         ([16, 0, 0x5412, 0], errno.EPERM),  # ioctl(TIOCSTI): type into a terminal
         ([16, 0, 0x5412 | 1 << 40, 0], errno.EPERM),
@@ -139,6 +139,12 @@ def test_what_depends_on_arguments_is_refused_with_the_wrong_ones(
     service: Service, arguments: list[int], refusal: int
 ) -> None:
     assert run(service, ONE, arguments)["stdout"] == f"-1 {refusal}\n"
+
+
+@pytest.mark.parametrize("number", [URETPROBE, UPROBE])
+def test_what_the_kernel_passes_by_every_filter_does_nothing(service: Service, number: int) -> None:
+    result = run(service, ONE, [number, 0, 0, 0])
+    assert result["stdout"].startswith("-1 ") or "SIGILL" in result["message"], result
 
 
 @pytest.mark.parametrize("number", [0, 39, 56, 101, 512, 520, 545])
