@@ -143,8 +143,10 @@ def run() -> NoReturn:
     code = load()
     os.closerange(SOURCE_FD, CACHE_FD + 1)
     status = finish(execute(code, _main.__dict__))
-    if finalize():
-        status = flush(status)
+    try:
+        status = flush(status) if finalize() else status
+    except BaseException:  # a class of the submission's that cannot even be looked at
+        pass
     os._exit(status)
 
 

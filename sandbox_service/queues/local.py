@@ -52,6 +52,7 @@ class LocalQueue:
         self._bytes = 0
         self._answered: OrderedDict[str, tuple[float, bytes, Grade]] = OrderedDict()
         self._answered_bytes = 0
+        self._owed: dict[str, int] = {}  # releases still to come from those who were answered
         self._closing = False
         self._slots = [make_slot(index, self) for index in range(slots)]
 
@@ -91,6 +92,8 @@ class LocalQueue:
             raise IdReused(f"id {submission_id!r} was used with another body; use a new id")
         if job is not None:
             job.waiters += 1
+        elif answered is not None:
+            self._owe(submission_id, 1)
         return known is not None
 
     async def wait(self, submission_id: str) -> Grade:
@@ -100,7 +103,11 @@ class LocalQueue:
         return await asyncio.shield(self._jobs[submission_id].answer)
 
     def release(self, submission_id: str) -> None:
-        """One waiter less; see JobQueue."""
+        """One waiter less; see JobQueue. One who was answered may come when the id is in use again by others."""
+        owed = self._owed.pop(submission_id, 0)
+        if owed:
+            self._owe(submission_id, owed - 1)
+            return
         job = self._jobs.get(submission_id)
         if job is None:
             return
@@ -258,6 +265,11 @@ class LocalQueue:
         if self._jobs.pop(job.submission_id, None) is not None:
             del self._by_key[job.key]
             self._bytes -= len(job.payload)
+            self._owe(job.submission_id, job.waiters)
+
+    def _owe(self, submission_id: str, releases: int) -> None:
+        if releases > 0:
+            self._owed[submission_id] = self._owed.get(submission_id, 0) + releases
 
     def _remember(self, job: _Job, grade: Grade) -> None:
         """Keep verdicts for a while, so that a client that lost its connection can ask again with the same id."""

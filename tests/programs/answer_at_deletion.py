@@ -7,4 +7,4 @@ class Speaker:
         print("last words")
 
 
-speakers = [Speaker()]
+speaker = Speaker()

@@ -358,6 +358,22 @@ def test_what_was_stopped_can_be_sent_again_even_with_another_body(kind: str) ->
     play(kind, scenario, hold_at_first)
 
 
+def test_one_who_was_answered_does_not_stop_another_who_has_the_same_id(kind: str) -> None:
+    """A fault is not remembered, so the id may be in use again before the first has heard of it."""
+
+    async def scenario(world: World) -> None:
+        for _ in range(2):
+            world.queue.submit(made("a"))
+        world.slots[0].finish("bad_test")
+        world.queue.submit(made("a"))
+        world.queue.release("a")
+        world.queue.release("a")
+        world.slots[0].finish()
+        assert (await world.wait(made("a"))).verdict == Verdict.AC
+
+    play(kind, scenario, hold)
+
+
 def test_a_dead_slot_s_work_is_not_done_again_for_nobody(kind: str) -> None:
     async def scenario(world: World) -> None:
         world.queue.submit(made("a"))

@@ -150,7 +150,7 @@ def one_of(processes: Processes) -> Processes:
     return [random.choice(settled)] if settled else []
 
 
-# --- the service goes on
+# --- the service goes on. No program loses two jails in a row here: that would count as its own doing
 
 
 @pytest.fixture(scope="module")
@@ -168,14 +168,14 @@ def test_killed_zygotes_change_nothing(victim: Service) -> None:
     def kill_a_zygote() -> bool:
         return kill(one_of(zygotes(victim)))
 
-    assert wrong_while(victim, kill_a_zygote, 0.6, times=3) == {}
+    assert wrong_while(victim, kill_a_zygote, 1.5, times=3) == {}
 
 
 def test_killed_firejails_change_nothing(victim: Service) -> None:
     def kill_a_firejail() -> bool:
         return kill(one_of(firejails(victim)))
 
-    assert wrong_while(victim, kill_a_firejail, 0.6, times=3) == {}
+    assert wrong_while(victim, kill_a_firejail, 1.5, times=3) == {}
 
 
 def test_all_jails_of_all_slots_killed_at_once_change_nothing(victim: Service) -> None:
