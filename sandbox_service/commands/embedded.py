@@ -50,7 +50,10 @@ async def _grade_all(settings: Settings, submissions: list[Submission], take: Ca
 async def _grade(queue: JobQueue, submission: Submission, room: asyncio.Semaphore) -> Grade:
     async with room:
         queue.submit(submission)
-        return await queue.wait(submission.id)
+        try:
+            return await queue.wait(submission.id)
+        finally:
+            queue.release(submission.id)
 
 
 async def _until_ready(queue: LocalQueue) -> None:
