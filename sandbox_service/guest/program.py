@@ -45,17 +45,22 @@ for line in sys.stdin:
 
 # what a program's globals usually are; a file kept inside one of the containers, unclosed, is not found
 NO_FINALISERS = frozenset(
-    {bool, bytes, dict, float, int, list, set, str, tuple, type, type(None), types.BuiltinFunctionType}
-    | {types.FunctionType, types.MethodType, types.ModuleType, range, collections.deque, collections.defaultdict}
+    {bool, bytes, dict, float, int, list, set, str, tuple, type, type(None)}
+    | {types.FunctionType, types.ModuleType, range, collections.deque, collections.defaultdict}
     | {collections.Counter, frozenset}
 )
 
+BOUND = (types.BuiltinFunctionType, types.MethodType)
+
 _main = types.ModuleType("__main__")
+_standard: set[int] = set()  # the standard streams, which are flushed anyway
 
 
 def prepare() -> None:
     """Once, in the zygote: stream objects over descriptors 0 to 2, and an empty `__main__`."""
     sys.stdin, sys.stdout, sys.stderr = _streams(0, 1, 2)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        _standard.update((id(stream), id(stream.buffer)))
     for name in ("stdin", "stdout", "stderr"):
         setattr(sys, f"__{name}__", getattr(sys, name))
     sys.argv = [FILENAME]
@@ -194,12 +199,19 @@ def finish(status: int) -> int:
     return flush(status)
 
 
+def _may_hold_something(value: object) -> bool:
+    """Whether a global may be, or be a method of, something that writes when it goes (`write = open(1, "w").write`)."""
+    if type(value) in BOUND:
+        value = value.__self__  # type: ignore[attr-defined]
+    return type(value) not in NO_FINALISERS and id(value) not in _standard
+
+
 def finalize() -> bool:
     """Let files that were not closed write what they hold, and other finalisers run. Whether there were any.
 
     To look at everything costs a fifth of a small test, so it is done only where a global may hold such a thing.
     """
-    if NO_FINALISERS.issuperset(map(type, _main.__dict__.values())):
+    if not any(map(_may_hold_something, _main.__dict__.values())):
         return False
     left = gc.get_objects()
     kinds = {kind for kind in set(map(type, left)) if hasattr(kind, "__del__")}
