@@ -32,7 +32,7 @@ format: $(VENV)/.dev  ## put the style right
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.dev  ## CPU per test against others, in one run; table and plot in build/bench
-	$(BIN)/proctor bench
+	$(BIN)/proctor bench --quick
 
 doctor: $(VENV)/.service  ## what is missing or unsafe on this machine, and how to mend it
 	$(BIN)/proctor doctor
