@@ -21,10 +21,11 @@ ANSWER_SECONDS = 600.0
 
 
 class Service:
-    """`url`: one that is running; without it `start` runs `proctor serve` on a free port with `slots` slots."""
+    """`url`: one that is running; without it `start` runs `proctor serve` on a free port with `slots` slots (default:
+    BENCH_SLOTS, else one a processor; two busy processors that share a cache slow each other)."""
 
     def __init__(self, url: str | None = None, slots: int | None = None) -> None:
-        self._slots = slots or os.cpu_count() or 1
+        self._slots = slots or int(os.environ.get("BENCH_SLOTS", os.cpu_count() or 1))
         self._process: subprocess.Popen[bytes] | None = None
         self._own = url is None
         self.url = url or f"http://127.0.0.1:{_free_port()}"
