@@ -21,8 +21,10 @@ ANSWER_SECONDS = 600.0
 
 
 class Service:
-    """`url`: one that is running; without it `start` runs `proctor serve` on a free port with `slots` slots (default:
-    BENCH_SLOTS, else one a processor; two busy processors that share a cache slow each other)."""
+    """`url`: one that is running; without it `start` runs `proctor serve` on a free port with `slots` slots.
+
+    Their default is BENCH_SLOTS, else one a processor; two busy processors that share a cache slow each other.
+    """
 
     def __init__(self, url: str | None = None, slots: int | None = None) -> None:
         self._slots = slots or int(os.environ.get("BENCH_SLOTS", os.cpu_count() or 1))
