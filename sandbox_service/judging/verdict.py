@@ -26,9 +26,12 @@ MIB = 1 << 20
 def judge(outcome: Outcome, limits: Limits) -> tuple[Verdict, str | None]:
     """TLE, MLE, OLE or RTE with a reason, or AC: it ended well, and its answer is yet to be checked.
 
-    A run can break several limits; the first of CPU, output, memory and wall clock names it, and only a run that
-    broke none is RTE.
+    A run can break several limits; the first of resident memory, CPU, output, other signs of too little memory and wall
+    clock names it, and only a run that broke none is RTE. (Resident memory first: what takes too much of it is allowed
+    to go on for a while, and may run into another limit only for that.)
     """
+    if outcome.peak_memory_bytes > limits.memory_bytes:
+        return Verdict.MLE, _memory_message(outcome, limits)
     if _used_up_cpu(outcome, limits):
         return Verdict.TLE, f"{outcome.cpu_seconds:.2f} s of CPU time, the limit is {limits.cpu_seconds:g} s"
     if outcome.stdout_bytes > limits.output_bytes or outcome.signal == signal.SIGXFSZ:
@@ -49,7 +52,7 @@ def _used_up_cpu(outcome: Outcome, limits: Limits) -> bool:
 
 def _ran_out_of_memory(outcome: Outcome, limits: Limits) -> bool:
     """By what it really used: the address space, which is limited too, has room for stacks that are only reserved."""
-    if outcome.exit_code == OUT_OF_MEMORY or outcome.peak_memory_bytes > limits.memory_bytes:
+    if outcome.exit_code == OUT_OF_MEMORY:
         return True
     return outcome.signal == signal.SIGKILL and outcome.peak_memory_bytes >= NEAR_LIMIT * limits.memory_bytes
 
