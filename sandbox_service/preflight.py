@@ -22,6 +22,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from sandbox_service.errors import ConfigurationError
+from sandbox_service.jails.ourselves import process_status
 from sandbox_service.settings import Settings
 
 LEAST_KERNEL = (5, 9)  # close_range; clone gives a pidfd since 5.2
@@ -205,12 +206,6 @@ def listen(settings: Settings) -> socket.socket:
         listener.close()
         raise ConfigurationError(f"cannot listen on {where}: {_refusal(error, settings.port)}") from None
     return listener
-
-
-def process_status() -> dict[str, str]:
-    """`/proc/self/status`: what the kernel says of this process."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
 def _refusal(error: OSError, port: int) -> str:
