@@ -1,0 +1,172 @@
+#!lua flags=allow-oom
+-- Gives waiting submissions to a worker. ARGV: name, worker, most, idle, slots, the longest body, this turn, the last
+-- turn whose claims the worker has heard of. It is run even when memory is full: nothing else makes room.
+--
+-- Returns {'ok', need ×3, whether it gave up looking, time, nine values for each claim} or {'unknown'}.
+
+local worker, idle, longest = ARGV[2], number(ARGV[4]), number(ARGV[6])
+local MOST_CLAIMS = 64
+local WIDTH = 9
+if call('SISMEMBER', WORKERS, worker) == 0 then
+  return {'unknown'}
+end
+local time, looked, ids, values = clock(), 0, {}, {}
+
+-- A number as we write it, or nil.
+local function figure(value)
+  return value and #value <= 15 and string.find(value, '^%d+$') and tonumber(value) or nil
+end
+
+-- Somebody has written what we do not write, or taken it away: it goes, as far as it was ever counted.
+local function refuse(id, client)
+  local cost = figure(sound(try('HGET', SUB .. id, 'cost'))) or 0
+  local bytes = number(sound(try('HSTRLEN', SUB .. id, 'body')))
+  call('DEL', SUB .. id)
+  tally('refused', 1)
+  if call('ZREM', PENDING, id) == 1 then
+    gone[#gone + 1] = id
+    waiting_change = waiting_change - 1
+    account(client, -1, -bytes, -cost)
+  end
+end
+
+local PRIORITIES = {['0'] = true, ['1'] = true, ['2'] = true}
+
+local function is_whole(row)
+  return PRIORITIES[row[1]] and figure(row[2]) and figure(row[3]) and tonumber(row[4] or '') and row[5] and row[6]
+    and row[7] and #row[7] == 16 and row[8] and (not row[10] or figure(row[10]))
+end
+
+-- What a claim says of a submission, if it has this holder (or none) and the right kind of past.
+local function look(id, client, holder, suspect)
+  looked = looked + 1
+  local key = SUB .. id
+  local bytes = sound(try('HSTRLEN', key, 'body'))
+  if bytes == 0 and call('EXISTS', key) == 0 then
+    if call('ZSCORE', PENDING, id) then
+      refuse(id, client)
+    end
+    return false
+  end
+  if not bytes or bytes > longest then
+    return refuse(id, client)
+  end
+  local row = call('HMGET', key, 'priority', 'cost', 'tests', 'taken', 'suite', 'client', 'digest', 'body', 'holder',
+    'attempts', 'cache')
+  if (row[9] or nil) ~= holder or (suspect ~= nil and suspect ~= (number(row[10]) > 0)) then
+    return false
+  end
+  if not is_whole(row) then
+    return refuse(id, client)
+  end
+  return {id, row[8], row[5], row[2], row[3], number(row[10]), row[4], row[11] or '', row[7]}
+end
+
+local function give(claim)
+  ids[#ids + 1] = claim[1]
+  for each = 1, WIDTH do
+    values[#values + 1] = claim[each]
+  end
+end
+
+-- The worker did not hear of its last claims: the reply was lost on its way. It gets them again.
+local turn = call('HMGET', WORKER .. worker, 'turn', 'given')
+local again = turn[1] and turn[1] ~= ARGV[8]
+if again then
+  for _, id in ipairs(cmsgpack.unpack(turn[2])) do
+    local claim = call('SISMEMBER', STARTED .. worker, id) == 0 and look(id, '', worker)
+    if claim then
+      give(claim)
+    end
+  end
+end
+
+-- Ids whose earlier life this worker has still to end: a late answer would be taken for that of the new one.
+local ending, aside = {}, {}
+for _, id in ipairs(call('SMEMBERS', CANCEL .. worker)) do
+  ending[id] = true
+end
+
+local function take(id, client, suspect, put_back)
+  if ending[id] then
+    aside[#aside + 1] = {id, put_back}
+    return
+  end
+  local claim = look(id, client, nil, suspect)
+  if claim then
+    call('HSET', SUB .. id, 'holder', worker)
+    give(claim)
+  end
+end
+
+local function next_of(list, count)
+  local found = try('LPOP', list, count)
+  if found and found.err then
+    call('DEL', list)
+    tally('refused', 1)
+    return nil
+  end
+  return found or nil
+end
+
+local function take_suspect()
+  while #ids == 0 and looked < MOST_SWEPT do
+    local found = next_of(SUSPECTS, 1)
+    if not found then
+      return
+    end
+    local client = sound(try('HGET', SUB .. found[1], 'client')) or ''
+    take(found[1], client, true, function() put('RPUSH', SUSPECTS, found) end)
+  end
+end
+
+-- One turn of the ring: at most so many for the client at its head, which then goes to its end.
+local function take_turn(priority, ring, most)
+  local head = next_of(ring, 1)
+  if not head then
+    return false
+  end
+  local client = head[1]
+  local list = READY .. priority .. ':' .. client
+  for _, id in ipairs(next_of(list, most) or {}) do
+    take(id, client, false, function() enqueue('LPUSH', priority, client, {id}) end)
+  end
+  if call('EXISTS', list) == 1 then
+    call('RPUSH', ring, client)
+  end
+  return true
+end
+
+local function take_ready(wanted)
+  for priority = 0, 2 do
+    local ring = RING .. priority
+    local share = math.max(1, math.floor((wanted - #ids) / math.max(1, number(sound(try('LLEN', ring))))))
+    while #ids < wanted and looked < MOST_SWEPT and take_turn(priority, ring, math.min(share, wanted - #ids)) do end
+  end
+end
+
+if #ids == 0 then
+  again = false
+  local waiting, _, slots = need()
+  local share = math.floor(waiting * number(ARGV[5]) / (2 * math.max(1, slots)))
+  local wanted = math.min(number(ARGV[3]), MOST_CLAIMS, math.max(idle, share))
+  if wanted > 0 and idle > 0 then
+    take_suspect()
+  end
+  if #ids == 0 then
+    take_ready(wanted)
+  end
+end
+for each = #aside, 1, -1 do
+  aside[each][2]()
+end
+if #ids > 0 then
+  call('HSET', WORKER .. worker, 'turn', ARGV[7], 'given', cmsgpack.pack(ids))
+end
+if #ids > 0 and not again then
+  call('SADD', HELD .. worker, unpack(ids))
+  waiting_change = waiting_change - #ids
+end
+close_books()
+local waiting, workers, slots = need()
+return {'ok', waiting, workers, slots, looked >= MOST_SWEPT and 1 or 0, exact(time), unpack(values)}

@@ -1,0 +1,268 @@
+-- What all scripts share: the names of the keys, the books, and how a submission is read, sent home and erased.
+--
+-- ARGV[1] is the ledger's name, the prefix of every key. Keys are made here and not declared: this is not for a Redis
+-- Cluster. A script that fails half-way is not undone by Redis, so what others might have spoilt is read with `try`,
+-- and what is only counted is written at the end, by `close_books`.
+
+local call, try = redis.call, redis.pcall
+local PREFIX = ARGV[1] .. ':'
+local SUB, RES, CACHE, REPLIES = PREFIX .. 'sub:', PREFIX .. 'res:', PREFIX .. 'cache:', PREFIX .. 'rep:'
+local RING, READY, SUSPECTS = PREFIX .. 'ring:', PREFIX .. 'ready:', PREFIX .. 'suspects'
+local PENDING, WAITING = PREFIX .. 'pending', PREFIX .. 'waiting'
+local LOAD, CLIENTS, STATS = PREFIX .. 'load', PREFIX .. 'clients', PREFIX .. 'stats'
+local WORKER, WORKERS, SLOTS = PREFIX .. 'worker:', PREFIX .. 'workers', PREFIX .. 'slots'
+local HELD, STARTED, CANCEL = PREFIX .. 'held:', PREFIX .. 'started:', PREFIX .. 'cancel:'
+local REAPER = 'reaper'  -- holds what is lost until that is answered; not a worker
+local MOST_REPLIES = '100000'  -- as text: to write a number of Lua's, Redis takes longer than one would think
+local MOST_SWEPT = 4096  -- tombstones that one call looks at in one list
+
+-- Seconds, by the only clock that all share.
+local function clock()
+  local time = call('TIME')
+  return time[1] + time[2] / 1000000
+end
+
+-- A time that loses no digits: Lua would write 14.
+local function exact(time)
+  return string.format('%.6f', time)
+end
+
+local function number(value)
+  return tonumber(value or 0) or 0
+end
+
+-- What `try` gave, or nil if the key is missing or not of the type it should be.
+local function sound(value)
+  if value and not (type(value) == 'table' and value.err) then
+    return value
+  end
+end
+
+-- The books: the changes that this call makes to what is counted.
+
+local lines, gone, tallies, waiting_change = {}, {}, {}, 0
+
+-- (Lua knows a negative zero, which Redis does not take for a number.)
+local function account(client, count, bytes, cost)
+  local line = lines[client]
+  if line then
+    line[1], line[2], line[3] = line[1] + count, line[2] + bytes, line[3] + cost
+  else
+    lines[client] = {count + 0, bytes + 0, cost + 0}
+  end
+end
+
+local function tally(what, count)
+  tallies[what] = (tallies[what] or 0) + count
+end
+
+local function close_client(client, line)
+  local own = PREFIX .. 'load:' .. client
+  local count = call('HINCRBY', own, 'count', line[1])
+  local bytes = call('HINCRBY', own, 'bytes', line[2])
+  local cost = call('HINCRBY', own, 'cost', line[3])
+  if count <= 0 then
+    -- what is left over now is a trace of tampering: it goes from the totals as well
+    line[1], line[2], line[3] = line[1] - count, line[2] - bytes, line[3] - cost
+    call('DEL', own)
+    call('SREM', CLIENTS, client)
+  elseif line[1] > 0 then
+    call('SADD', CLIENTS, client)
+  end
+  call('HINCRBY', LOAD, 'count', line[1])
+  call('HINCRBY', LOAD, 'bytes', line[2])
+  call('HINCRBY', LOAD, 'cost', line[3])
+end
+
+local function close_books()
+  if #gone > 0 then
+    call('ZREM', PENDING, unpack(gone))
+  end
+  for client, line in pairs(lines) do
+    close_client(client, line)
+  end
+  if waiting_change ~= 0 and call('INCRBY', WAITING, waiting_change) <= 0 then
+    call('DEL', WAITING)
+  end
+  if #gone > 0 and call('EXISTS', PENDING) == 0 then
+    -- nothing is pending, so nothing can be counted: what tampering has left behind ends here
+    for _, client in ipairs(call('SMEMBERS', CLIENTS)) do
+      call('DEL', PREFIX .. 'load:' .. client)
+    end
+    call('DEL', LOAD, WAITING, CLIENTS)
+  end
+  for what, count in pairs(tallies) do
+    call('HINCRBY', STATS, what, count)
+  end
+end
+
+-- How much there is to do and for how many: what `Need` is made of.
+local function need()
+  return number(call('GET', WAITING)), call('SCARD', WORKERS), number(call('GET', SLOTS))
+end
+
+-- Submissions. A field that would be empty is absent: no holder, no cache key, no labels, nobody who waits. `attempts`
+-- counts the workers that were lost after they had started it; that it is started now is known from the set of its
+-- holder.
+
+local function read(id)
+  local key = SUB .. id
+  local row = sound(try(
+    'HMGET', key, 'holder', 'apis', 'keep', 'client', 'priority', 'cost', 'attempts', 'digest', 'cache'
+  ))
+  if not row or not row[8] then
+    return nil
+  end
+  return {
+    holder = row[1] or '', apis = row[2] or '', keep = row[3] == '1', client = row[4] or '', priority = row[5] or '1',
+    cost = number(row[6]), attempts = number(row[7]), digest = row[8], cache = row[9] or '',
+    bytes = call('HSTRLEN', key, 'body'),
+  }
+end
+
+local function somebody_waits(sub)
+  return sub.keep or sub.apis ~= ''
+end
+
+-- One more API process waits for it; a cancellation under way is withdrawn. Whether that process is new here.
+local function attach(id, sub, api)
+  if sub.holder ~= '' then
+    call('SREM', CANCEL .. sub.holder, id)
+  end
+  if api == '' or string.find(' ' .. sub.apis .. ' ', ' ' .. api .. ' ', 1, true) then
+    return false
+  end
+  call('HSET', SUB .. id, 'apis', sub.apis == '' and api or sub.apis .. ' ' .. api)
+  return true
+end
+
+local function is_ready(id)
+  local row = sound(try('HMGET', SUB .. id, 'digest', 'holder', 'attempts'))
+  return row and row[1] and not row[2] and not row[3]
+end
+
+-- Takes the ids of submissions that no longer wait from both ends of a list. Each was put there once, so on the average
+-- this costs nothing; it keeps one who submits and cancels, while others have precedence, from filling the memory.
+local function sweep(priority, client)
+  local list = READY .. priority .. ':' .. client
+  for _, side in ipairs({{-1, 'RPOP'}, {0, 'LPOP'}}) do
+    for _ = 1, MOST_SWEPT do
+      local id = sound(try('LINDEX', list, side[1]))
+      if not id or is_ready(id) then
+        break
+      end
+      call(side[2], list)
+    end
+  end
+  if call('EXISTS', list) == 0 then
+    call('LREM', RING .. priority, 0, client)
+  end
+end
+
+-- Puts ids at one end (LPUSH or RPUSH) of a list. What is there and is no list is not ours.
+local function put(push, list, ids)
+  if not sound(try(push, list, unpack(ids))) then
+    call('DEL', list)
+    tally('refused', 1)
+    call(push, list, unpack(ids))
+  end
+end
+
+-- Puts ids at one end of a client's list, and the client into the ring.
+local function enqueue(push, priority, client, ids)
+  put(push, READY .. priority .. ':' .. client, ids)
+  if not sound(try('LPOS', RING .. priority, client)) then
+    put('RPUSH', RING .. priority, {client})
+  end
+end
+
+-- It waits again, before all others of its client. One that was started by a worker that was lost waits among the
+-- suspects.
+local function send_home(id, sub)
+  call('HDEL', SUB .. id, 'holder')
+  waiting_change = waiting_change + 1
+  if sub.attempts > 0 then
+    put('RPUSH', SUSPECTS, {id})
+  else
+    enqueue('LPUSH', sub.priority, sub.client, {id})
+  end
+end
+
+-- Out of the ledger, and out of the books. The sets of its holder are the caller's to put right.
+local function erase(id, sub)
+  call('DEL', SUB .. id)
+  gone[#gone + 1] = id
+  account(sub.client, -1, -sub.bytes, -sub.cost)
+  if sub.holder == '' then
+    waiting_change = waiting_change - 1
+  end
+end
+
+-- As `erase`, for one that may wait in a list.
+local function strike(id, sub)
+  erase(id, sub)
+  tally('cancelled', 1)
+  if sub.holder ~= '' then
+    call('SREM', HELD .. sub.holder, id)
+    call('SREM', STARTED .. sub.holder, id)
+  elseif sub.attempts > 0 then
+    call('LREM', SUSPECTS, 0, id)
+  else
+    sweep(sub.priority, sub.client)
+  end
+end
+
+-- The worker has it no longer and did not finish it: it goes home, or away if it was cancelled and nobody has joined
+-- since.
+local function hand_back(id, sub, cancelled)
+  call('SREM', STARTED .. sub.holder, id)
+  call('SREM', HELD .. sub.holder, id)
+  if cancelled and not somebody_waits(sub) then
+    erase(id, sub)
+    tally('cancelled', 1)
+  else
+    send_home(id, sub)
+  end
+end
+
+-- Remembers an answer and sends it to all who wait. All answers are stored in one form: a flag (G for a grade, F for a
+-- fault), the 16 bytes of the digest (if it is a grade), the answer. The client makes it, for long strings are dear in
+-- Lua.
+local function publish(id, sub, answer, seconds)
+  call('SET', RES .. id, answer, 'EX', seconds)
+  for api in string.gmatch(sub.apis, '[^ ]+') do
+    try('XADD', REPLIES .. api, 'NOMKSTREAM', 'MAXLEN', '~', MOST_REPLIES, '*', 'i', id, 'a', answer)
+  end
+end
+
+local function deregister(worker)
+  local slots = number(call('HGET', WORKER .. worker, 'slots'))
+  call('DEL', WORKER .. worker, HELD .. worker, STARTED .. worker, CANCEL .. worker)
+  local known = call('SREM', WORKERS, worker) == 1
+  if known and (call('DECRBY', SLOTS, slots) <= 0 or call('EXISTS', WORKERS) == 0) then
+    call('DEL', SLOTS)
+  end
+  return known
+end
+
+-- Bounds
+
+-- Which bound `new` would go over, or nil: {what, used, new, share, clients}. One who has nothing pending may always
+-- have one.
+local BOUNDS = {'submissions', 'bytes', 'cost'}
+
+local function over(client, new, bounds)
+  local row = call('HMGET', PREFIX .. 'load:' .. client, 'count', 'bytes', 'cost')
+  local clients = call('SCARD', CLIENTS) + 1 - call('SISMEMBER', CLIENTS, client)
+  if number(row[1]) <= 0 and new[1] <= 1 then
+    return nil
+  end
+  for each, what in ipairs(BOUNDS) do
+    local share = bounds[each] / clients
+    if number(row[each]) + new[each] > share then
+      local slots = math.max(1, number(call('GET', SLOTS)))
+      local seconds = number(call('HGET', LOAD, 'cost')) / slots / 1000000
+      return {'full', what, number(row[each]), new[each], math.floor(share), clients, exact(seconds)}
+    end
+  end
+end

@@ -1,0 +1,38 @@
+#!lua flags=allow-oom
+-- An API process has nobody left who waits for these. ARGV: name, api, whether those that are kept go too, ids. What
+-- nobody waits for is cancelled: struck if it waits, otherwise its holder is told with its next beat.
+
+local api, all = ARGV[2], ARGV[3] == '1'
+
+local function detach(id, sub)
+  local left = {}
+  for each in string.gmatch(sub.apis, '%S+') do
+    if each ~= api then
+      left[#left + 1] = each
+    end
+  end
+  sub.apis = table.concat(left, ' ')
+  if sub.apis == '' then
+    call('HDEL', SUB .. id, 'apis')
+  else
+    call('HSET', SUB .. id, 'apis', sub.apis)
+  end
+end
+
+for each = 4, #ARGV do
+  local id = ARGV[each]
+  local sub = read(id)
+  if sub then
+    detach(id, sub)
+    if sub.apis == '' and (all or not sub.keep) then
+      if sub.holder == '' then
+        strike(id, sub)
+      elseif sub.holder ~= REAPER then
+        call('HDEL', SUB .. id, 'keep')
+        call('SADD', CANCEL .. sub.holder, id)
+      end
+    end
+  end
+end
+close_books()
+return 0

@@ -1,0 +1,14 @@
+#!lua flags=no-writes
+-- All workers. ARGV: name. Returns seven values for each.
+
+local found = {}
+for _, worker in ipairs(call('SMEMBERS', WORKERS)) do
+  local row = call('HMGET', WORKER .. worker, 'info', 'slots', 'busy', 'ready_slots', 'beats')
+  found[#found + 1] = worker
+  found[#found + 1] = row[1] or '{}'
+  for each = 2, 5 do
+    found[#found + 1] = number(row[each])
+  end
+  found[#found + 1] = call('SCARD', HELD .. worker)
+end
+return found

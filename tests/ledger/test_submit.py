@@ -1,0 +1,234 @@
+"""What is taken, what is known already, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from redis.asyncio import Redis
+
+from sandbox_service.errors import BadRequest, IdReused, QueueFull
+from sandbox_service.ledger.entries import Bounds, Finish, Start, Taken
+from sandbox_service.ledger.ledger import Ledger
+from tests.ledger.fleet import ROOMY, all_replies, claim, entries, entry, ids, residue, run, submit
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_submission_is_new_then_joined_then_answered(ledger: Ledger) -> None:
+    await ledger.open_replies("api")
+    await ledger.register("w", {}, 4)
+    assert await submit(ledger, entry("a")) == ["new"]
+    assert await submit(ledger, entry("a")) == ["joined"]
+    claims = await claim(ledger, "w")
+    assert await submit(ledger, entry("a")) == ["joined"]
+    assert await run(ledger, "w", claims) == []
+    assert (await ledger.submit([entry("a")], "api", ROOMY))[0] == [Taken("answered", b"answer")]
+    assert [(each.id, each.answer) for each in await all_replies(ledger)] == [("a", b"answer")]
+
+
+async def test_all_that_was_submitted_arrives_at_the_worker(ledger: Ledger) -> None:
+    await ledger.register("w", {}, 4)
+    await submit(ledger, entry("a", b"\0\xff body", suite="s1", cost=1.25, tests=7, cache="key", priority=0))
+    (got,) = await claim(ledger, "w")
+    assert (got.id, got.body, got.suite, got.cost, got.tests, got.cache) == ("a", b"\0\xff body", "s1", 1.25, 7, "key")
+    assert (got.attempts, got.alone) == (0, False)
+    assert 0 <= got.now - got.taken < 5
+
+
+async def test_every_api_process_that_joined_is_answered_once(ledger: Ledger) -> None:
+    await ledger.register("w", {}, 4)
+    for api in ("one", "two"):
+        await ledger.open_replies(api)
+        await submit(ledger, entry("a"), api=api)
+        await submit(ledger, entry("a"), api=api)
+    await run(ledger, "w", await claim(ledger, "w"))
+    assert ids(await all_replies(ledger, "one")) == ids(await all_replies(ledger, "two")) == ["a"]
+
+
+@pytest.mark.parametrize("stage", ["waiting", "held", "answered"])
+async def test_an_id_with_another_body_is_refused_and_nothing_of_the_batch_is_taken(ledger: Ledger, stage: str) -> None:
+    await ledger.register("w", {}, 4)
+    await submit(ledger, entry("a"))
+    if stage != "waiting":
+        claims = await claim(ledger, "w")
+        if stage == "answered":
+            await run(ledger, "w", claims)
+    before = (await ledger.totals()).count
+    with pytest.raises(IdReused, match="'a' was used with another body"):
+        await submit(ledger, entry("b"), entry("a", b"print(2)"))
+    assert (await ledger.totals()).count == before
+
+
+async def test_after_a_fault_the_same_id_is_taken_anew(ledger: Ledger) -> None:
+    await ledger.register("w", {}, 4)
+    await submit(ledger, entry("a"))
+    await claim(ledger, "w")
+    await ledger.settle("w", [Start("a"), Finish("a", b"our fault", fault=True)])
+    assert (await ledger.look(["a"]))[0].fault
+    assert await submit(ledger, entry("a", b"another body")) == ["new"]
+    assert (await ledger.look(["a"]))[0].state == "pending"
+
+
+async def test_equal_work_is_answered_from_the_cache_unless_it_is_kept(ledger: Ledger, redis: Redis) -> None:
+    await ledger.register("w", {}, 4)
+    await submit(ledger, entry("a", cache="key"), entry("b", cache="other"))
+    await claim(ledger, "w")
+    await ledger.settle("w", [Finish("a", b"answer", cacheable=True), Finish("b", b"not to be shared")])
+    taken, _ = await ledger.submit([entry("c", cache="key"), entry("d", cache="other")], "api", ROOMY)
+    assert taken == [Taken("cached", b"answer"), Taken("new")]
+    assert await submit(ledger, entry("e", cache="key", keep=True)) == ["new"]
+    assert (await ledger.totals()).stats == {"cached": 1}
+    assert (await ledger.look(["c"]))[0].state == "gone"
+
+
+async def test_a_cache_of_no_seconds_is_none(redis: Redis) -> None:
+    ledger = Ledger(redis, "test", cache_seconds=0)
+    await ledger.register("w", {}, 4)
+    await submit(ledger, entry("a", cache="key"))
+    await claim(ledger, "w")
+    await ledger.settle("w", [Finish("a", b"answer", cacheable=True)])
+    assert await submit(ledger, entry("b", cache="key")) == ["new"]
+
+
+async def test_ledgers_of_different_names_do_not_know_each_other(redis: Redis) -> None:
+    assert await submit(Ledger(redis, "one"), entry("a")) == ["new"]
+    assert await submit(Ledger(redis, "two"), entry("a", b"another")) == ["new"]
+
+
+# --- bounds
+
+
+@pytest.mark.parametrize(
+    ("bounds", "figure"),
+    [
+        (Bounds(4, 10**9, 1e9), "4 submissions of this client"),
+        (Bounds(10**9, 32, 1e9), "32 bytes of this client"),
+        (Bounds(10**9, 10**9, 2.0), "2.0 CPU seconds of this client"),
+    ],
+)
+async def test_each_bound_holds_and_is_named(ledger: Ledger, bounds: Bounds, figure: str) -> None:
+    await submit(ledger, *entries("a", 4), bounds=bounds)  # 8 bytes and half a second each
+    with pytest.raises(QueueFull, match=figure) as refusal:
+        await submit(ledger, entry("b"), bounds=bounds)
+    assert refusal.value.retry_after_seconds == pytest.approx(2.0)  # two seconds of work, no slot at all
+    assert await submit(ledger, *entries("a", 4), bounds=bounds) == ["joined"] * 4
+
+
+async def test_clients_share_the_bounds_equally(ledger: Ledger) -> None:
+    bounds = Bounds(100, 10**9, 1e9)
+    await submit(ledger, *entries("a", 60), bounds=bounds)
+    with pytest.raises(QueueFull):
+        await submit(ledger, *entries("b", 51, client="bert"), bounds=bounds)
+    await submit(ledger, *entries("b", 50, client="bert"), bounds=bounds)
+    with pytest.raises(QueueFull, match=r"60 submissions .* share, 50 submissions .*: 2"):
+        await submit(ledger, entry("one more"), bounds=bounds)
+
+
+async def test_one_who_has_nothing_pending_may_always_have_one(ledger: Ledger) -> None:
+    tiny = Bounds(1, 10, 0.1)
+    assert await submit(ledger, entry("a", b"x" * 1000, cost=99.0), bounds=tiny) == ["new"]
+    assert await submit(ledger, entry("b", b"x" * 1000, cost=99.0, client="bert"), bounds=tiny) == ["new"]
+    with pytest.raises(QueueFull) as refusal:
+        await submit(ledger, entry("c", client="bert"), bounds=tiny)
+    assert refusal.value.retry_after_seconds == 60.0
+
+
+async def test_retry_after_knows_the_slots(ledger: Ledger) -> None:
+    await ledger.register("w", {}, 10)
+    await submit(ledger, *entries("a", 100))
+    with pytest.raises(QueueFull) as refusal:
+        await submit(ledger, entry("b"), bounds=Bounds(1, 10**9, 1e9))
+    assert refusal.value.retry_after_seconds == pytest.approx(5.0)
+
+
+async def test_room_for_says_not_now_and_never(ledger: Ledger) -> None:
+    bounds = Bounds(10, 1000, 10.0)
+    await ledger.room_for("anna", 10, 1000, 10.0, bounds)
+    await ledger.room_for("anna", 1, 5000, 99.0, bounds)
+    for never in ((11, 0, 0.0), (2, 1001, 0.0), (2, 0, 10.5)):
+        with pytest.raises(BadRequest, match="at once"):
+            await ledger.room_for("anna", *never, bounds)
+    await submit(ledger, entry("a"), bounds=bounds)
+    with pytest.raises(QueueFull):
+        await ledger.room_for("anna", 10, 0, 0.0, bounds)
+
+
+# --- batches of several calls
+
+
+async def test_a_large_batch_is_taken_in_order(ledger: Ledger) -> None:
+    await ledger.register("w", {}, 4)
+    await submit(ledger, *entries("a", 1300))
+    assert await submit(ledger, *entries("a", 1300)) == ["joined"] * 1300
+    seen: list[str] = []
+    while claims := await claim(ledger, "w"):
+        seen += ids(claims)
+    assert seen == [f"a{number}" for number in range(1300)]
+
+
+async def test_a_large_batch_is_refused_by_its_total_at_once(ledger: Ledger, redis: Redis) -> None:
+    with pytest.raises(QueueFull, match="1300 submissions more"):
+        await submit(ledger, *entries("a", 1300), bounds=Bounds(1299, 10**9, 1e9))
+    assert await residue(redis) == []
+
+
+@pytest.mark.parametrize("keep", [False, True])
+async def test_a_large_batch_that_fails_late_leaves_nothing(ledger: Ledger, redis: Redis, keep: bool) -> None:
+    await submit(ledger, entry("used"), entry("a7"), api="other")
+    with pytest.raises(IdReused):
+        await submit(ledger, *entries("a", 1300, keep=keep), entry("used", b"another"))
+    assert (await ledger.totals()).count == 2
+    await ledger.release("other", ["used"])
+    assert await redis.hget("test:sub:a7", "apis") == b"other"
+
+
+async def test_a_batch_that_fails_late_leaves_alone_what_others_keep(ledger: Ledger) -> None:
+    await submit(ledger, entry("used"), entry("a7", keep=True), api="")
+    with pytest.raises(IdReused):
+        await submit(ledger, *entries("a", 600), entry("used", b"another"))
+    assert (await ledger.totals()).count == 2
+
+
+async def test_repeating_what_is_pending_needs_no_room(ledger: Ledger) -> None:
+    bounds = Bounds(1300, 10**9, 1e9)
+    await submit(ledger, *entries("a", 1300), bounds=bounds)
+    assert await submit(ledger, *entries("a", 1300), bounds=bounds) == ["joined"] * 1300
+
+
+# --- figures
+
+
+async def test_totals_are_exact_whatever_the_costs(ledger: Ledger, redis: Redis) -> None:
+    await ledger.register("w", {}, 4)
+    await submit(ledger, *(entry(f"a{number}", b"x" * number, cost=0.1) for number in range(1, 101)))
+    await submit(ledger, entry("b", client="bert", cost=math.pi))
+    totals = await ledger.totals()
+    assert (totals.count, totals.waiting, totals.bytes, totals.clients) == (101, 101, 5058, 2)
+    assert totals.cost == pytest.approx(10.0 + math.pi, abs=1e-6)
+    assert 0 <= totals.oldest_seconds < 5
+    while claims := await claim(ledger, "w"):
+        await run(ledger, "w", claims)
+    totals = await ledger.totals()
+    assert (totals.count, totals.waiting, totals.bytes, totals.cost, totals.clients) == (0, 0, 0, 0.0, 0)
+    assert await residue(redis) == []
+
+
+async def test_nothing_is_a_figure_too(ledger: Ledger, redis: Redis) -> None:
+    await ledger.register("w", {}, 4)
+    await submit(ledger, entry("a", b"", cost=0.0, tests=0, suite="", client=""))
+    await run(ledger, "w", await claim(ledger, "w"), b"")
+    assert (await ledger.look(["a"]))[0].answer == b""
+    assert await residue(redis) == []
+
+
+async def test_need_counts_work_and_hands(ledger: Ledger) -> None:
+    await ledger.register("v", {}, 4)
+    await ledger.register("w", {}, 8)
+    await ledger.register("w", {}, 6)
+    _, need = await ledger.submit(entries("a", 20), "api", ROOMY)
+    assert need == (20, 2, 10)
+    _, need = await ledger.claim("w", 5, 5, 6)
+    assert need == (15, 2, 10)
+    await ledger.leave("v")
+    assert (await ledger.beat("w", 5, 1))[1] == (15, 1, 6)
