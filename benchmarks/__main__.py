@@ -1,10 +1,10 @@
-"""`python -m benchmarks [run|soak|load] …`: `run` unless told otherwise."""
+"""`python -m benchmarks [run|soak|load|fleet] …`: `run` unless told otherwise."""
 
 import sys
 
-from benchmarks import load, run, soak
+from benchmarks import fleet, load, run, soak
 
-COMMANDS = {"run": run.main, "soak": soak.main, "load": load.main}
+COMMANDS = {"run": run.main, "soak": soak.main, "load": load.main, "fleet": fleet.main}
 
 
 def main(arguments: list[str]) -> int:

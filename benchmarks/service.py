@@ -26,20 +26,21 @@ class Service:
     Their default is BENCH_SLOTS, else one a processor; two busy processors that share a cache slow each other.
     """
 
-    def __init__(self, url: str | None = None, slots: int | None = None) -> None:
+    def __init__(self, url: str | None = None, slots: int | None = None, **settings: object) -> None:
         self._slots = slots or int(os.environ.get("BENCH_SLOTS", os.cpu_count() or 1))
+        self._settings = {f"SANDBOX_{name.upper()}": str(value) for name, value in settings.items()}
         self._process: subprocess.Popen[bytes] | None = None
         self._own = url is None
-        self.url = url or f"http://127.0.0.1:{_free_port()}"
+        self.url = url or f"http://127.0.0.1:{free_port()}"
 
     def start(self) -> None:
         """Start it, unless it is someone else's, and wait until it is ready."""
         if self._own:
             self._process = subprocess.Popen(
-                [_command(), "serve", "--port", str(urlsplit(self.url).port)],
+                [command(), "serve", "--port", str(urlsplit(self.url).port)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env=dict(os.environ) | {"SANDBOX_SLOTS": str(self._slots)},
+                env=environment(slots=self._slots) | self._settings,
             )
         deadline = time.monotonic() + READY_SECONDS
         while not self._ready():
@@ -59,6 +60,12 @@ class Service:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+
+    @property
+    def pid(self) -> int:
+        """Its process, if it is ours."""
+        assert self._process
+        return self._process.pid
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """One question, one answer."""
@@ -93,7 +100,13 @@ class Service:
             connection.close()
 
 
-def _command() -> str:
+def environment(**settings: object) -> dict[str, str]:
+    """Of what we start: every submission is graded, and once."""
+    ours = {"cache_seconds": 0, "recheck_share": 0, "log_level": "error"} | settings
+    return dict(os.environ) | {f"SANDBOX_{name.upper()}": str(value) for name, value in ours.items()}
+
+
+def command() -> str:
     """The console script of the environment that we run in."""
     script = Path(sys.executable).with_name("proctor")
     if not script.exists():
@@ -101,7 +114,8 @@ def _command() -> str:
     return str(script)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """One that nobody listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -1,4 +1,4 @@
-"""The command line: `proctor serve`, `grade`, `doctor`, `bench`.
+"""The command line: `proctor serve`, `worker`, `grade`, `doctor`, `bench`.
 
 Here is what can be said on it and nothing else. Each command imports what it needs when it is run.
 """
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from sandbox_service import preflight
-from sandbox_service.errors import ProctorError
+from sandbox_service.errors import ConfigurationError, ProctorError
 from sandbox_service.settings import PREFIX, Settings
 
 WRONG = 2  # argparse's own status for what it cannot understand
@@ -50,6 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--port", type=int)
     serve.add_argument("--settings", action="store_true", help="list all settings and end")
     serve.set_defaults(run=_serve)
+    worker = commands.add_parser("worker", help="grade for a fleet with all slots of this machine (SANDBOX_REDIS_URL)")
+    worker.set_defaults(run=_worker)
     grade = commands.add_parser("grade", help="grade solution files against a problem file")
     grade.add_argument(
         "problem", type=Path, help="JSON: the fields of a submission except its code, or a list of tests"
@@ -78,11 +80,21 @@ def _serve(options: argparse.Namespace) -> int:
         if (value := getattr(options, name)) is not None
     }
     settings = Settings.from_environment(os.environ | given)
-    if not options.settings:
+    if not options.settings and not settings.redis_url:
         preflight.require(settings)
     from sandbox_service import serving
 
     return serving.list_settings() if options.settings else serving.serve(settings)
+
+
+def _worker(_: argparse.Namespace) -> int:
+    settings = Settings.from_environment()
+    if not settings.redis_url:
+        raise ConfigurationError("a worker takes its work from Redis: set SANDBOX_REDIS_URL (proctor serve needs none)")
+    preflight.require(settings)
+    from sandbox_service import working
+
+    return working.work(settings)
 
 
 def _grade(options: argparse.Namespace) -> int:

@@ -6,8 +6,12 @@
     │   ├── UnsupportedLanguage
     │   ├── LimitTooHigh
     │   ├── BodyTooLarge        413
-    │   └── IdReused            409
-    ├── QueueFull               come back later (429)
+    │   ├── IdReused            409
+    │   ├── UnknownSuite        409
+    │   └── NotFound            404
+    ├── ComeBackLater           429
+    │   ├── QueueFull           too much is waiting
+    │   └── TooManyGuesses      of an API key
     ├── Unavailable             no jail, no worker, shutting down (503)
     └── SandboxFault            the jail failed, not the program: never a verdict about the program
         ├── JailDied            it ended, hung or broke the protocol while it had work
@@ -42,16 +46,32 @@ class IdReused(BadRequest):
     """That id was used before, with another body (409)."""
 
 
+class UnknownSuite(BadRequest):
+    """No such suite here; upload it and send the submission again (409)."""
+
+
+class NotFound(BadRequest):
+    """There is no such submission or suite, or there is no more (404)."""
+
+
 class BodyTooLarge(BadRequest):
     """The body, or what it unpacks to, is over the limit (413)."""
 
 
-class QueueFull(ProctorError):
-    """The queue's bound is reached; try again after `retry_after_seconds`."""
+class ComeBackLater(ProctorError):
+    """Not now; try again after `retry_after_seconds`."""
 
     def __init__(self, message: str, retry_after_seconds: float) -> None:
         super().__init__(message)
         self.retry_after_seconds = retry_after_seconds
+
+
+class QueueFull(ComeBackLater):
+    """The queue's bound is reached."""
+
+
+class TooManyGuesses(ComeBackLater):
+    """Too many wrong keys came from one address."""
 
 
 class Unavailable(ProctorError):

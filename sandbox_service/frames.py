@@ -7,23 +7,23 @@ import socket
 import struct
 from typing import NamedTuple
 
-HEADER = struct.Struct("<IBQd")
-SUBMIT, CANCEL, GRADE, STATUS, CANCELLED = range(1, 6)
+HEADER = struct.Struct("<IBQ")
+SUBMIT, CANCEL, GRADE, STATUS, CANCELLED, SUITE = range(1, 7)
+SUITES, SUITES_BYTES = 256, 64 << 20  # what a slot keeps; the service keeps the same books, so it need not ask
 CHUNK = 1 << 20
 
 
 class Frame(NamedTuple):
-    """One message. `moment` is the sender's monotonic clock, which all processes of a machine share."""
+    """One message."""
 
     kind: int
     key: int
-    moment: float
     payload: bytes
 
 
-def pack(kind: int, key: int, moment: float, payload: bytes = b"") -> bytes:
+def pack(kind: int, key: int, payload: bytes = b"") -> bytes:
     """A message as bytes."""
-    return HEADER.pack(len(payload), kind, key, moment) + payload
+    return HEADER.pack(len(payload), kind, key) + payload
 
 
 class Line:
@@ -37,7 +37,7 @@ class Line:
 
     def send(self, kind: int, key: int = 0, payload: bytes = b"") -> None:
         """Send one message. Raises OSError if the service is gone."""
-        self._connection.sendall(pack(kind, key, 0.0, payload))
+        self._connection.sendall(pack(kind, key, payload))
 
     def next(self, seconds: float) -> Frame | None:
         """The next submission; None after `seconds` without one. Raises EOFError when the service has gone."""
@@ -67,10 +67,10 @@ class Line:
             raise EOFError("the service has gone")
         self._buffer += data
         while len(self._buffer) >= HEADER.size:
-            size, kind, key, moment = HEADER.unpack_from(self._buffer)
+            size, kind, key = HEADER.unpack_from(self._buffer)
             if len(self._buffer) < HEADER.size + size:
                 return
-            frame = Frame(kind, key, moment, bytes(self._buffer[HEADER.size : HEADER.size + size]))
+            frame = Frame(kind, key, bytes(self._buffer[HEADER.size : HEADER.size + size]))
             del self._buffer[: HEADER.size + size]
             if kind == CANCEL:
                 self._cancelled.add(key)

@@ -40,6 +40,7 @@ from sandbox_service.schema import (
     Timing,
     Verdict,
 )
+from sandbox_service.suites import chosen
 
 T = TypeVar("T")
 SET_TAG = "__set__"
@@ -76,7 +77,20 @@ class Grader:
         self._quiet = quiet or NoQuiet()
 
     def grade(self, submission: Submission, is_cancelled: Callable[[], bool] = lambda: False) -> Grade:
-        """Run the submission's tests and say what they came to. Raises Cancelled between two tests, if so asked."""
+        """Run the submission's tests (its `tests`; who grades a suite has put them there) and say what they came to.
+
+        Raises Cancelled between two tests, if so asked.
+        """
+        if submission.sample is None:
+            return self._grade_all(submission, is_cancelled)
+        tests = chosen(submission.tests or (), submission.sample)
+        only = {"tests": [test for _, test in tests], "sample": None}
+        grade = self._grade_all(submission.model_copy(update=only), is_cancelled)
+        # they were judged by their place in the sample; who reads the grade has the suite
+        placed = [result.model_copy(update={"index": tests[result.index][0]}) for result in grade.tests]
+        return grade.model_copy(update={"tests": placed})
+
+    def _grade_all(self, submission: Submission, is_cancelled: Callable[[], bool]) -> Grade:
         begin = time.monotonic()
         source = _source(submission)
         results: list[TestResult] = []
@@ -95,8 +109,9 @@ class Grader:
     def _grade(
         self, submission: Submission, results: list[TestResult], fault: SandboxFault | None, no_code: bool, took: float
     ) -> Grade:
-        total = len(submission.tests)
-        weights = [test.weight for test in submission.tests]
+        tests = submission.tests or ()
+        total = len(tests)
+        weights = [test.weight for test in tests]
         verdict = Verdict.CE if no_code else overall(results, total)
         reward = score(submission.reward, verdict, results, weights, no_format=no_code)
         failed = next((result for result in results if result.verdict == verdict != Verdict.AC), None)
@@ -166,7 +181,7 @@ class _Work:
 
     def run(self) -> None:
         """Run the tests, or up to the first failure; `done` has their results. Raises SandboxFault, Cancelled."""
-        numbered = enumerate(self._submission.tests)
+        numbered = enumerate(self._submission.tests or ())
         for is_call, group in groupby(numbered, key=lambda item: isinstance(item[1], CallTest)):
             tests = list(group)
             for result in self._calls(tests) if is_call else self._singles(tests):
@@ -323,7 +338,8 @@ def _source(submission: Submission) -> str | None:
 
 def _one_box(submission: Submission) -> bool:
     """Whether all its tests are likely to be run in one box."""
-    return len(submission.tests) == 1 or all(isinstance(test, CallTest) for test in submission.tests)
+    tests = submission.tests or ()
+    return len(tests) == 1 or all(isinstance(test, CallTest) for test in tests)
 
 
 def _failure_kind(fault: SandboxFault) -> str:

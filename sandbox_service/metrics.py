@@ -2,76 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from sandbox_service.queues.base import JobQueue
-from sandbox_service.schema import Grade, Submission
+from sandbox_service.answers import Answer
+from sandbox_service.queues.base import Job, JobQueue, Ticket
+from sandbox_service.queues.wrapper import Wrapper
 
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # a fork … the longest wall limit
 
+# exported from the beginning, since the first of a kind is no increase where there was no nought before it
+EVENTS = ("cached", "cancelled", "duplicates", "lost", "reaped", "refused", "requeued", "watchdog")
 
-class MeteredQueue:
+
+class MeteredQueue(Wrapper):
     """A queue that counts what passes through it."""
 
     def __init__(self, queue: JobQueue, registry: CollectorRegistry) -> None:
-        self._queue = queue
-        self._grades = Counter("proctor_grades", "Submissions answered, by verdict", ["verdict"], registry=registry)
+        super().__init__(queue)
+        by = ["verdict", "language"]
+        self._queued = Histogram("proctor_queue_seconds", "Wait for a slot", by, buckets=SECONDS, registry=registry)
+        self._graded = Histogram("proctor_grade_seconds", "Time in a slot", by, buckets=SECONDS, registry=registry)
+        self._total = Histogram(
+            "proctor_answer_seconds", "From submission to answer", by, buckets=SECONDS, registry=registry
+        )
         self._faults = Counter("proctor_faults", "Submissions without a verdict, by kind", ["kind"], registry=registry)
         self._tests = Counter("proctor_tests", "Tests run, by verdict", ["verdict"], registry=registry)
-        self._queued = Histogram("proctor_queue_seconds", "Wait for a slot", buckets=SECONDS, registry=registry)
-        self._graded = Histogram("proctor_grade_seconds", "Time in a slot", buckets=SECONDS, registry=registry)
+        self._retries = Counter("proctor_retries", "Attempts beyond each submission's first", registry=registry)
         registry.register(_State(queue))
 
-    def submit(self, submission: Submission) -> None:
-        """See JobQueue."""
-        self._queue.submit(submission)
+    async def submit(self, jobs: Sequence[Job]) -> list[Ticket]:
+        """See JobQueue; the answers are counted."""
+        began = asyncio.get_running_loop().time()
+        tickets = await super().submit(jobs)
+        for ticket in tickets:
+            ticket.answer.add_done_callback(lambda answer: self._count(answer, began))
+        return tickets
 
-    async def wait(self, submission_id: str) -> Grade:
-        """See JobQueue; the grade is counted."""
-        grade = await self._queue.wait(submission_id)
-        self._count(grade)
-        return grade
-
-    def _count(self, grade: Grade) -> None:
-        self._grades.labels(grade.verdict).inc()
-        if grade.failure_kind:
-            self._faults.labels(grade.failure_kind).inc()
-        for test in grade.tests:
-            self._tests.labels(test.verdict).inc()
-        self._queued.observe(grade.timing.queued_seconds)
-        self._graded.observe(grade.timing.graded_seconds)
-
-    def release(self, submission_id: str) -> None:
-        """See JobQueue."""
-        self._queue.release(submission_id)
-
-    def room_for(self, submissions: int) -> None:
-        """See JobQueue."""
-        self._queue.room_for(submissions)
-
-    def depth(self) -> int:
-        """See JobQueue."""
-        return self._queue.depth()
-
-    def unready(self) -> list[str]:
-        """See JobQueue."""
-        return self._queue.unready()
-
-    def languages(self) -> list[str]:
-        """See JobQueue."""
-        return self._queue.languages()
-
-    async def drain(self, seconds: float) -> None:
-        """See JobQueue."""
-        await self._queue.drain(seconds)
-
-    async def close(self) -> None:
-        """See JobQueue."""
-        await self._queue.close()
+    def _count(self, answer: asyncio.Future[Answer], began: float) -> None:
+        if answer.cancelled() or answer.exception() is not None:
+            return
+        facts = answer.result().facts
+        verdict, language = facts["verdict"], facts["grader"]["language"].partition(" ")[0]
+        self._queued.labels(verdict, language).observe(facts["timing"]["queued_seconds"])
+        self._graded.labels(verdict, language).observe(facts["timing"]["graded_seconds"])
+        self._total.labels(verdict, language).observe(asyncio.get_running_loop().time() - began)
+        if facts["failure_kind"]:
+            self._faults.labels(facts["failure_kind"]).inc()
+        self._retries.inc(max(0, facts["grader"]["attempts"] - 1))
+        for test in facts["tests"]:
+            self._tests.labels(test["verdict"]).inc()
 
 
 class _State(Collector):
@@ -81,5 +65,22 @@ class _State(Collector):
         self._queue = queue
 
     def collect(self) -> Iterator[Metric]:
-        yield GaugeMetricFamily("proctor_pending", "Submissions waiting or being graded", value=self._queue.depth())
-        yield GaugeMetricFamily("proctor_ready", "1 if something can be graded", value=not self._queue.unready())
+        depth, workers = self._queue.depth(), self._queue.workers()
+        gauges = {
+            "pending_submissions": ("Submissions waiting or being graded", depth.submissions),
+            "waiting_submissions": ("Submissions that no slot or worker has yet", depth.waiting),
+            "pending_cpu_seconds": ("Estimated CPU time of what is pending", depth.cpu_seconds),
+            "pending_bytes": ("Bytes of what is pending", depth.bytes),
+            "oldest_pending_seconds": ("Age of the oldest that is not answered", depth.oldest_seconds),
+            "workers": ("Machines that grade", len(workers)),
+            "slots": ("Grading processes", sum(worker.slots for worker in workers)),
+            "slots_ready": ("Grading processes whose jails are proved", sum(worker.ready for worker in workers)),
+            "slots_busy": ("Grading processes with a submission in hand", sum(worker.busy for worker in workers)),
+            "ready": ("1 if something can be graded", int(not self._queue.unready())),
+        }
+        for name, (text, value) in gauges.items():
+            yield GaugeMetricFamily(f"proctor_{name}", text, value=value)
+        events = CounterMetricFamily("proctor_events", "What happened in the queue, by kind", labels=["kind"])
+        for kind, count in sorted((dict.fromkeys(EVENTS, 0) | self._queue.counts()).items()):
+            events.add_metric([kind], count)
+        yield events

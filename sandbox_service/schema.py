@@ -133,15 +133,39 @@ class Reward(Noun):
 ExtractionRule = Literal["last_block", "first_block", "all_blocks", "answer_tag", "whole"]
 
 
+SUITE_ID = r"^sha256:[0-9a-f]{64}$"
+
+
+class Sample(Noun):
+    """Some of a suite's tests: the same ones for every submission that names the same count and seed."""
+
+    count: int = Field(ge=1)
+    seed: int = 0
+
+
+class SuiteBody(Noun):
+    """Tests that many submissions share, and what they are graded with unless a submission says otherwise."""
+
+    tests: list[TestCase] = Field(min_length=1)
+    checker: Checker | None = None
+    limits: Limits | None = None
+
+
 class Submission(Noun):
-    """A program, or a model's answer with a program in it, and the tests it is to pass."""
+    """A program, or a model's answer with a program in it, and the tests it is to pass.
+
+    `tests` or `suite` (the id of a suite that was uploaded), and perhaps a `sample` of them. `labels` say whose it is
+    and how urgent: `client` and `priority` (high, normal, low) decide its place in the queue.
+    """
 
     id: str = Field("", max_length=256, description="idempotency key; made by the service if empty")
     language: str = "python"
     code: str | None = None
     completion: str | None = None
     extraction: ExtractionRule = "last_block"
-    tests: list[TestCase] = Field(min_length=1)
+    tests: list[TestCase] | None = Field(None, min_length=1)
+    suite: str | None = Field(None, pattern=SUITE_ID, description="sha256:…, see PUT /v1/suites/{sha256}")
+    sample: Sample | None = None
     checker: Checker = Checker()
     limits: Limits = Limits()
     reward: Reward = Reward()
@@ -152,6 +176,12 @@ class Submission(Noun):
     def _code_or_completion(self) -> Self:
         if (self.code is None) == (self.completion is None):
             raise ValueError("give exactly one of code and completion")
+        return self
+
+    @model_validator(mode="after")
+    def _tests_or_suite(self) -> Self:
+        if (self.tests is None) == (self.suite is None):
+            raise ValueError("give exactly one of tests and suite")
         return self
 
 
@@ -203,6 +233,19 @@ class Grade(Noun):
     tests: list[TestResult] = Field(default_factory=list)
     timing: Timing = Timing()
     grader: GraderIdentity = GraderIdentity()
+
+    @classmethod
+    def fault(cls, submission_id: str, total: int, kind: str, reason: str) -> Self:
+        """The grade of a submission that we could not grade."""
+        return cls(
+            id=submission_id,
+            verdict=Verdict.IE,
+            reward=None,
+            mask_sample=True,
+            failure_kind=kind,
+            failure_reason=reason,
+            total=total,
+        )
 
 
 class BatchRequest(BaseModel):

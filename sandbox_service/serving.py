@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import signal
-import sys
-import time
 from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 
-from sandbox_service import bootstrap, preflight
+from sandbox_service import bootstrap, logs, preflight
+from sandbox_service.api import connections
 from sandbox_service.jails import diagnosis
 from sandbox_service.settings import PREFIX, Settings
 
-LOG_FIELDS = ("reason", "slot", "path")
+SWEEP_TICKS = 20  # of uvicorn's, ten a second
 
 
 def serve(settings: Settings) -> int:
@@ -25,14 +23,14 @@ def serve(settings: Settings) -> int:
     Raises ConfigurationError if the address cannot be had; it is asked for before any jail is started.
     """
     listener = preflight.listen(settings)
-    logging.basicConfig(level=settings.log_level.upper(), handlers=[_handler()])
-    for weakness in diagnosis.weaknesses():
-        logging.getLogger(__name__).warning("weaker", extra={"reason": weakness})
+    logs.to_stderr(settings.log_level)
+    if not settings.redis_url:
+        say_what_is_weaker()
     app = bootstrap.service(settings)
     config = uvicorn.Config(
         app,
         loop="uvloop",
-        http="httptools",
+        http=connections.protocol(_bounds(settings)),
         backlog=4096,
         timeout_keep_alive=settings.keepalive_seconds,
         timeout_graceful_shutdown=int(settings.shutdown_seconds) + 5,
@@ -44,13 +42,23 @@ def serve(settings: Settings) -> int:
     return 0 if server.started else 1
 
 
+def _bounds(settings: Settings) -> connections.Bounds:
+    most = connections.room_for(settings.connections)
+    return connections.Bounds(most, settings.patience_seconds, settings.keepalive_seconds + 1.0)
+
+
 class _Server(uvicorn.Server):
-    """Tells the queue of a signal at once: it takes nothing more, so that connections can come to their end."""
+    """Looks after its connections, and tells the queue of a signal at once, so that it takes nothing more."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI, settings: Settings) -> None:
         super().__init__(config)
         self._app = app
         self._settings = settings
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % SWEEP_TICKS == 0:
+            connections.sweep(self.server_state.connections)
+        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         del frame
@@ -63,30 +71,14 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
+def say_what_is_weaker() -> None:
+    """Log what jails on this machine lack."""
+    for weakness in diagnosis.weaknesses():
+        logging.getLogger(__name__).warning("weaker", extra={"reason": weakness})
+
+
 def list_settings() -> int:
     """Print every setting, its default and what it is for."""
     for name, field in Settings.model_fields.items():
         print(f"{PREFIX}{name.upper():<22} {field.default!s:<18} {field.description}")
     return 0
-
-
-class _JsonFormatter(logging.Formatter):
-    """One JSON object a line; never a submission's code, input or output."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        line = {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z",
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "event": record.getMessage(),
-        }
-        line |= {name: getattr(record, name) for name in LOG_FIELDS if hasattr(record, name)}
-        if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line)
-
-
-def _handler() -> logging.Handler:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_JsonFormatter())
-    return handler

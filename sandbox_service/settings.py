@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -25,7 +26,12 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", description="address to listen on; 0.0.0.0 for all")
     port: int = Field(8080, ge=1, le=65535, description="port to listen on")
     api_keys: str = Field("", description="comma-separated keys; when set, every /v1 request must bring one")
+    api_keys_file: str = Field("", description="a file with a key a line; # begins a comment")
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="debug, info, warning or error")
+
+    # the fleet
+    redis_url: str = Field("", description="redis://[:password@]host:port/db; when set, workers grade (proctor worker)")
+    redis_name: str = Field("proctor", pattern="^[A-Za-z0-9._-]{1,64}$", description="prefix of all keys in Redis")
 
     # the jails
     slots: int = Field(0, ge=0, description="grading processes; 0: one for each processor this process may use")
@@ -49,6 +55,12 @@ class Settings(BaseModel):
     max_batch: int = Field(100_000, ge=1, description="most submissions of one batch")
     queue_submissions: int = Field(65_536, ge=1, description="most submissions waiting; beyond: 429")
     queue_bytes: int = Field(1024 * MIB, ge=1024, description="most bytes of submissions waiting; beyond: 429")
+    queue_cpu_seconds: float = Field(100_000.0, gt=0, description="most estimated CPU time waiting; beyond: 429")
+    suite_bytes: int = Field(256 * MIB, ge=1024, description="most bytes of suites kept in this process")
+    cache_seconds: float = Field(600.0, ge=0, description="how long AC, WA, RTE and CE are remembered; 0: not at all")
+    recheck_share: float = Field(0.001, ge=0, le=1, description="share of submissions graded twice, to see flips")
+    connections: int = Field(16_384, ge=16, description="most connections; beyond, those idle longest are closed")
+    patience_seconds: float = Field(60.0, gt=0, description="how long a client may take to send a request or to read")
     keepalive_seconds: int = Field(75, ge=1, description="how long an idle connection is kept")
     shutdown_seconds: float = Field(30.0, ge=0, description="how long to finish what was taken before closing")
 
@@ -70,5 +82,21 @@ class Settings(BaseModel):
 
     @property
     def keys(self) -> frozenset[str]:
-        """The API keys, none meaning that none is asked for."""
-        return frozenset(key.strip() for key in self.api_keys.split(",") if key.strip())
+        """The API keys, none meaning that none is asked for. Raises ConfigurationError if their file gives none."""
+        keys = frozenset(key.strip() for key in self.api_keys.split(",") if key.strip())
+        return keys | self._keys_of_file() if self.api_keys_file else keys
+
+    def _keys_of_file(self) -> frozenset[str]:
+        try:
+            lines = Path(self.api_keys_file).read_text().splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"SANDBOX_API_KEYS_FILE: {error}") from None
+        keys = frozenset(key for line in lines if (key := line.partition("#")[0].strip()))
+        if not keys:  # an empty file must not open the service to everybody
+            raise ConfigurationError(f"SANDBOX_API_KEYS_FILE: {self.api_keys_file} has no key in it")
+        return keys
+
+    @property
+    def bounds(self) -> tuple[int, int, float]:
+        """The most that may wait: submissions, bytes, estimated CPU seconds."""
+        return self.queue_submissions, self.queue_bytes, self.queue_cpu_seconds

@@ -14,8 +14,9 @@ import platform
 import signal
 import socket
 import sys
-import time
 from importlib.metadata import version
+
+from pydantic import ValidationError
 
 from sandbox_service import frames
 from sandbox_service.errors import ConfigurationError, SandboxFault
@@ -24,8 +25,9 @@ from sandbox_service.grader import Cancelled, Grader
 from sandbox_service.jails.firejail import Place
 from sandbox_service.jails.pool import JailPool
 from sandbox_service.jails.quiet import Quiet
-from sandbox_service.schema import Grade, GraderIdentity, Submission, Verdict
+from sandbox_service.schema import Grade, GraderIdentity, Submission, TestCase
 from sandbox_service.settings import Settings
+from sandbox_service.suites import ID_LENGTH, Shelf, read
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +65,7 @@ class Slot:
         self._quiet = quiet
         self._jails = pool_of(settings, index)
         self._grader: Grader | None = None
+        self._suites: Shelf[list[TestCase]] = Shelf(frames.SUITES, frames.SUITES_BYTES)
 
     def serve(self) -> None:
         """Until the service is gone."""
@@ -99,11 +102,14 @@ class Slot:
         self._line.send(frames.STATUS, 0, json.dumps(status).encode())
 
     def _answer(self, frame: Frame) -> None:
+        if frame.kind == frames.SUITE:
+            self._keep(frame.payload)
+            return
         if frame.kind == frames.CANCEL:
+            self._suites.get(frame.payload[:ID_LENGTH].decode())  # used, say the service's books, which ours must match
             self._line.forget(frame.key)
             self._line.send(frames.CANCELLED, frame.key)
             return
-        queued = time.monotonic() - frame.moment
         try:
             grade = self._grade(frame)
         except Cancelled:
@@ -111,38 +117,38 @@ class Slot:
             return
         finally:
             self._line.forget(frame.key)
-        timing = grade.timing.model_copy(update={"queued_seconds": max(queued, 0.0)})
-        grade = grade.model_copy(update={"timing": timing})
         if grade.failure_kind == "jail_unsafe":
             self._jails.distrust()
         self._line.send(frames.GRADE, frame.key, grade.model_dump_json().encode())
 
-    def _grade(self, frame: Frame) -> Grade:
-        submission = Submission.model_validate_json(frame.payload)
-        if self._grader is None:
-            return fault(submission, "jail_unsafe", "this slot has no usable jail")
+    def _keep(self, payload: bytes) -> None:
+        """A suite, for what comes after it. One that cannot be read is kept as none: others are not to suffer."""
+        body = payload[ID_LENGTH:]
         try:
+            tests = read(body).tests
+        except ValidationError:
+            tests = []
+        self._suites.put(payload[:ID_LENGTH].decode(), tests, len(body))
+
+    def _grade(self, frame: Frame) -> Grade:
+        tests = self._suites.get(frame.payload[:ID_LENGTH].decode())
+        if not tests:  # the service sends a suite before what needs it
+            return Grade.fault("", 0, "bad_submission", "its suite cannot be read")
+        if self._grader is None:
+            return Grade.fault("", len(tests), "jail_unsafe", "this slot has no usable jail")
+        try:
+            submission = Submission.model_validate_json(frame.payload[ID_LENGTH:])
+            submission = submission.model_copy(update={"tests": tests, "suite": None})
             return self._grader.grade(submission, lambda: self._line.is_cancelled(frame.key))
+        except ValidationError as error:
+            return Grade.fault("", len(tests), "bad_submission", f"not a submission: {error.error_count()} mistakes")
         except SandboxFault as error:
-            return fault(submission, "sandbox", str(error))
+            return Grade.fault("", len(tests), "sandbox", str(error))
         except (Cancelled, EOFError, OSError):
             raise
         except Exception as error:
             log.exception("grader_error")
-            return fault(submission, "grader_error", f"{type(error).__name__}: {error}")
-
-
-def fault(submission: Submission, kind: str, reason: str) -> Grade:
-    """The grade of a submission that we could not grade."""
-    return Grade(
-        id=submission.id,
-        verdict=Verdict.IE,
-        reward=None,
-        mask_sample=True,
-        failure_kind=kind,
-        failure_reason=reason,
-        total=len(submission.tests),
-    )
+            return Grade.fault("", len(tests), "grader_error", f"{type(error).__name__}: {error}")
 
 
 def settle(settings: Settings, index: int) -> None:

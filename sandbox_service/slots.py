@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from sandbox_service import frames
-from sandbox_service.schema import Grade
+from sandbox_service.suites import Shelf, Suite
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +30,8 @@ class Owner(Protocol):
     def slot_free(self) -> None:
         """A slot can take work."""
 
-    def slot_done(self, key: int, grade: Grade | None) -> None:
-        """A submission is graded; None: it was cancelled."""
+    def slot_done(self, key: int, grade: bytes | None) -> None:
+        """A submission is graded, and this is the grade's JSON; None: it was cancelled."""
 
     def slot_lost(self, key: int) -> None:
         """The slot died with this submission in hand."""
@@ -56,6 +56,7 @@ class SlotProcess:
         self._false_starts = 0
         self._writer: asyncio.StreamWriter | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._shelf: Shelf[bool] = Shelf(frames.SUITES, frames.SUITES_BYTES)  # what the process has on its own
         self._task = asyncio.create_task(self._supervise())
 
     @property
@@ -73,16 +74,19 @@ class SlotProcess:
         """Its process id, while there is a process."""
         return self._process.pid if self._process else None
 
-    def give(self, key: int, moment: float, payload: bytes) -> None:
-        """Hand it a submission. Only when it is free."""
+    def give(self, key: int, suite: Suite, body: bytes) -> None:
+        """Hand it a submission and, unless it has it, its suite. Only when it is free."""
         assert self._writer is not None
         self._key = key
-        self._writer.write(frames.pack(frames.SUBMIT, key, moment, payload))
+        if self._shelf.get(suite.id) is None:
+            self._shelf.put(suite.id, True, len(suite.body))
+            self._writer.write(frames.pack(frames.SUITE, 0, suite.id.encode() + suite.body))
+        self._writer.write(frames.pack(frames.SUBMIT, key, suite.id.encode() + body))
 
     def cancel(self, key: int) -> None:
         """Nobody waits for this one any more: stop after the test that is running."""
         if self._writer is not None and self._key == key:
-            self._writer.write(frames.pack(frames.CANCEL, key, 0.0))
+            self._writer.write(frames.pack(frames.CANCEL, key))
 
     async def close(self) -> None:
         """End the process and its jails."""
@@ -113,10 +117,11 @@ class SlotProcess:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = self._start(theirs.fileno())
+        self._shelf.clear()
         reader, self._writer = await asyncio.open_unix_connection(sock=ours)
         try:
             while True:
-                size, kind, key, _ = frames.HEADER.unpack(await reader.readexactly(frames.HEADER.size))
+                size, kind, key = frames.HEADER.unpack(await reader.readexactly(frames.HEADER.size))
                 self._handle(kind, key, await reader.readexactly(size))
         except (asyncio.IncompleteReadError, ConnectionError):
             return
@@ -140,7 +145,7 @@ class SlotProcess:
             self._note_health()
         else:
             self._key = None
-            self._owner.slot_done(key, Grade.model_validate_json(payload) if kind == frames.GRADE else None)
+            self._owner.slot_done(key, payload if kind == frames.GRADE else None)
         if self.free:
             self._owner.slot_free()
 

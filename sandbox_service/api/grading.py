@@ -1,32 +1,27 @@
-"""The two routes that grade: one submission for one answer, and many with answers as they come."""
+"""The two routes that grade while the client waits: one submission for one answer, and many as they come."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
-from sandbox_service.api import body, intake
-from sandbox_service.api.trouble import answer_to
+from sandbox_service.answers import Answer
+from sandbox_service.api import body
+from sandbox_service.api.documents import GRADE, TROUBLE, gives, takes
+from sandbox_service.api.intake import Intake
+from sandbox_service.api.keys import key_of
+from sandbox_service.api.trouble import CLIENT_CLOSED_REQUEST, answer_to
 from sandbox_service.errors import ProctorError
-from sandbox_service.queues.base import JobQueue
-from sandbox_service.schema import BatchRequest, Grade, Submission
+from sandbox_service.queues.base import JobQueue, Ticket
+from sandbox_service.schema import BatchRequest, Submission
 from sandbox_service.settings import Settings
 
 BLANK_LINE_SECONDS = 15.0
-CLIENT_CLOSED_REQUEST = 499  # nobody reads it; the access log does
 NDJSON = "application/x-ndjson"
-TROUBLE = {
-    401: "no key",
-    409: "id reused with another body",
-    413: "body too large",
-    422: "what is wrong, field by field",
-    429: "queue full",
-    503: "no usable jail, or closing",
-}
 
 
 def routes(queue: JobQueue, settings: Settings) -> APIRouter:
@@ -34,51 +29,41 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["grading"])
 
     @router.post(
-        "/grade", openapi_extra=_takes(Submission), responses=_gives("application/json"), summary="Grade one submission"
+        "/grade", openapi_extra=takes(Submission), responses=gives(GRADE, TROUBLE), summary="Grade one submission"
     )
     async def grade(request: Request) -> Response:
-        submission = intake.one(await body.read(request, settings.max_body_bytes), settings)
-        queue.submit(submission)
+        intake = Intake(settings, queue.suite, key_of(request))
+        job = await intake.one(await body.read(request, settings.max_body_bytes))
+        [ticket] = await queue.submit([job])
         try:
-            found = await _unless_gone(request, queue.wait(submission.id))
+            found = await _unless_gone(request, ticket.answer)
         finally:
-            queue.release(submission.id)
+            ticket.release()
         if found is None:
             return Response(status_code=CLIENT_CLOSED_REQUEST)
-        return Response(found.model_dump_json(), media_type="application/json")
+        return Response(found.body, media_type="application/json")
 
-    @router.post("/grade/batch", openapi_extra=_takes(BatchRequest), responses=_gives(NDJSON), summary="Grade many")
+    @router.post(
+        "/grade/batch",
+        openapi_extra=takes(BatchRequest),
+        responses=gives(GRADE, TROUBLE, media_type=NDJSON),
+        summary="Grade many, with a line for each as it finishes",
+    )
     async def grade_batch(request: Request) -> StreamingResponse:
-        submissions = intake.many(await body.read(request, settings.max_body_bytes), settings)
-        queue.room_for(len(submissions))
-        _submit_all(queue, submissions)
-        return StreamingResponse(_Batch(queue, submissions).lines(), media_type=NDJSON)
+        intake = Intake(settings, queue.suite, key_of(request))
+        tickets = await queue.submit(await intake.many(await body.read(request, settings.max_body_bytes)))
+        return _Answers(_Batch(tickets))
 
     return router
 
 
-def _submit_all(queue: JobQueue, submissions: list[Submission]) -> None:
-    """Either all are taken or none."""
-    taken: list[str] = []
-    try:
-        for submission in submissions:
-            queue.submit(submission)
-            taken.append(submission.id)
-    except ProctorError:
-        for submission_id in taken:
-            queue.release(submission_id)
-        raise
-
-
-async def _unless_gone(request: Request, answer: Coroutine[None, None, Grade]) -> Grade | None:
+async def _unless_gone(request: Request, answer: asyncio.Future[Answer]) -> Answer | None:
     """The answer; None if the client goes away first."""
-    waiting = asyncio.ensure_future(answer)
-    gone = asyncio.ensure_future(_until_gone(request))
+    gone: asyncio.Future[None] = asyncio.ensure_future(_until_gone(request))
     try:
-        await asyncio.wait({waiting, gone}, return_when=asyncio.FIRST_COMPLETED)
-        return waiting.result() if waiting.done() else None
+        await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
+        return answer.result() if answer.done() else None
     finally:
-        waiting.cancel()
         gone.cancel()
 
 
@@ -88,27 +73,24 @@ async def _until_gone(request: Request) -> None:
 
 
 class _Batch:
-    """The answers to many submissions, as they come."""
+    """The answers to many submissions, as they come; each is let go when it has become a line."""
 
-    def __init__(self, queue: JobQueue, submissions: list[Submission]) -> None:
-        self._queue = queue
-        self._ids = [submission.id for submission in submissions]
+    def __init__(self, tickets: Sequence[Ticket]) -> None:
+        self._open = {ticket.id: ticket for ticket in tickets}
         self._finished: asyncio.Queue[bytes] = asyncio.Queue()
-        # begun at once: an answer is only sure to be kept for those who already wait for it
-        self._tasks = [asyncio.create_task(self._wait(submission_id)) for submission_id in self._ids]
+        for ticket in tickets:
+            ticket.answer.add_done_callback(self._taker(ticket.id))
 
     async def lines(self) -> AsyncIterator[bytes]:
         """A line for each submission as it finishes; a blank one now and then, so that nobody takes us for dead."""
-        try:
-            left = len(self._ids)
-            while left:
-                lines = await self._next_lines()
-                left -= len(lines)
-                yield b"".join(lines) or b"\n"
-        finally:  # also when the client has gone: what it waited for is cancelled
-            for task, submission_id in zip(self._tasks, self._ids, strict=True):
-                task.cancel()
-                self._queue.release(submission_id)
+        while self._open or not self._finished.empty():
+            yield b"".join(await self._next_lines()) or b"\n"
+
+    def release(self) -> None:
+        """What is not finished is not waited for any more."""
+        for ticket in self._open.values():
+            ticket.release()
+        self._open.clear()
 
     async def _next_lines(self) -> list[bytes]:
         """All that has finished; nothing if nothing did for a while."""
@@ -120,22 +102,33 @@ class _Batch:
             lines.append(self._finished.get_nowait())
         return lines
 
-    async def _wait(self, submission_id: str) -> None:
-        with suppress(asyncio.CancelledError):
-            try:
-                grade = await self._queue.wait(submission_id)
-                self._finished.put_nowait(grade.model_dump_json().encode() + b"\n")
-            except ProctorError as error:
-                self._finished.put_nowait(answer_to(error).line(submission_id))
+    def _taker(self, submission_id: str) -> Callable[[asyncio.Future[Answer]], None]:
+        def take(answer: asyncio.Future[Answer]) -> None:
+            ticket = self._open.pop(submission_id, None)
+            if ticket is not None:
+                ticket.release()
+                self._finished.put_nowait(_line(submission_id, answer))
+
+        return take
 
 
-def _takes(model: type[Submission] | type[BatchRequest]) -> dict[str, object]:
-    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+class _Answers(StreamingResponse):
+    """A batch's lines. Whatever becomes of the client, even before the first line, nothing is graded for nobody."""
+
+    def __init__(self, batch: _Batch) -> None:
+        super().__init__(batch.lines(), media_type=NDJSON)
+        self._batch = batch
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._batch.release()
 
 
-def _gives(media_type: str) -> dict[int | str, dict[str, object]]:
-    grade = {media_type: {"schema": {"$ref": "#/components/schemas/Grade"}}}
-    trouble = {"application/json": {"schema": {"$ref": "#/components/schemas/Trouble"}}}
-    answers: dict[int | str, dict[str, object]] = {200: {"description": "graded", "content": grade}}
-    return answers | {status: {"description": text, "content": trouble} for status, text in TROUBLE.items()}
+def _line(submission_id: str, answer: asyncio.Future[Answer]) -> bytes:
+    error = answer.exception()
+    if error is None:
+        return answer.result().body + b"\n"
+    assert isinstance(error, ProctorError)
+    return answer_to(error).line(submission_id)

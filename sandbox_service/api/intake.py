@@ -1,67 +1,120 @@
-"""From a request's bytes to submissions that may be queued: parsed, given an id, and within what is allowed here."""
+"""From a request's bytes to jobs that may be queued: parsed, with an id and a suite, within what is allowed here."""
 
 from __future__ import annotations
 
 import math
 import uuid
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from sandbox_service import languages
-from sandbox_service.errors import BadRequest, LimitTooHigh
+from sandbox_service import languages, suites
+from sandbox_service.errors import BadRequest, LimitTooHigh, UnknownSuite
+from sandbox_service.queues.base import PRIORITIES, Job, job_of
 from sandbox_service.schema import BatchRequest, Limits, Submission, TestCase
 from sandbox_service.settings import Settings
+from sandbox_service.suites import Suite
+
+FindSuite = Callable[[str], Awaitable[Suite | None]]
 
 _TESTS = TypeAdapter(list[TestCase])
 
 
-def one(body: bytes, settings: Settings) -> Submission:
-    """A single submission. Raises ValidationError, BadRequest."""
-    return _admit(Submission.model_validate_json(body), settings)
+class Intake:
+    """Makes jobs of what one client sends. `key` names the API key that it came with."""
+
+    def __init__(self, settings: Settings, find_suite: FindSuite, key: str = "") -> None:
+        self._settings = settings
+        self._find_suite = find_suite
+        self._key = key
+        self._suites: dict[str, Suite] = {}  # of this request, so that a group's suite is looked up once
+
+    async def one(self, body: bytes, *, keep: bool = False) -> Job:
+        """A single submission. Raises ValidationError, BadRequest."""
+        return await self._job(Submission.model_validate_json(body), keep=keep)
+
+    async def many(self, body: bytes) -> list[Job]:
+        """A batch's submissions, completed by its defaults. Raises ValidationError, BadRequest naming the wrong one."""
+        batch = BatchRequest.model_validate_json(body)
+        if len(batch.submissions) > self._settings.max_batch:
+            raise BadRequest(
+                f"{len(batch.submissions)} submissions in one batch, the most is {self._settings.max_batch}"
+            )
+        defaults = self._once(batch.defaults)
+        jobs = [await self._merged(index, defaults, given) for index, given in enumerate(batch.submissions)]
+        if len({job.id for job in jobs}) < len(jobs):
+            raise BadRequest("two submissions of a batch have the same id")
+        return jobs
+
+    def _once(self, defaults: dict[str, Any]) -> dict[str, Any]:
+        """Defaults with a suite instead of tests, so that a group's tests are read once and not for each member."""
+        if "tests" not in defaults or "suite" in defaults:
+            return defaults
+        try:
+            suite = suites.of_tests(_TESTS.validate_python(defaults["tests"]))
+        except ValidationError as error:
+            raise BadRequest("defaults: " + describe(error, ("tests",))) from None
+        if not suite.tests:
+            return defaults  # to be refused as what it is
+        self._suites[suite.id] = suite
+        return {name: value for name, value in defaults.items() if name != "tests"} | {"suite": suite.id}
+
+    async def _merged(self, index: int, defaults: dict[str, Any], given: dict[str, Any]) -> Job:
+        whole = defaults | given
+        if "tests" in given and "suite" not in given:
+            whole.pop("suite", None)
+        try:
+            return await self._job(Submission.model_validate(whole))
+        except ValidationError as error:
+            raise BadRequest(f"submissions[{index}]: {describe(error)}") from None
+        except BadRequest as error:
+            raise type(error)(f"submissions[{index}]: {error}") from None
+
+    async def _job(self, submission: Submission, *, keep: bool = False) -> Job:
+        languages.find(submission.language)
+        own_bytes = 0
+        if submission.tests is not None:
+            suite = suites.of_tests(submission.tests)
+            own_bytes = len(suite.body)
+        else:
+            suite = await self._suite(submission.suite or "")
+        changes: dict[str, Any] = {"tests": None, "suite": suite.id}
+        given = submission.model_fields_set
+        if suite.checker is not None and "checker" not in given:
+            changes["checker"] = suite.checker
+        if suite.limits is not None and "limits" not in given:
+            changes["limits"] = suite.limits
+        if not submission.id:
+            changes["id"] = uuid.uuid4().hex
+        complete = submission.model_copy(update=changes)
+        self._check(complete, suite)
+        return job_of(complete, suite, self._key, keep=keep, own_bytes=own_bytes)
+
+    async def _suite(self, suite_id: str) -> Suite:
+        if suite_id not in self._suites:
+            found = await self._find_suite(suite_id)
+            if found is None:
+                raise UnknownSuite(f"{suite_id} is not known here: PUT /v1/suites/{suite_id.removeprefix('sha256:')}")
+            self._suites[suite_id] = found
+        return self._suites[suite_id]
+
+    def _check(self, submission: Submission, suite: Suite) -> None:
+        check_tests(suite.tests, self._settings)
+        check_limits(submission.limits, self._settings)
+        priority = submission.labels.get("priority", "normal")
+        if priority not in PRIORITIES:
+            raise BadRequest(f"labels.priority is {priority[:40]!r}; one of {', '.join(PRIORITIES)}")
 
 
-def many(body: bytes, settings: Settings) -> list[Submission]:
-    """A batch's submissions, completed by its defaults. Raises ValidationError, BadRequest naming which is wrong."""
-    batch = BatchRequest.model_validate_json(body)
-    if len(batch.submissions) > settings.max_batch:
-        raise BadRequest(f"{len(batch.submissions)} submissions in one batch, the most is {settings.max_batch}")
-    defaults = _once(batch.defaults)
-    found = [_merged(index, defaults, given, settings) for index, given in enumerate(batch.submissions)]
-    ids = {submission.id for submission in found}
-    if len(ids) < len(found):
-        raise BadRequest("two submissions of a batch have the same id")
-    return found
+def check_tests(tests: list[TestCase], settings: Settings) -> None:
+    """Raises LimitTooHigh if there are more than a submission may have."""
+    if len(tests) > settings.max_tests:
+        raise LimitTooHigh(f"{len(tests)} tests, the most is {settings.max_tests} (SANDBOX_MAX_TESTS)")
 
 
-def _once(defaults: dict[str, Any]) -> dict[str, Any]:
-    """Defaults with their tests validated, so that a group's tests are not validated again for each of its members."""
-    if "tests" not in defaults:
-        return defaults
-    try:
-        return defaults | {"tests": _TESTS.validate_python(defaults["tests"])}
-    except ValidationError as error:
-        raise BadRequest("defaults: " + describe(error, ("tests",))) from None
-
-
-def _merged(index: int, defaults: dict[str, Any], given: dict[str, Any], settings: Settings) -> Submission:
-    try:
-        return _admit(Submission.model_validate(defaults | given), settings)
-    except ValidationError as error:
-        raise BadRequest(f"submissions[{index}]: {describe(error)}") from None
-    except BadRequest as error:
-        raise type(error)(f"submissions[{index}]: {error}") from None
-
-
-def _admit(submission: Submission, settings: Settings) -> Submission:
-    languages.find(submission.language)
-    _check_limits(submission.limits, settings)
-    if len(submission.tests) > settings.max_tests:
-        raise LimitTooHigh(f"{len(submission.tests)} tests, the most is {settings.max_tests} (SANDBOX_MAX_TESTS)")
-    return submission if submission.id else submission.model_copy(update={"id": uuid.uuid4().hex})
-
-
-def _check_limits(limits: Limits, settings: Settings) -> None:
+def check_limits(limits: Limits, settings: Settings) -> None:
+    """Raises LimitTooHigh naming the limit that is beyond what is allowed here."""
     for name in ("cpu_seconds", "memory_bytes", "output_bytes", "processes"):
         asked, most = getattr(limits, name), getattr(settings, f"max_{name}")
         if not math.isfinite(asked) or asked > most:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -12,7 +13,7 @@ from sandbox_service.queues.base import JobQueue
 
 
 def routes(queue: JobQueue, registry: CollectorRegistry, notes: Sequence[str]) -> APIRouter:
-    """`/healthz`, `/readyz`, `/metrics` and `/v1/languages`."""
+    """`/healthz`, `/readyz`, `/metrics`, `/v1/languages` and `/v1/status`."""
     router = APIRouter(tags=["operations"])
 
     @router.get("/healthz", summary="The process lives")
@@ -34,5 +35,18 @@ def routes(queue: JobQueue, registry: CollectorRegistry, notes: Sequence[str]) -
         versions = queue.languages()
         known = [{"name": each.name, "aliases": list(each.aliases), "versions": versions} for each in LANGUAGES]
         return {"languages": known}
+
+    @router.get("/v1/status", summary="Who grades, and how much waits")
+    async def status() -> dict[str, object]:
+        workers = queue.workers()
+        return {
+            "ready": not queue.unready(),
+            "reasons": queue.unready(),
+            "slots": sum(worker.slots for worker in workers),
+            "busy": sum(worker.busy for worker in workers),
+            "pending": asdict(queue.depth()),
+            "counts": queue.counts(),
+            "workers": [asdict(worker) for worker in workers],
+        }
 
     return router

@@ -7,11 +7,11 @@ import os
 from collections.abc import Callable
 
 from sandbox_service import bootstrap
-from sandbox_service.api import intake
+from sandbox_service.api.intake import Intake
 from sandbox_service.errors import BadRequest, Unavailable
-from sandbox_service.queues.base import JobQueue
+from sandbox_service.queues.base import Job, JobQueue
 from sandbox_service.queues.local import LocalQueue
-from sandbox_service.schema import Grade, Submission
+from sandbox_service.schema import Grade
 from sandbox_service.settings import PREFIX, Settings
 
 LOOK_SECONDS = 0.02
@@ -20,24 +20,16 @@ WAITING = 4  # submissions in the queue for each slot: enough that none is idle
 
 def grade_all(settings: Settings, body: bytes, take: Callable[[Grade], None]) -> None:
     """Grade a batch; `take` gets each grade as it is made. Raises BadRequest, Unavailable."""
-    submissions = _admitted(body, settings)
     os.environ.setdefault(f"{PREFIX}LOG_LEVEL", "warning")  # slots say hello and good-bye to a service's log only
-    asyncio.run(_grade_all(settings, submissions, take))
+    asyncio.run(_grade_all(settings, body, take))
 
 
-def _admitted(body: bytes, settings: Settings) -> list[Submission]:
-    """The submissions, if they are within what this machine's settings allow; all share one problem."""
-    try:
-        return intake.many(body, settings)
-    except BadRequest as error:
-        raise BadRequest(str(error).removeprefix("submissions[0]: ")) from None
-
-
-async def _grade_all(settings: Settings, submissions: list[Submission], take: Callable[[Grade], None]) -> None:
+async def _grade_all(settings: Settings, body: bytes, take: Callable[[Grade], None]) -> None:
+    jobs = await _admitted(settings, body)
     async with bootstrap.local_queue(settings) as queue:
         await _until_ready(queue)
         room = asyncio.Semaphore(WAITING * settings.slot_count)
-        tasks = [asyncio.create_task(_grade(queue, submission, room)) for submission in submissions]
+        tasks = [asyncio.create_task(_grade(queue, job, room)) for job in jobs]
         try:
             for answer in asyncio.as_completed(tasks):
                 take(await answer)
@@ -47,18 +39,30 @@ async def _grade_all(settings: Settings, submissions: list[Submission], take: Ca
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _grade(queue: JobQueue, submission: Submission, room: asyncio.Semaphore) -> Grade:
+async def _admitted(settings: Settings, body: bytes) -> list[Job]:
+    """The jobs, if they are within what this machine's settings allow; all share one problem."""
+    try:
+        return await Intake(settings, _no_suite).many(body)
+    except BadRequest as error:
+        raise BadRequest(str(error).removeprefix("submissions[0]: ")) from None
+
+
+async def _no_suite(_: str) -> None:
+    """A problem file brings its tests along."""
+
+
+async def _grade(queue: JobQueue, job: Job, room: asyncio.Semaphore) -> Grade:
     async with room:
-        queue.submit(submission)
+        [ticket] = await queue.submit([job])
         try:
-            return await queue.wait(submission.id)
+            return (await asyncio.shield(ticket.answer)).grade()
         finally:
-            queue.release(submission.id)
+            ticket.release()
 
 
 async def _until_ready(queue: LocalQueue) -> None:
     """Until a jail is proved. Raises Unavailable if every slot has tried in vain; the queue would wait longer."""
     while queue.unready():
-        if all(slot.failed_since is not None for slot in queue.slots):
+        if queue.is_hopeless:
             raise Unavailable(f"no jail here: {queue.slots[0].reason} (proctor doctor says more)")
         await asyncio.sleep(LOOK_SECONDS)

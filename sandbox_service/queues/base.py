@@ -2,31 +2,150 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from sandbox_service.schema import Grade, Submission
+from sandbox_service.answers import Answer
+from sandbox_service.schema import Submission
+from sandbox_service.suites import Suite
+
+PRIORITIES = ("high", "normal", "low")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A submission as it waits: what is to be computed, for whom, and how urgent it is.
+
+    `body` is the submission's JSON without its id, tests and labels, so that equal bodies are equal work.
+    `client`: whose turn it takes. `keep`: it is computed though nobody waits for it. `own_bytes`: of its suite, if that
+    came with it and is nobody else's. `fresh`: no cache answers it or keeps its answer.
+    """
+
+    id: str
+    body: bytes
+    digest: bytes
+    suite: Suite
+    tests: int
+    client: str = ""
+    priority: int = PRIORITIES.index("normal")
+    labels: dict[str, str] = field(default_factory=dict)
+    keep: bool = False
+    own_bytes: int = 0
+    fresh: bool = False
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes in a queue."""
+        return len(self.body) + self.own_bytes
+
+
+def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = False, own_bytes: int = 0) -> Job:
+    """The job of a submission that has an id and refers to its suite. `key` names the API key that it came with."""
+    body = submission.model_dump_json(exclude={"id", "tests", "labels"}).encode()
+    tests = len(suite.tests)
+    return Job(
+        id=submission.id,
+        body=body,
+        digest=hashlib.blake2b(body, digest_size=16).digest(),
+        suite=suite,
+        tests=min(tests, submission.sample.count) if submission.sample else tests,
+        client=f"{key}/{submission.labels.get('client', '')}",
+        priority=PRIORITIES.index(submission.labels.get("priority", "normal")),
+        labels=submission.labels,
+        keep=keep,
+        own_bytes=own_bytes,
+    )
+
+
+class Ticket(Protocol):
+    """One who waits for a submission's answer."""
+
+    @property
+    def id(self) -> str:
+        """The submission's."""
+
+    @property
+    def answer(self) -> asyncio.Future[Answer]:
+        """Shared with others who wait: look, add callbacks, shield it; never cancel it. May raise Unavailable."""
+
+    def release(self) -> None:
+        """This one no longer waits. When nobody does, the submission is cancelled. Again has no effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """What is waiting or being graded."""
+
+    submissions: int = 0
+    waiting: int = 0
+    bytes: int = 0
+    cpu_seconds: float = 0.0
+    oldest_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerStatus:
+    """A machine that grades."""
+
+    name: str
+    slots: int
+    busy: int
+    ready: int
+    languages: list[str] = field(default_factory=list)
+    version: str = ""
+    reasons: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The most that may wait. Each client may have as much of it as there are shares: one for each who has something.
+
+    One who has nothing waiting may always send one submission, however large.
+    """
+
+    submissions: int
+    bytes: int
+    cpu_seconds: float
 
 
 class JobQueue(Protocol):
     """Takes submissions, bounded; gives grades back."""
 
-    def submit(self, submission: Submission) -> None:
-        """Take a submission. The same id with the same body again is the same submission.
+    async def submit(self, jobs: Sequence[Job]) -> list[Ticket]:
+        """Take all or none. The same id with the same work again is the same submission.
 
-        Raises QueueFull, IdReused, or Unavailable while closing.
+        Raises QueueFull, IdReused, BadRequest if so many would never be taken, or Unavailable.
         """
 
-    async def wait(self, submission_id: str) -> Grade:
-        """The grade of a submission that was taken. Raises KeyError if it is not known."""
+    async def find(self, submission_id: str) -> Ticket | None:
+        """Wait for a submission that was taken before, here or elsewhere; None if there is no such."""
 
-    def release(self, submission_id: str) -> None:
-        """One who submitted this no longer waits; when nobody does, it is cancelled."""
+    async def cancel(self, submission_ids: Sequence[str]) -> int:
+        """Have them not graded, whoever waits: they are answered `cancelled`. How many were still to be graded."""
 
-    def room_for(self, submissions: int) -> None:
-        """Raises QueueFull if so many would not be taken now, BadRequest if they never would."""
+    async def labelled(self, name: str, value: str) -> list[str]:
+        """The ids of those to be graded that have this label."""
 
-    def depth(self) -> int:
-        """How many submissions wait or are being graded."""
+    async def put_suite(self, suite: Suite) -> bool:
+        """Keep a suite for those who will name it. True if it is new."""
+
+    async def suite(self, suite_id: str) -> Suite | None:
+        """A suite that was put."""
+
+    async def missing_suites(self, suite_ids: Sequence[str]) -> list[str]:
+        """Which of these would have to be put."""
+
+    def depth(self) -> Depth:
+        """How much waits or is being graded."""
+
+    def workers(self) -> list[WorkerStatus]:
+        """Who grades."""
+
+    def counts(self) -> dict[str, int]:
+        """What happened since the beginning, by name: cached, duplicates, requeued, …"""
 
     def unready(self) -> list[str]:
         """Why nothing can be graded now; empty if something can."""

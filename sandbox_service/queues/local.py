@@ -1,291 +1,346 @@
 """The queue of one machine: this process, its slot processes, and nothing else.
 
-A submission crosses to a slot as JSON, as it would cross Redis. It is in exactly one of three places: waiting,
-in a slot's hands, or answered; a slot that dies gives back what it held.
+A submission is in exactly one of three places: the backlog, the crew's hands, or answered.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import itertools
 import time
-from collections import OrderedDict, deque
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from sandbox_service.errors import BadRequest, IdReused, QueueFull, Unavailable
-from sandbox_service.schema import Grade, Submission, Verdict
+from sandbox_service.answers import Answer, again, fault
+from sandbox_service.crew import Crew, Task
+from sandbox_service.errors import BadRequest, IdReused, Unavailable
+from sandbox_service.queues.backlog import Backlog, Load, Waiting
+from sandbox_service.queues.base import Bounds, Depth, Job, Ticket, WorkerStatus
+from sandbox_service.queues.estimate import Estimate
 from sandbox_service.slots import SlotFactory, SlotProcess
+from sandbox_service.suites import Shelf, Suite
 
-MOST_ATTEMPTS = 3
 HOLD_SECONDS = 10.0  # what was taken waits so long for a slot that works
+REMEMBERED = 100_000
 REMEMBERED_BYTES = 64 << 20
 REMEMBERED_SECONDS = 600.0
-RETRIED = frozenset({"sandbox", "jail_unsafe", "grader_error"})
+MOST_SUITES = 100_000
 
 
-@dataclass
-class _Job:
-    key: int
-    submission_id: str
-    digest: bytes
-    payload: bytes
-    taken: float
-    answer: asyncio.Future[Grade]
-    total: int
-    waiters: int = 1
-    attempts: int = 0
-    slot: SlotProcess | None = field(default=None, repr=False)
+class _Taken:
+    """A submission that was taken and is not yet answered."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.waiters = 0
+        self.keep = job.keep
+        self.task: Task | None = None
+        self.taken = time.monotonic()
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody waits for it, or it is to be kept."""
+        return self.waiters > 0 or self.keep
+
+
+class _Ticket:
+    """See base.Ticket."""
+
+    def __init__(self, queue: LocalQueue, taken: _Taken) -> None:
+        self.id = taken.job.id
+        self.answer = taken.answer
+        self._queue = queue
+        self._taken: _Taken | None = taken
+        taken.waiters += 1
+
+    def release(self) -> None:
+        taken, self._taken = self._taken, None
+        if taken is not None:
+            taken.waiters -= 1
+            self._queue.released(taken)
+
+
+class _Answered:
+    """The ticket of a submission that had its answer already."""
+
+    def __init__(self, submission_id: str, answer: Answer) -> None:
+        self.id = submission_id
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.answer.set_result(answer)
+
+    def release(self) -> None:
+        pass
 
 
 class LocalQueue:
-    """Bounded, in memory, fed to slots in order of arrival."""
+    """Bounded, in memory."""
 
-    def __init__(self, make_slot: SlotFactory, slots: int, most_submissions: int, most_bytes: int) -> None:
-        self._most_submissions = most_submissions
-        self._most_bytes = most_bytes
-        self._keys = itertools.count(1)
-        self._jobs: dict[str, _Job] = {}
-        self._by_key: dict[int, _Job] = {}
-        self._waiting: deque[_Job] = deque()
-        self._bytes = 0
-        self._answered: OrderedDict[str, tuple[float, bytes, Grade]] = OrderedDict()
-        self._answered_bytes = 0
-        self._owed: dict[str, int] = {}  # releases still to come from those who were answered
+    def __init__(
+        self,
+        make_slot: SlotFactory,
+        slots: int,
+        bounds: Bounds,
+        suite_bytes: int = 256 << 20,
+        cache_seconds: float = 0.0,
+    ) -> None:
+        self._bounds = bounds
+        self._backlog = Backlog(bounds, slots)
+        self._estimate = Estimate()
+        self._jobs: dict[str, _Taken] = {}
+        self._answered = _Memory(REMEMBERED_SECONDS)
+        self._faults = _Memory(REMEMBERED_SECONDS)  # for who asks later; who submits it again has it graded again
+        self._cache = _Memory(cache_seconds)
+        self._suites: Shelf[Suite] = Shelf(MOST_SUITES, suite_bytes)
+        self._counts: Counter[str] = Counter()
         self._closing = False
-        self._slots = [make_slot(index, self) for index in range(slots)]
+        self._crew = Crew(make_slot, slots, self)
 
     # --- what the API calls
 
-    def submit(self, submission: Submission) -> None:
-        """Take a submission; see JobQueue."""
-        payload = submission.model_dump_json().encode()
-        digest = hashlib.blake2b(payload, digest_size=16).digest()
-        if self._is_known(submission.id, digest):
-            return
-        if self._closing:
-            raise Unavailable("the service is closing")
-        if self._unusable_seconds() is not None:
-            raise Unavailable("nothing can be graded: " + "; ".join(self.unready()))
-        self._check_room(1, len(payload))
-        job = _Job(
-            key=next(self._keys),
-            submission_id=submission.id,
-            digest=digest,
-            payload=payload,
-            taken=time.monotonic(),
-            answer=asyncio.get_running_loop().create_future(),
-            total=len(submission.tests),
-        )
-        self._jobs[submission.id] = self._by_key[job.key] = job
-        self._bytes += len(payload)
-        self._waiting.append(job)
-        self.slot_free()
+    async def submit(self, jobs: Sequence[Job]) -> list[Ticket]:
+        """Take all or none; see JobQueue."""
+        new = [job for job in jobs if not self._is_known(job)]
+        if new:
+            self._check_open()
+            self._check_room(new)
+        tickets = [self._ticket(job) for job in jobs]
+        self.crew_idle()
+        return tickets
 
-    def _is_known(self, submission_id: str, digest: bytes) -> bool:
-        """Whether this very submission was taken before; one more then waits for it."""
-        job = self._jobs.get(submission_id)
-        answered = self._answered.get(submission_id)
-        known = job.digest if job else answered[1] if answered else None
-        if known is not None and known != digest:
-            raise IdReused(f"id {submission_id!r} was used with another body; use a new id")
-        if job is not None:
-            job.waiters += 1
-        elif answered is not None:
-            self._owe(submission_id, 1)
+    def _is_known(self, job: Job) -> bool:
+        """Whether this very submission was taken before."""
+        taken = self._jobs.get(job.id)
+        known = taken.job.digest if taken else self._answered.digest(job.id)
+        if known is not None and known != job.digest:
+            raise IdReused(f"id {job.id!r} was used with another body; use a new id")
         return known is not None
 
-    async def wait(self, submission_id: str) -> Grade:
-        """The grade; see JobQueue."""
-        if submission_id in self._answered:
-            return self._answered[submission_id][2]
-        return await asyncio.shield(self._jobs[submission_id].answer)
+    def _check_open(self) -> None:
+        if self._closing:
+            raise Unavailable("the service is closing")
+        if self._crew.unusable_seconds() is not None:
+            raise Unavailable("nothing can be graded: " + "; ".join(self.unready()))
 
-    def release(self, submission_id: str) -> None:
-        """One waiter less; see JobQueue. One who was answered may come when the id is in use again by others."""
-        owed = self._owed.pop(submission_id, 0)
-        if owed:
-            self._owe(submission_id, owed - 1)
+    def _check_room(self, jobs: Sequence[Job]) -> None:
+        if len(jobs) > self._bounds.submissions:
+            raise BadRequest(f"{len(jobs)} submissions at once, the queue takes {self._bounds.submissions}")
+        wanted: dict[str, Load] = {}
+        for job in jobs:
+            wanted.setdefault(job.client, Load()).add(self._load(job))
+        for client, load in wanted.items():
+            self._backlog.check_room(client, load)
+
+    def _load(self, job: Job) -> Load:
+        return Load(1, job.size, self._estimate.cost(job.tests))
+
+    def _ticket(self, job: Job) -> Ticket:
+        taken = self._jobs.get(job.id)
+        if taken is not None:
+            taken.keep |= job.keep
+            return _Ticket(self, taken)
+        known = self._answered.get(job.id) or self._cached(job)
+        return _Answered(job.id, known) if known is not None else _Ticket(self, self._take(job))
+
+    def _cached(self, job: Job) -> Answer | None:
+        found = None if job.fresh else self._cache.get(job.digest.hex())
+        if found is None:
+            return None
+        self._counts["cached"] += 1
+        answer = again(found, job.id)
+        self._answered.put(job.id, job.digest, answer)
+        return answer
+
+    def _take(self, job: Job) -> _Taken:
+        taken = self._jobs[job.id] = _Taken(job)
+        self._faults.drop(job.id)
+        self._backlog.add(Waiting(job.id, job.client, job.priority, self._load(job)))
+        return taken
+
+    def released(self, taken: _Taken) -> None:
+        """One waiter less; when there is none left, it is not to be graded."""
+        if taken.is_wanted or taken.answer.done():
             return
-        job = self._jobs.get(submission_id)
-        if job is None:
-            return
-        job.waiters -= 1
-        if job.waiters > 0:
-            return
-        if job.slot is not None:
-            job.slot.cancel(job.key)
+        if taken.task is not None:
+            self._crew.cancel(taken.task)
         else:
-            self._forget(job)
-            job.answer.cancel()
+            self._forget(taken)
+            taken.answer.cancel()
 
-    def room_for(self, submissions: int) -> None:
+    async def find(self, submission_id: str) -> Ticket | None:
         """See JobQueue."""
-        if submissions > self._most_submissions:
-            raise BadRequest(f"{submissions} submissions at once, the queue takes {self._most_submissions}")
-        self._check_room(submissions, 0)
+        taken = self._jobs.get(submission_id)
+        if taken is not None:
+            return _Ticket(self, taken)
+        answer = self._answered.get(submission_id) or self._faults.get(submission_id)
+        return _Answered(submission_id, answer) if answer is not None else None
 
-    def _check_room(self, submissions: int, size: int) -> None:
-        if len(self._jobs) + submissions > self._most_submissions:
-            raise QueueFull(f"{len(self._jobs)} submissions are waiting, the most is {self._most_submissions}", 2.0)
-        if self._bytes + size > self._most_bytes and self._jobs:
-            raise QueueFull(f"{self._bytes} bytes of submissions are waiting, the most is {self._most_bytes}", 2.0)
-
-    def depth(self) -> int:
+    async def cancel(self, submission_ids: Sequence[str]) -> int:
         """See JobQueue."""
-        return len(self._jobs)
+        found = [self._jobs[each] for each in dict.fromkeys(submission_ids) if each in self._jobs]
+        for taken in found:
+            self._answer(taken, fault(taken.job.id, taken.job.tests, "cancelled", "cancelled on request"))
+            if taken.task is not None:
+                self._crew.cancel(taken.task)
+        self._counts["cancelled"] += len(found)
+        return len(found)
+
+    async def labelled(self, name: str, value: str) -> list[str]:
+        """See JobQueue."""
+        return [taken.job.id for taken in self._jobs.values() if taken.job.labels.get(name) == value]
+
+    async def put_suite(self, suite: Suite) -> bool:
+        """See JobQueue."""
+        is_new = suite.id not in self._suites
+        self._suites.put(suite.id, suite, len(suite.body))
+        return is_new
+
+    async def suite(self, suite_id: str) -> Suite | None:
+        """See JobQueue."""
+        return self._suites.get(suite_id)
+
+    async def missing_suites(self, suite_ids: Sequence[str]) -> list[str]:
+        """See JobQueue."""
+        return [each for each in suite_ids if self._suites.get(each) is None]
+
+    def depth(self) -> Depth:
+        """See JobQueue."""
+        return self._backlog.depth()
+
+    def workers(self) -> list[WorkerStatus]:
+        """See JobQueue: this process."""
+        crew = self._crew
+        return [WorkerStatus("local", len(crew.slots), crew.busy, crew.ready, crew.languages(), reasons=crew.reasons())]
+
+    def counts(self) -> dict[str, int]:
+        """See JobQueue."""
+        return dict(self._counts)
 
     @property
     def slots(self) -> Sequence[SlotProcess]:
-        """The slots, for metrics and tests."""
-        return self._slots
+        """The slots, for tests."""
+        return self._crew.slots
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether every slot has tried, and none can grade."""
+        return self._crew.unusable_seconds() is not None
 
     def unready(self) -> list[str]:
         """See JobQueue."""
-        if self._closing:
-            return ["closing"]
-        if any(slot.ready for slot in self._slots):
-            return []
-        return [f"slot {slot.index}: {slot.reason}" for slot in self._slots]
-
-    def _unusable_seconds(self) -> float | None:
-        """For how long every slot has failed; None if one works, or has not yet been tried."""
-        latest = 0.0
-        for slot in self._slots:
-            if slot.failed_since is None:
-                return None
-            latest = max(latest, slot.failed_since)
-        return time.monotonic() - latest
+        return ["closing"] if self._closing else self._crew.reasons()
 
     def languages(self) -> list[str]:
         """See JobQueue."""
-        return sorted({slot.language for slot in self._slots if slot.language})
+        return self._crew.languages()
 
     async def drain(self, seconds: float) -> None:
-        """Take nothing more; finish what was taken, for so long. The rest is answered with Unavailable."""
+        """See JobQueue."""
         self._closing = True
-        pending = [job.answer for job in self._jobs.values()]
+        pending = [taken.answer for taken in self._jobs.values()]
         if pending:
             await asyncio.wait(pending, timeout=seconds)
-        self._give_up(list(self._jobs.values()), "the service is closing; send it again elsewhere")
+        self._give_up(list(self._jobs), "the service is closing; send it again elsewhere")
 
-    def _give_up(self, jobs: Sequence[_Job], reason: str) -> None:
-        for job in jobs:
-            self._forget(job)
-            if not job.answer.done():
-                job.answer.set_exception(Unavailable(reason))
-                job.answer.exception()  # a batch may have gone: an answer that nobody reads is no error
+    def _give_up(self, submission_ids: Sequence[str], reason: str) -> None:
+        for submission_id in submission_ids:
+            taken = self._jobs[submission_id]
+            self._forget(taken)
+            if not taken.answer.done():
+                taken.answer.set_exception(Unavailable(reason))
+                taken.answer.exception()  # a batch may have gone: an answer that nobody reads is no error
 
     async def close(self) -> None:
         """Stop at once; see JobQueue."""
         await self.drain(0.0)
-        await asyncio.gather(*(slot.close() for slot in self._slots))
+        await self._crew.close()
 
-    # --- what the slots call
+    # --- what the crew calls
 
-    def slot_free(self) -> None:
-        """Give waiting submissions to free slots, in order."""
-        for slot in self._slots:
-            while self._waiting and self._waiting[0].answer.done():
-                self._waiting.popleft()
-            if not self._waiting:
-                return
-            if slot.free:
-                job = self._waiting.popleft()
-                job.slot = slot
-                job.attempts += 1
-                slot.give(job.key, job.taken, job.payload)
+    def crew_idle(self) -> None:
+        """See crew.Owner: give it what is next."""
+        while self._crew.idle and (submission_id := self._backlog.next()) is not None:
+            taken = self._jobs[submission_id]
+            job = taken.job
+            taken.task = Task(job.id, job.body, job.suite, job.tests, taken=taken.taken)
+            self._crew.give(taken.task)
 
-    def slot_done(self, key: int, grade: Grade | None) -> None:
-        """An answer, a fault to be tried elsewhere, or a cancellation carried out."""
-        job = self._by_key.get(key)
-        if job is None:
+    def task_begun(self, task: Task) -> None:
+        """See crew.Owner."""
+
+    def task_done(self, task: Task, answer: Answer | None) -> None:
+        """See crew.Owner. A cancellation that was carried out may be regretted: somebody has come to wait after all."""
+        taken = self._jobs.get(task.id)
+        if taken is None or taken.task is not task:
             return
-        job.slot = None
-        if grade is None:
-            self._cancelled(job)
-        elif grade.verdict == Verdict.IE and grade.failure_kind in RETRIED and job.attempts < MOST_ATTEMPTS:
-            self._again(job)
+        taken.task = None
+        if answer is not None:
+            self._learn(taken.job, answer)
+            self._answer(taken, answer)
+        elif taken.is_wanted:
+            self._backlog.put_back(task.id)
+            self.crew_idle()
         else:
-            identity = grade.grader.model_copy(update={"attempts": job.attempts})
-            self._answer(job, grade.model_copy(update={"grader": identity}))
+            self._forget(taken)
+            taken.answer.cancel()
 
-    def slot_lost(self, key: int) -> None:
-        """The slot died: try elsewhere, unless this submission has taken too many with it."""
-        job = self._by_key.get(key)
-        if job is None:
-            return
-        job.slot = None
-        if job.attempts < MOST_ATTEMPTS:
-            self._again(job)
-            return
-        self._answer(
-            job,
-            Grade(
-                id=job.submission_id,
-                verdict=Verdict.IE,
-                reward=None,
-                mask_sample=True,
-                failure_kind="worker_lost",
-                failure_reason=f"{job.attempts} grading processes ended while they had this submission",
-                total=job.total,
-            ),
-        )
-
-    def slot_failed(self) -> None:
-        """A slot cannot grade. If for a while none could, those who wait are told rather than kept."""
-        seconds = self._unusable_seconds()
+    def crew_failed(self) -> None:
+        """See crew.Owner. If for a while no slot could grade, those who wait are told rather than kept."""
+        seconds = self._crew.unusable_seconds()
         if seconds is not None and seconds >= HOLD_SECONDS:
-            waiting = list(self._waiting)
-            self._waiting.clear()
-            self._give_up(waiting, "nothing can be graded: " + "; ".join(self.unready()))
+            returned = [task.id for task in self._crew.take_back()]
+            reason = "nothing can be graded: " + "; ".join(self.unready())
+            self._give_up([each for each in (*returned, *self._backlog.waiting()) if each in self._jobs], reason)
 
-    def _again(self, job: _Job) -> None:
-        """Back to the head of the queue, if anybody still waits for it."""
-        if job.waiters > 0:
-            self._waiting.appendleft(job)
-            self.slot_free()
-        else:
-            self._forget(job)
-            job.answer.cancel()
+    def _learn(self, job: Job, answer: Answer) -> None:
+        """Keep what may be asked again."""
+        self._estimate.learn(answer.facts["timing"]["graded_seconds"], len(answer.facts["tests"]))
+        if not answer.is_fault:
+            self._answered.put(job.id, job.digest, answer)
+        if answer.is_lasting and not job.fresh:
+            self._cache.put(job.digest.hex(), job.digest, answer)
 
-    def _cancelled(self, job: _Job) -> None:
-        """Carried out; unless somebody has come to wait for it after all."""
-        job.attempts -= 1
-        self._again(job)
+    def _answer(self, taken: _Taken, answer: Answer) -> None:
+        self._forget(taken)
+        if answer.is_fault:
+            self._faults.put(taken.job.id, taken.job.digest, answer)
+        if not taken.answer.done():
+            taken.answer.set_result(answer)
 
-    def _answer(self, job: _Job, grade: Grade) -> None:
-        self._forget(job)
-        if not job.answer.done():
-            job.answer.set_result(grade)
-        self._remember(job, grade)
-
-    def _forget(self, job: _Job) -> None:
-        if self._jobs.pop(job.submission_id, None) is not None:
-            del self._by_key[job.key]
-            self._bytes -= len(job.payload)
-            self._owe(job.submission_id, job.waiters)
-
-    def _owe(self, submission_id: str, releases: int) -> None:
-        if releases > 0:
-            self._owed[submission_id] = self._owed.get(submission_id, 0) + releases
-
-    def _remember(self, job: _Job, grade: Grade) -> None:
-        """Keep verdicts for a while, so that a client that lost its connection can ask again with the same id."""
-        if grade.verdict == Verdict.IE:
-            return
-        now = time.monotonic()
-        self._answered[job.submission_id] = (now, job.digest, grade)
-        self._answered_bytes += _size(grade)
-        while self._answered:
-            oldest, (moment, _, old) = next(iter(self._answered.items()))
-            if self._answered_bytes <= REMEMBERED_BYTES and now - moment < REMEMBERED_SECONDS:
-                return
-            del self._answered[oldest]
-            self._answered_bytes -= _size(old)
+    def _forget(self, taken: _Taken) -> None:
+        if self._jobs.get(taken.job.id) is taken:
+            del self._jobs[taken.job.id]
+            self._backlog.remove(taken.job.id)
 
 
-def _size(grade: Grade) -> int:
-    """About how many bytes a remembered grade takes."""
-    return 1024 + sum(1024 + len(test.stdout) + len(test.stderr) for test in grade.tests)
+class _Memory:
+    """Answers that may be asked again, for a while and as many as fit."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._shelf: Shelf[tuple[float, bytes, Answer]] = Shelf(REMEMBERED, REMEMBERED_BYTES)
+
+    def put(self, name: str, digest: bytes, answer: Answer) -> None:
+        """Remember an answer from now on."""
+        if self._seconds > 0:
+            self._shelf.put(name, (time.monotonic(), digest, Answer(answer.body)), len(answer.body))
+
+    def drop(self, name: str) -> None:
+        """Remember it no more."""
+        self._shelf.drop(name)
+
+    def get(self, name: str) -> Answer | None:
+        """The answer, if it is still remembered."""
+        found = self._find(name)
+        return found[2] if found else None
+
+    def digest(self, name: str) -> bytes | None:
+        """What the answer is an answer to."""
+        found = self._find(name)
+        return found[1] if found else None
+
+    def _find(self, name: str) -> tuple[float, bytes, Answer] | None:
+        found = self._shelf.get(name)
+        if found is not None and time.monotonic() - found[0] > self._seconds:
+            self._shelf.drop(name)
+            return None
+        return found

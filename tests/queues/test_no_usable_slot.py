@@ -4,99 +4,129 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from sandbox_service.errors import Unavailable
 from sandbox_service.queues import local
+from sandbox_service.queues.base import Bounds
 from sandbox_service.queues.local import LocalQueue
-from sandbox_service.schema import Submission
+from sandbox_service.slots import Owner
+from tests.fakes import made
+from tests.queues.worlds import HANG_GUARD_SECONDS
+
+LONG = local.HOLD_SECONDS + 1
 
 
-class FakeSlot:
-    """A slot that is what the test says it is."""
+class UnusableSlot:
+    """A slot that is starting, or has failed since when the test says."""
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, owner: Owner) -> None:
         self.index = index
         self.ready = self.free = False
         self.failed_since: float | None = None
         self.reason = "starting"
+        self._owner = owner
 
     def fail(self, seconds_ago: float = 0.0) -> None:
+        """Say that it has not been able to grade for so long."""
         self.failed_since, self.reason = time.monotonic() - seconds_ago, "firejail did not jail"
+        self._owner.slot_failed()
 
     async def close(self) -> None:
         """Nothing to end."""
 
 
-def run(scenario: Callable[[LocalQueue, list[FakeSlot]], Any]) -> None:
-    """A queue with two fake slots, in an event loop."""
+Scenario = Callable[[LocalQueue, list[UnusableSlot]], Awaitable[None]]
+
+
+def run(scenario: Scenario) -> None:
+    """A queue with two slots that cannot grade, in an event loop."""
 
     async def body() -> None:
-        slots: list[FakeSlot] = []
+        slots: list[UnusableSlot] = []
 
-        def make(index: int, _: object) -> Any:
-            slots.append(FakeSlot(index))
+        def make(index: int, owner: Owner) -> Any:
+            slots.append(UnusableSlot(index, owner))
             return slots[-1]
 
-        queue = LocalQueue(make, 2, 100, 1 << 20)
-        await scenario(queue, slots)
+        queue = LocalQueue(make, 2, Bounds(100, 1 << 20, 1e6))
+        await asyncio.wait_for(scenario(queue, slots), HANG_GUARD_SECONDS)
         await queue.close()
 
     asyncio.run(body())
 
 
-def submission(name: str) -> Submission:
-    return Submission.model_validate({"id": name, "code": "", "tests": [{"type": "stdin", "output": ""}]})
-
-
 def test_while_slots_start_submissions_are_taken() -> None:
-    async def scenario(queue: LocalQueue, slots: list[FakeSlot]) -> None:
+    async def scenario(queue: LocalQueue, slots: list[UnusableSlot]) -> None:
         slots[0].fail()
-        queue.submit(submission("a"))
-        assert queue.depth() == 1
+        await queue.submit([made("a")])
+        assert queue.depth().submissions == 1
+        assert not queue.is_hopeless
+        assert queue.unready() == ["slot 0: firejail did not jail", "slot 1: starting"]
 
     run(scenario)
 
 
 def test_when_all_have_failed_they_are_refused_with_the_reasons() -> None:
-    async def scenario(queue: LocalQueue, slots: list[FakeSlot]) -> None:
+    async def scenario(queue: LocalQueue, slots: list[UnusableSlot]) -> None:
         for slot in slots:
             slot.fail()
         with pytest.raises(Unavailable, match="slot 0: firejail did not jail; slot 1: firejail did not jail"):
-            queue.submit(submission("a"))
-        assert queue.depth() == 0
+            await queue.submit([made("a"), made("b")])
+        assert queue.depth().submissions == 0
+        assert queue.is_hopeless
 
     run(scenario)
 
 
 def test_what_was_taken_is_held_for_a_while_and_then_given_back() -> None:
-    async def scenario(queue: LocalQueue, slots: list[FakeSlot]) -> None:
-        queue.submit(submission("a"))
-        waiting = asyncio.ensure_future(queue.wait("a"))
+    async def scenario(queue: LocalQueue, slots: list[UnusableSlot]) -> None:
+        tickets = await queue.submit([made("a"), made("b")])
         for slot in slots:
             slot.fail()
-        queue.slot_failed()
-        await asyncio.sleep(0)
-        assert not waiting.done()
+        assert not any(ticket.answer.done() for ticket in tickets)
         for slot in slots:
-            slot.fail(local.HOLD_SECONDS + 1)
-        queue.slot_failed()
-        with pytest.raises(Unavailable, match="nothing can be graded"):
-            await waiting
-        assert queue.depth() == 0
+            slot.fail(LONG)
+        for ticket in tickets:
+            with pytest.raises(Unavailable, match="nothing can be graded: slot 0: firejail did not jail"):
+                await ticket.answer
+            ticket.release()
+        assert queue.depth().submissions == 0
+
+    run(scenario)
+
+
+def test_what_is_kept_is_given_up_too_and_not_known_any_more() -> None:
+    async def scenario(queue: LocalQueue, slots: list[UnusableSlot]) -> None:
+        [ticket] = await queue.submit([made("a", keep=True)])
+        ticket.release()
+        for slot in slots:
+            slot.fail(LONG)
+        assert queue.depth().submissions == 0
+        assert await queue.find("a") is None
+
+    run(scenario)
+
+
+def test_it_is_held_as_long_as_the_one_that_failed_last_may_come_back() -> None:
+    async def scenario(queue: LocalQueue, slots: list[UnusableSlot]) -> None:
+        [ticket] = await queue.submit([made("a")])
+        slots[0].fail(LONG)
+        slots[1].fail()
+        assert not ticket.answer.done()
+        assert queue.depth().submissions == 1
 
     run(scenario)
 
 
 def test_one_slot_that_works_is_enough() -> None:
-    async def scenario(queue: LocalQueue, slots: list[FakeSlot]) -> None:
-        queue.submit(submission("a"))
-        slots[0].fail(local.HOLD_SECONDS + 1)
-        queue.slot_failed()
-        queue.submit(submission("b"))
-        assert queue.depth() == 2
+    async def scenario(queue: LocalQueue, slots: list[UnusableSlot]) -> None:
+        await queue.submit([made("a")])
+        slots[0].fail(LONG)
+        await queue.submit([made("b")])
+        assert queue.depth().submissions == 2
 
     run(scenario)

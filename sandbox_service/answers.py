@@ -1,0 +1,62 @@
+"""Grades on their way from a slot to a client: JSON that is made once and read only by who needs to."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from sandbox_service.schema import Grade, Verdict
+
+LASTING = frozenset({Verdict.AC, Verdict.WA, Verdict.RTE, Verdict.CE})  # the same however busy the machine is
+
+
+class Answer:
+    """A grade as it travels: JSON, read only by who needs to."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+
+    @classmethod
+    def of(cls, facts: dict[str, Any]) -> Answer:
+        """An answer from what its JSON is to say."""
+        answer = cls(orjson.dumps(facts))
+        answer.facts = facts
+        return answer
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """The JSON as Python's own values."""
+        found: dict[str, Any] = orjson.loads(self.body)
+        return found
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether we failed, so that the submission may be sent again."""
+        return bool(self.facts["verdict"] == Verdict.IE)
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether the same program would get the same verdict again, whatever the machine is doing."""
+        return self.facts["verdict"] in LASTING
+
+    def grade(self) -> Grade:
+        """The grade itself."""
+        return Grade.model_validate_json(self.body)
+
+
+def fault(submission_id: str, tests: int, kind: str, reason: str, attempts: int = 1) -> Answer:
+    """The answer to a submission that we could not grade."""
+    facts = orjson.loads(Grade.fault(submission_id, tests, kind, reason).model_dump_json())
+    facts["grader"]["attempts"] = attempts
+    return Answer.of(facts)
+
+
+def again(answer: Answer, submission_id: str) -> Answer:
+    """A cached answer, given to another submission of the same work."""
+    facts = orjson.loads(answer.body)
+    facts["id"] = submission_id
+    facts["grader"]["cached"] = True
+    facts["timing"] = {"queued_seconds": 0.0, "graded_seconds": 0.0}
+    return Answer.of(facts)

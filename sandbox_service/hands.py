@@ -1,0 +1,224 @@
+"""Calls for hands: RQ jobs that wake workers when submissions wait. What to do is in the ledger, never in the job.
+
+A call that is lost, or made twice, does no harm: whoever sees that more waits than was called for calls again. So RQ
+may lose a job when a worker is killed between taking and beginning it, as it does, and nothing else is lost.
+
+Whoever can write to this Redis can put jobs there. RQ itself would import and call whatever they name, with pickled
+arguments if asked to; here a job is either this one call, without arguments, or it is deleted and counted. Its size is
+asked before it is read, it is unpacked with a bound, and callbacks and webhooks are never looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from rq import Queue, SimpleWorker
+from rq.exceptions import NoSuchJobError, StopRequested
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from rq.timeouts import BaseDeathPenalty
+
+log = logging.getLogger(__name__)
+
+CALL = "proctor.take"
+CHUNK = 64  # what one call's worker may claim: an RQ job costs Redis as much as ten submissions
+MOST_CALLS = 256  # at once: a burst of thousands does not need thousands of calls before the first is heard
+MOST_JOB_BYTES = 16_384
+MOST_DATA_BYTES = 256
+READ = frozenset({"created_at", "origin", "enqueued_at", "status", "timeout", "result_ttl", "failure_ttl"})
+FAILURE_SECONDS = 60
+IDLE_SECONDS = 5
+SOCKET_SECONDS = 15
+RESTART_SECONDS = 0.2
+
+
+def wanted(waiting: int, workers: int) -> int:
+    """How many calls should be out: enough to claim all that waits, and to reach every worker that may be idle."""
+    return min(waiting, max(-(-waiting // CHUNK), workers), MOST_CALLS)
+
+
+class Caller:
+    """Makes calls. Blocking: it is called in a thread."""
+
+    def __init__(self, url: str, name: str) -> None:
+        self._queue = Queue(name, connection=_connect(url), serializer=JSONSerializer)
+
+    def call(self, waiting: int, workers: int) -> int:
+        """Make the calls that are missing; how many. Raises redis.RedisError."""
+        return call(self._queue, waiting, workers)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._queue.connection.close()
+
+
+def call(queue: Queue, waiting: int, workers: int) -> int:
+    """See Caller.call."""
+    missing = wanted(waiting, workers) - queue.count if waiting else 0
+    if missing > 0:
+        data = Queue.prepare_data(CALL, (), timeout=-1, result_ttl=0, failure_ttl=FAILURE_SECONDS, description="")
+        queue.enqueue_many([data] * missing)
+    return max(0, missing)
+
+
+class Call(Job):
+    """An RQ job that can be nothing but a call."""
+
+    def refresh(self) -> None:
+        """Read it, if it is one. Raises NoSuchJobError, on which RQ goes on to the next."""
+        try:
+            size = self.connection.memory_usage(self.key, samples=0)
+            if size is None:
+                raise NoSuchJobError(self.key)
+            if size > MOST_JOB_BYTES:
+                raise _Refused(f"{size} bytes")
+            raw: Any = self.connection.hgetall(self.key)
+            self.restore(_admitted(raw))
+        except (_Refused, redis.ResponseError, ValueError) as refusal:
+            log.warning("job_refused", extra={"reason": str(refusal)})
+            self.connection.unlink(self.key)
+            self.refused()
+            raise NoSuchJobError(self.key) from None
+
+    @property
+    def func(self) -> Callable[[], object]:
+        """What is done on a call."""
+        return self.take
+
+    # set by the pump, on a class of its own
+    take: Callable[[], object]
+    refused: Callable[[], object]
+
+
+class _Refused(Exception):
+    """Not one of ours."""
+
+
+def _admitted(raw: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """The parts of a job that are looked at, if it is a call."""
+    packed = raw.get(b"data", b"")
+    unpacker = zlib.decompressobj()
+    try:
+        data = unpacker.decompress(packed, MOST_DATA_BYTES)
+    except zlib.error:
+        data = packed[:MOST_DATA_BYTES]
+    try:
+        named, instance, args, kwargs = json.loads(data)
+    except (ValueError, TypeError):
+        raise _Refused("not a job in JSON") from None
+    if named != CALL or instance is not None or args or kwargs:
+        raise _Refused(f"names {str(named)[:80]!r}")
+    return {name: value for name, value in raw.items() if name.decode("latin-1") in READ} | {b"data": data}
+
+
+class _NoPenalty(BaseDeathPenalty):
+    """The jail has limits of its own; RQ's is a signal, and those are for the main thread."""
+
+    def setup_death_penalty(self) -> None:
+        pass
+
+    def cancel_death_penalty(self) -> None:
+        pass
+
+
+class _Ear(SimpleWorker):
+    """An RQ worker that listens in a thread, and to its queue only: not to commands, not to signals."""
+
+    death_penalty_class = _NoPenalty
+    max_connection_wait_time = 1.0
+
+    def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
+        """RQ beats between two attempts to reach Redis, and nowhere else asks whether it is to stop."""
+        if self._stop_requested:
+            raise StopRequested
+        super().heartbeat(timeout, pipeline)
+
+    def _install_signal_handlers(self) -> None:
+        pass
+
+    def subscribe(self) -> None:
+        pass
+
+    def unsubscribe(self) -> None:
+        pass
+
+
+class Pump:
+    """Hears calls in a thread of its own, one at a time, until it is stopped; again whenever Redis comes back.
+
+    `take` is called in that thread, and returns what still waits and how many workers there are.
+    """
+
+    def __init__(self, url: str, name: str, worker: str, take: Callable[[], tuple[int, int]]) -> None:
+        self._connection = _connect(url)
+        self._name = name
+        self._worker = worker
+        self._take = take
+        self._stopped = threading.Event()
+        self._ear: _Ear | None = None
+        self._thread = threading.Thread(target=self._listen, name="calls", daemon=True)
+        self.refused = 0
+
+    def start(self) -> None:
+        """Begin to listen."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Hear nothing more. A call that was taken but not heard is made again by whoever notices."""
+        self._stopped.set()
+        if self._ear is not None:
+            self._ear._stop_requested = True
+        self._connection.connection_pool.disconnect()
+
+    def _listen(self) -> None:
+        logging.getLogger("rq.worker").setLevel(logging.CRITICAL)
+        starts = 0
+        while not self._stopped.is_set():
+            starts += 1
+            try:
+                self._listen_once(f"{self._worker}.{starts}")
+            except (redis.RedisError, OSError, ValueError) as trouble:
+                if not self._stopped.is_set():
+                    log.warning("calls_interrupted", extra={"reason": str(trouble)})
+            self._stopped.wait(RESTART_SECONDS)
+        self._connection.close()
+
+    def _listen_once(self, name: str) -> None:
+        """Until RQ gives up, as it does on a timeout and on every error that it does not expect."""
+        job_class = type("OurCall", (Call,), {"take": staticmethod(self._heard), "refused": staticmethod(self._refuse)})
+        queue = Queue(self._name, connection=self._connection, serializer=JSONSerializer, job_class=job_class)
+        self._connection.delete(queue.intermediate_queue_key)  # what is stuck there is only calls
+        self._ear = _Ear(
+            [queue],
+            name=name,
+            connection=self._connection,
+            job_class=job_class,
+            serializer=JSONSerializer,
+            worker_ttl=IDLE_SECONDS + 15,  # RQ waits for a job 15 s less than this
+            log_job_description=False,
+        )
+        self._queue = queue
+        self._ear.work(logging_level="CRITICAL")
+
+    def _heard(self) -> None:
+        waiting, workers = self._take()
+        if not self._stopped.is_set():
+            call(self._queue, waiting, workers)
+
+    def _refuse(self) -> None:
+        self.refused += 1
+
+
+def _connect(url: str) -> Any:
+    """A blocking connection. It does not retry by itself: whoever uses it knows better what to do."""
+    return redis.Redis.from_url(
+        url, socket_timeout=SOCKET_SECONDS, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0)
+    )

@@ -1,0 +1,430 @@
+"""The queue of a fleet: submissions go into the ledger, workers are called by RQ jobs, answers come back by a stream.
+
+This process keeps every submission that somebody waits for here until it is answered. Answers are read without being
+taken from the stream, and every two seconds what is still waited for is looked up: an answer that did not arrive is
+fetched, and what Redis has forgotten is submitted again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import platform
+import secrets
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TypeVar
+
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from sandbox_service import suites
+from sandbox_service.answers import Answer, again, fault
+from sandbox_service.chores import end
+from sandbox_service.errors import BadRequest, Unavailable
+from sandbox_service.hands import Caller
+from sandbox_service.ledger.entries import Bounds as LedgerBounds
+from sandbox_service.ledger.entries import Entry, Need, Taken, Totals, WorkerState
+from sandbox_service.ledger.ledger import Ledger, gathering_seconds
+from sandbox_service.queues.base import Bounds, Depth, Job, Ticket, WorkerStatus
+from sandbox_service.queues.estimate import Estimate
+from sandbox_service.queues.reaper import Reaper
+from sandbox_service.suites import Shelf, Suite
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+TICK_SECONDS = 0.25
+STATE_SECONDS = 0.5
+WATCH_SECONDS = 2.0
+WATCHED_AT_ONCE = 2048
+REPLY_SECONDS = 5.0
+RETRY_SECONDS = 0.25
+PATIENCE_SECONDS = 15.0  # so long a submission waits for a Redis that is away
+INLINE_SUITE_SECONDS = 3600
+PUT_SUITE_SECONDS = 86_400
+SUITE_REFRESH_SECONDS = 600.0
+MOST_SUITES = 100_000
+# what Redis says while it cannot write, or is starting, or has no memory left: it may be otherwise in a moment
+PASSING = ("MISCONF", "LOADING", "READONLY", "BUSY", "MASTERDOWN", "NOREPLICAS", "OOM")
+
+
+class _Waited:
+    """A submission that somebody here waits for, or that is kept for whoever asks."""
+
+    def __init__(self, job_id: str, job: Job | None, keep: bool) -> None:
+        self.id = job_id
+        self.job = job  # None: it was taken by another process
+        self.keep = keep
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.waiters = 0
+        self.looked = time.monotonic()
+
+
+class _Ticket:
+    """See base.Ticket."""
+
+    def __init__(self, queue: RqQueue, waited: _Waited) -> None:
+        self.id = waited.id
+        self.answer = waited.answer
+        self._queue = queue
+        self._waited: _Waited | None = waited
+        waited.waiters += 1
+
+    def release(self) -> None:
+        waited, self._waited = self._waited, None
+        if waited is not None:
+            waited.waiters -= 1
+            self._queue.released(waited)
+
+
+class RqQueue:
+    """See JobQueue. `start` it in the event loop that uses it."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        caller: Caller,
+        bounds: Bounds,
+        suite_bytes: int = 256 << 20,
+        cache_seconds: float = 0.0,
+    ) -> None:
+        self._ledger = ledger
+        self._caller = caller
+        self._most = bounds.submissions
+        self._bounds = LedgerBounds(bounds.submissions, bounds.bytes, bounds.cpu_seconds)
+        self._caches = cache_seconds > 0
+        self.name = f"{platform.node()}.{os.getpid()}.{secrets.token_hex(3)}"
+        self._estimate = Estimate()
+        self._waited: dict[str, _Waited] = {}
+        self._suites: Shelf[Suite] = Shelf(MOST_SUITES, suite_bytes)
+        self._sent: dict[str, float] = {}  # suites that Redis has, and since when we know
+        self._released: list[str] = []
+        self._need = Need(0, 0, 0)
+        self._has_need = asyncio.Event()
+        self._totals = Totals(0, 0, 0, 0.0, 0.0, 0, {})
+        self._workers: dict[str, WorkerState] = {}
+        self._counts: Counter[str] = Counter()
+        self._reaper = Reaper(ledger, self.name)
+        self._away = "not yet connected"
+        self._closing = False
+        self._chores: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Begin to listen for answers, call for hands and keep watch."""
+        try:
+            await self._look_around()
+        except (RedisError, OSError) as trouble:
+            self._away = str(trouble)
+        chores = (self._listen, self._call, self._tick)
+        self._chores = [asyncio.create_task(self._supervised(chore)) for chore in chores]
+
+    # --- what the API calls
+
+    async def submit(self, jobs: Sequence[Job]) -> list[Ticket]:
+        """Take all or none; see JobQueue."""
+        if self._closing:
+            raise Unavailable("the service is closing")
+        if len(jobs) > self._most:
+            raise BadRequest(f"{len(jobs)} submissions at once, the queue takes {self._most}")
+        tickets = [_Ticket(self, self._wait_for(job)) for job in jobs]  # before any answer can come
+        try:
+            taken = await self._submit(jobs)
+        except BaseException:
+            for ticket in tickets:
+                ticket.release()
+            raise
+        for job, (state, answer) in zip(jobs, taken, strict=True):
+            if answer is not None:
+                self._arrived(job.id, again(Answer(answer), job.id) if state == "cached" else Answer(answer))
+        return list(tickets)
+
+    def _wait_for(self, job: Job) -> _Waited:
+        waited = self._waited.get(job.id)
+        if waited is None or (waited.job is not None and waited.job.digest != job.digest):
+            # in the second case the ledger will refuse this one; the other must not hear of it
+            waited = _Waited(job.id, job, job.keep)
+            self._waited.setdefault(job.id, waited)
+        waited.keep |= job.keep
+        return waited
+
+    async def _submit(self, jobs: Sequence[Job]) -> list[Taken]:
+        entries = [self._entry(job) for job in jobs]
+        await self._send_suites(job.suite for job in jobs)
+        taken, need = await self._patiently(lambda: self._ledger.submit(entries, self.name, self._bounds))
+        self._note_need(need)
+        return taken
+
+    def _entry(self, job: Job) -> Entry:
+        return Entry(
+            id=job.id,
+            digest=job.digest,
+            body=job.body,
+            suite=job.suite.id,
+            client=job.client,
+            priority=job.priority,
+            cost=self._estimate.cost(job.tests),
+            tests=job.tests,
+            cache=self._cache_key(job),
+            labels=job.labels,
+            keep=job.keep,
+        )
+
+    def _cache_key(self, job: Job) -> str:
+        """The same work for the same graders; empty while workers differ, or where nothing is to be cached."""
+        if not self._caches or job.fresh:
+            return ""
+        kinds = {f"{worker.info.get('version')}/{worker.info.get('languages')}" for worker in self._workers.values()}
+        return f"{job.digest.hex()}/{kinds.pop()}" if len(kinds) == 1 else ""
+
+    async def _send_suites(self, wanted: Iterable[Suite]) -> None:
+        """Make sure that Redis has these."""
+        now = time.monotonic()
+        for suite in {suite.id: suite for suite in wanted}.values():
+            if now - self._sent.get(suite.id, -SUITE_REFRESH_SECONDS) >= SUITE_REFRESH_SECONDS:
+                await self._send_suite(suite, INLINE_SUITE_SECONDS)
+
+    async def _send_suite(self, suite: Suite, seconds: int) -> bool:
+        is_new = await self._patiently(lambda: self._ledger.put_suite(suite.id, suite.body, seconds))
+        if len(self._sent) > MOST_SUITES:
+            self._sent.clear()
+        self._sent[suite.id] = time.monotonic()
+        return is_new
+
+    def released(self, waited: _Waited) -> None:
+        """One waiter less; when there is none left here, the ledger is told."""
+        if waited.waiters or waited.keep or waited.answer.done():
+            return
+        if self._waited.get(waited.id) is waited:
+            del self._waited[waited.id]
+            self._released.append(waited.id)
+        waited.answer.cancel()
+
+    async def find(self, submission_id: str) -> Ticket | None:
+        """See JobQueue."""
+        waited = self._waited.get(submission_id)
+        if waited is not None:
+            return _Ticket(self, waited)
+        ticket = _Ticket(self, self._waited.setdefault(submission_id, _Waited(submission_id, None, keep=False)))
+        found = await self._patiently(lambda: self._ledger.join(submission_id, self.name))
+        if found.state == "answered" and found.answer is not None:
+            self._arrived(submission_id, Answer(found.answer))
+        elif found.state == "gone":
+            ticket.release()
+            return None
+        return ticket
+
+    async def cancel(self, submission_ids: Sequence[str]) -> int:
+        """See JobQueue."""
+        return await self._patiently(lambda: self._ledger.cancel(submission_ids, _cancelled))
+
+    async def labelled(self, name: str, value: str) -> list[str]:
+        """See JobQueue."""
+        return await self._patiently(lambda: self._ledger.pending_labelled(name, value))
+
+    async def put_suite(self, suite: Suite) -> bool:
+        """See JobQueue."""
+        self._suites.put(suite.id, suite, len(suite.body))
+        return await self._send_suite(suite, PUT_SUITE_SECONDS)
+
+    async def suite(self, suite_id: str) -> Suite | None:
+        """See JobQueue."""
+        known = self._suites.get(suite_id)
+        if known is None:
+            body = await self._patiently(lambda: self._ledger.get_suite(suite_id))
+            if body is None or suites.id_of(body) != suite_id:
+                return None
+            known = suites.read(body)
+            self._suites.put(suite_id, known, len(body))
+        return known
+
+    async def missing_suites(self, suite_ids: Sequence[str]) -> list[str]:
+        """See JobQueue."""
+        return await self._patiently(lambda: self._ledger.missing_suites(suite_ids))
+
+    def depth(self) -> Depth:
+        """See JobQueue: the fleet's, as of the last look."""
+        totals = self._totals
+        return Depth(totals.count, totals.waiting, totals.bytes, totals.cost, totals.oldest_seconds)
+
+    def workers(self) -> list[WorkerStatus]:
+        """See JobQueue."""
+        return [
+            WorkerStatus(
+                name,
+                state.slots,
+                state.busy,
+                state.ready_slots,
+                [str(each) for each in state.info.get("languages", [])],  # type: ignore[attr-defined]
+                str(state.info.get("version", "")),
+            )
+            for name, state in sorted(self._workers.items())
+        ]
+
+    def counts(self) -> dict[str, int]:
+        """See JobQueue: the fleet's, and this process's watchdog."""
+        return self._totals.stats | dict(self._counts)
+
+    def unready(self) -> list[str]:
+        """See JobQueue."""
+        if self._closing:
+            return ["closing"]
+        if self._away:
+            return [f"Redis: {self._away}"]
+        if not self._workers:
+            return ["no worker is registered: start one with `proctor worker`"]
+        if not any(worker.ready_slots for worker in self._workers.values()):
+            return [f"worker {name}: no usable jail" for name in sorted(self._workers)]
+        return []
+
+    def languages(self) -> list[str]:
+        """See JobQueue."""
+        return sorted({language for worker in self.workers() for language in worker.languages})
+
+    async def drain(self, seconds: float) -> None:
+        """See JobQueue. What is not answered by then goes on being graded: send it again to another API process."""
+        self._closing = True
+        pending = [waited.answer for waited in self._waited.values() if waited.waiters]
+        if pending:
+            await asyncio.wait(pending, timeout=seconds)
+        for waited in list(self._waited.values()):
+            if not waited.answer.done():
+                waited.answer.set_exception(Unavailable("the service is closing; send it again elsewhere"))
+                waited.answer.exception()
+        self._waited.clear()
+
+    async def close(self) -> None:
+        """See JobQueue."""
+        await self.drain(0.0)
+        await end(self._chores)
+        self._caller.close()
+
+    # --- answers
+
+    async def _listen(self) -> None:
+        last, kept = "0", 0.0
+        while True:
+            if time.monotonic() - kept > REPLY_SECONDS:
+                last = last if await self._ledger.keep_replies(self.name) else "0"
+                kept = time.monotonic()
+            replies = await self._ledger.replies(self.name, last, REPLY_SECONDS)
+            for reply in replies:
+                self._arrived(reply.id, Answer(reply.answer))
+                last = reply.stream_id
+            await asyncio.sleep(gathering_seconds(len(replies)))
+
+    def _arrived(self, submission_id: str, answer: Answer) -> None:
+        waited = self._waited.pop(submission_id, None)
+        if waited is None or waited.answer.done():
+            return
+        facts = answer.facts
+        self._estimate.learn(facts["timing"]["graded_seconds"], len(facts["tests"]))
+        waited.answer.set_result(answer)
+
+    # --- calls for hands
+
+    def _note_need(self, need: Need) -> None:
+        self._need = need
+        self._has_need.set()
+
+    async def _call(self) -> None:
+        """Call for as many hands as are wanted; what comes in meanwhile is one call's business."""
+        while True:
+            await self._has_need.wait()
+            self._has_need.clear()
+            await asyncio.to_thread(self._caller.call, self._need.waiting, self._need.workers)
+
+    # --- keeping watch
+
+    async def _tick(self) -> None:
+        looked = 0.0
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            await self._tell_released()
+            if time.monotonic() - looked >= STATE_SECONDS:
+                looked = time.monotonic()
+                await self._look_around()
+                await self._reaper.look(self._workers)
+                await self._watch()
+
+    async def _tell_released(self) -> None:
+        # who has come to wait again meanwhile is not told off
+        released = [each for each in self._released if each not in self._waited]
+        self._released = []
+        try:
+            await self._ledger.release(self.name, released)
+        except BaseException:
+            self._released += released
+            raise
+
+    async def _look_around(self) -> None:
+        self._totals = await self._ledger.totals()
+        self._workers = await self._ledger.workers()
+        self._away = ""
+        if self._totals.waiting:
+            slots = sum(worker.slots for worker in self._workers.values())
+            self._note_need(Need(self._totals.waiting, len(self._workers), slots))
+
+    async def _watch(self) -> None:
+        """Look up what has been waited for too long."""
+        now = time.monotonic()
+        overdue = [waited for waited in self._waited.values() if now - waited.looked > WATCH_SECONDS][:WATCHED_AT_ONCE]
+        if not overdue:
+            return
+        found = await self._ledger.look([waited.id for waited in overdue])
+        for waited, (state, answer, _) in zip(overdue, found, strict=True):
+            waited.looked = now
+            if self._waited.get(waited.id) is not waited:
+                continue  # answered meanwhile
+            if answer is not None:
+                self._counts["watchdog"] += 1
+                self._arrived(waited.id, Answer(answer))
+            elif state == "gone":
+                await self._resubmit(waited)
+
+    async def _resubmit(self, waited: _Waited) -> None:
+        """Redis has forgotten it."""
+        self._counts["watchdog"] += 1
+        if waited.job is None:
+            self._arrived(waited.id, fault(waited.id, 0, "forgotten", "Redis has lost it; send it again"))
+            return
+        await self._ledger.put_suite(waited.job.suite.id, waited.job.suite.body, INLINE_SUITE_SECONDS)
+        entry = self._entry(waited.job)
+        [(_, answer)], need = await self._ledger.submit([entry], self.name, NO_BOUNDS)
+        self._note_need(need)
+        if answer is not None:
+            self._arrived(waited.id, again(Answer(answer), waited.id))
+
+    async def _supervised(self, chore: Callable[[], Awaitable[None]]) -> None:
+        """A chore, begun again after every trouble with Redis. Anything else is a defect, and ends it."""
+        while True:
+            try:
+                await chore()
+            except (RedisError, OSError) as trouble:
+                if not self._away:
+                    log.warning("redis_away", extra={"reason": str(trouble)})
+                self._away = str(trouble) or type(trouble).__name__
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _patiently(self, action: Callable[[], Awaitable[T]]) -> T:
+        """Do it; again for a while if Redis is away. All that is done so may be done twice. Raises Unavailable."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                return await action()
+            except (RedisConnectionError, RedisTimeoutError, ResponseError, OSError) as trouble:
+                if isinstance(trouble, ResponseError) and not str(trouble).startswith(PASSING):
+                    raise
+                if self._closing or time.monotonic() > deadline:
+                    raise Unavailable(f"Redis: {trouble}") from None
+                await asyncio.sleep(RETRY_SECONDS)
+
+
+NO_BOUNDS = LedgerBounds(1 << 50, 1 << 50, 1e9)  # what was taken once is not refused for being taken again
+
+
+def _cancelled(submission_id: str) -> bytes:
+    return fault(submission_id, 0, "cancelled", "cancelled on request").body

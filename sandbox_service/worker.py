@@ -1,0 +1,303 @@
+"""A worker: one for each machine, with all its slots, taking submissions from the ledger and grading them.
+
+It claims a little more than its slots can do at once, so that none waits for Redis; says that it lives twice a second,
+and hears then what was cancelled; and hands in answers in the order in which they were made, keeping them while Redis
+is away. Told to stop, it finishes what was begun and gives back the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import platform
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from typing import Any, Literal
+
+from redis.exceptions import RedisError
+
+from sandbox_service.answers import Answer, fault
+from sandbox_service.chores import end
+from sandbox_service.crew import Crew, Task
+from sandbox_service.hands import CHUNK, Pump
+from sandbox_service.ledger.entries import Claim, Drop, Finish, GiveBack, Start, Step, Unknown
+from sandbox_service.ledger.ledger import Ledger, gathering_seconds
+from sandbox_service.slots import SlotFactory
+from sandbox_service.suites import Shelf, Suite, id_of
+
+log = logging.getLogger(__name__)
+
+BEAT_SECONDS = 0.5
+RETRY_SECONDS = 0.25
+LOOK_AGAIN_SECONDS = 1.0
+READY_SECONDS = 0.05
+HOLD_SECONDS = 10.0  # what was claimed waits so long for a slot that works
+AHEAD = 4  # submissions for each slot, those in work included: with fewer, more are claimed
+LEAST_AHEAD = 8
+MOST_SUITES = 10_000
+
+Stopped = asyncio.Task[Literal[True]]
+StartPump = Callable[[str, Callable[[], tuple[int, int]]], Pump]
+
+
+class Worker:
+    """Grades for a fleet with the slots of this machine."""
+
+    def __init__(
+        self, ledger: Ledger, make_slot: SlotFactory, slots: int, make_pump: StartPump, suite_bytes: int
+    ) -> None:
+        self._ledger = ledger
+        self._make_pump = make_pump
+        self._count = slots
+        self._host = platform.node()
+        self.name = self._new_name()
+        self._tasks: dict[str, Task] = {}
+        self._begun: set[str] = set()
+        self._suites: Shelf[Suite] = Shelf(MOST_SUITES, suite_bytes)
+        self._steps: list[Step] = []
+        self._has_steps = asyncio.Event()
+        self._has_room = asyncio.Event()
+        self._stopping = False
+        self._refused = 0
+        self._crew = Crew(make_slot, slots, self)
+
+    def _new_name(self) -> str:
+        return f"{self._host}.{os.getpid()}.{secrets.token_hex(3)}"
+
+    @property
+    def crew(self) -> Crew:
+        """The slots, for tests."""
+        return self._crew
+
+    async def run(self, stop: asyncio.Event, drain_seconds: float) -> None:
+        """Work until `stop`; then finish what was begun, for so long, and give back the rest."""
+        stopped: Stopped = asyncio.ensure_future(stop.wait())
+        try:
+            if await self._until_ready(stopped):
+                await self._work(stopped, drain_seconds)
+        finally:
+            stopped.cancel()
+            await self._crew.close()
+
+    async def _until_ready(self, stopped: Stopped) -> bool:
+        """Register once a slot can grade; whether that was so before the end."""
+        said = ""
+        while not stopped.done():
+            if self._crew.ready:
+                with suppress(RedisError, OSError):
+                    await self._register()
+                    return True
+                log.warning("redis_away")
+                await asyncio.sleep(RETRY_SECONDS)
+            reasons = "; ".join(self._crew.reasons())
+            if self._crew.unusable_seconds() is not None and reasons != said:
+                log.error("no_jail", extra={"reason": reasons})
+                said = reasons
+            await asyncio.wait({stopped}, timeout=READY_SECONDS)
+        return False
+
+    async def _register(self) -> None:
+        info = {
+            "host": self._host,
+            "pid": os.getpid(),
+            "version": version("proctor"),
+            "languages": self._crew.languages(),
+            "since": time.time(),
+        }
+        await self._ledger.register(self.name, info, self._count)
+        log.info("registered", extra={"reason": f"{self.name}, {self._count} slots"})
+
+    async def _work(self, stopped: Stopped, drain_seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        pump = self._make_pump(self.name, lambda: asyncio.run_coroutine_threadsafe(self._take(), loop).result())
+        chores = [asyncio.ensure_future(self._beat(pump)), asyncio.ensure_future(self._settle())]
+        pump.start()
+        watched: list[asyncio.Task[Any]] = [stopped, *chores]
+        try:
+            await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+            for chore in chores:
+                if chore.done():
+                    chore.result()  # a defect ends the worker, with its traceback
+        finally:
+            self._stopping = True
+            self._has_room.set()
+            pump.stop()
+            await self._drain(drain_seconds)
+            await end(chores)
+
+    # --- taking
+
+    async def _take(self) -> tuple[int, int]:
+        """Claim something, once there is room for it; what still waits, and for how many workers."""
+        while not self._stopping:
+            await self._room()
+            slots = self._crew.ready
+            claims, need = await self._ledger.claim(self.name, CHUNK, self._crew.idle, slots)
+            for claim in claims:
+                await self._begin(claim)
+            if claims or not need.waiting:
+                return need.waiting, need.workers
+            self._has_room.clear()  # what waits is for others, unless they leave it to us
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._has_room.wait(), LOOK_AGAIN_SECONDS)
+        return 0, 0
+
+    async def _room(self) -> None:
+        while not self._stopping:
+            slots = self._crew.ready
+            if slots and self._crew.held < max(AHEAD * slots, LEAST_AHEAD):
+                return
+            self._has_room.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._has_room.wait(), LOOK_AGAIN_SECONDS)
+
+    async def _begin(self, claim: Claim) -> None:
+        if claim.id in self._tasks:
+            return  # the reply to an earlier claim was lost, or so it seemed
+        try:
+            suite = await self._suite(claim.suite)
+        except (RedisError, OSError):
+            self._note(GiveBack(claim.id))
+            return
+        if suite is None:
+            answer = fault(claim.id, claim.tests, "suite_lost", f"{claim.suite} is no more")
+            self._note(Finish(claim.id, answer.body, fault=True))
+            return
+        age = max(0.0, claim.now - claim.taken)
+        task = Task(
+            claim.id,
+            claim.body,
+            suite,
+            claim.tests,
+            taken=time.monotonic() - age,
+            attempts=claim.attempts,
+            alone=claim.alone,
+        )
+        self._tasks[claim.id] = task
+        self._crew.give(task)
+
+    async def _suite(self, suite_id: str) -> Suite | None:
+        """A suite's bytes, which only a slot reads; None if Redis has them no more, or has others."""
+        suite = self._suites.get(suite_id)
+        if suite is None:
+            body = await self._ledger.get_suite(suite_id)
+            if body is None or id_of(body) != suite_id:
+                return None
+            suite = Suite(suite_id, body, [])
+            self._suites.put(suite_id, suite, len(body))
+        return suite
+
+    # --- what the crew calls
+
+    def crew_idle(self) -> None:
+        """See crew.Owner."""
+        self._has_room.set()
+
+    def task_begun(self, task: Task) -> None:
+        """See crew.Owner. If we are killed now, it is a suspect."""
+        if task.id not in self._begun:
+            self._begun.add(task.id)
+            self._note(Start(task.id))
+
+    def task_done(self, task: Task, answer: Answer | None) -> None:
+        """See crew.Owner."""
+        if self._tasks.get(task.id) is not task:
+            return  # it is somebody else's by now
+        self._forget(task.id)
+        if answer is None:
+            self._note(Drop(task.id))
+        else:
+            self._note(Finish(task.id, answer.body, fault=answer.is_fault, cacheable=answer.is_lasting))
+        self._has_room.set()
+
+    def crew_failed(self) -> None:
+        """See crew.Owner. What was claimed goes to another worker."""
+        seconds = self._crew.unusable_seconds()
+        if seconds is not None and seconds >= HOLD_SECONDS:
+            self._give_back()
+
+    def _give_back(self) -> None:
+        for task in self._crew.take_back():
+            self._forget(task.id)
+            self._note(GiveBack(task.id))
+
+    def _forget(self, task_id: str) -> None:
+        del self._tasks[task_id]
+        self._begun.discard(task_id)
+
+    # --- what Redis is told
+
+    def _note(self, step: Step) -> None:
+        self._steps.append(step)
+        self._has_steps.set()
+
+    async def _settle(self) -> None:
+        """Hand in what became of submissions, in order; again until Redis has it."""
+        while True:
+            await self._has_steps.wait()
+            self._has_steps.clear()
+            steps, self._steps = self._steps, []
+            await self._hand_in(self.name, steps)
+            await asyncio.sleep(gathering_seconds(len(steps)))
+
+    async def _hand_in(self, name: str, steps: Sequence[Step]) -> None:
+        while name == self.name:  # under another name, none of it is ours any more
+            try:
+                await self._ledger.settle(name, steps)
+            except (RedisError, OSError) as trouble:
+                log.warning("redis_away", extra={"reason": str(trouble)})
+                await asyncio.sleep(RETRY_SECONDS)
+            else:
+                return
+
+    async def _beat(self, pump: Pump) -> None:
+        """Say that we live, and hear what is to be cancelled."""
+        while True:
+            try:
+                cancelled, _ = await self._ledger.beat(self.name, self._crew.busy, self._crew.ready)
+                for task_id in cancelled:
+                    self._cancel(task_id)
+                if pump.refused > self._refused:
+                    await self._ledger.count("refused", pump.refused - self._refused)
+                    self._refused = pump.refused
+            except Unknown:
+                await self._start_over()
+            except (RedisError, OSError) as trouble:
+                log.warning("redis_away", extra={"reason": str(trouble)})
+            await asyncio.sleep(BEAT_SECONDS)
+
+    def _cancel(self, task_id: str) -> None:
+        task = self._tasks.get(task_id)
+        if task is None:
+            self._note(Drop(task_id))
+        elif not task.unwanted:
+            self._crew.cancel(task)
+
+    async def _start_over(self) -> None:
+        """We were taken for dead, or Redis has lost its memory: what we hold is others' by now."""
+        log.warning("unknown_to_the_fleet", extra={"reason": self.name})
+        self._crew.take_back()
+        for task in list(self._tasks.values()):
+            if task.slot is not None:
+                self._crew.cancel(task)
+        self._tasks.clear()
+        self._begun.clear()
+        self._steps.clear()
+        self.name = self._new_name()
+        with suppress(RedisError, OSError):
+            await self._register()
+
+    async def _drain(self, seconds: float) -> None:
+        """Give back what was not begun, and finish the rest."""
+        self._give_back()
+        deadline = time.monotonic() + seconds
+        while self._tasks and time.monotonic() < deadline:
+            await asyncio.sleep(READY_SECONDS)
+        with suppress(RedisError, OSError, TimeoutError):
+            steps, self._steps = self._steps, []
+            await asyncio.wait_for(self._ledger.settle(self.name, steps), 5.0)
+            await asyncio.wait_for(self._ledger.leave(self.name), 5.0)

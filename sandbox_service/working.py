@@ -1,0 +1,26 @@
+"""Running a worker of a fleet: its loop, its log, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+from sandbox_service import bootstrap, logs
+from sandbox_service.serving import say_what_is_weaker
+from sandbox_service.settings import Settings
+
+
+def work(settings: Settings) -> int:
+    """Grade for the fleet until SIGTERM or SIGINT; then finish what was begun. The exit status."""
+    logs.to_stderr(settings.log_level)
+    say_what_is_weaker()
+    asyncio.run(_work(settings))
+    return 0
+
+
+async def _work(settings: Settings) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with bootstrap.worker(settings) as worker:
+        await worker.run(stop, settings.shutdown_seconds)

@@ -1,0 +1,52 @@
+"""A fleet as a world: a Redis, an API process's queue and a worker, all in one event loop, with fake slots."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from sandbox_service import bootstrap
+from sandbox_service.hands import Caller, Pump
+from sandbox_service.queues.rq import RqQueue
+from sandbox_service.settings import Settings
+from sandbox_service.worker import Worker
+from tests.fakes import until
+from tests.queues.worlds import Setup, Slots, World
+from tests.redis_server import running_redis
+
+DRAIN_SECONDS = 0.1
+SETTLE_SECONDS = 0.7  # a beat, by which cancellations travel, and something
+
+
+@asynccontextmanager
+async def fleet_world(setup: Setup) -> AsyncIterator[World]:
+    """When it is closed no worker is left, and nothing is held; what was not graded waits in Redis for another."""
+    slots = Slots(setup.script)
+    async with AsyncExitStack() as stack:
+        redis = stack.enter_context(running_redis())
+        settings = Settings(redis_url=redis.url, cache_seconds=setup.cache_seconds)
+        ledger = await stack.enter_async_context(bootstrap.ledger(settings))
+        name = settings.redis_name
+        queue = RqQueue(ledger, Caller(redis.url, name), setup.bounds, setup.suite_bytes, setup.cache_seconds)
+        worker = Worker(
+            ledger,
+            slots.make,
+            setup.slots,
+            lambda worker, take: Pump(redis.url, name, worker, take),
+            setup.suite_bytes,
+        )
+        await queue.start()
+        stop = asyncio.Event()
+        working = asyncio.create_task(worker.run(stop, DRAIN_SECONDS))
+        await until(lambda: not queue.unready())
+        try:
+            yield World(queue, slots.made, slots.tally, SETTLE_SECONDS)
+        finally:
+            await queue.close()
+            stop.set()
+            await working
+        assert all(slot.closed for slot in slots.made)
+        assert await ledger.workers() == {}
+        totals = await ledger.totals()
+        assert totals.count == totals.waiting

@@ -1,0 +1,135 @@
+"""API keys: every request for work wants one, wrong ones are counted, and who has a right one does not notice."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox_service.api.keys import GUESSES
+from tests.conftest import Service, running_service
+
+PLAIN: dict[str, Any] = {
+    "code": "print(int(input()) + 1)",
+    "tests": [{"type": "stdin", "input": "1\n", "output": "2\n"}],
+}
+GUARDED = [
+    ("POST", "/v1/grade"),
+    ("POST", "/v1/grade/batch"),
+    ("POST", "/v1/submissions"),
+    ("GET", "/v1/submissions/x"),
+    ("DELETE", "/v1/submissions/x"),
+    ("DELETE", "/v1/submissions?label=a%3Db"),
+    ("PUT", "/v1/suites/" + "0" * 64),
+    ("GET", "/v1/suites/" + "0" * 64),
+    ("POST", "/v1/suites/missing"),
+]
+OPEN = ["/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with two keys and remarks."""
+    found = tmp_path_factory.mktemp("keys") / "keys"
+    found.write_text("# of the trainer\nthird-key  # until May\n\n   fourth-key\n")
+    return found
+
+
+@pytest.fixture
+def guarded(file: Path) -> Iterator[Service]:
+    """A service with keys that has not yet heard a wrong one."""
+    with running_service(api_keys="first-key, second-key", api_keys_file=file, slots=1) as running:
+        yield running
+
+
+def ask(service: Service, key: str | None, method: str = "POST", path: str = "/v1/grade") -> tuple[int, dict[str, Any]]:
+    headers = {"Authorization": key} if key is not None else {}
+    body = json.dumps(PLAIN).encode() if method in ("POST", "PUT") else None
+    status, answer = service.client.request(method, path, body, headers)
+    return status, json.loads(answer)
+
+
+def test_each_key_is_as_good_as_any_other(guarded: Service) -> None:
+    for key in ("first-key", "second-key", "third-key", "fourth-key"):
+        status, grade = ask(guarded, f"Bearer {key}")
+        assert (status, grade["verdict"]) == (200, "AC")
+
+
+def test_without_a_right_key_nothing_is_done(guarded: Service) -> None:
+    assert len(GUARDED) < GUESSES
+    for method, path in GUARDED:
+        status, answer = ask(guarded, None, method, path)
+        assert (status, answer["error"]["type"]) == (401, "unauthorized"), (method, path)
+    for path in OPEN:
+        assert guarded.client.request("GET", path)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [
+            "Bearer wrong",
+            "Bearer ",
+            "Bearer",
+            "",
+            "Bearer first-key, second-key",
+            "Bearer first-ke",
+            "Bearer first-key2",
+        ],
+        ["Basic first-key", "Bearer f\xefrst-key", "Bearer # of the trainer", "Bearer FIRST-KEY", "Bearer until May"],
+    ],
+    ids=["none or half", "other"],
+)
+def test_what_is_no_right_key_is_refused(guarded: Service, wrong: list[str]) -> None:
+    for key in wrong:
+        status, answer = ask(guarded, key)
+        assert (status, answer["error"]["type"]) == (401, "unauthorized"), key
+        assert "first-key" not in answer["error"]["message"]
+
+
+def test_who_guesses_too_often_is_told_to_wait_while_a_right_key_is_still_served(guarded: Service) -> None:
+    answers = [ask(guarded, f"Bearer guess-{number}") for number in range(GUESSES + 5)]
+    assert [status for status, _ in answers] == [401] * GUESSES + [429] * 5
+    for _, answer in answers[GUESSES:]:
+        assert answer["error"]["type"] == "too_many_guesses"
+        assert 0 < answer["error"]["retry_after_seconds"] <= 60
+    for _ in range(3):
+        status, grade = ask(guarded, "Bearer first-key")
+        assert (status, grade["verdict"]) == (200, "AC")
+    assert ask(guarded, None)[0] == 429
+
+
+def test_a_right_key_is_no_guess(guarded: Service) -> None:
+    for _ in range(2 * GUESSES):
+        assert ask(guarded, "Bearer first-key", "GET", "/v1/submissions/x")[0] == 404
+    assert ask(guarded, "Bearer wrong")[0] == 401
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [("", "has no key in it"), ("# nothing\n\n  # here\n", "has no key in it"), (None, "No such file")],
+)
+def test_a_file_without_a_key_does_not_open_the_service_to_everybody(
+    tmp_path: Path, content: str | None, named: str
+) -> None:
+    path = tmp_path / "keys"
+    if content is not None:
+        path.write_text(content)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SANDBOX_")}
+    environment["SANDBOX_API_KEYS_FILE"] = str(path)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "sandbox_service.cli", "serve", "--port", str(port)]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert ended.returncode != 0
+    assert "SANDBOX_API_KEYS_FILE" in ended.stderr
+    assert named in ended.stderr
+    assert "Traceback" not in ended.stderr
