@@ -69,19 +69,21 @@ def prepare() -> None:
 
 
 def rehearse() -> None:
-    """Once, in the zygote: run a small program a few times.
+    """Once, in the zygote: run a small program a few times, from its source to its end.
 
     The interpreter specialises code in place when it has run a little. What is specialised before the fork is not
-    written to after it, so a box copies fewer pages.
+    written to after it, so a box copies fewer pages; and what the first run imports (a codec), no box does.
     """
     kept = sys.stdin, sys.stdout, sys.stderr
     for _ in range(REHEARSALS):
-        files = [os.memfd_create("rehearsal") for _ in range(3)]
+        files = [os.memfd_create("rehearsal", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING) for _ in range(5)]
         os.write(files[0], b"2\n1 2\n3 4\n")
         os.lseek(files[0], 0, os.SEEK_SET)
-        sys.stdin, sys.stdout, sys.stderr = _streams(*files)
-        execute(marshal.loads(marshal.dumps(compile(REHEARSAL, FILENAME, "exec"))), {"__name__": "__main__"})
-        sys.stdout.flush()
+        os.write(files[3], REHEARSAL.encode())
+        sys.stdin, sys.stdout, sys.stderr = _streams(*files[:3])
+        load(*files[3:])  # this one compiles, the next does not
+        finish(execute(load(*files[3:]), {"__name__": "__main__"}))
+        finalize()
         for fd in files:
             os.close(fd)
     gc.disable()
@@ -112,35 +114,35 @@ def _stream(
     return stream
 
 
-def load() -> types.CodeType:
+def load(source_fd: int = SOURCE_FD, cache_fd: int = CACHE_FD) -> types.CodeType:
     """The submission's code: from the cache, or compiled and put there. Ends the process if it cannot be compiled.
 
     A cache that is not empty to begin with asks not to be used: there will be no second box to load from it.
     """
-    sealed = fcntl.fcntl(CACHE_FD, F_GET_SEALS) & SEAL_WRITE
-    size = os.fstat(CACHE_FD).st_size
+    sealed = fcntl.fcntl(cache_fd, F_GET_SEALS) & SEAL_WRITE
+    size = os.lseek(cache_fd, 0, os.SEEK_END)  # what fstat returns is large: five pages more
     if sealed and size > len(NOT_KEPT):
-        code: types.CodeType = marshal.loads(os.pread(CACHE_FD, size - 1, 1))
+        code: types.CodeType = marshal.loads(os.pread(cache_fd, size - 1, 1))
         return code
-    source = os.pread(SOURCE_FD, os.fstat(SOURCE_FD).st_size, 0)
+    source = os.pread(source_fd, os.lseek(source_fd, 0, os.SEEK_END), 0)
     try:
         code = compile(source.decode("utf-8-sig"), FILENAME, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         text = "".join(traceback.format_exception_only(error)).strip()
-        _keep(REFUSED + text.encode("utf-8", "backslashreplace"))
+        _keep(cache_fd, REFUSED + text.encode("utf-8", "backslashreplace"))
         os._exit(1)
     if not sealed:
-        _keep(NOT_KEPT if size else COMPILED + marshal.dumps(code))
+        _keep(cache_fd, NOT_KEPT if size else COMPILED + marshal.dumps(code))
     return code
 
 
-def _keep(record: bytes) -> None:
+def _keep(cache_fd: int, record: bytes) -> None:
     try:
-        os.pwrite(CACHE_FD, record, 0)
+        os.pwrite(cache_fd, record, 0)
     except OSError:  # larger than the box may write: every test compiles anew
-        os.ftruncate(CACHE_FD, 0)
-        os.pwrite(CACHE_FD, NOT_KEPT, 0)
-    fcntl.fcntl(CACHE_FD, F_ADD_SEALS, SEAL_ALL)
+        os.ftruncate(cache_fd, 0)
+        os.pwrite(cache_fd, NOT_KEPT, 0)
+    fcntl.fcntl(cache_fd, F_ADD_SEALS, SEAL_ALL)
 
 
 def run() -> NoReturn:

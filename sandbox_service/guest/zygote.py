@@ -134,7 +134,7 @@ def move_in(options: dict[str, Any]) -> None:
     for name in OURS:
         sys.modules.pop(name, None)  # a program's own `import values` finds nothing of ours
     gc.collect()
-    _box.trim()
+    _box.pack()
     gc.freeze()
     gc.disable()
     _box.install_filter(bpf)

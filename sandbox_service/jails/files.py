@@ -26,10 +26,10 @@ def create(content: bytes = b"", *, sealed: bool = False) -> int:
 
 def refill(fd: int, content: bytes) -> None:
     """Give an unsealed memfd other content, and set it back to its start."""
-    if size(fd):
-        os.ftruncate(fd, 0)
-    os.lseek(fd, 0, os.SEEK_SET)
     _write(fd, content)
+    if size(fd) > len(content):
+        os.ftruncate(fd, len(content))
+    os.lseek(fd, 0, os.SEEK_SET)
 
 
 def _write(fd: int, content: bytes) -> None:
@@ -39,8 +39,8 @@ def _write(fd: int, content: bytes) -> None:
 
 
 def size(fd: int) -> int:
-    """Bytes in the file."""
-    return os.fstat(fd).st_size
+    """Bytes in the file, which then stands at its end."""
+    return os.lseek(fd, 0, os.SEEK_END)
 
 
 def read(fd: int, most: int, *, end: bool = False) -> bytes:

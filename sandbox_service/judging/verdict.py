@@ -97,7 +97,9 @@ def is_suspect(outcome: Outcome, limits: Limits) -> bool:
 
     It is if the wall clock ended it with CPU time to spare, and it was kept from running; or if nobody knows.
     """
-    if judge(outcome, limits)[0] != Verdict.TLE or outcome.cpu_seconds >= NEAR_LIMIT * limits.cpu_seconds:
+    if not outcome.timed_out or outcome.cpu_seconds >= NEAR_LIMIT * limits.cpu_seconds:
+        return False
+    if judge(outcome, limits)[0] != Verdict.TLE:
         return False
     return outcome.starved_seconds is None or outcome.starved_seconds >= STARVED_PART * outcome.wall_seconds
 
