@@ -57,5 +57,6 @@ $(VENV)/.service: locks/service.txt pyproject.toml sandbox_service/guest/_box.c
 	touch $@
 
 $(VENV)/.dev: locks/dev.txt $(VENV)/.service
+	scripts/system-packages --extra redis-server prometheus
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/dev.txt
 	touch $@

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter as Tally
 from collections.abc import Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -54,8 +55,8 @@ class MeteredQueue(Wrapper):
         if facts["failure_kind"]:
             self._faults.labels(facts["failure_kind"]).inc()
         self._retries.inc(max(0, facts["grader"]["attempts"] - 1))
-        for test in facts["tests"]:
-            self._tests.labels(test["verdict"]).inc()
+        for tested, times in Tally(test["verdict"] for test in facts["tests"]).items():
+            self._tests.labels(tested).inc(times)
 
 
 class _State(Collector):

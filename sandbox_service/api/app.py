@@ -47,6 +47,7 @@ def _routes(queue: JobQueue, settings: Settings, guard: Sequence[Any]) -> APIRou
     guarded = APIRouter(dependencies=guard)
     for module in (grading, suites, submissions):
         guarded.include_router(module.routes(queue, settings))
+    guarded.include_router(operations.about(queue))
     return guarded
 
 

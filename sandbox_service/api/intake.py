@@ -29,6 +29,7 @@ class Intake:
         self._find_suite = find_suite
         self._key = key
         self._suites: dict[str, Suite] = {}  # of this request, so that a group's suite is looked up once
+        self._uncharged: set[str] = set()  # those that came with it: the first submission of a group pays for its suite
 
     async def one(self, body: bytes, *, keep: bool = False) -> Job:
         """A single submission. Raises ValidationError, BadRequest."""
@@ -58,6 +59,7 @@ class Intake:
         if not suite.tests:
             return defaults  # to be refused as what it is
         self._suites[suite.id] = suite
+        self._uncharged.add(suite.id)
         return {name: value for name, value in defaults.items() if name != "tests"} | {"suite": suite.id}
 
     async def _merged(self, index: int, defaults: dict[str, Any], given: dict[str, Any]) -> Job:
@@ -73,10 +75,9 @@ class Intake:
 
     async def _job(self, submission: Submission, *, keep: bool = False) -> Job:
         languages.find(submission.language)
-        own_bytes = 0
         if submission.tests is not None:
             suite = suites.of_tests(submission.tests)
-            own_bytes = len(suite.body)
+            self._uncharged.add(suite.id)
         else:
             suite = await self._suite(submission.suite or "")
         changes: dict[str, Any] = {"tests": None, "suite": suite.id}
@@ -89,6 +90,8 @@ class Intake:
             changes["id"] = uuid.uuid4().hex
         complete = submission.model_copy(update=changes)
         self._check(complete, suite)
+        own_bytes = len(suite.body) if suite.id in self._uncharged else 0
+        self._uncharged.discard(suite.id)
         return job_of(complete, suite, self._key, keep=keep, own_bytes=own_bytes)
 
     async def _suite(self, suite_id: str) -> Suite:

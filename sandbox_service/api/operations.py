@@ -13,7 +13,7 @@ from sandbox_service.queues.base import JobQueue
 
 
 def routes(queue: JobQueue, registry: CollectorRegistry, notes: Sequence[str]) -> APIRouter:
-    """`/healthz`, `/readyz`, `/metrics`, `/v1/languages` and `/v1/status`."""
+    """`/healthz`, `/readyz` and `/metrics`: open, for machines that look after machines."""
     router = APIRouter(tags=["operations"])
 
     @router.get("/healthz", summary="The process lives")
@@ -30,13 +30,20 @@ def routes(queue: JobQueue, registry: CollectorRegistry, notes: Sequence[str]) -
     async def metrics() -> Response:
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
-    @router.get("/v1/languages", summary="What can be graded")
+    return router
+
+
+def about(queue: JobQueue) -> APIRouter:
+    """`/v1/languages` and `/v1/status`: for clients and people, who have a key where keys are asked for."""
+    router = APIRouter(prefix="/v1", tags=["operations"])
+
+    @router.get("/languages", summary="What can be graded")
     async def languages() -> dict[str, object]:
         versions = queue.languages()
         known = [{"name": each.name, "aliases": list(each.aliases), "versions": versions} for each in LANGUAGES]
         return {"languages": known}
 
-    @router.get("/v1/status", summary="Who grades, and how much waits")
+    @router.get("/status", summary="Who grades, and how much waits")
     async def status() -> dict[str, object]:
         workers = queue.workers()
         return {
