@@ -18,6 +18,7 @@ from sandbox_service.errors import ConfigurationError
 from sandbox_service.grader import Grader
 from sandbox_service.hands import Caller, Pump
 from sandbox_service.jails import diagnosis
+from sandbox_service.ledger.connection import connection_class
 from sandbox_service.ledger.ledger import Ledger
 from sandbox_service.metrics import MeteredQueue
 from sandbox_service.queues.base import Bounds, JobQueue
@@ -108,6 +109,7 @@ async def ledger(settings: Settings) -> AsyncIterator[Ledger]:
             socket_connect_timeout=CONNECT_SECONDS,
             retry=Retry(NoBackoff(), 0),
         )
+        pool.connection_class = connection_class(settings.redis_url)
     except ValueError as error:
         raise ConfigurationError(f"SANDBOX_REDIS_URL: {error}") from None
     redis = Redis(connection_pool=pool)

@@ -24,7 +24,7 @@ from sandbox_service.answers import Answer, fault
 from sandbox_service.chores import end
 from sandbox_service.crew import Crew, Task
 from sandbox_service.hands import CHUNK, Pump
-from sandbox_service.ledger.entries import Claim, Drop, Finish, GiveBack, Start, Step, Unknown
+from sandbox_service.ledger.entries import Claim, Drop, Finish, GiveBack, Need, Start, Step, Unknown
 from sandbox_service.ledger.ledger import Ledger, gathering_seconds
 from sandbox_service.slots import SlotFactory
 from sandbox_service.suites import Shelf, Suite, id_of
@@ -38,7 +38,9 @@ READY_SECONDS = 0.05
 HOLD_SECONDS = 10.0  # what was claimed waits so long for a slot that works
 AHEAD = 4  # submissions for each slot, those in work included: with fewer, more are claimed
 LEAST_AHEAD = 8
+GHOST_SECONDS = 5.0
 MOST_SUITES = 10_000
+NEVER = float("inf")
 
 Stopped = asyncio.Task[Literal[True]]
 StartPump = Callable[[str, Callable[[], tuple[int, int]]], Pump]
@@ -60,9 +62,13 @@ class Worker:
         self._suites: Shelf[Suite] = Shelf(MOST_SUITES, suite_bytes)
         self._steps: list[Step] = []
         self._has_steps = asyncio.Event()
+        self._is_urgent = asyncio.Event()
+        self._age = NEVER  # of the youngest that was answered and not yet handed in
         self._has_room = asyncio.Event()
         self._stopping = False
         self._refused = 0
+        self._looked = 0.0
+        self._ghosts: set[str] = set()
         self._crew = Crew(make_slot, slots, self)
 
     def _new_name(self) -> str:
@@ -135,16 +141,19 @@ class Worker:
         """Claim something, once there is room for it; what still waits, and for how many workers."""
         while not self._stopping:
             await self._room()
-            slots = self._crew.ready
-            claims, need = await self._ledger.claim(self.name, CHUNK, self._crew.idle, slots)
-            for claim in claims:
-                await self._begin(claim)
-            if claims or not need.waiting:
+            claimed, need = await self._claim()
+            if claimed or not need.waiting:
                 return need.waiting, need.workers
             self._has_room.clear()  # what waits is for others, unless they leave it to us
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._has_room.wait(), LOOK_AGAIN_SECONDS)
         return 0, 0
+
+    async def _claim(self) -> tuple[int, Need]:
+        claims, need = await self._ledger.claim(self.name, CHUNK, self._crew.idle, self._crew.ready)
+        for claim in claims:
+            await self._begin(claim)
+        return len(claims), need
 
     async def _room(self) -> None:
         while not self._stopping:
@@ -202,6 +211,8 @@ class Worker:
         if task.id not in self._begun:
             self._begun.add(task.id)
             self._note(Start(task.id))
+            if task.alone:  # it may end us at once: let that be known before
+                self._is_urgent.set()
 
     def task_done(self, task: Task, answer: Answer | None) -> None:
         """See crew.Owner."""
@@ -212,6 +223,7 @@ class Worker:
             self._note(Drop(task.id))
         else:
             self._note(Finish(task.id, answer.body, fault=answer.is_fault, cacheable=answer.is_lasting))
+            self._age = min(self._age, time.monotonic() - task.taken)
         self._has_room.set()
 
     def crew_failed(self) -> None:
@@ -241,8 +253,12 @@ class Worker:
             await self._has_steps.wait()
             self._has_steps.clear()
             steps, self._steps = self._steps, []
+            age, self._age = self._age, NEVER
             await self._hand_in(self.name, steps)
-            await asyncio.sleep(gathering_seconds(len(steps)))
+            with suppress(TimeoutError):
+                pause = gathering_seconds(len(steps), 0.0 if age == NEVER else age)
+                await asyncio.wait_for(self._is_urgent.wait(), pause)
+            self._is_urgent.clear()
 
     async def _hand_in(self, name: str, steps: Sequence[Step]) -> None:
         while name == self.name:  # under another name, none of it is ours any more
@@ -258,9 +274,12 @@ class Worker:
         """Say that we live, and hear what is to be cancelled."""
         while True:
             try:
-                cancelled, _ = await self._ledger.beat(self.name, self._crew.busy, self._crew.ready)
+                cancelled, need = await self._ledger.beat(self.name, self._crew.busy, self._crew.ready)
                 for task_id in cancelled:
                     self._cancel(task_id)
+                if need.waiting and self._crew.idle and not self._stopping:
+                    await self._claim()  # no call has come: RQ has lost it, or Redis has no room for calls
+                await self._look_for_ghosts()
                 if pump.refused > self._refused:
                     await self._ledger.count("refused", pump.refused - self._refused)
                     self._refused = pump.refused
@@ -269,6 +288,17 @@ class Worker:
             except (RedisError, OSError) as trouble:
                 log.warning("redis_away", extra={"reason": str(trouble)})
             await asyncio.sleep(BEAT_SECONDS)
+
+    async def _look_for_ghosts(self) -> None:
+        """Give back what Redis says that we hold and we do not: it has lost the last it heard of us, with its disk."""
+        if time.monotonic() - self._looked < GHOST_SECONDS:
+            return
+        self._looked = time.monotonic()
+        known = self._tasks.keys() | {step.id for step in self._steps}
+        ghosts = set(await self._ledger.held(self.name)) - known
+        for task_id in ghosts & self._ghosts:  # seen twice: not just on its way
+            self._note(GiveBack(task_id))
+        self._ghosts = ghosts
 
     def _cancel(self, task_id: str) -> None:
         task = self._tasks.get(task_id)
@@ -288,6 +318,8 @@ class Worker:
         self._begun.clear()
         self._steps.clear()
         self.name = self._new_name()
+        if self._stopping:
+            return
         with suppress(RedisError, OSError):
             await self._register()
 

@@ -51,6 +51,8 @@ class FakeSlot:
         self.given: list[str] = []
         self.suites: list[str] = []
         self.held: Held | None = None
+        self.is_deaf = False  # it is told to cancel, and does not
+        self.is_told = False
         self._owner = owner
         self._script = script
         self._tally = tally
@@ -111,7 +113,8 @@ class FakeSlot:
         self._tell_free()
 
     def cancel(self, key: int) -> None:
-        if self.held is not None and self.held.key == key:
+        self.is_told = True
+        if self.held is not None and self.held.key == key and not self.is_deaf:
             self._soon(self._cancelled, key)
 
     def _cancelled(self, key: int) -> None:
@@ -177,9 +180,9 @@ def made(
     return job_of(submission, suite, key, keep=keep, own_bytes=len(suite.body))
 
 
-def of_client(client: str, name: str, **labels: str) -> Job:
+def of_client(client: str, name: str, suite: Suite | None = None, **labels: str) -> Job:
     """A job that comes from a client."""
-    return made(name, labels={"client": client, **labels})
+    return made(name, suite=suite, labels={"client": client, **labels})
 
 
 def always(what: str) -> Script:

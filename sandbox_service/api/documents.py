@@ -12,12 +12,15 @@ Responses = dict[int | str, dict[str, object]]
 
 GRADE = "Grade"
 TROUBLE = {
+    400: "not HTTP as it should be",
     401: "no key",
     404: "not known, or no more",
+    408: "too slow",
     409: "id reused with another body, or unknown suite",
     413: "body too large",
     422: "what is wrong, field by field",
     429: "queue full, or too many wrong keys",
+    431: "head too large",
     503: "no usable jail, no Redis, or closing",
 }
 

@@ -37,16 +37,8 @@ class Entry:
     labels: dict[str, str] = field(default_factory=dict)
     keep: bool = False
     """Asynchronous: it is graded even if nobody waits for it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """The most that all clients together may have pending; each has an equal share."""
-
-    submissions: int
-    bytes: int
-    cost: float
-    """CPU seconds."""
+    own_bytes: int = 0
+    """What it is charged for beside its body: its suite, if that came with it."""
 
 
 class Taken(NamedTuple):
@@ -121,6 +113,10 @@ class Found(NamedTuple):
     state: Literal["gone", "pending", "answered"]
     answer: bytes | None = None
     fault: bool = False
+    cached: bool = False
+    """The answer was made for another id."""
+    digest: bytes = b""
+    """Of what it is the answer to; empty if that is not known."""
 
 
 class Lost(NamedTuple):

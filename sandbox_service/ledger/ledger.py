@@ -27,9 +27,9 @@ from typing import Any, TypeVar
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from sandbox_service.errors import BadRequest, IdReused, QueueFull
+from sandbox_service.bounds import KINDS, Bounds, over_all, over_share
+from sandbox_service.errors import IdReused, QueueFull
 from sandbox_service.ledger.entries import (
-    Bounds,
     Claim,
     Drop,
     Entry,
@@ -127,10 +127,9 @@ class Ledger:
 
         The same id and digest again is the same submission: it is joined, or its answer given. `api` gets the answers
         of what is new or joined on its stream; empty if nobody waits. If Redis fails in the middle, some may have been
-        taken: submitting the same again is safe. Each client's share of the bounds is equal, and shrinks only what is
-        still to come, so that many clients together may go over a bound (n clients, about ln n times).
+        taken: submitting the same again is safe.
 
-        Raises IdReused; QueueFull if a client would have more pending than its share of the bounds; RedisError.
+        Raises IdReused; QueueFull if a client would have more pending than its share (see bounds.py); RedisError.
         """
         taken: list[Taken] = []
         fresh: dict[int, list[str]] = {_NEW_LETTER: [], _JOINED_LETTER: []}
@@ -141,7 +140,8 @@ class Ledger:
                     api,
                     bounds.submissions,
                     bounds.bytes,
-                    _microseconds(bounds.cost),
+                    _microseconds(bounds.cpu_seconds),
+                    self._answer_seconds,
                     *_sums(rest),
                 ]
                 for entry in part:
@@ -161,15 +161,6 @@ class Ledger:
             raise
         return taken, need
 
-    async def room_for(self, client: str, submissions: int, bytes: int, cost: float, bounds: Bounds) -> None:  # noqa: A002
-        """Raises QueueFull if so much would not be taken now, BadRequest if it never would."""
-        wanted = (submissions, bytes, _microseconds(cost))
-        most = (bounds.submissions, bounds.bytes, _microseconds(bounds.cost))
-        for what, figure, bound in zip(("submissions", "bytes", "cost"), wanted, most, strict=True):
-            if figure > bound and submissions > 1:
-                raise BadRequest(f"{_figure(what, figure)} at once, the queue takes {_figure(what, bound)}")
-        _check_room(await self._scripts.run("room", [client, *wanted, *most]))
-
     async def release(self, api: str, ids: Sequence[str]) -> None:
         """This API process has nobody left who waits for these. What nobody waits for or keeps is cancelled."""
         await self._release(api, ids, kept_too=False)
@@ -178,15 +169,23 @@ class Ledger:
         for part in _parts(ids, MOST_ENTRIES):
             await self._scripts.run("release", [api, int(kept_too), *part])
 
-    async def cancel(self, ids: Sequence[str], answer_of: Callable[[str], bytes]) -> int:
-        """Cancel these, whoever waits for them: they are answered with `answer_of(id)`. How many were pending."""
-        struck = 0
+    async def cancel(self, ids: Sequence[str], answer_of: Callable[[str, int], bytes]) -> list[str]:
+        """Cancel these, whoever waits for them: they get `answer_of(id, tests)`. Which were pending."""
+        struck: list[str] = []
         for part in _parts(ids, MOST_STEPS):
             arguments: list[Argument] = [self._fault_seconds]
-            for each in part:
-                arguments += (each, _stored(answer_of(each), True, _UNSURE))
-            struck += await self._scripts.run("cancel", arguments)
+            for each, tests in zip(part, await self._tests(part), strict=True):
+                arguments += (each, _stored(answer_of(each, tests), True, _UNSURE))
+            struck += [each.decode() for each in await self._scripts.run("cancel", arguments)]
         return struck
+
+    async def _tests(self, ids: Sequence[str]) -> list[int]:
+        """How many tests each has; 0 if it is not pending."""
+        pipe = self._redis.pipeline(transaction=False)
+        for each in ids:
+            pipe.hget(f"{self._name}:sub:{each}", "tests")
+        found = await pipe.execute(raise_on_error=False)
+        return [int(each) if isinstance(each, bytes) and each.isdigit() else 0 for each in found]
 
     async def pending_labelled(self, name: str, value: str) -> list[str]:
         """The ids of what is pending and has this label. It looks at all that is pending: for rare use."""
@@ -274,6 +273,10 @@ class Ledger:
         reply = await self._scripts.run("beat", [worker, busy, ready_slots])
         need = _need(reply, worker)
         return [each.decode() for each in reply[4:]], need
+
+    async def held(self, worker: str) -> list[str]:
+        """What the worker holds, as Redis knows it."""
+        return [_text(each) for each in await self._redis.smembers(f"{self._name}:held:{worker}")]
 
     async def leave(self, worker: str) -> None:
         """The worker goes; all that it holds waits again, with no blame for what was started."""
@@ -367,13 +370,13 @@ class Ledger:
         return Totals(count, waiting, size, cost / MICROSECONDS, float(oldest), clients, named)
 
 
-def gathering_seconds(last: int) -> float:
-    """How long to let things gather after a call that carried so many: the more come, the more go in the next one.
+def gathering_seconds(count: int, age: float) -> float:
+    """How long to let things gather after a call that carried so many, of which the youngest had this age in seconds.
 
-    A lone one hardly waits; under load a call, which costs as much as ten of what it carries, is made 50 times a
-    second.
+    A call costs as much as ten of what it carries. So the more come, the more go in the next one; and what was long on
+    its way anyhow, as all is when much waits, may wait a twentieth of that. A lone one hardly waits, none for long.
     """
-    return min(last * 0.001, 0.02)
+    return min(max(count * 0.001, age / 20), 0.05)
 
 
 def _parts(items: Sequence[_T], most: int) -> Iterator[Sequence[_T]]:
@@ -402,7 +405,7 @@ def _sums(entries: Iterable[Entry]) -> Iterator[Argument]:
     for entry in entries:
         figures = sums.setdefault(entry.client, [0, 0, 0])
         figures[0] += 1
-        figures[1] += len(entry.body)
+        figures[1] += len(entry.body) + entry.own_bytes
         figures[2] += _microseconds(entry.cost)
     yield len(sums)
     for client, figures in sums.items():
@@ -424,6 +427,7 @@ def _packed(entry: Entry) -> tuple[Argument, ...]:
         entry.cache,
         json.dumps(entry.labels) if entry.labels else b"",
         b"1" if entry.keep else b"",
+        entry.own_bytes or b"",
     )
 
 
@@ -437,16 +441,14 @@ def _check_room(reply: list[Any]) -> None:
     """Raises QueueFull if the script said so."""
     if reply[0] != b"full":
         return
-    what, used, new, share, clients = reply[1].decode(), *reply[2:6]
-    raise QueueFull(
-        f"{_figure(what, used)} of this client are pending; {_figure(what, new)} more would go over its share, "
-        f"{_figure(what, share)} (clients with something pending: {clients})",
-        min(MOST_RETRY_SECONDS, max(1.0, float(reply[6]))),
-    )
+    kind, clients = KINDS[reply[1]], reply[5]
+    used, new, most = (_amount(kind, each) for each in reply[2:5])
+    reason = over_share(kind, used, new, most, clients) if clients else over_all(kind, used, most)
+    raise QueueFull(reason, min(MOST_RETRY_SECONDS, max(1.0, float(reply[6]))))
 
 
-def _figure(what: str, figure: int) -> str:
-    return f"{figure / MICROSECONDS:.1f} CPU seconds" if what == "cost" else f"{figure} {what}"
+def _amount(kind: str, counted: int) -> float:
+    return counted / MICROSECONDS if kind == "cpu_seconds" else counted
 
 
 def _taken(letter: int, answers: Iterator[bytes]) -> Taken:
@@ -454,7 +456,7 @@ def _taken(letter: int, answers: Iterator[bytes]) -> Taken:
         return _NEW
     if letter in b"Jj":
         return _JOINED
-    return Taken("answered" if letter == _ANSWERED_LETTER else "cached", next(answers)[_PREFIX:])
+    return Taken("answered" if letter == _ANSWERED_LETTER else "cached", next(answers)[_PREFIX:])  # C or c
 
 
 def _need(reply: list[Any], worker: str) -> Need:
@@ -501,7 +503,8 @@ def _stored(answer: bytes, fault: bool, digest: bytes) -> bytes:
 def _found(row: bytes | int) -> Found:
     if isinstance(row, int):
         return _PENDING if row else _GONE
-    return Found("answered", row[_PREFIX:], row[:1] == b"F")
+    flag, digest = row[:1], row[1:_PREFIX]
+    return Found("answered", row[_PREFIX:], flag == b"F", flag == b"C", b"" if flag == b"F" else digest)
 
 
 def _only_stream(found: Any) -> list[tuple[bytes, dict[bytes, bytes]]]:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sandbox_service.errors import QueueFull
-from sandbox_service.queues.base import PRIORITIES, Bounds, Depth
+from sandbox_service.bounds import KINDS, MOST_TOGETHER, Bounds, never, over_all, over_share
+from sandbox_service.errors import BadRequest, QueueFull
+from sandbox_service.queues.base import PRIORITIES, Depth, Job
+from sandbox_service.queues.estimate import Estimate
 
 LEAST_RETRY_SECONDS, MOST_RETRY_SECONDS = 1.0, 60.0
 
@@ -29,13 +32,37 @@ class Load:
         self.bytes += sign * other.bytes
         self.cpu_seconds += sign * other.cpu_seconds
 
-    def excess(self, more: Load, bounds: Bounds, share: float) -> str | None:
-        """In which respect this and `more` would be over a share of the bounds."""
-        for name in ("submissions", "bytes", "cpu_seconds"):
-            have, want, most = getattr(self, name), getattr(more, name), getattr(bounds, name) * share
+    def excess(self, more: Load, bounds: Bounds, clients: int) -> str | None:
+        """In which respect this and `more` would be over a client's share of the bounds."""
+        for kind in KINDS:
+            have, want, most = getattr(self, kind), getattr(more, kind), getattr(bounds, kind) / clients
             if have + want > most:
-                return f"{have:.0f} {name} are waiting, and with {want:.0f} more it would be over {most:.0f}"
+                return over_share(kind, have, want, most, clients)
         return None
+
+    def excess_of_all(self, total: Load, bounds: Bounds) -> str | None:
+        """In which respect the others, who have all but this of the total, have too much together."""
+        for kind in KINDS:
+            others, most = getattr(total, kind) - getattr(self, kind), getattr(bounds, kind) * MOST_TOGETHER
+            if others >= most:
+                return over_all(kind, others, most)
+        return None
+
+
+def load_of(job: Job, estimate: Estimate) -> Load:
+    """How much a submission is."""
+    return Load(1, job.size, estimate.cost(job.tests))
+
+
+def check_fits(loads: Iterable[Load], bounds: Bounds) -> None:
+    """Raises BadRequest if so many together would never be taken, were there nothing else. A single one always is."""
+    together = Load()
+    for load in loads:
+        together.add(load)
+    for kind in KINDS if together.submissions > 1 else ():
+        want, most = getattr(together, kind), getattr(bounds, kind)
+        if want > most:
+            raise BadRequest(never(kind, want, most))
 
 
 @dataclass
@@ -62,16 +89,14 @@ class Backlog:
         self._waiting: set[str] = set()
 
     def check_room(self, client: str, more: Load) -> None:
-        """Raises QueueFull if a client may not have so much more."""
-        mine = self._loads.get(client)
-        if mine is None and more.submissions == 1:
-            return
-        clients = len(self._loads) + (mine is None)
-        excess = (mine or Load()).excess(more, self._bounds, 1 / clients)
+        """Raises QueueFull if a client may not have so much more; see bounds.py."""
+        mine = self._loads.get(client, Load())
+        excess = mine.excess_of_all(self._total, self._bounds)
+        if excess is None and (mine.submissions or more.submissions > 1):
+            excess = mine.excess(more, self._bounds, len(self._loads) + (client not in self._loads))
         if excess is not None:
             seconds = self._total.cpu_seconds / max(1, self._slots)
-            shared = f" (shared among {clients} clients)" if clients > 1 else ""
-            raise QueueFull(excess + shared, min(max(seconds, LEAST_RETRY_SECONDS), MOST_RETRY_SECONDS))
+            raise QueueFull(excess, min(max(seconds, LEAST_RETRY_SECONDS), MOST_RETRY_SECONDS))
 
     def add(self, place: Waiting) -> None:
         """Count it, and let it wait behind its client's others."""

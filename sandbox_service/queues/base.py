@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sandbox_service.answers import Answer
+from sandbox_service.bounds import Bounds as Bounds
+from sandbox_service.errors import IdReused
 from sandbox_service.schema import Submission
 from sandbox_service.suites import Suite
 
@@ -60,6 +62,23 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
     )
 
 
+def distinct(jobs: Sequence[Job]) -> list[Job]:
+    """Each submission once, in order; to be kept if that is said once. Raises IdReused if one id has two bodies."""
+    found: dict[str, Job] = {}
+    for job in jobs:
+        known = found.setdefault(job.id, job)
+        if known.digest != job.digest:
+            raise reused(job.id)
+        if job.keep and not known.keep:
+            found[job.id] = replace(known, keep=True)
+    return list(found.values())
+
+
+def reused(submission_id: str) -> IdReused:
+    """What is said to one who uses an id for two bodies."""
+    return IdReused(f"id {submission_id!r} was used with another body; use a new id")
+
+
 class Ticket(Protocol):
     """One who waits for a submission's answer."""
 
@@ -99,25 +118,13 @@ class WorkerStatus:
     reasons: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """The most that may wait. Each client may have as much of it as there are shares: one for each who has something.
-
-    One who has nothing waiting may always send one submission, however large.
-    """
-
-    submissions: int
-    bytes: int
-    cpu_seconds: float
-
-
 class JobQueue(Protocol):
     """Takes submissions, bounded; gives grades back."""
 
     async def submit(self, jobs: Sequence[Job]) -> list[Ticket]:
         """Take all or none. The same id with the same work again is the same submission.
 
-        Raises QueueFull, IdReused, BadRequest if so many would never be taken, or Unavailable.
+        Raises QueueFull, IdReused, BadRequest if so much would never be taken, or Unavailable.
         """
 
     async def find(self, submission_id: str) -> Ticket | None:

@@ -9,12 +9,14 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
+from importlib.metadata import version
 
 from sandbox_service.answers import Answer, again, fault
+from sandbox_service.bounds import Bounds
 from sandbox_service.crew import Crew, Task
-from sandbox_service.errors import BadRequest, IdReused, Unavailable
-from sandbox_service.queues.backlog import Backlog, Load, Waiting
-from sandbox_service.queues.base import Bounds, Depth, Job, Ticket, WorkerStatus
+from sandbox_service.errors import Unavailable
+from sandbox_service.queues.backlog import Backlog, Load, Waiting, check_fits, load_of
+from sandbox_service.queues.base import Depth, Job, Ticket, WorkerStatus, distinct, reused
 from sandbox_service.queues.estimate import Estimate
 from sandbox_service.slots import SlotFactory, SlotProcess
 from sandbox_service.suites import Shelf, Suite
@@ -35,6 +37,7 @@ class _Taken:
         self.waiters = 0
         self.keep = job.keep
         self.task: Task | None = None
+        self.attempts = 0
         self.taken = time.monotonic()
 
     @property
@@ -99,7 +102,7 @@ class LocalQueue:
 
     async def submit(self, jobs: Sequence[Job]) -> list[Ticket]:
         """Take all or none; see JobQueue."""
-        new = [job for job in jobs if not self._is_known(job)]
+        new = [job for job in distinct(jobs) if not self._is_known(job)]
         if new:
             self._check_open()
             self._check_room(new)
@@ -112,7 +115,7 @@ class LocalQueue:
         taken = self._jobs.get(job.id)
         known = taken.job.digest if taken else self._answered.digest(job.id)
         if known is not None and known != job.digest:
-            raise IdReused(f"id {job.id!r} was used with another body; use a new id")
+            raise reused(job.id)
         return known is not None
 
     def _check_open(self) -> None:
@@ -122,8 +125,7 @@ class LocalQueue:
             raise Unavailable("nothing can be graded: " + "; ".join(self.unready()))
 
     def _check_room(self, jobs: Sequence[Job]) -> None:
-        if len(jobs) > self._bounds.submissions:
-            raise BadRequest(f"{len(jobs)} submissions at once, the queue takes {self._bounds.submissions}")
+        check_fits(map(self._load, jobs), self._bounds)
         wanted: dict[str, Load] = {}
         for job in jobs:
             wanted.setdefault(job.client, Load()).add(self._load(job))
@@ -131,7 +133,7 @@ class LocalQueue:
             self._backlog.check_room(client, load)
 
     def _load(self, job: Job) -> Load:
-        return Load(1, job.size, self._estimate.cost(job.tests))
+        return load_of(job, self._estimate)
 
     def _ticket(self, job: Job) -> Ticket:
         taken = self._jobs.get(job.id)
@@ -209,7 +211,11 @@ class LocalQueue:
     def workers(self) -> list[WorkerStatus]:
         """See JobQueue: this process."""
         crew = self._crew
-        return [WorkerStatus("local", len(crew.slots), crew.busy, crew.ready, crew.languages(), reasons=crew.reasons())]
+        return [
+            WorkerStatus(
+                "local", len(crew.slots), crew.busy, crew.ready, crew.languages(), version("proctor"), crew.reasons()
+            )
+        ]
 
     def counts(self) -> dict[str, int]:
         """See JobQueue."""
@@ -261,7 +267,7 @@ class LocalQueue:
         while self._crew.idle and (submission_id := self._backlog.next()) is not None:
             taken = self._jobs[submission_id]
             job = taken.job
-            taken.task = Task(job.id, job.body, job.suite, job.tests, taken=taken.taken)
+            taken.task = Task(job.id, job.body, job.suite, job.tests, taken=taken.taken, attempts=taken.attempts)
             self._crew.give(taken.task)
 
     def task_begun(self, task: Task) -> None:
@@ -272,7 +278,7 @@ class LocalQueue:
         taken = self._jobs.get(task.id)
         if taken is None or taken.task is not task:
             return
-        taken.task = None
+        taken.task, taken.attempts = None, task.attempts
         if answer is not None:
             self._learn(taken.job, answer)
             self._answer(taken, answer)

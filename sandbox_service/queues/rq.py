@@ -8,7 +8,9 @@ fetched, and what Redis has forgotten is submitted again.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
+import math
 import os
 import platform
 import secrets
@@ -23,13 +25,14 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from sandbox_service import suites
 from sandbox_service.answers import Answer, again, fault
+from sandbox_service.bounds import Bounds
 from sandbox_service.chores import end
-from sandbox_service.errors import BadRequest, Unavailable
+from sandbox_service.errors import IdReused, Unavailable
 from sandbox_service.hands import Caller
-from sandbox_service.ledger.entries import Bounds as LedgerBounds
-from sandbox_service.ledger.entries import Entry, Need, Taken, Totals, WorkerState
+from sandbox_service.ledger.entries import Entry, Found, Need, Taken, Totals, WorkerState
 from sandbox_service.ledger.ledger import Ledger, gathering_seconds
-from sandbox_service.queues.base import Bounds, Depth, Job, Ticket, WorkerStatus
+from sandbox_service.queues.backlog import check_fits, load_of
+from sandbox_service.queues.base import Depth, Job, Ticket, WorkerStatus, distinct
 from sandbox_service.queues.estimate import Estimate
 from sandbox_service.queues.reaper import Reaper
 from sandbox_service.suites import Shelf, Suite
@@ -48,6 +51,7 @@ INLINE_SUITE_SECONDS = 3600
 PUT_SUITE_SECONDS = 86_400
 SUITE_REFRESH_SECONDS = 600.0
 MOST_SUITES = 100_000
+MOST_SENT = 2
 # what Redis says while it cannot write, or is starting, or has no memory left: it may be otherwise in a moment
 PASSING = ("MISCONF", "LOADING", "READONLY", "BUSY", "MASTERDOWN", "NOREPLICAS", "OOM")
 
@@ -61,7 +65,9 @@ class _Waited:
         self.keep = keep
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.waiters = 0
-        self.looked = time.monotonic()
+        self.is_known = False  # to the ledger
+        self.sent = 0  # how often again, because a worker had not found its suite
+        self.since = self.looked = time.monotonic()
 
 
 class _Ticket:
@@ -94,8 +100,7 @@ class RqQueue:
     ) -> None:
         self._ledger = ledger
         self._caller = caller
-        self._most = bounds.submissions
-        self._bounds = LedgerBounds(bounds.submissions, bounds.bytes, bounds.cpu_seconds)
+        self._bounds = bounds
         self._caches = cache_seconds > 0
         self.name = f"{platform.node()}.{os.getpid()}.{secrets.token_hex(3)}"
         self._estimate = Estimate()
@@ -103,6 +108,10 @@ class RqQueue:
         self._suites: Shelf[Suite] = Shelf(MOST_SUITES, suite_bytes)
         self._sent: dict[str, float] = {}  # suites that Redis has, and since when we know
         self._released: list[str] = []
+        self._releasing: frozenset[str] = frozenset()  # of these the ledger is being told
+        self._has_told = asyncio.Event()
+        self._told: dict[str, float] = {}  # who waited here for these knows that they were cancelled, and since when
+        self._without_suite: list[_Waited] = []
         self._need = Need(0, 0, 0)
         self._has_need = asyncio.Event()
         self._totals = Totals(0, 0, 0, 0.0, 0.0, 0, {})
@@ -111,6 +120,7 @@ class RqQueue:
         self._reaper = Reaper(ledger, self.name)
         self._away = "not yet connected"
         self._closing = False
+        self._kept = time.monotonic()
         self._chores: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -128,32 +138,56 @@ class RqQueue:
         """Take all or none; see JobQueue."""
         if self._closing:
             raise Unavailable("the service is closing")
-        if len(jobs) > self._most:
-            raise BadRequest(f"{len(jobs)} submissions at once, the queue takes {self._most}")
-        tickets = [_Ticket(self, self._wait_for(job)) for job in jobs]  # before any answer can come
+        each = distinct(jobs)
+        check_fits((load_of(job, self._estimate) for job in each if not self._is_waited_for(job)), self._bounds)
+        waited = {job.id: self._wait_for(job) for job in each}
+        tickets = [_Ticket(self, waited[job.id]) for job in jobs]  # before any answer can come
         try:
-            taken = await self._submit(jobs)
+            taken = await self._submit(each)
         except BaseException:
             for ticket in tickets:
                 ticket.release()
             raise
-        for job, (state, answer) in zip(jobs, taken, strict=True):
+        for job, (state, answer) in zip(each, taken, strict=True):
+            self._was_taken(job, waited[job.id])
             if answer is not None:
                 self._arrived(job.id, again(Answer(answer), job.id) if state == "cached" else Answer(answer))
         return list(tickets)
 
+    def _is_waited_for(self, job: Job) -> bool:
+        waited = self._waited.get(job.id)
+        return waited is not None and waited.job is not None and waited.job.digest == job.digest
+
     def _wait_for(self, job: Job) -> _Waited:
         waited = self._waited.get(job.id)
         if waited is None or (waited.job is not None and waited.job.digest != job.digest):
-            # in the second case the ledger will refuse this one; the other must not hear of it
-            waited = _Waited(job.id, job, job.keep)
+            # in the second case the ledger will refuse this one, or else the other has ended
+            waited = _Waited(job.id, job, keep=False)
             self._waited.setdefault(job.id, waited)
-        waited.keep |= job.keep
         return waited
+
+    def _was_taken(self, job: Job, waited: _Waited) -> None:
+        waited.is_known = True
+        waited.job = waited.job or job
+        waited.keep |= job.keep
+        other = self._waited.setdefault(job.id, waited) if not waited.answer.done() else waited
+        if other is not waited:
+            # the ledger has taken this body, so the other's time is over, and we have not yet heard of it
+            self._tell_cancelled(job.id)
+            self._waited[job.id] = waited
+
+    def _tell_cancelled(self, submission_id: str) -> None:
+        """Whoever waits here need not wait for the stream; and what the stream will say is not for who comes next."""
+        waited = self._waited.get(submission_id)
+        if waited is not None:
+            tests = waited.job.tests if waited.job else 0
+            self._arrived(submission_id, Answer(_cancelled(submission_id, tests)))
+            self._told[submission_id] = time.monotonic()
 
     async def _submit(self, jobs: Sequence[Job]) -> list[Taken]:
         entries = [self._entry(job) for job in jobs]
         await self._send_suites(job.suite for job in jobs)
+        await self._until_told(job.id for job in jobs)
         taken, need = await self._patiently(lambda: self._ledger.submit(entries, self.name, self._bounds))
         self._note_need(need)
         return taken
@@ -171,6 +205,7 @@ class RqQueue:
             cache=self._cache_key(job),
             labels=job.labels,
             keep=job.keep,
+            own_bytes=job.own_bytes,
         )
 
     def _cache_key(self, job: Job) -> str:
@@ -206,20 +241,30 @@ class RqQueue:
     async def find(self, submission_id: str) -> Ticket | None:
         """See JobQueue."""
         waited = self._waited.get(submission_id)
-        if waited is not None:
+        if waited is not None and waited.is_known:
             return _Ticket(self, waited)
-        ticket = _Ticket(self, self._waited.setdefault(submission_id, _Waited(submission_id, None, keep=False)))
-        found = await self._patiently(lambda: self._ledger.join(submission_id, self.name))
-        if found.state == "answered" and found.answer is not None:
-            self._arrived(submission_id, Answer(found.answer))
-        elif found.state == "gone":
+        waited = self._waited.setdefault(submission_id, _Waited(submission_id, None, keep=False))
+        ticket = _Ticket(self, waited)
+        try:
+            await self._until_told([submission_id])
+            found = await self._patiently(lambda: self._ledger.join(submission_id, self.name))
+        except BaseException:
+            ticket.release()
+            raise
+        if found.state == "answered":
+            self._arrived(submission_id, _answer(submission_id, found))
+        elif found.state == "gone" and not waited.is_known and not waited.answer.done():
             ticket.release()
             return None
+        waited.is_known = True
         return ticket
 
     async def cancel(self, submission_ids: Sequence[str]) -> int:
         """See JobQueue."""
-        return await self._patiently(lambda: self._ledger.cancel(submission_ids, _cancelled))
+        struck = await self._patiently(lambda: self._ledger.cancel(submission_ids, _cancelled))
+        for submission_id in struck:
+            self._tell_cancelled(submission_id)
+        return len(struck)
 
     async def labelled(self, name: str, value: str) -> list[str]:
         """See JobQueue."""
@@ -311,18 +356,34 @@ class RqQueue:
                 last = last if await self._ledger.keep_replies(self.name) else "0"
                 kept = time.monotonic()
             replies = await self._ledger.replies(self.name, last, REPLY_SECONDS)
-            for reply in replies:
-                self._arrived(reply.id, Answer(reply.answer))
-                last = reply.stream_id
-            await asyncio.sleep(gathering_seconds(len(replies)))
+            ages = [self._heard(reply.id, Answer(reply.answer)) for reply in replies]
+            if replies:
+                last = replies[-1].stream_id
+                await asyncio.sleep(gathering_seconds(len(replies), min(ages)))
 
-    def _arrived(self, submission_id: str, answer: Answer) -> None:
+    def _heard(self, submission_id: str, answer: Answer) -> float:
+        """As `_arrived`, for what the stream says."""
+        kind = answer.facts["failure_kind"]
+        if kind == "cancelled" and self._told.pop(submission_id, None) is not None:
+            return 0.0
+        waited = self._waited.get(submission_id)
+        if kind == "suite_lost" and waited is not None and waited.job is not None and waited.sent < MOST_SENT:
+            self._sent.pop(waited.job.suite.id, None)
+            waited.sent += 1
+            waited.looked = time.monotonic()
+            self._without_suite.append(waited)
+            return 0.0
+        return self._arrived(submission_id, answer)
+
+    def _arrived(self, submission_id: str, answer: Answer) -> float:
+        """Hand it to those who wait for it; how long they have, in seconds."""
         waited = self._waited.pop(submission_id, None)
         if waited is None or waited.answer.done():
-            return
+            return 0.0
         facts = answer.facts
         self._estimate.learn(facts["timing"]["graded_seconds"], len(facts["tests"]))
         waited.answer.set_result(answer)
+        return time.monotonic() - waited.since
 
     # --- calls for hands
 
@@ -344,21 +405,32 @@ class RqQueue:
         while True:
             await asyncio.sleep(TICK_SECONDS)
             await self._tell_released()
+            await self._send_again()
             if time.monotonic() - looked >= STATE_SECONDS:
                 looked = time.monotonic()
                 await self._look_around()
                 await self._reaper.look(self._workers)
                 await self._watch()
+                await self._keep_suites()
 
     async def _tell_released(self) -> None:
         # who has come to wait again meanwhile is not told off
         released = [each for each in self._released if each not in self._waited]
-        self._released = []
+        self._released, self._releasing = [], frozenset(released)
         try:
             await self._ledger.release(self.name, released)
         except BaseException:
             self._released += released
             raise
+        finally:
+            self._releasing = frozenset()
+            self._has_told.set()
+
+    async def _until_told(self, submission_ids: Iterable[str]) -> None:
+        """Let nobody join what is just being released: it would be released from under them."""
+        while not self._releasing.isdisjoint(submission_ids):
+            self._has_told.clear()
+            await self._has_told.wait()
 
     async def _look_around(self) -> None:
         self._totals = await self._ledger.totals()
@@ -371,32 +443,76 @@ class RqQueue:
     async def _watch(self) -> None:
         """Look up what has been waited for too long."""
         now = time.monotonic()
-        overdue = [waited for waited in self._waited.values() if now - waited.looked > WATCH_SECONDS][:WATCHED_AT_ONCE]
+        self._told = {each: since for each, since in self._told.items() if now - since < REPLY_SECONDS}
+        waiting = (each for each in self._waited.values() if each.is_known and now - each.looked > WATCH_SECONDS)
+        overdue = list(itertools.islice(waiting, WATCHED_AT_ONCE))
         if not overdue:
             return
-        found = await self._ledger.look([waited.id for waited in overdue])
-        for waited, (state, answer, _) in zip(overdue, found, strict=True):
+        forgotten = {}
+        for waited, found in zip(overdue, await self._ledger.look([each.id for each in overdue]), strict=True):
             waited.looked = now
-            if self._waited.get(waited.id) is not waited:
-                continue  # answered meanwhile
-            if answer is not None:
-                self._counts["watchdog"] += 1
-                self._arrived(waited.id, Answer(answer))
-            elif state == "gone":
-                await self._resubmit(waited)
+            if self._waited.get(waited.id) is not waited or found.state == "pending":
+                continue
+            self._counts["watchdog"] += 1
+            if found.state == "answered" and waited.job and found.digest not in (b"", waited.job.digest):
+                self._arrived(waited.id, _id_taken(waited.job))
+            elif found.state == "answered":
+                self._heard(waited.id, _answer(waited.id, found))
+            elif waited.job is None:
+                self._arrived(waited.id, fault(waited.id, 0, "forgotten", "Redis has lost it; send it again"))
+            else:
+                forgotten[waited.id] = waited
+        if forgotten:
+            await self._resubmit(forgotten)
 
-    async def _resubmit(self, waited: _Waited) -> None:
-        """Redis has forgotten it."""
-        self._counts["watchdog"] += 1
-        if waited.job is None:
-            self._arrived(waited.id, fault(waited.id, 0, "forgotten", "Redis has lost it; send it again"))
+    async def _send_again(self) -> None:
+        """What a worker could not grade because Redis had lost the suite, which we still have."""
+        lost, self._without_suite = self._without_suite, []
+        wanted = {each.id: each for each in lost if self._waited.get(each.id) is each}
+        if not wanted:
             return
-        await self._ledger.put_suite(waited.job.suite.id, waited.job.suite.body, INLINE_SUITE_SECONDS)
-        entry = self._entry(waited.job)
-        [(_, answer)], need = await self._ledger.submit([entry], self.name, NO_BOUNDS)
+        try:
+            await self._resubmit(wanted)
+        except BaseException:
+            self._without_suite += lost
+            raise
+
+    async def _resubmit(self, lost: dict[str, _Waited]) -> None:
+        """Submit what was taken before, with its suite: Redis has lost the one or the other."""
+        await self._ledger.open_replies(self.name)  # what has lost these may have lost our stream
+        jobs = [waited.job for waited in lost.values() if waited.job is not None]
+        for suite in {job.suite.id: job.suite for job in jobs}.values():
+            await self._ledger.put_suite(suite.id, suite.body, INLINE_SUITE_SECONDS)
+            self._sent[suite.id] = time.monotonic()
+        try:
+            await self._resubmit_all(jobs)
+        except IdReused:
+            for job in jobs:
+                try:
+                    await self._resubmit_all([job])
+                except IdReused:
+                    self._arrived(job.id, _id_taken(job))
+
+    async def _resubmit_all(self, jobs: Sequence[Job]) -> None:
+        entries = [self._entry(job) for job in jobs]
+        taken, need = await self._ledger.submit(entries, self.name, NO_BOUNDS)
         self._note_need(need)
-        if answer is not None:
-            self._arrived(waited.id, again(Answer(answer), waited.id))
+        for job, (state, answer) in zip(jobs, taken, strict=True):
+            if answer is not None:
+                self._arrived(job.id, again(Answer(answer), job.id) if state == "cached" else Answer(answer))
+
+    async def _keep_suites(self) -> None:
+        """See to it that Redis keeps the suites of all that is waited for here, however long that takes."""
+        now = time.monotonic()
+        if now - self._kept < SUITE_REFRESH_SECONDS / 4:
+            return
+        self._kept = now
+        jobs = (waited.job for waited in self._waited.values() if waited.job is not None)
+        wanted = {job.suite.id: job.suite for job in jobs}
+        stale = [each for each in wanted if now - self._sent.get(each, -math.inf) > SUITE_REFRESH_SECONDS / 2]
+        for missing in await self._ledger.missing_suites(stale):
+            await self._ledger.put_suite(missing, wanted[missing].body, INLINE_SUITE_SECONDS)
+        self._sent.update(dict.fromkeys(stale, now))
 
     async def _supervised(self, chore: Callable[[], Awaitable[None]]) -> None:
         """A chore, begun again after every trouble with Redis. Anything else is a defect, and ends it."""
@@ -423,8 +539,19 @@ class RqQueue:
                 await asyncio.sleep(RETRY_SECONDS)
 
 
-NO_BOUNDS = LedgerBounds(1 << 50, 1 << 50, 1e9)  # what was taken once is not refused for being taken again
+NO_BOUNDS = Bounds(1 << 50, 1 << 50, 1e9)  # what was taken once is not refused for being taken again
 
 
-def _cancelled(submission_id: str) -> bytes:
-    return fault(submission_id, 0, "cancelled", "cancelled on request").body
+def _cancelled(submission_id: str, tests: int) -> bytes:
+    return fault(submission_id, tests, "cancelled", "cancelled on request").body
+
+
+def _id_taken(job: Job) -> Answer:
+    """Somebody else was quicker when Redis had forgotten the id."""
+    return fault(job.id, job.tests, "forgotten", "Redis has lost it, and its id was used again; use a new id")
+
+
+def _answer(submission_id: str, found: Found) -> Answer:
+    """What the ledger remembers of it."""
+    body = Answer(found.answer or b"")
+    return again(body, submission_id) if found.cached else body

@@ -8,7 +8,8 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from sandbox_service.ledger.entries import Bounds, Claim, Entry, Finish, Reply, Start
+from sandbox_service.bounds import Bounds
+from sandbox_service.ledger.entries import Claim, Entry, Finish, Reply, Start
 from sandbox_service.ledger.ledger import Ledger
 
 ROOMY = Bounds(1_000_000, 10**10, 1e9)
@@ -57,9 +58,9 @@ async def keys(redis: Redis) -> list[str]:
     return [key.decode() for key in found]
 
 
-def cancelled(id_: str) -> bytes:
+def cancelled(id_: str, tests: int) -> bytes:
     """What those are answered who wait for something that is cancelled by its id."""
-    return f"cancelled {id_}".encode()
+    return f"cancelled {id_}, {tests} tests".encode()
 
 
 async def residue(redis: Redis, name: str = "test") -> list[str]:

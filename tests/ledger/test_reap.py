@@ -157,7 +157,7 @@ async def test_what_is_lost_may_be_released_or_cancelled_before_it_is_answered(r
     await ledger.settle("w", [Start("a"), Start("b")])
     assert sorted(each.id for each in await ledger.reap("w")) == ["a", "b"]
     await ledger.release("api", ["a"])
-    assert await ledger.cancel(["b"], cancelled) == 1
+    assert await ledger.cancel(["b"], cancelled) == ["b"]
     assert "test:cancel:reaper" not in await keys(redis)
     assert [each.id for each in await ledger.reap(REAPER)] == ["a"]
     await ledger.finish_lost({"a": b"lost", "b": b"lost"})

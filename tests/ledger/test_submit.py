@@ -7,8 +7,9 @@ import math
 import pytest
 from redis.asyncio import Redis
 
-from sandbox_service.errors import BadRequest, IdReused, QueueFull
-from sandbox_service.ledger.entries import Bounds, Finish, Start, Taken
+from sandbox_service.bounds import Bounds
+from sandbox_service.errors import IdReused, QueueFull
+from sandbox_service.ledger.entries import Finish, Found, Start, Taken
 from sandbox_service.ledger.ledger import Ledger
 from tests.ledger.fleet import ROOMY, all_replies, claim, entries, entry, ids, residue, run, submit
 
@@ -70,16 +71,23 @@ async def test_after_a_fault_the_same_id_is_taken_anew(ledger: Ledger) -> None:
     assert (await ledger.look(["a"]))[0].state == "pending"
 
 
-async def test_equal_work_is_answered_from_the_cache_unless_it_is_kept(ledger: Ledger, redis: Redis) -> None:
+async def test_equal_work_is_answered_from_the_cache_and_then_known_by_its_own_id(ledger: Ledger, redis: Redis) -> None:
     await ledger.register("w", {}, 4)
     await submit(ledger, entry("a", cache="key"), entry("b", cache="other"))
     await claim(ledger, "w")
     await ledger.settle("w", [Finish("a", b"answer", cacheable=True), Finish("b", b"not to be shared")])
     taken, _ = await ledger.submit([entry("c", cache="key"), entry("d", cache="other")], "api", ROOMY)
     assert taken == [Taken("cached", b"answer"), Taken("new")]
-    assert await submit(ledger, entry("e", cache="key", keep=True)) == ["new"]
-    assert (await ledger.totals()).stats == {"cached": 1}
-    assert (await ledger.look(["c"]))[0].state == "gone"
+    assert await submit(ledger, entry("e", cache="key", keep=True)) == ["cached"]
+    assert await submit(ledger, entry("c", cache="key")) == ["cached"]  # as before, and so not counted
+    assert (await ledger.totals()).stats == {"cached": 2}
+    digest = entry("a").digest
+    assert await ledger.look(["a", "c"]) == [
+        Found("answered", b"answer", cached=False, digest=digest),
+        Found("answered", b"answer", cached=True, digest=digest),
+    ]
+    with pytest.raises(IdReused):
+        await submit(ledger, entry("c", b"another body"))
 
 
 async def test_a_cache_of_no_seconds_is_none(redis: Redis) -> None:
@@ -102,9 +110,9 @@ async def test_ledgers_of_different_names_do_not_know_each_other(redis: Redis) -
 @pytest.mark.parametrize(
     ("bounds", "figure"),
     [
-        (Bounds(4, 10**9, 1e9), "4 submissions of this client"),
-        (Bounds(10**9, 32, 1e9), "32 bytes of this client"),
-        (Bounds(10**9, 10**9, 2.0), "2.0 CPU seconds of this client"),
+        (Bounds(4, 10**9, 1e9), r"^4 submissions of this client .* 1 submissions more"),
+        (Bounds(10**9, 32, 1e9), r"^32 bytes of this client .* 8 bytes more"),
+        (Bounds(10**9, 10**9, 2.0), r"^2.0 CPU seconds of this client .* 0.5 CPU seconds more"),
     ],
 )
 async def test_each_bound_holds_and_is_named(ledger: Ledger, bounds: Bounds, figure: str) -> None:
@@ -121,17 +129,50 @@ async def test_clients_share_the_bounds_equally(ledger: Ledger) -> None:
     with pytest.raises(QueueFull):
         await submit(ledger, *entries("b", 51, client="bert"), bounds=bounds)
     await submit(ledger, *entries("b", 50, client="bert"), bounds=bounds)
-    with pytest.raises(QueueFull, match=r"60 submissions .* share, 50 submissions .*: 2"):
+    with pytest.raises(QueueFull, match=r"60 submissions .* share, 50 submissions .* 2 clients"):
         await submit(ledger, entry("one more"), bounds=bounds)
 
 
-async def test_one_who_has_nothing_pending_may_always_have_one(ledger: Ledger) -> None:
-    tiny = Bounds(1, 10, 0.1)
-    assert await submit(ledger, entry("a", b"x" * 1000, cost=99.0), bounds=tiny) == ["new"]
-    assert await submit(ledger, entry("b", b"x" * 1000, cost=99.0, client="bert"), bounds=tiny) == ["new"]
+async def test_one_who_has_nothing_pending_may_have_one_however_large(ledger: Ledger) -> None:
+    tiny = Bounds(2, 1000, 60.0)
+    assert await submit(ledger, entry("a", b"x" * 1500, cost=99.0), bounds=tiny) == ["new"]
+    assert await submit(ledger, entry("b", b"x" * 1500, cost=99.0, client="bert"), bounds=tiny) == ["new"]
     with pytest.raises(QueueFull) as refusal:
         await submit(ledger, entry("c", client="bert"), bounds=tiny)
     assert refusal.value.retry_after_seconds == 60.0
+
+
+@pytest.mark.parametrize(
+    ("bounds", "figure"),
+    [
+        (Bounds(5, 10**9, 1e9), "10 submissions of others are waiting, and all together may have 10 submissions"),
+        (Bounds(10**9, 40, 1e9), "80 bytes of others"),
+        (Bounds(10**9, 10**9, 2.5), "5.0 CPU seconds of others"),
+    ],
+)
+async def test_new_names_do_not_help_when_all_together_have_twice_the_bounds(
+    ledger: Ledger, bounds: Bounds, figure: str
+) -> None:
+    for number in range(10):
+        await submit(ledger, entry(f"a{number}", client=f"client {number}"), bounds=bounds)
+    for client in ("another", "and another"):
+        with pytest.raises(QueueFull, match=figure):
+            await submit(ledger, entry("b", client=client), bounds=bounds)
+    assert await submit(ledger, entry("a0", client="another"), bounds=bounds) == ["joined"]
+    await ledger.release("api", ["a1"])
+    assert await submit(ledger, entry("b", client="another"), bounds=bounds) == ["new"]
+
+
+async def test_what_came_with_a_submission_is_counted_until_it_is_done(ledger: Ledger, redis: Redis) -> None:
+    bounds = Bounds(10, 100, 1e9)
+    await ledger.register("w", {}, 4)
+    await submit(ledger, entry("a", own_bytes=80), bounds=bounds)
+    assert (await ledger.totals()).bytes == 88
+    with pytest.raises(QueueFull, match=r"88 bytes of this client .* 18 bytes more"):
+        await submit(ledger, entry("b", own_bytes=10), bounds=bounds)
+    await run(ledger, "w", await claim(ledger, "w"))
+    assert (await ledger.totals()).bytes == 0
+    assert await residue(redis) == []
 
 
 async def test_retry_after_knows_the_slots(ledger: Ledger) -> None:
@@ -140,21 +181,6 @@ async def test_retry_after_knows_the_slots(ledger: Ledger) -> None:
     with pytest.raises(QueueFull) as refusal:
         await submit(ledger, entry("b"), bounds=Bounds(1, 10**9, 1e9))
     assert refusal.value.retry_after_seconds == pytest.approx(5.0)
-
-
-async def test_room_for_says_not_now_and_never(ledger: Ledger) -> None:
-    bounds = Bounds(10, 1000, 10.0)
-    await ledger.room_for("anna", 10, 1000, 10.0, bounds)
-    await ledger.room_for("anna", 1, 5000, 99.0, bounds)
-    for never in ((11, 0, 0.0), (2, 1001, 0.0), (2, 0, 10.5)):
-        with pytest.raises(BadRequest, match="at once"):
-            await ledger.room_for("anna", *never, bounds)
-    await submit(ledger, entry("a"), bounds=bounds)
-    with pytest.raises(QueueFull):
-        await ledger.room_for("anna", 10, 0, 0.0, bounds)
-
-
-# --- batches of several calls
 
 
 async def test_a_large_batch_is_taken_in_order(ledger: Ledger) -> None:

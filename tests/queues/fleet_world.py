@@ -5,22 +5,41 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 
 from sandbox_service import bootstrap
-from sandbox_service.hands import Caller, Pump
+from sandbox_service.hands import CHUNK, Caller, Pump
+from sandbox_service.ledger.ledger import Ledger
 from sandbox_service.queues.rq import RqQueue
 from sandbox_service.settings import Settings
-from sandbox_service.worker import Worker
+from sandbox_service.worker import AHEAD, LEAST_AHEAD, Worker
 from tests.fakes import until
-from tests.queues.worlds import Setup, Slots, World
-from tests.redis_server import running_redis
+from tests.queues.world import Setup, Slots, World
+from tests.redis_server import RedisServer, running_redis
 
 DRAIN_SECONDS = 0.1
 SETTLE_SECONDS = 0.7  # a beat, by which cancellations travel, and something
 
 
+@dataclass
+class Fleet:
+    """What a fleet's world is made of, for those who disturb it."""
+
+    world: World
+    redis: RedisServer
+    ledger: Ledger
+    queue: RqQueue
+
+
 @asynccontextmanager
 async def fleet_world(setup: Setup) -> AsyncIterator[World]:
+    """See `running_fleet`."""
+    async with running_fleet(setup) as fleet:
+        yield fleet.world
+
+
+@asynccontextmanager
+async def running_fleet(setup: Setup) -> AsyncIterator[Fleet]:
     """When it is closed no worker is left, and nothing is held; what was not graded waits in Redis for another."""
     slots = Slots(setup.script)
     async with AsyncExitStack() as stack:
@@ -36,12 +55,18 @@ async def fleet_world(setup: Setup) -> AsyncIterator[World]:
             lambda worker, take: Pump(redis.url, name, worker, take),
             setup.suite_bytes,
         )
+
+        async def count() -> int:
+            return (await ledger.totals()).count
+
         await queue.start()
         stop = asyncio.Event()
         working = asyncio.create_task(worker.run(stop, DRAIN_SECONDS))
         await until(lambda: not queue.unready())
+        # what a worker may hold and still claim more, and what it claims then
+        ahead = max(AHEAD * setup.slots, LEAST_AHEAD) - 1 + CHUNK
         try:
-            yield World(queue, slots.made, slots.tally, SETTLE_SECONDS)
+            yield Fleet(World(queue, slots.made, slots.tally, SETTLE_SECONDS, ahead, count), redis, ledger, queue)
         finally:
             await queue.close()
             stop.set()

@@ -116,7 +116,7 @@ def test_alone_a_client_may_have_everything_and_not_more() -> None:
 
 @pytest.mark.parametrize(
     ("more", "named"),
-    [(Load(9, 0, 0), "submissions"), (Load(2, 901, 0), "bytes"), (Load(2, 0, 91.0), "cpu_seconds")],
+    [(Load(9, 0, 0), "submissions"), (Load(2, 901, 0), "bytes"), (Load(2, 0, 91.0), "CPU seconds")],
 )
 def test_each_bound_is_kept_and_named(more: Load, named: str) -> None:
     books = backlog(submissions=10, size=1000, cpu_seconds=100)
@@ -131,6 +131,21 @@ def test_whoever_has_nothing_may_send_one_however_large_but_not_two() -> None:
     books.check_room("b", Load(1, 10**9, 10**9))
     refusal(books, "b", Load(2, 0, 0))
     refusal(books, "a", Load(1, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("size", "named"),
+    [(Load(2, 0, 0), "submissions"), (Load(1, 200, 0), "bytes"), (Load(1, 0, 20.0), "CPU seconds")],
+)
+def test_nobody_may_have_more_while_the_others_have_twice_the_bounds(size: Load, named: str) -> None:
+    books = backlog(submissions=10, size=1000, cpu_seconds=100)
+    for number in range(10):
+        books.check_room(f"client {number}", Load(1, 0, 0))
+        add(books, f"{number}", f"client {number}", load=size)
+    for more in (Load(1, 0, 0), Load(2, 0, 0)):
+        assert f"{named} of others" in str(refusal(books, "another", more))
+    books.remove("0")
+    books.check_room("another", Load(1, 0, 0))
 
 
 def test_shares_are_equal_among_those_who_have_something_and_the_one_who_asks() -> None:

@@ -15,7 +15,7 @@ from sandbox_service.queues.base import Bounds
 from sandbox_service.queues.local import LocalQueue
 from sandbox_service.slots import Owner
 from tests.fakes import made
-from tests.queues.worlds import HANG_GUARD_SECONDS
+from tests.queues.world import HANG_GUARD_SECONDS
 
 LONG = local.HOLD_SECONDS + 1
 

@@ -20,7 +20,7 @@ end
 -- Somebody has written what we do not write, or taken it away: it goes, as far as it was ever counted.
 local function refuse(id, client)
   local cost = figure(sound(try('HGET', SUB .. id, 'cost'))) or 0
-  local bytes = number(sound(try('HSTRLEN', SUB .. id, 'body')))
+  local bytes = number(sound(try('HSTRLEN', SUB .. id, 'body'))) + (figure(sound(try('HGET', SUB .. id, 'own'))) or 0)
   call('DEL', SUB .. id)
   tally('refused', 1)
   if call('ZREM', PENDING, id) == 1 then
@@ -95,7 +95,7 @@ local function take(id, client, suspect, put_back)
   local claim = look(id, client, nil, suspect)
   if claim then
     call('HSET', SUB .. id, 'holder', worker)
-    give(claim)
+    return claim
   end
 end
 
@@ -116,32 +116,65 @@ local function take_suspect()
       return
     end
     local client = sound(try('HGET', SUB .. found[1], 'client')) or ''
-    take(found[1], client, true, function() put('RPUSH', SUSPECTS, found) end)
+    local claim = take(found[1], client, true, function() put('RPUSH', SUSPECTS, found) end)
+    if claim then
+      give(claim)
+    end
   end
 end
 
--- One turn of the ring: at most so many for the client at its head, which then goes to its end.
-local function take_turn(priority, ring, most)
+-- What was taken in this call goes out as if each client had taken turns by one.
+local function give_by_turns(clients)
+  local left, turn = true, 0
+  while left do
+    left, turn = false, turn + 1
+    for _, claims in ipairs(clients) do
+      if claims[turn] then
+        give(claims[turn])
+        left = true
+      end
+    end
+  end
+end
+
+-- One turn of the ring: at most so many for the client at its head, which then goes to its end. How many it was given;
+-- nil if nobody is there.
+local function take_turn(priority, ring, most, clients)
   local head = next_of(ring, 1)
   if not head then
-    return false
+    return nil
   end
   local client = head[1]
+  local own = clients[client]
+  if not own then
+    own = {}
+    clients[client] = own
+    clients[#clients + 1] = own
+  end
+  local before = #own
   local list = READY .. priority .. ':' .. client
   for _, id in ipairs(next_of(list, most) or {}) do
-    take(id, client, false, function() enqueue('LPUSH', priority, client, {id}) end)
+    own[#own + 1] = take(id, client, false, function() enqueue('LPUSH', priority, client, {id}) end)
   end
   if call('EXISTS', list) == 1 then
     call('RPUSH', ring, client)
   end
-  return true
+  return #own - before
 end
 
 local function take_ready(wanted)
   for priority = 0, 2 do
     local ring = RING .. priority
     local share = math.max(1, math.floor((wanted - #ids) / math.max(1, number(sound(try('LLEN', ring))))))
-    while #ids < wanted and looked < MOST_SWEPT and take_turn(priority, ring, math.min(share, wanted - #ids)) do end
+    local clients, room = {}, wanted - #ids
+    while room > 0 and looked < MOST_SWEPT do
+      local given = take_turn(priority, ring, math.min(share, room), clients)
+      if not given then
+        break
+      end
+      room = room - given
+    end
+    give_by_turns(clients)
   end
 end
 

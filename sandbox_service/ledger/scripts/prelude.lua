@@ -101,14 +101,15 @@ local function need()
   return number(call('GET', WAITING)), call('SCARD', WORKERS), number(call('GET', SLOTS))
 end
 
--- Submissions. A field that would be empty is absent: no holder, no cache key, no labels, nobody who waits. `attempts`
+-- Submissions. A field that would be empty is absent: no holder, no cache key, no labels, nobody who waits. `own` are
+-- the bytes that it is charged for beside its body. `attempts`
 -- counts the workers that were lost after they had started it; that it is started now is known from the set of its
 -- holder.
 
 local function read(id)
   local key = SUB .. id
   local row = sound(try(
-    'HMGET', key, 'holder', 'apis', 'keep', 'client', 'priority', 'cost', 'attempts', 'digest', 'cache'
+    'HMGET', key, 'holder', 'apis', 'keep', 'client', 'priority', 'cost', 'attempts', 'digest', 'cache', 'own'
   ))
   if not row or not row[8] then
     return nil
@@ -116,7 +117,7 @@ local function read(id)
   return {
     holder = row[1] or '', apis = row[2] or '', keep = row[3] == '1', client = row[4] or '', priority = row[5] or '1',
     cost = number(row[6]), attempts = number(row[7]), digest = row[8], cache = row[9] or '',
-    bytes = call('HSTRLEN', key, 'body'),
+    bytes = call('HSTRLEN', key, 'body') + number(row[10]),
   }
 end
 
@@ -225,9 +226,9 @@ local function hand_back(id, sub, cancelled)
   end
 end
 
--- Remembers an answer and sends it to all who wait. All answers are stored in one form: a flag (G for a grade, F for a
--- fault), the 16 bytes of the digest (if it is a grade), the answer. The client makes it, for long strings are dear in
--- Lua.
+-- Remembers an answer and sends it to all who wait. All answers are stored in one form: a flag (G for a grade, C for one
+-- that was made for another id, F for a fault), the 16 bytes of the digest (unless it is a fault), the answer. The client
+-- makes it, for long strings are dear in Lua.
 local function publish(id, sub, answer, seconds)
   call('SET', RES .. id, answer, 'EX', seconds)
   for api in string.gmatch(sub.apis, '[^ ]+') do
@@ -247,22 +248,31 @@ end
 
 -- Bounds
 
--- Which bound `new` would go over, or nil: {what, used, new, share, clients}. One who has nothing pending may always
--- have one.
-local BOUNDS = {'submissions', 'bytes', 'cost'}
+local MOST_TOGETHER = 2  -- times the bounds; see bounds.py
 
+-- Which bound `new` would go over, or nil: {'full', bound, used, new, share, clients, seconds}; with no clients, it is
+-- the others who have so much that nobody may have more. One who has nothing pending may have one, however large.
 local function over(client, new, bounds)
   local row = call('HMGET', PREFIX .. 'load:' .. client, 'count', 'bytes', 'cost')
-  local clients = call('SCARD', CLIENTS) + 1 - call('SISMEMBER', CLIENTS, client)
+  local all = call('HMGET', LOAD, 'count', 'bytes', 'cost')
+  local function full(each, used, most, clients)
+    local seconds = number(all[3]) / math.max(1, number(call('GET', SLOTS))) / 1000000
+    return {'full', each - 1, used, new[each], math.floor(most), clients, exact(seconds)}
+  end
+  for each = 1, 3 do
+    local others, most = number(all[each]) - number(row[each]), bounds[each] * MOST_TOGETHER
+    if others >= most then
+      return full(each, others, most, 0)
+    end
+  end
   if number(row[1]) <= 0 and new[1] <= 1 then
     return nil
   end
-  for each, what in ipairs(BOUNDS) do
+  local clients = call('SCARD', CLIENTS) + 1 - call('SISMEMBER', CLIENTS, client)
+  for each = 1, 3 do
     local share = bounds[each] / clients
     if number(row[each]) + new[each] > share then
-      local slots = math.max(1, number(call('GET', SLOTS)))
-      local seconds = number(call('HGET', LOAD, 'cost')) / slots / 1000000
-      return {'full', what, number(row[each]), new[each], math.floor(share), clients, exact(seconds)}
+      return full(each, number(row[each]), share, clients)
     end
   end
 end

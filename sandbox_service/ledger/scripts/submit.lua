@@ -1,6 +1,6 @@
 #!lua
--- Takes submissions, all or none. ARGV: name, api, three bounds, how many clients are named with three figures of what
--- they will submit in further calls, these, then eleven values for each entry. It is refused as a whole when memory is
+-- Takes submissions, all or none. ARGV: name, api, three bounds, seconds that an answer is kept, how many clients are named with three figures of what
+-- they will submit in further calls, these, then twelve values for each entry. It is refused as a whole when memory is
 -- full.
 --
 -- Returns {'ok', need ×3, a letter for each entry, the answers of those that have one}, {'reused', index} or {'full',
@@ -8,23 +8,27 @@
 
 local api = ARGV[2]
 local bounds = {number(ARGV[3]), number(ARGV[4]), number(ARGV[5])}
-local at, new, later = 7, {}, {}
-for _ = 1, number(ARGV[6]) do
+local seconds, at, new, later = ARGV[6], 8, {}, {}
+for _ = 1, number(ARGV[7]) do
   later[ARGV[at]] = {number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3])}
   at = at + 4
 end
-local first, width = at, 11
+local first, width = at, 12
 local entries = (#ARGV - first + 1) / width
-local letters, answers, joined = {}, {}, {}
+local letters, answers, joined, copies = {}, {}, {}, {}
 
--- Which letter an entry has: New, Joined, Answered, Cached; nil if its id was used for another body.
+-- Which letter an entry has: New, Joined, Answered, Cached (small, if it was so before); nil if its id was used for
+-- another body.
+local LETTERS = {G = 'A', C = 'c'}
+
 local function classify(each, base)
   local id, digest = ARGV[base], ARGV[base + 1]
   if call('EXISTS', RES .. id, SUB .. id) > 0 then
     local result = sound(try('GET', RES .. id))
-    if result and string.sub(result, 1, 1) == 'G' then
+    local letter = result and LETTERS[string.sub(result, 1, 1)]
+    if letter then
       answers[#answers + 1] = result
-      return string.sub(result, 2, 17) == digest and 'A' or nil
+      return string.sub(result, 2, 17) == digest and letter or nil
     end
     call('DEL', RES .. id)  -- a fault, or nothing of ours
     local sub = read(id)
@@ -35,10 +39,11 @@ local function classify(each, base)
     call('DEL', SUB .. id)
   end
   local cache = ARGV[base + 8]
-  if cache ~= '' and ARGV[base + 10] ~= '1' then
+  if cache ~= '' then
     local answer = sound(try('GET', CACHE .. cache))
     if answer then
       answers[#answers + 1] = answer
+      copies[each] = 'C' .. digest .. string.sub(answer, 18)
       return 'C'
     end
   end
@@ -58,7 +63,7 @@ for each = 1, entries do
       sum = {0, 0, 0}
       new[ARGV[base + 4]] = sum
     end
-    sum[1], sum[2], sum[3] = sum[1] + 1, sum[2] + #ARGV[base + 2], sum[3] + ARGV[base + 6]
+    sum[1], sum[2], sum[3] = sum[1] + 1, sum[2] + #ARGV[base + 2] + number(ARGV[base + 11]), sum[3] + ARGV[base + 6]
     news = news + 1
   end
   base = base + width
@@ -94,6 +99,7 @@ local function enter(base)
   optional('cache', ARGV[base + 8])
   optional('labels', ARGV[base + 9])
   optional('keep', ARGV[base + 10])
+  optional('own', ARGV[base + 11])
   optional('apis', api)
   call('HSET', SUB .. id, unpack(fields))
   scores[#scores + 1] = time
@@ -102,6 +108,7 @@ local function enter(base)
   if not list then
     list = {priority = priority, client = client, ids = {}}
     lists[priority .. client] = list
+    lists[#lists + 1] = list
   end
   list.ids[#list.ids + 1] = id
 end
@@ -119,6 +126,7 @@ for each = 1, entries do
       call('HSET', SUB .. ARGV[base], 'keep', '1')
     end
   elseif letter == 'C' then
+    call('SET', RES .. ARGV[base], copies[each], 'EX', seconds)
     tally('cached', 1)
   end
   base = base + width
@@ -126,7 +134,7 @@ end
 
 if news > 0 then
   call('ZADD', PENDING, unpack(scores))
-  for _, list in pairs(lists) do
+  for _, list in ipairs(lists) do
     enqueue('RPUSH', list.priority, list.client, list.ids)
   end
   for client, sum in pairs(new) do
