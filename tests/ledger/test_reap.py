@@ -100,6 +100,19 @@ async def test_three_strikes_and_the_neighbours_are_not_blamed(ledger: Ledger, r
     assert await residue(redis) == []
 
 
+async def test_what_is_never_seen_to_start_is_a_suspect_in_the_end(ledger: Ledger) -> None:
+    """It may be what ended its workers, faster than they could say that they began it."""
+    await submit(ledger, entry("a"))
+    seen = []
+    for number in range(5):
+        await ledger.register(f"w{number}", {}, 4)
+        [held] = await claim(ledger, f"w{number}")
+        seen.append((held.attempts, held.alone))
+        lost = await ledger.reap(f"w{number}")
+    assert seen == [(0, False), (0, False), (0, False), (1, True), (2, True)]
+    assert lost == [Lost("a", 3, 3)]
+
+
 async def test_starting_twice_is_one_attempt(ledger: Ledger) -> None:
     await ledger.register("v", {}, 4)
     await ledger.register("w", {}, 4)

@@ -4,6 +4,7 @@
 -- reaper that dies now loses nothing. Returns id, tests and attempts of each that is lost.
 
 local worker, most = ARGV[2], number(ARGV[3])
+local MOST_RETURNS = 3
 local held, lost, home = HELD .. worker, {}, {}
 
 local function lose(id, sub)
@@ -16,8 +17,17 @@ local function requeue(id, sub)
   home[#home + 1] = {id, sub, number(call('HGET', SUB .. id, 'taken'))}
 end
 
-local function part(id, sub)
+-- A worker says a moment late what it starts, so one that ends its worker at once may never be seen to have been started.
+-- Whatever was held by three workers that were lost is taken for such a one.
+local function is_suspect(id)
   if call('SISMEMBER', STARTED .. worker, id) == 1 then
+    return true
+  end
+  return call('HINCRBY', SUB .. id, 'returns', 1) >= MOST_RETURNS
+end
+
+local function part(id, sub)
+  if is_suspect(id) then
     sub.attempts = sub.attempts + 1
     call('HSET', SUB .. id, 'attempts', sub.attempts)
   end
