@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +32,7 @@ log = logging.getLogger(__name__)
 CALL = "proctor.take"
 CHUNK = 64  # what one call's worker may claim: an RQ job costs Redis as much as ten submissions
 MOST_CALLS = 256  # at once: a burst of thousands does not need thousands of calls before the first is heard
+TURN_SECONDS = 30.0  # a worker heeds one call so long while there is work: RQ gives up on a job after 90
 MOST_JOB_BYTES = 16_384
 MOST_DATA_BYTES = 256
 READ = frozenset({"created_at", "origin", "enqueued_at", "status", "timeout", "result_ttl", "failure_ttl"})
@@ -40,9 +42,9 @@ SOCKET_SECONDS = 15
 RESTART_SECONDS = 0.2
 
 
-def wanted(waiting: int, workers: int) -> int:
-    """How many calls should be out: enough to claim all that waits, and to reach every worker that may be idle."""
-    return min(waiting, max(-(-waiting // CHUNK), workers), MOST_CALLS)
+def wanted(waiting: int, workers: int, slots: int) -> int:
+    """How many calls should be out: one for each worker that may be idle, but not more than have something to do."""
+    return min(workers or 1, -(-waiting * (workers or 1) // (slots or 1)), MOST_CALLS)
 
 
 class Caller:
@@ -51,22 +53,21 @@ class Caller:
     def __init__(self, url: str, name: str) -> None:
         self._queue = Queue(name, connection=_connect(url), serializer=JSONSerializer)
 
-    def call(self, waiting: int, workers: int) -> int:
+    def call(self, waiting: int, workers: int, slots: int) -> int:
         """Make the calls that are missing; how many. Raises redis.RedisError."""
-        return call(self._queue, waiting, workers)
+        missing = wanted(waiting, workers, slots) - self._queue.count if waiting else 0
+        _make(self._queue, missing)
+        return max(0, missing)
 
     def close(self) -> None:
         """Hang up."""
         self._queue.connection.close()
 
 
-def call(queue: Queue, waiting: int, workers: int) -> int:
-    """See Caller.call."""
-    missing = wanted(waiting, workers) - queue.count if waiting else 0
-    if missing > 0:
+def _make(queue: Queue, calls: int) -> None:
+    if calls > 0:
         data = Queue.prepare_data(CALL, (), timeout=-1, result_ttl=0, failure_ttl=FAILURE_SECONDS, description="")
-        queue.enqueue_many([data] * missing)
-    return max(0, missing)
+        queue.enqueue_many([data] * calls)
 
 
 class Call(Job):
@@ -144,6 +145,10 @@ class _Ear(SimpleWorker):
     def _install_signal_handlers(self) -> None:
         pass
 
+    def _set_ip_address(self, connection: Any) -> None:  # noqa: ARG002
+        """RQ would read the list of all clients for this: a megabyte for each of a thousand workers that start."""
+        self.ip_address = "unknown"
+
     def subscribe(self) -> None:
         pass
 
@@ -154,10 +159,11 @@ class _Ear(SimpleWorker):
 class Pump:
     """Hears calls in a thread of its own, one at a time, until it is stopped; again whenever Redis comes back.
 
-    `take` is called in that thread, and returns what still waits and how many workers there are.
+    `take` is called in that thread, again while something waits, and returns what still does, and for how many workers
+    and slots. So a call wakes a worker, which then needs no more calls until it finds nothing to do.
     """
 
-    def __init__(self, url: str, name: str, worker: str, take: Callable[[], tuple[int, int]]) -> None:
+    def __init__(self, url: str, name: str, worker: str, take: Callable[[], tuple[int, int, int]]) -> None:
         self._connection = _connect(url)
         self._name = name
         self._worker = worker
@@ -209,9 +215,20 @@ class Pump:
         self._ear.work(logging_level="CRITICAL")
 
     def _heard(self) -> None:
-        waiting, workers = self._take()
+        end = time.monotonic() + TURN_SECONDS
+        waiting, workers, slots = self._take()
+        if wanted(waiting, workers, slots) == MOST_CALLS:
+            self._pass_on()
+        while waiting and not self._stopped.is_set():
+            if time.monotonic() > end:
+                self._pass_on()
+                return
+            waiting, workers, slots = self._take()
+
+    def _pass_on(self) -> None:
+        """One call for one: if all who hear one made all that are missing, they would do so at once."""
         if not self._stopped.is_set():
-            call(self._queue, waiting, workers)
+            _make(self._queue, 1)
 
     def _refuse(self) -> None:
         self.refused += 1

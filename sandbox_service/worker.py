@@ -25,15 +25,15 @@ from sandbox_service.chores import end
 from sandbox_service.crew import Crew, Task
 from sandbox_service.hands import CHUNK, Pump
 from sandbox_service.ledger.entries import Claim, Drop, Finish, GiveBack, Need, Start, Step, Unknown
-from sandbox_service.ledger.ledger import Ledger, gathering_seconds
+from sandbox_service.ledger.ledger import Ledger, beat_seconds, gathering_seconds
 from sandbox_service.slots import SlotFactory
 from sandbox_service.suites import Shelf, Suite, id_of
 
 log = logging.getLogger(__name__)
 
-BEAT_SECONDS = 0.5
 RETRY_SECONDS = 0.25
 LOOK_AGAIN_SECONDS = 1.0
+LOOK_RARELY_SECONDS = 5.0  # while all slots are busy: the next that is idle looks at once
 READY_SECONDS = 0.05
 HOLD_SECONDS = 10.0  # what was claimed waits so long for a slot that works
 AHEAD = 4  # submissions for each slot, those in work included: with fewer, more are claimed
@@ -43,7 +43,7 @@ MOST_SUITES = 10_000
 NEVER = float("inf")
 
 Stopped = asyncio.Task[Literal[True]]
-StartPump = Callable[[str, Callable[[], tuple[int, int]]], Pump]
+StartPump = Callable[[str, Callable[[], tuple[int, int, int]]], Pump]
 
 
 class Worker:
@@ -137,17 +137,18 @@ class Worker:
 
     # --- taking
 
-    async def _take(self) -> tuple[int, int]:
-        """Claim something, once there is room for it; what still waits, and for how many workers."""
+    async def _take(self) -> tuple[int, int, int]:
+        """Claim something, once there is room for it; what still waits, and for how many workers and slots."""
         while not self._stopping:
             await self._room()
             claimed, need = await self._claim()
             if claimed or not need.waiting:
-                return need.waiting, need.workers
+                return need
             self._has_room.clear()  # what waits is for others, unless they leave it to us
+            pause = LOOK_AGAIN_SECONDS if self._crew.idle else LOOK_RARELY_SECONDS
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._has_room.wait(), LOOK_AGAIN_SECONDS)
-        return 0, 0
+                await asyncio.wait_for(self._has_room.wait(), pause)
+        return 0, 0, 0
 
     async def _claim(self) -> tuple[int, Need]:
         claims, need = await self._ledger.claim(self.name, CHUNK, self._crew.idle, self._crew.ready)
@@ -272,9 +273,11 @@ class Worker:
 
     async def _beat(self, pump: Pump) -> None:
         """Say that we live, and hear what is to be cancelled."""
+        pause = beat_seconds(1)
         while True:
             try:
                 cancelled, need = await self._ledger.beat(self.name, self._crew.busy, self._crew.ready)
+                pause = beat_seconds(need.workers)
                 for task_id in cancelled:
                     self._cancel(task_id)
                 if need.waiting and self._crew.idle and not self._stopping:
@@ -287,7 +290,7 @@ class Worker:
                 await self._start_over()
             except (RedisError, OSError) as trouble:
                 log.warning("redis_away", extra={"reason": str(trouble)})
-            await asyncio.sleep(BEAT_SECONDS)
+            await asyncio.sleep(pause)
 
     async def _look_for_ghosts(self) -> None:
         """Give back what Redis says that we hold and we do not: it has lost the last it heard of us, with its disk."""

@@ -162,3 +162,4 @@ class Totals:
     oldest_seconds: float
     clients: int
     stats: dict[str, int]
+    workers: int = 0

@@ -42,6 +42,7 @@ log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
 STATE_SECONDS = 0.5
+WORKERS_A_SECOND = 200  # so many we read, to know what they are like: with more workers, each of them less often
 WATCH_SECONDS = 2.0
 WATCHED_AT_ONCE = 2048
 REPLY_SECONDS = 5.0
@@ -116,6 +117,7 @@ class RqQueue:
         self._has_need = asyncio.Event()
         self._totals = Totals(0, 0, 0, 0.0, 0.0, 0, {})
         self._workers: dict[str, WorkerState] = {}
+        self._saw_workers = 0.0
         self._counts: Counter[str] = Counter()
         self._reaper = Reaper(ledger, self.name)
         self._away = "not yet connected"
@@ -396,7 +398,7 @@ class RqQueue:
         while True:
             await self._has_need.wait()
             self._has_need.clear()
-            await asyncio.to_thread(self._caller.call, self._need.waiting, self._need.workers)
+            await asyncio.to_thread(self._caller.call, *self._need)
 
     # --- keeping watch
 
@@ -409,7 +411,7 @@ class RqQueue:
             if time.monotonic() - looked >= STATE_SECONDS:
                 looked = time.monotonic()
                 await self._look_around()
-                await self._reaper.look(self._workers)
+                await self._reaper.look()
                 await self._watch()
                 await self._keep_suites()
 
@@ -434,7 +436,10 @@ class RqQueue:
 
     async def _look_around(self) -> None:
         self._totals = await self._ledger.totals()
-        self._workers = await self._ledger.workers()
+        age = time.monotonic() - self._saw_workers
+        if self._totals.workers != len(self._workers) or age >= len(self._workers) / WORKERS_A_SECOND:
+            self._saw_workers = time.monotonic()
+            self._workers = await self._ledger.workers()
         self._away = ""
         if self._totals.waiting:
             slots = sum(worker.slots for worker in self._workers.values())

@@ -70,6 +70,6 @@ async def residue(redis: Redis, name: str = "test") -> list[str]:
         kind = key.removeprefix(f"{name}:").split(":")[0]
         if kind in ("res", "cache", "suite", "rep"):
             assert await redis.ttl(key) > 0, key
-        elif kind not in ("stats", "workers", "worker", "slots"):
+        elif kind not in ("stats", "workers", "worker", "slots", "beats"):
             left.append(key)
     return sorted(left)

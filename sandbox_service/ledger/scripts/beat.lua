@@ -7,6 +7,6 @@ if call('SISMEMBER', WORKERS, worker) == 0 then
   return {'unknown'}
 end
 call('HSET', WORKER .. worker, 'busy', ARGV[3], 'ready_slots', ARGV[4])
-call('HINCRBY', WORKER .. worker, 'beats', 1)
+call('HINCRBY', BEATS, worker, 1)
 local waiting, workers, slots = need()
 return {'ok', waiting, workers, slots, unpack(call('SMEMBERS', CANCEL .. worker))}

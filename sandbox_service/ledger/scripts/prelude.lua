@@ -11,6 +11,7 @@ local RING, READY, SUSPECTS = PREFIX .. 'ring:', PREFIX .. 'ready:', PREFIX .. '
 local PENDING, WAITING = PREFIX .. 'pending', PREFIX .. 'waiting'
 local LOAD, CLIENTS, STATS = PREFIX .. 'load', PREFIX .. 'clients', PREFIX .. 'stats'
 local WORKER, WORKERS, SLOTS = PREFIX .. 'worker:', PREFIX .. 'workers', PREFIX .. 'slots'
+local BEATS = PREFIX .. 'beats'  -- of all workers in one place: whoever reaps reads them often, and nothing else
 local HELD, STARTED, CANCEL = PREFIX .. 'held:', PREFIX .. 'started:', PREFIX .. 'cancel:'
 local REAPER = 'reaper'  -- holds what is lost until that is answered; not a worker
 local MOST_REPLIES = '100000'  -- as text: to write a number of Lua's, Redis takes longer than one would think
@@ -239,6 +240,7 @@ end
 local function deregister(worker)
   local slots = number(call('HGET', WORKER .. worker, 'slots'))
   call('DEL', WORKER .. worker, HELD .. worker, STARTED .. worker, CANCEL .. worker)
+  call('HDEL', BEATS, worker)
   local known = call('SREM', WORKERS, worker) == 1
   if known and (call('DECRBY', SLOTS, slots) <= 0 or call('EXISTS', WORKERS) == 0) then
     call('DEL', SLOTS)

@@ -4,7 +4,7 @@
 local key = WORKER .. ARGV[2]
 local before = number(call('HGET', key, 'slots'))
 call('HSET', key, 'info', ARGV[3], 'slots', ARGV[4], 'busy', 0, 'ready_slots', 0)
-call('HINCRBY', key, 'beats', 1)
+call('HINCRBY', BEATS, ARGV[2], 1)
 call('SADD', WORKERS, ARGV[2])
 call('INCRBY', SLOTS, ARGV[4] - before)
 return 0

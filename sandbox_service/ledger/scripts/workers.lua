@@ -3,12 +3,13 @@
 
 local found = {}
 for _, worker in ipairs(call('SMEMBERS', WORKERS)) do
-  local row = call('HMGET', WORKER .. worker, 'info', 'slots', 'busy', 'ready_slots', 'beats')
+  local row = call('HMGET', WORKER .. worker, 'info', 'slots', 'busy', 'ready_slots')
   found[#found + 1] = worker
   found[#found + 1] = row[1] or '{}'
-  for each = 2, 5 do
+  for each = 2, 4 do
     found[#found + 1] = number(row[each])
   end
+  found[#found + 1] = number(call('HGET', BEATS, worker))
   found[#found + 1] = call('SCARD', HELD .. worker)
 end
 return found
