@@ -27,6 +27,8 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.timeouts import BaseDeathPenalty
 
+from sandbox_service.errors import ConfigurationError
+
 log = logging.getLogger(__name__)
 
 CALL = "proctor.take"
@@ -35,11 +37,13 @@ MOST_CALLS = 256  # at once: a burst of thousands does not need thousands of cal
 TURN_SECONDS = 30.0  # a worker heeds one call so long while there is work: RQ gives up on a job after 90
 MOST_JOB_BYTES = 16_384
 MOST_DATA_BYTES = 256
-READ = frozenset({"created_at", "origin", "enqueued_at", "status", "timeout", "result_ttl", "failure_ttl"})
+READ = frozenset({"created_at", "origin", "enqueued_at", "status"})
+TIMES = {b"timeout": b"-1", b"result_ttl": b"0"}  # whatever the job says
 FAILURE_SECONDS = 60
 IDLE_SECONDS = 5
 SOCKET_SECONDS = 15
 RESTART_SECONDS = 0.2
+KEEPS = "noeviction"
 
 
 def wanted(waiting: int, workers: int, slots: int) -> int:
@@ -117,7 +121,7 @@ def _admitted(raw: dict[bytes, bytes]) -> dict[bytes, bytes]:
         raise _Refused("not a job in JSON") from None
     if named != CALL or instance is not None or args or kwargs:
         raise _Refused(f"names {str(named)[:80]!r}")
-    return {name: value for name, value in raw.items() if name.decode("latin-1") in READ} | {b"data": data}
+    return {name: value for name, value in raw.items() if name.decode("latin-1") in READ} | TIMES | {b"data": data}
 
 
 class _NoPenalty(BaseDeathPenalty):
@@ -232,6 +236,24 @@ class Pump:
 
     def _refuse(self) -> None:
         self.refused += 1
+
+
+def require_memory(url: str) -> None:
+    """Raises ConfigurationError if this Redis would throw away submissions to make room. One that is away is let be."""
+    connection = _connect(url)
+    try:
+        found: Any = connection.info("memory")
+    except (redis.RedisError, OSError) as trouble:
+        log.warning("redis_unchecked", extra={"reason": str(trouble)})
+        return
+    finally:
+        connection.close()
+    policy = found.get("maxmemory_policy", KEEPS)
+    if found.get("maxmemory") and policy != KEEPS:
+        raise ConfigurationError(
+            f"SANDBOX_REDIS_URL: this Redis has the maxmemory-policy {policy}, by which it forgets submissions, suites "
+            f"and answers when it is full; set it to {KEEPS}"
+        )
 
 
 def _connect(url: str) -> Any:

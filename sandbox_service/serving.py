@@ -9,7 +9,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from sandbox_service import bootstrap, logs, preflight
+from sandbox_service import bootstrap, hands, logs, preflight
 from sandbox_service.api import connections
 from sandbox_service.jails import diagnosis
 from sandbox_service.settings import PREFIX, Settings
@@ -20,11 +20,14 @@ SWEEP_TICKS = 20  # of uvicorn's, ten a second
 def serve(settings: Settings) -> int:
     """Serve until SIGTERM or SIGINT; then finish what was taken. The exit status.
 
-    Raises ConfigurationError if the address cannot be had; it is asked for before any jail is started.
+    Raises ConfigurationError if the address cannot be had, which is asked for before any jail is started, or if Redis
+    would not keep what it is given.
     """
     listener = preflight.listen(settings)
     logs.to_stderr(settings.log_level)
-    if not settings.redis_url:
+    if settings.redis_url:
+        hands.require_memory(settings.redis_url)
+    else:
         say_what_is_weaker()
     app = bootstrap.service(settings)
     config = uvicorn.Config(

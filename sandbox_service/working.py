@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import signal
 
-from sandbox_service import bootstrap, logs
+from sandbox_service import bootstrap, hands, logs
 from sandbox_service.serving import say_what_is_weaker
 from sandbox_service.settings import Settings
 
 
 def work(settings: Settings) -> int:
-    """Grade for the fleet until SIGTERM or SIGINT; then finish what was begun. The exit status."""
+    """Grade for the fleet until SIGTERM or SIGINT; then finish what was begun. The exit status.
+
+    Raises ConfigurationError if Redis would not keep what it is given.
+    """
     logs.to_stderr(settings.log_level)
+    hands.require_memory(settings.redis_url)
     say_what_is_weaker()
     asyncio.run(_work(settings))
     return 0

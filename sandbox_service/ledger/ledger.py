@@ -244,12 +244,27 @@ class Ledger:
                 reply = await self._scripts.run("claim", arguments)
                 need, tired, now = _need(reply, worker), reply[4], float(reply[5])
                 rows = list(zip(*[iter(reply[6:])] * 9, strict=True))
-                claims = [_claim(row, now) for row in rows]
+                claims, foreign = [], []
+                for row in rows:
+                    try:
+                        claims.append(_claim(row, now))
+                    except ValueError:  # its id or suite is no text
+                        foreign.append(row[0])
+                if foreign:
+                    await self._refuse(worker, foreign)
                 if claims:
                     hand.heard = turn
                     hand.digests.update((claim.id, row[8]) for claim, row in zip(claims, rows, strict=True))
                 if claims or not tired:
                     return claims, need
+
+    async def _refuse(self, worker: str, ids: Sequence[bytes]) -> None:
+        """Somebody has written what we do not write, which nothing can be said about but that it goes."""
+        arguments: list[Argument] = [worker, 0, 0, 0]
+        for each in ids:
+            arguments += (b"D", each)
+        await self._scripts.run("settle", arguments)
+        await self.count("refused", len(ids))
 
     async def settle(self, worker: str, steps: Sequence[Step]) -> list[str]:
         """What became of submissions that the worker holds, in order. Returns the ids that were no more its own."""

@@ -13,6 +13,7 @@ import logging
 import math
 import os
 import platform
+import re
 import secrets
 import time
 from collections import Counter
@@ -20,7 +21,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import MasterDownError, OutOfMemoryError, ReadOnlyError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from sandbox_service import suites
@@ -54,7 +55,8 @@ SUITE_REFRESH_SECONDS = 600.0
 MOST_SUITES = 100_000
 MOST_SENT = 2
 # what Redis says while it cannot write, or is starting, or has no memory left: it may be otherwise in a moment
-PASSING = ("MISCONF", "LOADING", "READONLY", "BUSY", "MASTERDOWN", "NOREPLICAS", "OOM")
+PASSING = re.compile("(^|caused error: )(MISCONF|LOADING|READONLY|BUSY|MASTERDOWN|NOREPLICAS|OOM)")
+PASSING_KINDS = (OutOfMemoryError, ReadOnlyError, MasterDownError)  # whose messages the client takes the first word off
 
 
 class _Waited:
@@ -537,7 +539,7 @@ class RqQueue:
             try:
                 return await action()
             except (RedisConnectionError, RedisTimeoutError, ResponseError, OSError) as trouble:
-                if isinstance(trouble, ResponseError) and not str(trouble).startswith(PASSING):
+                if isinstance(trouble, ResponseError) and not _is_passing(trouble):
                     raise
                 if self._closing or time.monotonic() > deadline:
                     raise Unavailable(f"Redis: {trouble}") from None
@@ -545,6 +547,10 @@ class RqQueue:
 
 
 NO_BOUNDS = Bounds(1 << 50, 1 << 50, 1e9)  # what was taken once is not refused for being taken again
+
+
+def _is_passing(trouble: ResponseError) -> bool:
+    return isinstance(trouble, PASSING_KINDS) or PASSING.search(str(trouble)) is not None
 
 
 def _cancelled(submission_id: str, tests: int) -> bytes:
