@@ -1,10 +1,16 @@
-"""`python -m benchmarks [run|soak|load|fleet] …`: `run` unless told otherwise."""
+"""`python -m benchmarks [run|soak|load|fleet|simulation] …`: `run` unless told otherwise."""
 
 import sys
 
-from benchmarks import fleet, load, run, soak
+from benchmarks import fleet, load, run, simulation, soak
 
-COMMANDS = {"run": run.main, "soak": soak.main, "load": load.main, "fleet": fleet.main}
+COMMANDS = {
+    "run": run.main,
+    "soak": soak.main,
+    "load": load.main,
+    "fleet": fleet.main,
+    "simulation": simulation.main,
+}
 
 
 def main(arguments: list[str]) -> int:
