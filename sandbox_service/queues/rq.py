@@ -69,6 +69,7 @@ class _Waited:
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.waiters = 0
         self.is_known = False  # to the ledger
+        self.is_due = False  # it was answered already when the watchdog last looked
         self.sent = 0  # how often again, because a worker had not found its suite
         self.since = self.looked = time.monotonic()
 
@@ -459,6 +460,9 @@ class RqQueue:
         for waited, found in zip(overdue, await self._ledger.look([each.id for each in overdue]), strict=True):
             waited.looked = now
             if self._waited.get(waited.id) is not waited or found.state == "pending":
+                continue
+            if found.state == "answered" and not waited.is_due:
+                waited.is_due, waited.looked = True, now - WATCH_SECONDS  # it may be on its way: look again next time
                 continue
             self._counts["watchdog"] += 1
             if found.state == "answered" and waited.job and found.digest not in (b"", waited.job.digest):
