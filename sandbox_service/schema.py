@@ -9,7 +9,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, Strict, model_validator
+
+# numbers are numbers: neither true nor "1" is one
+Real = Annotated[float, Strict()]
+Whole = Annotated[int, Strict()]
+Truth = Annotated[bool, Strict()]
 
 WALL_FACTOR = 3.0
 WALL_SLACK_SECONDS = 2.0
@@ -42,11 +47,11 @@ class Verdict(StrEnum):
 class Limits(Noun):
     """What one test may use. CPU time decides; wall time is a generous backstop against sleepers."""
 
-    cpu_seconds: float = Field(4.0, gt=0)
-    wall_seconds: float | None = Field(None, gt=0, description="default: 3 × cpu_seconds + 2")
-    memory_bytes: int = Field(1 << 30, ge=64 << 20, description="resident memory, the interpreter's own included")
-    output_bytes: int = Field(16 << 20, ge=1)
-    processes: int = Field(1, ge=1, description="1: threads are free, fork and exec are refused")
+    cpu_seconds: Real = Field(4.0, gt=0)
+    wall_seconds: Real | None = Field(None, gt=0, description="default: 3 × cpu_seconds + 2")
+    memory_bytes: Whole = Field(1 << 30, ge=64 << 20, description="resident memory, the interpreter's own included")
+    output_bytes: Whole = Field(16 << 20, ge=1)
+    processes: Whole = Field(1, ge=1, description="1: threads are free, fork and exec are refused")
 
     @property
     def wall(self) -> float:
@@ -62,7 +67,7 @@ class StdinTest(Noun):
     type: Literal["stdin"] = "stdin"
     input: str = ""
     output: str
-    weight: float = Field(1.0, gt=0)
+    weight: Real = Field(1.0, gt=0)
 
 
 class CallTest(Noun):
@@ -79,7 +84,7 @@ class CallTest(Noun):
     kwargs: dict[str, JsonValue] = Field(default_factory=dict)
     calls: list[tuple[str, list[JsonValue]]] | None = Field(None, min_length=1)
     output: JsonValue
-    weight: float = Field(1.0, gt=0)
+    weight: Real = Field(1.0, gt=0)
 
     @model_validator(mode="after")
     def _calls_or_arguments(self) -> Self:
@@ -95,7 +100,7 @@ class AssertTest(Noun):
     code: str
     entry_point: str | None = None
     prelude: str | None = Field(None, description='trusted code that both boxes run first; "@leetcode" is built in')
-    weight: float = Field(1.0, gt=0)
+    weight: Real = Field(1.0, gt=0)
 
 
 TestCase = Annotated[StdinTest | CallTest | AssertTest, Field(discriminator="type")]
@@ -109,19 +114,19 @@ class Checker(Noun):
     """
 
     type: Literal["exact", "lines", "tokens", "numbers", "json", "unordered_lines"] = "tokens"
-    float_tolerance: float | None = Field(None, ge=0)
-    absolute_tolerance: float | None = Field(None, ge=0)
-    relative_tolerance: float | None = Field(None, ge=0)
-    ignore_case: bool = False
+    float_tolerance: Real | None = Field(None, ge=0)
+    absolute_tolerance: Real | None = Field(None, ge=0)
+    relative_tolerance: Real | None = Field(None, ge=0)
+    ignore_case: Truth = False
 
 
 class Reward(Noun):
     """How a verdict becomes a number. `values` is for schemes such as Code-R1's −1.1 / 0.1 / 1.1."""
 
     scheme: Literal["all_or_nothing", "fraction", "weighted", "values"] = "all_or_nothing"
-    no_format: float = 0.0
-    failed: float = 0.0
-    passed: float = 1.0
+    no_format: Real = 0.0
+    failed: Real = 0.0
+    passed: Real = 1.0
 
     @model_validator(mode="after")
     def _values_only_with_their_scheme(self) -> Self:
@@ -139,8 +144,8 @@ SUITE_ID = r"^sha256:[0-9a-f]{64}$"
 class Sample(Noun):
     """Some of a suite's tests: the same ones for every submission that names the same count and seed."""
 
-    count: int = Field(ge=1)
-    seed: int = 0
+    count: Whole = Field(ge=1)
+    seed: Whole = 0
 
 
 class SuiteBody(Noun):
@@ -169,7 +174,7 @@ class Submission(Noun):
     checker: Checker = Checker()
     limits: Limits = Limits()
     reward: Reward = Reward()
-    stop_on_failure: bool = True
+    stop_on_failure: Truth = True
     labels: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
