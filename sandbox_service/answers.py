@@ -32,6 +32,20 @@ class Answer:
         return found
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is a grade, as far as those who carry it read it."""
+        try:
+            facts = self.facts
+            return isinstance(facts["verdict"] + facts["grader"]["language"], str) and bool(
+                facts["timing"]["graded_seconds"] >= 0 <= facts["timing"]["queued_seconds"]
+                and facts["grader"]["attempts"] >= 0
+                and isinstance(facts["failure_kind"], str | None)
+                and all(isinstance(test["verdict"], str) for test in facts["tests"])
+            )
+        except (ValueError, TypeError, KeyError):
+            return False
+
+    @property
     def is_fault(self) -> bool:
         """Whether we failed, so that the submission may be sent again."""
         return bool(self.facts["verdict"] == Verdict.IE)

@@ -21,7 +21,7 @@ from sandbox_service.jails import diagnosis
 from sandbox_service.ledger.connection import connection_class
 from sandbox_service.ledger.ledger import Ledger
 from sandbox_service.metrics import MeteredQueue
-from sandbox_service.queues.base import Bounds, JobQueue
+from sandbox_service.queues.base import JobQueue
 from sandbox_service.queues.local import LocalQueue
 from sandbox_service.queues.rq import RqQueue
 from sandbox_service.recheck import RecheckedQueue
@@ -60,7 +60,7 @@ async def local_queue(settings: Settings) -> AsyncIterator[LocalQueue]:
     queue = LocalQueue(
         lambda index, owner: SlotProcess(index, owner, locks),
         settings.slot_count,
-        Bounds(*settings.bounds),
+        settings.bounds,
         settings.suite_bytes,
         settings.cache_seconds,
     )
@@ -75,7 +75,7 @@ async def fleet_queue(settings: Settings) -> AsyncIterator[RqQueue]:
     """This process's end of a fleet."""
     async with ledger(settings) as books:
         caller = Caller(settings.redis_url, settings.redis_name)
-        queue = RqQueue(books, caller, Bounds(*settings.bounds), settings.suite_bytes, settings.cache_seconds)
+        queue = RqQueue(books, caller, settings.bounds, settings.suite_bytes, settings.cache_seconds)
         await queue.start()
         try:
             yield queue

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sandbox_service.bounds import Bounds
 from sandbox_service.errors import ConfigurationError
 
 PREFIX = "SANDBOX_"
@@ -97,6 +98,6 @@ class Settings(BaseModel):
         return keys
 
     @property
-    def bounds(self) -> tuple[int, int, float]:
-        """The most that may wait: submissions, bytes, estimated CPU seconds."""
-        return self.queue_submissions, self.queue_bytes, self.queue_cpu_seconds
+    def bounds(self) -> Bounds:
+        """The most that may wait."""
+        return Bounds(self.queue_submissions, self.queue_bytes, self.queue_cpu_seconds)

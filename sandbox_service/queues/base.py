@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sandbox_service.answers import Answer
-from sandbox_service.bounds import Bounds as Bounds
 from sandbox_service.errors import IdReused
 from sandbox_service.schema import Submission
 from sandbox_service.suites import Suite

@@ -18,6 +18,7 @@ from sandbox_service.errors import Unavailable
 from sandbox_service.queues.backlog import Backlog, Load, Waiting, check_fits, load_of
 from sandbox_service.queues.base import Depth, Job, Ticket, WorkerStatus, distinct, reused
 from sandbox_service.queues.estimate import Estimate
+from sandbox_service.queues.ticket import SharedTicket
 from sandbox_service.slots import SlotFactory, SlotProcess
 from sandbox_service.suites import Shelf, Suite
 
@@ -41,26 +42,14 @@ class _Taken:
         self.taken = time.monotonic()
 
     @property
+    def id(self) -> str:
+        """The submission's."""
+        return self.job.id
+
+    @property
     def is_wanted(self) -> bool:
         """Whether somebody waits for it, or it is to be kept."""
         return self.waiters > 0 or self.keep
-
-
-class _Ticket:
-    """See base.Ticket."""
-
-    def __init__(self, queue: LocalQueue, taken: _Taken) -> None:
-        self.id = taken.job.id
-        self.answer = taken.answer
-        self._queue = queue
-        self._taken: _Taken | None = taken
-        taken.waiters += 1
-
-    def release(self) -> None:
-        taken, self._taken = self._taken, None
-        if taken is not None:
-            taken.waiters -= 1
-            self._queue.released(taken)
 
 
 class _Answered:
@@ -139,9 +128,9 @@ class LocalQueue:
         taken = self._jobs.get(job.id)
         if taken is not None:
             taken.keep |= job.keep
-            return _Ticket(self, taken)
+            return SharedTicket(taken, self._released)
         known = self._answered.get(job.id) or self._cached(job)
-        return _Answered(job.id, known) if known is not None else _Ticket(self, self._take(job))
+        return _Answered(job.id, known) if known is not None else SharedTicket(self._take(job), self._released)
 
     def _cached(self, job: Job) -> Answer | None:
         found = None if job.fresh else self._cache.get(job.digest.hex())
@@ -158,7 +147,7 @@ class LocalQueue:
         self._backlog.add(Waiting(job.id, job.client, job.priority, self._load(job)))
         return taken
 
-    def released(self, taken: _Taken) -> None:
+    def _released(self, taken: _Taken) -> None:
         """One waiter less; when there is none left, it is not to be graded."""
         if taken.is_wanted or taken.answer.done():
             return
@@ -172,7 +161,7 @@ class LocalQueue:
         """See JobQueue."""
         taken = self._jobs.get(submission_id)
         if taken is not None:
-            return _Ticket(self, taken)
+            return SharedTicket(taken, self._released)
         answer = self._answered.get(submission_id) or self._faults.get(submission_id)
         return _Answered(submission_id, answer) if answer is not None else None
 

@@ -10,21 +10,16 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import math
 import os
 import platform
-import re
 import secrets
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import MasterDownError, OutOfMemoryError, ReadOnlyError, RedisError, ResponseError
-from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis.exceptions import RedisError
 
-from sandbox_service import suites
 from sandbox_service.answers import Answer, again, fault
 from sandbox_service.bounds import Bounds
 from sandbox_service.chores import end
@@ -35,8 +30,11 @@ from sandbox_service.ledger.ledger import Ledger, gathering_seconds
 from sandbox_service.queues.backlog import check_fits, load_of
 from sandbox_service.queues.base import Depth, Job, Ticket, WorkerStatus, distinct
 from sandbox_service.queues.estimate import Estimate
+from sandbox_service.queues.patience import RETRY_SECONDS, patiently
 from sandbox_service.queues.reaper import Reaper
-from sandbox_service.suites import Shelf, Suite
+from sandbox_service.queues.suite_store import SuiteStore
+from sandbox_service.queues.ticket import SharedTicket
+from sandbox_service.suites import Suite
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -47,16 +45,7 @@ WORKERS_A_SECOND = 200  # so many we read, to know what they are like: with more
 WATCH_SECONDS = 2.0
 WATCHED_AT_ONCE = 2048
 REPLY_SECONDS = 5.0
-RETRY_SECONDS = 0.25
-PATIENCE_SECONDS = 15.0  # so long a submission waits for a Redis that is away
-INLINE_SUITE_SECONDS = 3600
-PUT_SUITE_SECONDS = 86_400
-SUITE_REFRESH_SECONDS = 600.0
-MOST_SUITES = 100_000
 MOST_SENT = 2
-# what Redis says while it cannot write, or is starting, or has no memory left: it may be otherwise in a moment
-PASSING = re.compile("(^|caused error: )(MISCONF|LOADING|READONLY|BUSY|MASTERDOWN|NOREPLICAS|OOM)")
-PASSING_KINDS = (OutOfMemoryError, ReadOnlyError, MasterDownError)  # whose messages the client takes the first word off
 
 
 class _Waited:
@@ -72,23 +61,6 @@ class _Waited:
         self.is_due = False  # it was answered already when the watchdog last looked
         self.sent = 0  # how often again, because a worker had not found its suite
         self.since = self.looked = time.monotonic()
-
-
-class _Ticket:
-    """See base.Ticket."""
-
-    def __init__(self, queue: RqQueue, waited: _Waited) -> None:
-        self.id = waited.id
-        self.answer = waited.answer
-        self._queue = queue
-        self._waited: _Waited | None = waited
-        waited.waiters += 1
-
-    def release(self) -> None:
-        waited, self._waited = self._waited, None
-        if waited is not None:
-            waited.waiters -= 1
-            self._queue.released(waited)
 
 
 class RqQueue:
@@ -109,8 +81,7 @@ class RqQueue:
         self.name = f"{platform.node()}.{os.getpid()}.{secrets.token_hex(3)}"
         self._estimate = Estimate()
         self._waited: dict[str, _Waited] = {}
-        self._suites: Shelf[Suite] = Shelf(MOST_SUITES, suite_bytes)
-        self._sent: dict[str, float] = {}  # suites that Redis has, and since when we know
+        self._suites = SuiteStore(ledger, suite_bytes)
         self._released: list[str] = []
         self._releasing: frozenset[str] = frozenset()  # of these the ledger is being told
         self._has_told = asyncio.Event()
@@ -124,8 +95,8 @@ class RqQueue:
         self._counts: Counter[str] = Counter()
         self._reaper = Reaper(ledger, self.name)
         self._away = "not yet connected"
+        self._defect = ""
         self._closing = False
-        self._kept = time.monotonic()
         self._chores: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -136,17 +107,19 @@ class RqQueue:
             self._away = str(trouble)
         chores = (self._listen, self._call, self._tick)
         self._chores = [asyncio.create_task(self._supervised(chore)) for chore in chores]
+        for chore in self._chores:
+            chore.add_done_callback(self._has_ended)
 
     # --- what the API calls
 
     async def submit(self, jobs: Sequence[Job]) -> list[Ticket]:
         """Take all or none; see JobQueue."""
-        if self._closing:
-            raise Unavailable("the service is closing")
+        if self._closing or self._defect:
+            raise Unavailable(self._defect or "the service is closing")
         each = distinct(jobs)
         check_fits((load_of(job, self._estimate) for job in each if not self._is_waited_for(job)), self._bounds)
         waited = {job.id: self._wait_for(job) for job in each}
-        tickets = [_Ticket(self, waited[job.id]) for job in jobs]  # before any answer can come
+        tickets = [SharedTicket(waited[job.id], self._released_by) for job in jobs]  # before any answer can come
         try:
             taken = await self._submit(each)
         except BaseException:
@@ -191,7 +164,7 @@ class RqQueue:
 
     async def _submit(self, jobs: Sequence[Job]) -> list[Taken]:
         entries = [self._entry(job) for job in jobs]
-        await self._send_suites(job.suite for job in jobs)
+        await self._patiently(lambda: self._suites.ensure(job.suite for job in jobs))
         await self._until_told(job.id for job in jobs)
         taken, need = await self._patiently(lambda: self._ledger.submit(entries, self.name, self._bounds))
         self._note_need(need)
@@ -220,21 +193,7 @@ class RqQueue:
         kinds = {f"{worker.info.get('version')}/{worker.info.get('languages')}" for worker in self._workers.values()}
         return f"{job.digest.hex()}/{kinds.pop()}" if len(kinds) == 1 else ""
 
-    async def _send_suites(self, wanted: Iterable[Suite]) -> None:
-        """Make sure that Redis has these."""
-        now = time.monotonic()
-        for suite in {suite.id: suite for suite in wanted}.values():
-            if now - self._sent.get(suite.id, -SUITE_REFRESH_SECONDS) >= SUITE_REFRESH_SECONDS:
-                await self._send_suite(suite, INLINE_SUITE_SECONDS)
-
-    async def _send_suite(self, suite: Suite, seconds: int) -> bool:
-        is_new = await self._patiently(lambda: self._ledger.put_suite(suite.id, suite.body, seconds))
-        if len(self._sent) > MOST_SUITES:
-            self._sent.clear()
-        self._sent[suite.id] = time.monotonic()
-        return is_new
-
-    def released(self, waited: _Waited) -> None:
+    def _released_by(self, waited: _Waited) -> None:
         """One waiter less; when there is none left here, the ledger is told."""
         if waited.waiters or waited.keep or waited.answer.done():
             return
@@ -247,9 +206,9 @@ class RqQueue:
         """See JobQueue."""
         waited = self._waited.get(submission_id)
         if waited is not None and waited.is_known:
-            return _Ticket(self, waited)
+            return SharedTicket(waited, self._released_by)
         waited = self._waited.setdefault(submission_id, _Waited(submission_id, None, keep=False))
-        ticket = _Ticket(self, waited)
+        ticket = SharedTicket(waited, self._released_by)
         try:
             await self._until_told([submission_id])
             found = await self._patiently(lambda: self._ledger.join(submission_id, self.name))
@@ -277,23 +236,15 @@ class RqQueue:
 
     async def put_suite(self, suite: Suite) -> bool:
         """See JobQueue."""
-        self._suites.put(suite.id, suite, len(suite.body))
-        return await self._send_suite(suite, PUT_SUITE_SECONDS)
+        return await self._patiently(lambda: self._suites.put(suite))
 
     async def suite(self, suite_id: str) -> Suite | None:
         """See JobQueue."""
-        known = self._suites.get(suite_id)
-        if known is None:
-            body = await self._patiently(lambda: self._ledger.get_suite(suite_id))
-            if body is None or suites.id_of(body) != suite_id:
-                return None
-            known = suites.read(body)
-            self._suites.put(suite_id, known, len(body))
-        return known
+        return await self._patiently(lambda: self._suites.get(suite_id))
 
     async def missing_suites(self, suite_ids: Sequence[str]) -> list[str]:
         """See JobQueue."""
-        return await self._patiently(lambda: self._ledger.missing_suites(suite_ids))
+        return await self._patiently(lambda: self._suites.missing(suite_ids))
 
     def depth(self) -> Depth:
         """See JobQueue: the fleet's, as of the last look."""
@@ -316,12 +267,14 @@ class RqQueue:
 
     def counts(self) -> dict[str, int]:
         """See JobQueue: the fleet's, and this process's watchdog."""
-        return self._totals.stats | dict(self._counts)
+        return dict(Counter(self._totals.stats) + self._counts)
 
     def unready(self) -> list[str]:
         """See JobQueue."""
         if self._closing:
             return ["closing"]
+        if self._defect:
+            return [self._defect]
         if self._away:
             return [f"Redis: {self._away}"]
         if not self._workers:
@@ -340,10 +293,14 @@ class RqQueue:
         pending = [waited.answer for waited in self._waited.values() if waited.waiters]
         if pending:
             await asyncio.wait(pending, timeout=seconds)
+        self._give_up("the service is closing; send it again elsewhere")
+
+    def _give_up(self, reason: str) -> None:
+        """Tell all who wait here; what they wait for goes on being graded."""
         for waited in list(self._waited.values()):
             if not waited.answer.done():
-                waited.answer.set_exception(Unavailable("the service is closing; send it again elsewhere"))
-                waited.answer.exception()
+                waited.answer.set_exception(Unavailable(reason))
+                waited.answer.exception()  # a batch may have gone: an answer that nobody reads is no error
         self._waited.clear()
 
     async def close(self) -> None:
@@ -368,12 +325,15 @@ class RqQueue:
 
     def _heard(self, submission_id: str, answer: Answer) -> float:
         """As `_arrived`, for what the stream says."""
+        if not answer.is_whole:
+            self._counts["refused"] += 1
+            answer = fault(submission_id, 0, "unreadable_answer", "what Redis holds for an answer is none")
         kind = answer.facts["failure_kind"]
         if kind == "cancelled" and self._told.pop(submission_id, None) is not None:
             return 0.0
         waited = self._waited.get(submission_id)
         if kind == "suite_lost" and waited is not None and waited.job is not None and waited.sent < MOST_SENT:
-            self._sent.pop(waited.job.suite.id, None)
+            self._suites.doubt(waited.job.suite.id)
             waited.sent += 1
             waited.looked = time.monotonic()
             self._without_suite.append(waited)
@@ -416,7 +376,7 @@ class RqQueue:
                 await self._look_around()
                 await self._reaper.look()
                 await self._watch()
-                await self._keep_suites()
+                await self._suites.keep(self._wanted_suites())
 
     async def _tell_released(self) -> None:
         # who has come to wait again meanwhile is not told off
@@ -436,6 +396,10 @@ class RqQueue:
         while not self._releasing.isdisjoint(submission_ids):
             self._has_told.clear()
             await self._has_told.wait()
+
+    def _wanted_suites(self) -> dict[str, Suite]:
+        jobs = (waited.job for waited in self._waited.values() if waited.job is not None)
+        return {job.suite.id: job.suite for job in jobs}
 
     async def _look_around(self) -> None:
         self._totals = await self._ledger.totals()
@@ -492,9 +456,7 @@ class RqQueue:
         """Submit what was taken before, with its suite: Redis has lost the one or the other."""
         await self._ledger.open_replies(self.name)  # what has lost these may have lost our stream
         jobs = [waited.job for waited in lost.values() if waited.job is not None]
-        for suite in {job.suite.id: job.suite for job in jobs}.values():
-            await self._ledger.put_suite(suite.id, suite.body, INLINE_SUITE_SECONDS)
-            self._sent[suite.id] = time.monotonic()
+        await self._suites.send(job.suite for job in jobs)
         try:
             await self._resubmit_all(jobs)
         except IdReused:
@@ -512,19 +474,6 @@ class RqQueue:
             if answer is not None:
                 self._arrived(job.id, again(Answer(answer), job.id) if state == "cached" else Answer(answer))
 
-    async def _keep_suites(self) -> None:
-        """See to it that Redis keeps the suites of all that is waited for here, however long that takes."""
-        now = time.monotonic()
-        if now - self._kept < SUITE_REFRESH_SECONDS / 4:
-            return
-        self._kept = now
-        jobs = (waited.job for waited in self._waited.values() if waited.job is not None)
-        wanted = {job.suite.id: job.suite for job in jobs}
-        stale = [each for each in wanted if now - self._sent.get(each, -math.inf) > SUITE_REFRESH_SECONDS / 2]
-        for missing in await self._ledger.missing_suites(stale):
-            await self._ledger.put_suite(missing, wanted[missing].body, INLINE_SUITE_SECONDS)
-        self._sent.update(dict.fromkeys(stale, now))
-
     async def _supervised(self, chore: Callable[[], Awaitable[None]]) -> None:
         """A chore, begun again after every trouble with Redis. Anything else is a defect, and ends it."""
         while True:
@@ -536,25 +485,19 @@ class RqQueue:
                 self._away = str(trouble) or type(trouble).__name__
             await asyncio.sleep(RETRY_SECONDS)
 
+    def _has_ended(self, chore: asyncio.Task[None]) -> None:
+        """A chore has ended, of a defect if we are not closing: nobody is to wait for what will not come."""
+        if chore.cancelled() or self._closing:
+            return
+        log.critical("defect", exc_info=chore.exception())
+        self._defect = f"a defect of the service ({type(chore.exception()).__name__}); it is in the log"
+        self._give_up(f"{self._defect}; send it again elsewhere")
+
     async def _patiently(self, action: Callable[[], Awaitable[T]]) -> T:
-        """Do it; again for a while if Redis is away. All that is done so may be done twice. Raises Unavailable."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while True:
-            try:
-                return await action()
-            except (RedisConnectionError, RedisTimeoutError, ResponseError, OSError) as trouble:
-                if isinstance(trouble, ResponseError) and not _is_passing(trouble):
-                    raise
-                if self._closing or time.monotonic() > deadline:
-                    raise Unavailable(f"Redis: {trouble}") from None
-                await asyncio.sleep(RETRY_SECONDS)
+        return await patiently(action, lambda: self._closing)
 
 
 NO_BOUNDS = Bounds(1 << 50, 1 << 50, 1e9)  # what was taken once is not refused for being taken again
-
-
-def _is_passing(trouble: ResponseError) -> bool:
-    return isinstance(trouble, PASSING_KINDS) or PASSING.search(str(trouble)) is not None
 
 
 def _cancelled(submission_id: str, tests: int) -> bytes:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from benchmarks.simulation import REPOSITORY
+from benchmarks.simulation.members import REPOSITORY
 
 SECONDS = 120
 

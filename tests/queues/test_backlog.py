@@ -7,9 +7,10 @@ from collections import Counter
 
 import pytest
 
+from sandbox_service.bounds import Bounds
 from sandbox_service.errors import QueueFull
 from sandbox_service.queues.backlog import LEAST_RETRY_SECONDS, MOST_RETRY_SECONDS, Backlog, Load, Waiting
-from sandbox_service.queues.base import PRIORITIES, Bounds
+from sandbox_service.queues.base import PRIORITIES
 
 HIGH, NORMAL, LOW = range(3)
 

@@ -14,8 +14,9 @@ from typing import Any
 import orjson
 import pytest
 
+from sandbox_service.bounds import Bounds
 from sandbox_service.errors import BadRequest, IdReused, QueueFull, Unavailable
-from sandbox_service.queues.base import PRIORITIES, Bounds, Job
+from sandbox_service.queues.base import PRIORITIES, Job
 from sandbox_service.queues.estimate import FIRST_GUESS_SECONDS
 from sandbox_service.schema import Checker, Limits, Reward, Sample, Submission, Verdict
 from tests.fakes import (

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from sandbox_service.bounds import Bounds
 from sandbox_service.errors import Unavailable
 from sandbox_service.queues import local
-from sandbox_service.queues.base import Bounds
 from sandbox_service.queues.local import LocalQueue
 from sandbox_service.slots import Owner
 from tests.fakes import made

@@ -15,7 +15,7 @@ import pytest
 from redis import Redis
 
 from sandbox_service.errors import IdReused, Unavailable
-from sandbox_service.queues import rq
+from sandbox_service.queues import rq, suite_store
 from sandbox_service.queues.base import Job, Ticket
 from sandbox_service.schema import Verdict
 from sandbox_service.suites import Suite
@@ -296,7 +296,7 @@ def test_a_suite_that_is_lost_again_and_again_is_our_fault(monkeypatch: pytest.M
 
 
 def test_the_suite_of_what_waits_stays_however_long_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rq, "SUITE_REFRESH_SECONDS", 0.4)
+    monkeypatch.setattr(suite_store, "REFRESH_SECONDS", 0.4)
 
     async def scenario(fleet: Fleet) -> None:
         await fleet.world.take(made("a", suite=suite_of(3)))
@@ -312,8 +312,8 @@ def test_the_suite_of_what_waits_stays_however_long_it_waits(monkeypatch: pytest
 
 
 def test_the_suite_of_what_is_answered_goes_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rq, "SUITE_REFRESH_SECONDS", 0.4)
-    monkeypatch.setattr(rq, "INLINE_SUITE_SECONDS", 2)
+    monkeypatch.setattr(suite_store, "REFRESH_SECONDS", 0.4)
+    monkeypatch.setattr(suite_store, "INLINE_SECONDS", 2)
 
     async def scenario(fleet: Fleet) -> None:
         job: Job = made("a", suite=suite_of(3))

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_service.answers import Answer
+from sandbox_service.bounds import Bounds
 from sandbox_service.errors import QueueFull
-from sandbox_service.queues.base import Bounds, Job, JobQueue, Ticket
+from sandbox_service.queues.base import Job, JobQueue, Ticket
 from sandbox_service.schema import Grade
 from sandbox_service.slots import Owner
 from tests.fakes import FakeSlot, Script, Tally, until

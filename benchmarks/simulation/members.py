@@ -1,0 +1,60 @@
+"""The processes of the fleet, as their parent has them: none outlives it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.simulation.network import apart
+from benchmarks.simulation.orders import Figures
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+PR_SET_PDEATHSIG = 1
+
+
+class Member:
+    """A process of the fleet, to which one speaks in lines of JSON."""
+
+    def __init__(self, role: str) -> None:
+        self.process = subprocess.Popen(
+            [*apart(), sys.executable, "-m", "benchmarks", "simulation", "--role", role],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=REPOSITORY,
+            preexec_fn=end_with_us,
+        )
+
+    def say(self, what: str, **values: object) -> None:
+        """Ask for something."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(values | {"do": what}).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def hear(self) -> Figures:
+        """The answer to the oldest question."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise AssertionError("a process of the simulation has ended")
+        found: Figures = json.loads(line)
+        return found
+
+
+def end_with_us() -> None:
+    """In a process that is being started: whatever becomes of us, it is not to stay behind."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill it and wait until it is gone."""
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()

@@ -1,0 +1,28 @@
+"""What is simulated: sizes and times that both sides of the simulation go by, and the service's settings."""
+
+from __future__ import annotations
+
+import re
+
+from sandbox_service.settings import Settings
+
+SLOTS = 2
+RATE = 400.0  # submissions a second, about
+GROUPS = (8, 16)
+TESTS = 10
+REAL_SECONDS = 0.15  # of grading, for what is not measured at the common rate
+SPREAD = 0.5  # times are uniform within this share of their mean
+SETTLE_SECONDS = 6.0  # longer than RQ's wait for a job
+STAMP = re.compile(rb"@(\d+\.\d+)@")
+EVERYTHING = 1 << 30  # a bound that is none
+
+
+def service_settings(url: str) -> Settings:
+    """The service's own, with bounds that this many submissions fit into."""
+    return Settings(
+        redis_url=url,
+        cache_seconds=0,
+        queue_submissions=EVERYTHING,
+        queue_bytes=EVERYTHING,
+        queue_cpu_seconds=EVERYTHING,
+    )

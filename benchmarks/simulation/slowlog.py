@@ -1,0 +1,61 @@
+"""Which calls does Redis spend its time on? Its slow log, with every call in it, says so."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from importlib.resources import files
+
+from benchmarks.simulation.fleet import Fleet
+from sandbox_service.ledger import scripts
+
+PROFILE_SECONDS = 4.0
+
+
+def profile(here: Fleet, when: str) -> None:
+    """What Redis did for four seconds, from its slow log. To write that costs as well, so it is no part of the rest."""
+    names = _names_of_scripts()
+    here.redis.config_set("slowlog-max-len", 1_000_000)
+    here.redis.slowlog_reset()
+    before = here.look()
+    here.redis.config_set("slowlog-log-slower-than", 0)
+    time.sleep(PROFILE_SECONDS)
+    here.redis.config_set("slowlog-log-slower-than", -1)
+    change = here.look() - before
+    calls, micros = Counter[str](), Counter[str]()
+    for entry in here.redis.slowlog_get(1_000_000):
+        if _is_of_a_script(entry["command"]):
+            continue
+        words = entry["command"].split(b" ", 3)
+        name = words[0].decode().lower()
+        if name == "evalsha":
+            name = names.get(words[1].decode(), "a script of RQ's")
+        calls[name] += 1
+        micros[name] += entry["duration"]
+    print(f"\n{here.workers} workers, {when}: {change.answered / change.seconds:.0f} submissions a second")
+    print("| call | a second | µs | a submission | µs a submission | % of a core |")
+    print("|---|---|---|---|---|---|")
+    for name, spent in [*micros.most_common(14), ("all", micros.total())]:
+        count = calls[name] if name in calls else calls.total()
+        each = [count / change.answered, spent / change.answered] if change.answered else [0.0, 0.0]
+        print(
+            f"| {name} | {count / change.seconds:.1f} | {spent / max(1, count):.1f} | {each[0]:.3f} | {each[1]:.1f} "
+            f"| {spent / change.seconds / 10_000:.2f} |"
+        )
+
+
+def _is_of_a_script(command: bytes) -> bool:
+    """Whether only scripts do this to the ledger's keys; it is counted with the script."""
+    return b" proctor:" in command and b":suite:" not in command and not command.startswith((b"XREAD", b"XTRIM"))
+
+
+def _names_of_scripts() -> dict[str, str]:
+    """The ledger's scripts by their digest."""
+    folder = files("sandbox_service.ledger") / "scripts"
+    prelude = (folder / "prelude.lua").read_text(encoding="utf-8")
+    return {
+        hashlib.sha1(scripts._with_prelude(file.read_text(encoding="utf-8"), prelude).encode()).hexdigest(): file.name
+        for file in folder.iterdir()
+        if file.name.endswith(".lua") and file.name != "prelude.lua"
+    }
