@@ -214,7 +214,7 @@ class Pump:
             serializer=JSONSerializer,
             worker_ttl=IDLE_SECONDS + 15,  # RQ waits for a job 15 s less than this
             log_job_description=False,
-            exception_handlers=[_log_failure],
+            exception_handlers=[self._log_failure],
             disable_default_exception_handler=True,
         )
         self._queue = queue
@@ -239,11 +239,13 @@ class Pump:
     def _refuse(self) -> None:
         self.refused += 1
 
+    def _log_failure(self, _: Job, kind: type[BaseException], failure: BaseException, *__: object) -> None:
+        """RQ goes on after whatever happens on a call; let it be known. Redis's troubles say so themselves.
 
-def _log_failure(_: Job, kind: type[BaseException], failure: BaseException, *__: object) -> None:
-    """RQ goes on after whatever happens on a call; let it be known. Redis's troubles say so themselves."""
-    if not issubclass(kind, redis.RedisError | OSError):
-        log.error("call_failed", exc_info=failure)
+        What happens after `stop` is its doing: the connection goes from under RQ.
+        """
+        if not self._stopped.is_set() and not issubclass(kind, redis.RedisError | OSError):
+            log.error("call_failed", exc_info=failure)
 
 
 def require_memory(url: str) -> None:

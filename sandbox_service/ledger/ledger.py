@@ -346,7 +346,7 @@ class Ledger:
         pipe.xread({key: last}, count=MOST_REPLIES, block=block)
         found = (await pipe.execute())[-1]
         return [
-            Reply(stream_id.decode(), fields[b"i"].decode(), fields[b"a"][_PREFIX:])
+            Reply(stream_id.decode(), fields.get(b"i", b"").decode(errors="replace"), fields.get(b"a", b"")[_PREFIX:])
             for stream_id, fields in _only_stream(found)
         ]
 
@@ -531,7 +531,7 @@ def _found(row: bytes | int) -> Found:
     if isinstance(row, int):
         return _PENDING if row else _GONE
     flag, digest = row[:1], row[1:_PREFIX]
-    return Found("answered", row[_PREFIX:], flag == b"F", flag == b"C", b"" if flag == b"F" else digest)
+    return Found("answered", row[_PREFIX:], flag == b"F", flag == b"C", digest if flag in (b"G", b"C") else b"")
 
 
 def _only_stream(found: Any) -> list[tuple[bytes, dict[bytes, bytes]]]:

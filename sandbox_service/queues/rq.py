@@ -25,7 +25,7 @@ from sandbox_service.bounds import Bounds
 from sandbox_service.chores import end
 from sandbox_service.errors import IdReused, Unavailable
 from sandbox_service.hands import Caller
-from sandbox_service.ledger.entries import Entry, Found, Need, Taken, Totals, WorkerState
+from sandbox_service.ledger.entries import Entry, Need, Taken, Totals, WorkerState
 from sandbox_service.ledger.ledger import Ledger, gathering_seconds
 from sandbox_service.queues.backlog import check_fits, load_of
 from sandbox_service.queues.base import Depth, Job, Ticket, WorkerStatus, distinct
@@ -129,7 +129,7 @@ class RqQueue:
         for job, (state, answer) in zip(each, taken, strict=True):
             self._was_taken(job, waited[job.id])
             if answer is not None:
-                self._arrived(job.id, again(Answer(answer), job.id) if state == "cached" else Answer(answer))
+                self._arrived(job.id, self._read(job.id, answer, cached=state == "cached"))
         return list(tickets)
 
     def _is_waited_for(self, job: Job) -> bool:
@@ -204,6 +204,8 @@ class RqQueue:
 
     async def find(self, submission_id: str) -> Ticket | None:
         """See JobQueue."""
+        if self._defect:
+            raise Unavailable(self._defect)
         waited = self._waited.get(submission_id)
         if waited is not None and waited.is_known:
             return SharedTicket(waited, self._released_by)
@@ -216,7 +218,7 @@ class RqQueue:
             ticket.release()
             raise
         if found.state == "answered":
-            self._arrived(submission_id, _answer(submission_id, found))
+            self._arrived(submission_id, self._read(submission_id, found.answer, found.cached))
         elif found.state == "gone" and not waited.is_known and not waited.answer.done():
             ticket.release()
             return None
@@ -318,16 +320,21 @@ class RqQueue:
                 last = last if await self._ledger.keep_replies(self.name) else "0"
                 kept = time.monotonic()
             replies = await self._ledger.replies(self.name, last, REPLY_SECONDS)
-            ages = [self._heard(reply.id, Answer(reply.answer)) for reply in replies]
+            ages = [self._heard(reply.id, self._read(reply.id, reply.answer)) for reply in replies]
             if replies:
                 last = replies[-1].stream_id
                 await asyncio.sleep(gathering_seconds(len(replies), min(ages)))
 
-    def _heard(self, submission_id: str, answer: Answer) -> float:
-        """As `_arrived`, for what the stream says."""
+    def _read(self, submission_id: str, body: bytes | None, cached: bool = False) -> Answer:
+        """What Redis holds for an answer; our fault if it is none."""
+        answer = Answer(body or b"")
         if not answer.is_whole:
             self._counts["refused"] += 1
-            answer = fault(submission_id, 0, "unreadable_answer", "what Redis holds for an answer is none")
+            return fault(submission_id, 0, "unreadable_answer", "what Redis holds for an answer is none")
+        return again(answer, submission_id) if cached else answer
+
+    def _heard(self, submission_id: str, answer: Answer) -> float:
+        """As `_arrived`, for what the stream says."""
         kind = answer.facts["failure_kind"]
         if kind == "cancelled" and self._told.pop(submission_id, None) is not None:
             return 0.0
@@ -432,7 +439,7 @@ class RqQueue:
             if found.state == "answered" and waited.job and found.digest not in (b"", waited.job.digest):
                 self._arrived(waited.id, _id_taken(waited.job))
             elif found.state == "answered":
-                self._heard(waited.id, _answer(waited.id, found))
+                self._heard(waited.id, self._read(waited.id, found.answer, found.cached))
             elif waited.job is None:
                 self._arrived(waited.id, fault(waited.id, 0, "forgotten", "Redis has lost it; send it again"))
             else:
@@ -472,7 +479,7 @@ class RqQueue:
         self._note_need(need)
         for job, (state, answer) in zip(jobs, taken, strict=True):
             if answer is not None:
-                self._arrived(job.id, again(Answer(answer), job.id) if state == "cached" else Answer(answer))
+                self._arrived(job.id, self._read(job.id, answer, cached=state == "cached"))
 
     async def _supervised(self, chore: Callable[[], Awaitable[None]]) -> None:
         """A chore, begun again after every trouble with Redis. Anything else is a defect, and ends it."""
@@ -507,9 +514,3 @@ def _cancelled(submission_id: str, tests: int) -> bytes:
 def _id_taken(job: Job) -> Answer:
     """Somebody else was quicker when Redis had forgotten the id."""
     return fault(job.id, job.tests, "forgotten", "Redis has lost it, and its id was used again; use a new id")
-
-
-def _answer(submission_id: str, found: Found) -> Answer:
-    """What the ledger remembers of it."""
-    body = Answer(found.answer or b"")
-    return again(body, submission_id) if found.cached else body
