@@ -1,0 +1,174 @@
+"""What a run is told: that nothing is guessed, and where each value comes from when several say it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainer.algorithms import ALGORITHMS
+from trainer.config import Config, load, resolve
+from trainer.errors import ConfigError
+
+LEAST = 'model.path = "m"\ndata.train = ["d.jsonl"]\n'
+SAID: dict[str, Any] = {"model": {"path": "m"}, "data": {"train": ["d.jsonl"]}}
+
+
+def written(folder: Path, more: str = "", name: str = "run.toml") -> Path:
+    path = folder / name
+    path.write_text(LEAST + more)
+    return path
+
+
+def test_the_least_that_can_be_said(tmp_path: Path) -> None:
+    config = load(written(tmp_path))
+    assert (config.model.path, config.data.train, config.algorithm) == ("m", ("d.jsonl",), "grpo")
+    assert config.folder == Path("runs/run")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("colour = 1", "colour: Extra inputs"),
+        ("[rollout]\nsample = 4", "rollout.sample: Extra inputs"),
+        ("[optimiser]\nlr = '1e-6'", "optimiser.lr: Input should be a valid number"),
+        ("[rollout]\nsamples = 4.0", "rollout.samples: Input should be a valid integer"),
+        ("[rollout]\nsamples = true", "rollout.samples"),
+        ("[rollout]\nsamples = 1", "at least 2"),
+        ("[rollout]\nprompts = 4\n[optimiser]\nminibatches = 5", "a group is never cut"),
+        ("[sync]\ntransport = 'direct'", "colocated"),
+        ("[rollout]\nengine = 'colocated'", "colocated"),
+        ("[buffer]\ndepth = 'deep'", "buffer.depth"),
+        ("steps = 0", "steps"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(tmp_path: Path, more: str, said: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        load(written(tmp_path, more))
+    assert str(refusal.value).startswith(str(tmp_path / "run.toml"))
+    assert said in str(refusal.value)
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"(?s)colour.*shape|shape.*colour"):
+        load(written(tmp_path, "colour = 1\nshape = 2"))
+
+
+def test_what_must_be_said_is_asked_for() -> None:
+    with pytest.raises(ConfigError, match=r"(?s)model: Field required.*data: Field required"):
+        resolve({})
+    with pytest.raises(ConfigError, match=r"data\.train"):
+        resolve(SAID | {"data": {"train": []}})
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"gone\.toml"):
+        load(tmp_path / "gone.toml")
+    with pytest.raises(ConfigError, match=r"run\.toml"):
+        load(written(tmp_path, "steps ="))
+
+
+def test_an_unknown_algorithm_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ConfigError, match="'ppo' is none of grpo, dapo"):
+        resolve(SAID | {"algorithm": "ppo"})
+
+
+@pytest.mark.parametrize(
+    ("override", "value"),
+    [
+        ("steps=7", 7),
+        ("optimiser.lr=1e-5", 1e-5),
+        ("watch.bar=false", False),
+        ("name=fine run", "fine run"),
+        ('name="7"', "7"),
+        ('data.train=["a", "b"]', ("a", "b")),
+        ("reward.limits.cpu_seconds=2.5", 2.5),
+        ("loss.clip_high=0.3", 0.3),
+        ("kl.high_entropy_coefficient=0.0", 0.0),
+        (" steps = 7 ", 7),
+        ("name=a=b", "a=b"),
+    ],
+)
+def test_an_override_is_typed_and_goes_before_the_file(tmp_path: Path, override: str, value: object) -> None:
+    found: Any = load(written(tmp_path, 'steps = 3\nname = "x"\nwatch.bar = true\n'), [override]).model_dump()
+    for part in override.partition("=")[0].strip().split("."):
+        found = found[part]
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize("override", ["steps", "=3", "steps=many", "stepz=3", "name=3"])
+def test_an_override_that_says_nothing_sensible_is_refused(tmp_path: Path, override: str) -> None:
+    with pytest.raises(ConfigError):
+        load(written(tmp_path), [override])
+
+
+def test_of_two_overrides_the_later_one_holds(tmp_path: Path) -> None:
+    assert load(written(tmp_path), ["steps=1", "steps=2"]).steps == 2
+
+
+def test_an_algorithm_is_below_what_the_file_says(tmp_path: Path) -> None:
+    config = load(written(tmp_path, 'algorithm = "dapo"\n[loss]\nclip_high = 0.22\n[reward]\noverlong_buffer = 16\n'))
+    assert config.loss.constants == {"clip_low": 0.2, "clip_high": 0.22, "dual_clip": 10.0}
+    assert (config.reward.overlong_buffer, config.reward.overlong_factor) == (16, 1.0)
+    assert config.buffer.drop_flat
+
+
+def test_an_algorithm_that_is_overridden_brings_its_own(tmp_path: Path) -> None:
+    config = load(written(tmp_path, 'algorithm = "dapo"\n'), ["algorithm=gspo"])
+    assert config.loss.constants == {"clip_low": 3e-4, "clip_high": 4e-4}
+    assert not config.buffer.drop_flat
+
+
+def test_another_loss_takes_no_constants_from_the_algorithm() -> None:
+    config = resolve(SAID | {"algorithm": "dapo", "loss": {"name": "aspo"}})
+    assert config.loss.constants == {}
+    assert config.buffer.drop_flat, "the rest of the algorithm stays"
+
+
+def test_another_loss_on_the_command_line_takes_none_from_the_file(tmp_path: Path) -> None:
+    config = load(
+        written(tmp_path, "[loss]\nname = 'gspo'\nclip_low = 0.5\n"), ["loss.name=cispo", "loss.clip_high=2.0"]
+    )
+    assert config.loss.constants == {"clip_high": 2.0}
+
+
+def test_the_same_loss_keeps_what_is_not_said() -> None:
+    config = resolve(SAID | {"algorithm": "dapo", "loss": {"name": "grpo", "clip_high": 0.5}})
+    assert config.loss.constants == {"clip_low": 0.2, "clip_high": 0.5, "dual_clip": 10.0}
+
+
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+def test_every_algorithm_is_a_configuration(name: str) -> None:
+    config = resolve(SAID | {"algorithm": name})
+    for section, settings in ALGORITHMS[name].settings.items():
+        found = getattr(config, section).model_dump()
+        assert {key: found[key] for key in settings} == dict(settings)
+
+
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+def test_what_a_run_saves_can_be_given_in_place_of_the_file(tmp_path: Path, name: str) -> None:
+    config = resolve(
+        SAID
+        | {"algorithm": name, "loss": {"clip_low": 0.1}, "reward": {"limits": {"cpu_seconds": 2}, "url": "http://é"}}
+        | {"optimiser": {"betas": [0.9, 0.95]}, "kl": {"high_entropy_coefficient": None}}
+    )
+    path = tmp_path / "config.json"
+    path.write_text(config.model_dump_json(indent=2))
+    assert load(path) == config
+    assert load(path, ["steps=3"]).steps == 3
+
+
+def test_a_saved_loss_that_is_changed_takes_no_constants_along(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(resolve(SAID | {"algorithm": "dapo"}).model_dump_json())
+    assert load(path, ["loss.name=cispo"]).loss.constants == {}
+
+
+def test_nothing_can_be_changed_afterwards() -> None:
+    config = resolve(SAID)
+    with pytest.raises(ValueError, match="frozen"):
+        config.steps = 3  # type: ignore[misc]
+    assert json.loads(config.model_dump_json())["steps"] == Config.model_fields["steps"].default
