@@ -1,0 +1,227 @@
+"""What test_policy.py runs in processes of their own: the real DeepSpeed, all stages one after the other.
+
+    python -m tests.trainer.policy_steps FOLDER        or under torchrun, with several ranks
+
+FOLDER/model is a tiny model, FOLDER/untied one with an output embedding of its own. What came of each scenario goes to
+FOLDER/ranks<number>.pt, as a mapping from its name.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from trainer.batch import collate, pack, weights
+from trainer.config import Config, resolve
+from trainer.episode import MicroBatch, Row, Tally
+from trainer.policy import Policy
+from trainer.ranks import Ranks
+
+STAGES = (0, 1, 2, 3)
+STEPS = 3
+SHAPES = (
+    (20, 10),
+    (33, 4),
+    (9, 5),
+    (50, 30),
+    (12, 3),
+    (7, 2),
+    (41, 20),
+    (16, 15),
+    (28, 9),
+)  # tokens, and of the response
+MASKED = 4  # which row is
+SEVERAL, ONE = 60, 10_000  # budgets in tokens: four micro-batches on one rank, two on each of two; and one on each
+TEMPERATURE = 0.8
+
+
+def rows() -> list[Row]:
+    """A mini-batch. One row is masked, and would change everything if it were not."""
+    draw = random.Random(0)
+    made = []
+    for number, (tokens, response) in enumerate(SHAPES):
+        ids = [draw.randrange(4, 260) for _ in range(tokens)]
+        masked = number == MASKED
+        advantage = 1e6 if masked else draw.choice((-1.0, 0.5, 1.5))
+        made.append(Row(ids, response, [-5.0] * response, advantage, masked))
+    return made
+
+
+def settings(folder: Path, zero: int, **over: Any) -> Config:
+    """Adam's eps is large, so that weights do not depend on the sign of a gradient that is rounding and nothing else.
+
+    Under ZeRO-3 even the smallest parameter is shared out.
+    """
+    extra = {"zero_optimization": {"stage3_param_persistence_threshold": 0}} if zero == 3 else {}
+    said: dict[str, Any] = {
+        "algorithm": "dapo",
+        "steps": 4,
+        "model": {
+            "path": str(folder / over.pop("model", "model")),
+            "dtype": over.pop("dtype", "float32"),
+            "chunk_tokens": 16,
+        },
+        "data": {"train": ["none"]},
+        "rollout": {"temperature": TEMPERATURE},
+        "optimiser": {"lr": 1e-3, "eps": 1e-4, "clip": 1.0, "warmup_steps": 2, "schedule": "linear"},
+        "deepspeed": {"zero": zero, "extra": extra, "offload": over.pop("offload", False)},
+    }
+    return resolve(said | over)
+
+
+@dataclass
+class Plain:
+    """−Σ weight · advantage · logp, times what `prepare` says, if it is asked."""
+
+    needs_old: bool = True
+    prepare: Callable[[Tensor, Tensor], Mapping[str, Tensor]] | None = None
+    spoil: float = 1.0
+
+    def __call__(
+        self, micro: MicroBatch, logp: Tensor, entropy: Tensor, prepared: Mapping[str, Tensor]
+    ) -> tuple[Tensor, Tally]:
+        factor = prepared["factor"] if self.prepare else torch.tensor(self.spoil)
+        value = -(micro.weight * micro.advantage * logp).sum() * factor
+        tally = Tally()
+        tally.add("loss", float(value.detach()), 0)
+        tally.add("entropy", float(entropy[micro.weight > 0].sum()), float((micro.weight > 0).sum()))
+        return value, tally
+
+
+class Run:
+    """A policy, and what is asked of it."""
+
+    def __init__(self, config: Config, ranks: Ranks, budget: int, batch: Sequence[Row] | None = None) -> None:
+        self.ranks = ranks
+        self.policy = Policy(config, ranks)
+        batch = rows() if batch is None else batch
+        scale = {id(row): weight for row, weight in zip(batch, weights(batch, "token", 1), strict=True)}
+        mine = pack(batch, budget, ranks.size)[ranks.rank]
+        self.micro = [collate(some, [scale[id(row)] for row in some]) for some in mine]
+
+    def step(self, objective: Any, is_first: bool = False) -> dict[str, float]:
+        """The sum of losses and what else was seen, over all ranks."""
+        tally = self.ranks.join_tallies(self.policy.update(self.micro, objective, is_first))
+        return tally.figures() | {"loss": tally.sums["loss"]}
+
+    def weights(self) -> dict[str, Tensor]:
+        return {name: weight.float().clone() for name, weight in self.policy.weights()}
+
+
+def steps(run: Run) -> dict[str, Any]:
+    """A few steps, and what they came to."""
+    before = run.weights()  # before any pass, which under ZeRO-3 is not to be taken for granted
+    seen = [run.step(Plain()) for _ in range(STEPS)]
+    return {"micro": len(run.micro), "before": before, "seen": seen, "weights": run.weights()}
+
+
+def spoilt_step(run: Run) -> dict[str, Any]:
+    """One rank has a nan: nobody steps; and then all go on."""
+    before = run.weights()
+    spoilt = run.step(Plain(spoil=float("nan") if run.ranks.is_leader else 1.0))
+    after = run.weights()
+    return {"before": before, "spoilt": spoilt, "after": after, "next": run.step(Plain())}
+
+
+def preparation(run: Run) -> dict[str, Any]:
+    """What `prepare` is told, and whether a pass is made for it."""
+    told: list[tuple[Tensor, Tensor]] = []
+    passes = []
+    score = run.policy.score
+
+    def counted(micro: Sequence[MicroBatch]) -> list[Tensor]:
+        passes.append(len(micro))
+        return score(micro)
+
+    def prepare(log_ratio: Tensor, advantage: Tensor) -> dict[str, Tensor]:
+        told.append((log_ratio, advantage))
+        return {"factor": log_ratio.new_ones(())}
+
+    run.micro = [replace(each, old=old) for each, old in zip(run.micro, run.policy.score(run.micro), strict=True)]
+    run.policy.score = counted  # type: ignore[method-assign,assignment]
+    run.step(Plain(prepare=prepare), is_first=True)
+    at_first = list(passes)
+    run.step(Plain(prepare=prepare))
+    run.step(Plain(prepare=prepare, needs_old=False))
+    return {"told": told, "passes_at_first": at_first, "passes": passes}
+
+
+def reference(run: Run) -> dict[str, Any]:
+    """The reference model stays what it was."""
+    first = run.ranks.concatenate(torch.cat(run.policy.score(run.micro)))
+    run.step(Plain())
+    now = [torch.cat(run.policy.score(run.micro)), torch.cat(run.policy.score_reference(run.micro))]
+    policy, frozen = (run.ranks.concatenate(each) for each in now)
+    return {"first": first, "policy": policy, "frozen": frozen}
+
+
+def lonely(config: Config, ranks: Ranks) -> dict[str, Any]:
+    """Fewer rows than ranks, so that some get padding; and a micro-batch without any response token."""
+    run = Run(config, ranks, ONE, rows()[:1])
+    if not ranks.is_leader:
+        empty = {each.name: getattr(run.micro[0], each.name) for each in fields(MicroBatch)}
+        cut = {
+            name: value[:0] for name, value in empty.items() if value is not None and name not in ("ids", "positions")
+        }
+        nothing = replace(run.micro[0], **cut)
+        assert nothing.targets.numel() == 0
+        run.micro.append(nothing)
+    else:
+        run.micro.append(collate([], []))
+    run.policy.score(run.micro)
+    made = {"seen": [run.step(Plain())], "weights": run.weights()}
+    run.policy.close()
+    return made
+
+
+def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
+    """All scenarios by name."""
+    made: dict[str, Any] = {}
+
+    def do(name: str, what: Callable[[Run], dict[str, Any]], config: Config, budget: int = SEVERAL) -> None:
+        run = Run(config, ranks, budget)
+        made[name] = what(run)
+        run.policy.close()
+
+    for zero in STAGES:
+        plain = settings(folder, zero)
+        do(f"several {zero}", steps, plain)
+        do(f"one {zero}", steps, plain, ONE)
+        do(f"spoilt {zero}", spoilt_step, plain)
+        made[f"lonely {zero}"] = lonely(plain, ranks)
+    for zero in (1, 2, 3):
+        do(f"bfloat16 {zero}", steps, settings(folder, zero, dtype="bfloat16"))
+    for zero in (2, 3):
+        do(f"offload {zero}", steps, settings(folder, zero, offload=True))
+        do(f"untied {zero}", steps, settings(folder, zero, model="untied"))
+    for zero in (0, 3):
+        do(f"reference {zero}", reference, settings(folder, zero, kl={"coefficient": 0.1}))
+        do(f"preparation {zero}", preparation, settings(folder, zero))
+    saved = Run(settings(folder, 3), ranks, SEVERAL)
+    saved.step(Plain())
+    for _ in range(2):  # the second time over the first
+        saved.policy.save(folder / f"saved{ranks.size}")
+    made["saved"] = {"weights": saved.weights(), "has_reference": saved.policy.has_reference}
+    saved.policy.close()
+    return made
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    ranks = Ranks.join()
+    made = everything(folder, ranks)
+    if ranks.is_leader:
+        torch.save(made, folder / f"ranks{ranks.size}.pt")
+    ranks.wait()
+    ranks.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""The engine: any ZeRO stage, any number of ranks and micro-batches take the step that plain PyTorch takes.
+
+The truth here is `plainly`: Hugging Face's model, a row at a time, the full softmax, torch's AdamW. Everything is
+float32 on gloo; two programs, with one rank and with two, run all scenarios (see policy_steps.py).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.trainer.policy_steps import MASKED, SHAPES, STAGES, STEPS, TEMPERATURE, rows, settings
+from tests.trainer.tiny import save_tiny
+from trainer.batch import collate
+from trainer.config import Optimiser
+from trainer.errors import ConfigError
+from trainer.policy import check, deepspeed_settings, learning_rate, load
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 240
+RANKS = (1, 2)
+close = partial(torch.testing.assert_close, rtol=2e-5, atol=2e-6)  # float32, in another order, three steps of 1e-3
+
+
+@dataclass(frozen=True)
+class Made:
+    """The scenarios' outcomes, by the number of ranks and by name."""
+
+    folder: Path
+    by_ranks: dict[int, dict[str, Any]]
+
+    def __call__(self, ranks: int, scenario: str) -> dict[str, Any]:
+        made: dict[str, Any] = self.by_ranks[ranks][scenario]
+        return made
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """What one and what two ranks came to."""
+    folder = tmp_path_factory.mktemp("policy")
+    save_tiny(folder / "model", hidden=64)
+    save_tiny(folder / "untied", hidden=64, tied=False)
+    module = ["-m", "tests.trainer.policy_steps", str(folder)]
+    launched = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *module]
+    said = [
+        (_start(command, folder / f"log{number}"), folder / f"log{number}")
+        for number, command in enumerate((module, launched))
+    ]
+    for process, log in said:
+        assert process.wait(SECONDS) == 0, log.read_text()[-4000:]
+    return Made(folder, {ranks: torch.load(folder / f"ranks{ranks}.pt") for ranks in RANKS})
+
+
+def _start(command: list[str], log: Path) -> subprocess.Popen[bytes]:
+    """Without what a launcher of this very test may have set."""
+    env = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "MASTER_PORT")}
+    with log.open("wb") as file:
+        return subprocess.Popen(
+            [sys.executable, *command], cwd=ROOT, env=env | {"OMP_NUM_THREADS": "1"}, stdout=file, stderr=file
+        )
+
+
+@pytest.fixture(scope="module")
+def truth(made: Made) -> dict[str, Any]:
+    return plainly(made.folder / "model")
+
+
+def plainly(path: Path) -> dict[str, Any]:
+    """The same steps in the plainest way: the masked row is not even there."""
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32)
+    batch = [row for row in rows() if not row.is_masked]
+    tokens = sum(row.response for row in batch)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=0.0, eps=1e-4, weight_decay=0.01)
+    losses, norms, entropies = [], [], []
+    for step in range(STEPS):
+        optimiser.param_groups[0]["lr"] = (0.5e-3, 1e-3, 1e-3)[step]  # two of warm-up, then down from the third on
+        loss, entropy = torch.zeros(()), 0.0
+        for row in batch:
+            ids = torch.tensor([row.ids])
+            all_logp = torch.log_softmax(model(ids).logits[0, :-1] / TEMPERATURE, -1)[-row.response :]
+            logp = all_logp.gather(1, ids[0, -row.response :, None])
+            loss = loss - row.advantage * logp.sum() / tokens
+            entropy -= float((all_logp.exp() * all_logp).sum().detach()) / tokens
+        loss.backward()  # type: ignore[no-untyped-call]
+        norms.append(float(torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)))
+        optimiser.step()
+        optimiser.zero_grad()
+        losses.append(float(loss.detach()))
+        entropies.append(entropy)
+    return {"loss": losses, "grad_norm": norms, "entropy": entropies, "weights": dict(model.named_parameters())}
+
+
+def assert_same_weights(weights: dict[str, Tensor], truth: dict[str, Tensor]) -> None:
+    assert list(weights) == list(truth)
+    for name, weight in weights.items():
+        close(weight, truth[name].detach(), msg=name)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("zero", STAGES)
+@pytest.mark.parametrize("accumulation", ["one", "several"])
+def test_every_stage_is_plain_torch(
+    made: Made, truth: dict[str, Any], ranks: int, zero: int, accumulation: str
+) -> None:
+    run = made(ranks, f"{accumulation} {zero}")
+    assert run["micro"] == {"one": 1, "several": 4 // ranks}[accumulation]
+    for figure in ("loss", "grad_norm", "entropy"):
+        assert [each[figure] for each in run["seen"]] == pytest.approx(truth[figure], rel=1e-5)
+    assert_same_weights(run["weights"], truth["weights"])
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("zero", [2, 3])
+def test_an_output_embedding_of_its_own_learns_too(made: Made, ranks: int, zero: int) -> None:
+    truth = plainly(made.folder / "untied")["weights"]
+    assert "lm_head.weight" in truth
+    assert_same_weights(made(ranks, f"untied {zero}")["weights"], truth)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("zero", [2, 3])
+def test_an_offloaded_optimiser_is_the_same(made: Made, truth: dict[str, Any], ranks: int, zero: int) -> None:
+    assert_same_weights(made(ranks, f"offload {zero}")["weights"], truth["weights"])
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("zero", [1, 2, 3])
+def test_bfloat16_runs_close_by(made: Made, truth: dict[str, Any], ranks: int, zero: int) -> None:
+    run = made(ranks, f"bfloat16 {zero}")
+    assert [each["loss"] for each in run["seen"]] == pytest.approx(truth["loss"], rel=0.01)
+    assert [each["grad_norm"] for each in run["seen"]] == pytest.approx(truth["grad_norm"], rel=0.02)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("zero", STAGES)
+def test_weights_are_there_before_any_pass(made: Made, ranks: int, zero: int) -> None:
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(made.folder / "model", dtype=torch.float32)
+    before = made(ranks, f"one {zero}")["before"]
+    assert list(before) == [name for name, _ in model.named_parameters()]
+    assert all(torch.equal(before[name], weight) for name, weight in model.named_parameters())
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("zero", STAGES)
+def test_a_nan_on_one_rank_is_a_step_that_nobody_takes(made: Made, ranks: int, zero: int) -> None:
+    run = made(ranks, f"spoilt {zero}")
+    assert run["spoilt"]["skipped_steps"] == 1
+    assert "grad_norm" not in run["spoilt"]
+    assert all(torch.equal(weight, run["after"][name]) for name, weight in run["before"].items())
+    assert run["next"]["skipped_steps"] == 0
+    assert run["next"]["grad_norm"] == pytest.approx(made(1, "one 0")["seen"][0]["grad_norm"], rel=1e-5)
+
+
+@pytest.mark.parametrize("zero", STAGES)
+def test_a_rank_without_rows_takes_part(made: Made, zero: int) -> None:
+    one, two = made(1, f"lonely {zero}"), made(2, f"lonely {zero}")
+    assert two["seen"][0]["grad_norm"] == pytest.approx(one["seen"][0]["grad_norm"], rel=1e-5)
+    assert_same_weights(two["weights"], one["weights"])
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("zero", [0, 3])
+def test_the_reference_stays_what_it_was(made: Made, ranks: int, zero: int) -> None:
+    run = made(ranks, f"reference {zero}")
+    close(run["frozen"], run["first"])
+    assert (run["policy"] - run["first"]).abs().max() > 0.01
+
+
+def test_without_a_kl_term_there_is_no_reference(made: Made) -> None:
+    assert not made(1, "saved")["has_reference"]
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("zero", [0, 3])
+def test_prepare_sees_all_tokens_that_train(made: Made, ranks: int, zero: int) -> None:
+    run, alone = made(ranks, f"preparation {zero}"), made(1, "preparation 0")
+    tokens = sum(response for number, (_, response) in enumerate(SHAPES) if number != MASKED)
+    for (log_ratio, advantage), (expected, expected_advantage) in zip(run["told"], alone["told"], strict=True):
+        assert log_ratio.shape == advantage.shape == (tokens,)
+        torch.testing.assert_close(log_ratio.sort().values, expected.sort().values, rtol=1e-4, atol=2e-5)
+        assert torch.equal(advantage.sort().values, expected_advantage.sort().values)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("zero", [0, 3])
+def test_the_first_step_needs_no_other_pass(made: Made, ranks: int, zero: int) -> None:
+    run = made(ranks, f"preparation {zero}")
+    first, second, behaviour = (log_ratio for log_ratio, _ in run["told"])
+    assert run["passes_at_first"] == []
+    assert len(run["passes"]) == 2
+    assert not first.any()
+    assert second.abs().max() > 1e-3
+    assert behaviour.mean().abs() > 10 * second.mean().abs()  # which is everywhere -5 in these rows
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_what_is_saved_is_a_model_with_its_tokenizer(made: Made, ranks: int) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = made.folder / f"saved{ranks}"
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    weights = made(ranks, "saved")["weights"]
+    assert model.dtype == torch.float32
+    assert all(torch.equal(weights[name], weight) for name, weight in model.named_parameters())
+    assert AutoTokenizer.from_pretrained(folder).decode([4 + 33]) == AutoTokenizer.from_pretrained(
+        made.folder / "model"
+    ).decode([4 + 33])
+    assert not [each for each in made.folder.iterdir() if each.name.startswith(f"saved{ranks}.")]
+
+
+def test_the_learning_rate_goes_up_and_comes_down() -> None:
+    def rates(schedule: str) -> list[float]:
+        optimiser = Optimiser.model_validate({"lr": 1.0, "warmup_steps": 2, "schedule": schedule})
+        return [learning_rate(optimiser, update, 6) for update in range(7)]
+
+    assert rates("constant") == [0.5, 1, 1, 1, 1, 1, 1]
+    assert rates("linear") == [0.5, 1, 1, 0.75, 0.5, 0.25, 0]
+    assert rates("cosine") == pytest.approx([0.5, 1, 1, 0.8536, 0.5, 0.1464, 0], abs=1e-4)
+
+
+def test_there_is_no_dropout_whatever_the_model_says(tmp_path: Path) -> None:
+    from transformers import AutoModelForCausalLM
+
+    path = save_tiny(tmp_path / "model", hidden=32)
+    model = AutoModelForCausalLM.from_pretrained(path)
+    model.config.attention_dropout = 0.5
+    model.save_pretrained(path)
+    micro = collate(rows(), [1.0] * len(SHAPES))
+    scorer = load(settings(tmp_path, 0), str(path)).train()
+    first, second = (scorer(micro.ids, micro.positions, micro.where, micro.targets)[0] for _ in range(2))
+    assert torch.equal(first, second)
+
+
+def test_no_model_is_a_matter_of_configuration(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="nowhere"):
+        load(settings(tmp_path, 0), str(tmp_path / "nowhere"))
+
+
+def test_what_nobody_wants_is_refused(tmp_path: Path) -> None:
+    for unwanted in ({"dtype": "bfloat16"}, {"offload": True}):
+        with pytest.raises(ConfigError, match=r"deepspeed\.(zero|offload)"):
+            check(settings(tmp_path, 0, **unwanted))
+        check(settings(tmp_path, 1, **unwanted))
+
+
+def test_what_is_said_to_deepspeed_can_be_overruled(tmp_path: Path) -> None:
+    zero = deepspeed_settings(settings(tmp_path, 3))["zero_optimization"]
+    assert zero["stage"] == 3
+    assert zero["stage3_param_persistence_threshold"] == 0

@@ -1,0 +1,67 @@
+"""A model and its tokenizer, made on the spot: a word for each byte, and a Qwen2 of a few layers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+
+PAD, END, MESSAGE, MESSAGE_END = "<|pad|>", "<|eos|>", "<|im_start|>", "<|im_end|>"
+CHAT = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+def tiny_tokenizer() -> PreTrainedTokenizerFast:
+    """260 words: four special ones, then the 256 bytes."""
+    words = [PAD, END, MESSAGE, MESSAGE_END, *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    bytewise = Tokenizer(models.BPE(vocab={word: number for number, word in enumerate(words)}, merges=[]))
+    bytewise.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    bytewise.decoder = decoders.ByteLevel()
+    made: PreTrainedTokenizerFast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+        tokenizer_object=bytewise,
+        pad_token=PAD,
+        eos_token=END,
+        additional_special_tokens=[MESSAGE, MESSAGE_END],
+    )
+    made.chat_template = CHAT
+    return made
+
+
+def tiny_model(
+    tokenizer: PreTrainedTokenizerFast,
+    hidden: int = 128,
+    layers: int = 2,
+    heads: int = 4,
+    seed: int = 0,
+    tied: bool = True,
+    room: int = 1024,
+) -> Any:
+    """Qwen2 with random weights, in float32: 0.3 M parameters as it is, for `room` tokens."""
+    torch.manual_seed(seed)
+    shape = Qwen2Config(
+        vocab_size=len(tokenizer),
+        hidden_size=hidden,
+        intermediate_size=3 * hidden,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=heads // 2,
+        max_position_embeddings=room,
+        tie_word_embeddings=tied,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return Qwen2ForCausalLM(shape)  # type: ignore[no-untyped-call]
+
+
+def save_tiny(folder: Path, **shape: Any) -> Path:
+    """Both, as Hugging Face would find them; `shape` as for `tiny_model`."""
+    tokenizer = tiny_tokenizer()
+    tiny_model(tokenizer, **shape).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
