@@ -1,0 +1,154 @@
+"""A server that stops, dies or comes back with other weights costs time, and no sample.
+
+PROCTOR_TEST_OUTAGE_SECONDS: for how long it is away. If it says nothing, a server that was killed is away for as long
+as it takes to start again, and one that is stopped for 4 s.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+import pytest
+from torch import Tensor
+
+from tests.trainer.vllm_world import SECONDS, TEMPERATURE, Policy, World, prompts
+from trainer.engines import door, presence, server
+from trainer.engines.base import Sampling
+from trainer.engines.process import free_port
+from trainer.engines.server import ServerEngine
+from trainer.episode import Completion
+from trainer.errors import Away
+
+OUTAGE_SECONDS = float(os.environ.get("PROCTOR_TEST_OUTAGE_SECONDS", "0"))
+STOP_SECONDS = OUTAGE_SECONDS or 4.0
+CLOSE = 1e-4  # nats
+LONG = Sampling(TEMPERATURE, 400, 1024)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looks more often than it would."""
+    monkeypatch.setattr(server, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(door, "WELL_SECONDS", 1.0)
+    monkeypatch.setattr(presence, "NOTICE_SECONDS", 1.0)
+
+
+@contextmanager
+def engine_for(world: World, policy: Policy, patience_seconds: float = SECONDS) -> Iterator[ServerEngine]:
+    """One that did not start the server; its samples are long, so that something can happen in the middle."""
+    engine = ServerEngine(world.process.url, LONG, world.notices.append, patience_seconds)
+    world.loop.do(engine.open())
+    try:
+        world.sync(policy, world.syncer(engine))
+        yield engine
+    finally:
+        world.loop.do(engine.close())
+
+
+@contextmanager
+def stopped(world: World) -> Iterator[None]:
+    """It is there and does nothing."""
+    os.killpg(world.process.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.killpg(world.process.pid, signal.SIGCONT)
+
+
+def until_done(world: World, asked: Future[list[Completion]], engine: ServerEngine, policy: Policy) -> list[Completion]:
+    """What the trainer's loop does: weights for an engine that came back without them."""
+    syncer, until = world.syncer(engine), time.monotonic() + SECONDS
+    while not asked.done() and time.monotonic() < until:
+        if engine.needs_sync:
+            world.sync(policy, syncer)
+        time.sleep(0.1)
+    return asked.result(0)
+
+
+def test_killed_in_the_middle_no_sample_is_lost_or_of_its_first_weights(world: World, policy: Policy) -> None:
+    engine, asked_for = world.engine, prompts(24)
+    engine._sampling = LONG
+    before = engine._workers
+    consumed: list[str] = []
+
+    def weights() -> Iterator[tuple[str, Tensor]]:
+        for name, tensor in policy.weights():
+            consumed.append(name)
+            yield name, tensor
+
+    try:
+        asked = world.begin(asked_for)
+        time.sleep(1.0)
+        assert not asked.done()
+        os.killpg(world.process.pid, signal.SIGKILL)
+        if OUTAGE_SECONDS:
+            engine._presence._process = None  # others start it
+            time.sleep(OUTAGE_SECONDS)
+            world.process.start()
+        assert world.syncer().send(world.version + 1, weights(), policy.score) is None
+        assert consumed == [name for name, _ in policy.weights()]
+        assert engine.needs_sync
+        assert not asked.done()
+        samples = until_done(world, asked, engine, policy)
+    finally:
+        engine._sampling, engine._presence._process = Sampling.of(world.config), world.process
+    gaps = [policy.gap(ids, made) for ids, made in zip(asked_for, samples, strict=True)]
+    initial = Policy(world.model)
+    assert max(gaps) < CLOSE
+    assert min(initial.gap(ids, made) for ids, made in zip(asked_for, samples, strict=True)) > 100 * CLOSE
+    assert engine._workers != before
+    assert any("it waits for weights" in notice for notice in world.notices)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_stopped_for_a_while_the_run_waits_and_goes_on(world: World, policy: Policy) -> None:
+    with engine_for(world, policy) as engine:
+        asked = world.begin(prompts(24), engine)
+        time.sleep(0.5)
+        assert not asked.done()
+        world.notices.clear()
+        with stopped(world):
+            time.sleep(STOP_SECONDS)
+            assert not asked.done()
+        samples = asked.result(SECONDS)
+        assert not engine.needs_sync
+        assert max(policy.gap(ids, made) for ids, made in zip(prompts(24), samples, strict=True)) < CLOSE
+    said = "\n".join(world.notices)
+    assert "is away for" in said
+    assert f"waiting for {SECONDS:g} s" in said
+    assert "is back after" in said
+
+
+@pytest.mark.usefixtures("impatient")
+def test_away_for_longer_than_there_is_patience_ends_the_run(world: World, policy: Policy) -> None:
+    with engine_for(world, policy, patience_seconds=2.0) as engine:
+        asked = world.begin(prompts(4), engine)
+        time.sleep(0.3)
+        with stopped(world), pytest.raises(Away, match=r"stayed away for \d+ s.*rollout\.patience_seconds"):
+            asked.result(30)
+        with pytest.raises(Away):  # and it stays ended
+            world.loop.do(engine.generate([2, 3], 0))
+
+
+def test_a_server_that_never_comes_ends_the_run(world: World) -> None:
+    engine = ServerEngine(f"http://127.0.0.1:{free_port()}", LONG, patience_seconds=0.5)
+    with pytest.raises(Away, match="stayed away"):
+        world.loop.do(engine.open())
+
+
+def test_a_server_that_was_started_again_between_two_requests_is_known_by_its_name(
+    world: World, policy: Policy
+) -> None:
+    """Its answer is whole, on a connection that held, and of weights that are not ours."""
+    with engine_for(world, policy) as engine:
+        engine._workers = ("another",)
+        asked = world.begin([[2, 3, 4]], engine)
+        samples = until_done(world, asked, engine, policy)
+        assert engine._workers != ("another",)
+    assert policy.gap([2, 3, 4], samples[0]) < CLOSE
+    assert "it waits for weights" in world.notices[-1]

@@ -1,0 +1,176 @@
+"""Samples are what vLLM says they are, and its numbers are those of the model that it was given."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from transformers import AutoTokenizer
+
+from tests.trainer.vllm_world import PROBE, SECONDS, TEMPERATURE, Policy, World, need_vllm, prompts
+from trainer.engines.base import Sampling, check_state
+from trainer.engines.process import VllmProcess, arguments_of
+from trainer.engines.server import ServerEngine
+from trainer.engines.servers import Servers
+from trainer.episode import Completion
+from trainer.errors import Away, ConfigError, TrainerError
+
+CLOSE = 1e-4  # nats
+ROOT = Path(__file__).parents[2]
+END = 1  # the token
+UNFINISHED = "\ufffd"  # vLLM keeps back the bytes of a character that the length cut
+
+
+def test_logprobs_of_samples_are_the_models_at_the_sampling_temperature(world: World, policy: Policy) -> None:
+    asked = prompts(16)
+    gaps = [policy.gap(ids, made) for ids, made in zip(asked, world.samples(asked), strict=True)]
+    assert max(gaps) < CLOSE
+
+
+def test_a_sample_is_truncated_if_it_has_no_end_token(world: World, policy: Policy) -> None:
+    samples = world.samples(prompts(120))
+    for sample in samples:
+        assert sample.is_truncated == (sample.ids[-1] != END)
+        assert not sample.is_truncated or len(sample.ids) == world.config.rollout.max_tokens
+    assert {sample.is_truncated for sample in samples} == {True, False}
+
+
+def test_text_has_no_special_tokens(world: World, policy: Policy) -> None:
+    tokenizer: Any = AutoTokenizer.from_pretrained(world.model)
+    for sample in world.samples(prompts(8)):
+        whole = tokenizer.decode(sample.ids, skip_special_tokens=True)
+        assert sample.text == whole[: len(sample.text)]
+        assert whole[len(sample.text) :].strip(UNFINISHED) == ""
+
+
+def test_a_seed_draws_the_same_sample_again_and_another_seed_another(world: World, policy: Policy) -> None:
+    first, again = world.samples([PROBE, PROBE]), world.samples([PROBE, PROBE])
+    assert [sample.ids for sample in first] == [sample.ids for sample in again]
+    assert first[0].ids != first[1].ids
+
+
+def test_scores_are_the_models_at_temperature_one(world: World, policy: Policy) -> None:
+    theirs = world.loop.do(world.engine.score(PROBE))
+    assert theirs == pytest.approx(policy.score(PROBE), abs=CLOSE)
+    assert theirs != pytest.approx(policy.score(PROBE, TEMPERATURE), abs=CLOSE)
+
+
+def test_a_prompt_that_fills_the_model_is_refused(world: World, policy: Policy) -> None:
+    with pytest.raises(TrainerError, match="no room in 1024"):
+        world.samples([[2] * 1024])
+
+
+def test_nothing_is_sampled_before_the_first_sync(world: World, policy: Policy) -> None:
+    engine = world.engine_of(process=None)
+    world.loop.do(engine.open())
+    try:
+        assert engine.needs_sync
+        assert engine.version == -1
+        asked = world.begin(prompts(2), engine)
+        time.sleep(1.0)
+        assert not asked.done()
+        world.sync(policy, world.syncer(engine))
+        assert [policy.gap(ids, made) < CLOSE for ids, made in zip(prompts(2), asked.result(30), strict=True)]
+    finally:
+        world.loop.do(engine.close())
+
+
+def test_a_sample_in_flight_lives_through_a_sync_and_says_so(world: World, policy: Policy) -> None:
+    engine = world.engine_of(process=None)
+    engine._sampling = Sampling(TEMPERATURE, 1000, 1024)
+    world.loop.do(engine.open())
+    try:
+        syncer = world.syncer(engine)
+        world.sync(policy, syncer)
+        before = world.version
+        asked = world.begin([[2, 10, 20, 30 + number] for number in range(12)], engine)
+        time.sleep(0.5)
+        newer = world.policy(seed=4711)
+        assert world.sync(newer, syncer)
+        samples = asked.result(120)
+    finally:
+        world.loop.do(engine.close())
+    across = [sample for sample in samples if sample.last_version == before + 1]
+    assert {sample.version for sample in samples} == {before}
+    assert across
+    assert all(len(sample.ids) == len(sample.logprobs) for sample in samples)
+
+
+def test_a_server_that_dies_as_it_starts_shows_the_end_of_its_log(world: World, tmp_path: Path) -> None:
+    process = VllmProcess([*arguments_of(world.config), "--no-such-option"], tmp_path / "vllm.log")
+    engine = ServerEngine(process.url, Sampling.of(world.config), patience_seconds=100, process=process)
+    with pytest.raises(Away, match=r"(?s)died as it started.*unrecognized arguments: --no-such-option"):
+        world.loop.do(engine.open())
+
+
+@pytest.mark.parametrize("signal_name", ["SIGKILL", "SIGTERM"])
+def test_a_server_ends_with_whoever_started_it_though_it_does_not_listen(tmp_path: Path, signal_name: str) -> None:
+    told = tmp_path / "pid"
+    deaf = "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    deaf += f"open({str(told)!r}, 'w').write(f'{{os.getpid()}}\\n'); time.sleep(60)"
+    starter = f"""
+import os, signal, sys, time
+from pathlib import Path
+from trainer.engines import guard, process
+server = process.VllmProcess([], Path({str(tmp_path)!r}) / "log")
+server._command = [sys.executable, "-c", {deaf!r}]
+server.start()
+while not Path({str(told)!r}).exists() or not Path({str(told)!r}).read_text():
+    time.sleep(0.05)
+os.kill(os.getpid(), signal.{signal_name})
+"""
+    subprocess.run([sys.executable, "-c", starter], cwd=ROOT, timeout=SECONDS, check=False)
+    until = time.monotonic() + 30
+    while Path(f"/proc/{told.read_text().strip()}").exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{told.read_text().strip()}").exists()
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"logprobs_mode": "raw_logprobs"}, "processed_logprobs"),
+        ({"quantization": "fp8"}, "quantised"),
+        ({"max_model_len": 512}, "max-model-len 512"),
+    ],
+)
+def test_a_server_that_was_started_otherwise_is_refused(state: dict[str, Any], said: str) -> None:
+    good = {"logprobs_mode": "processed_logprobs", "quantization": None, "max_model_len": 1024}
+    check_state(good, Sampling(1.0, 24, 1024), "vLLM")
+    with pytest.raises(ConfigError, match=said):
+        check_state(good | state, Sampling(1.0, 24, 1024), "vLLM")
+
+
+class _Idle:
+    """A server of which only the load is known."""
+
+    def __init__(self, name: str, asked: int, is_ready: bool = True) -> None:
+        self.name, self.asked, self.is_ready = name, asked, is_ready
+
+    async def generate(self, *_: object) -> Completion:
+        return Completion([], [], self.name, is_truncated=False, version=0, last_version=0)
+
+
+def test_of_several_servers_the_one_that_is_ready_and_has_least_to_do_is_asked() -> None:
+    servers = Servers(cast(Any, [_Idle("busy", 5), _Idle("free", 2), _Idle("away", 0, is_ready=False)]))
+    assert asyncio.run(servers.generate([1], None)).text == "free"
+
+
+def test_an_engine_in_this_process_samples_at_once_and_takes_weights(tmp_path: Path) -> None:
+    need_vllm()
+    command = [sys.executable, "-m", "tests.trainer.colocated_world", str(tmp_path)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    found = json.loads(ran.stdout.splitlines()[-1])
+    assert found["waits"]
+    assert max(found[f"{what} {version}"] for what in ("probe", "gap") for version in (1, 2)) < CLOSE
+    assert found["held 1"]
+    assert found["held 2"]
+    assert not found["in order"]  # each is there when it is finished, not when those before it are
+    assert "does not compute with them" in found["stale"]

@@ -1,0 +1,209 @@
+"""New weights arrive whole by each way that a CPU can run, and none that did not arrive is taken for new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.trainer.vllm_world import PROBE, Policy, World, prompts
+from trainer.errors import StaleWeights
+from trainer.sync.base import Delivery
+from trainer.sync.bucket import pack, unpack
+from trainer.sync.checksum import Checksum, bits, on_device
+from trainer.sync.direct import DirectTransport
+from trainer.sync.syncer import check
+
+CPU = torch.device("cpu")
+CLOSE = 1e-4  # nats
+
+
+@pytest.mark.parametrize("transport", ["file", "gloo"])
+def test_weights_that_changed_arrive_and_are_computed_with(world: World, policy: Policy, transport: str) -> None:
+    newer = world.policy(seed=99)
+    syncer = world.syncer(transport=transport, timeout_seconds=30.0)
+    (before,) = world.samples([PROBE])
+    assert newer.gap(PROBE, before) > 100 * CLOSE
+    for changed in (newer, world.policy(seed=100)):  # twice: a circle is joined once
+        synced = world.sync(changed, syncer)
+        assert synced is not None
+        assert synced.is_held_compared
+        assert synced.gap < CLOSE
+        assert synced.bytes >= sum(weight.nbytes for _, weight in changed.weights())
+        gaps = [changed.gap(ids, made) for ids, made in zip(prompts(4), world.samples(prompts(4)), strict=True)]
+        assert max(gaps) < CLOSE
+    syncer.close()
+
+
+def test_no_file_is_left_behind(world: World, policy: Policy, tmp_path: Path) -> None:
+    assert world.sync(world.policy(seed=5), world.syncer(folder=str(tmp_path)))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("ignore", "does not hold it"),
+        ("corrupt", "received other weights"),
+        ("forget", "has version -1 and should have"),
+        ("pack", "does not compute with them"),
+    ],
+)
+@pytest.mark.parametrize("transport", ["file", "gloo"])
+def test_a_sync_that_fails_in_silence_is_found(
+    world: World, policy: Policy, transport: str, kind: str, said: str
+) -> None:
+    syncer = world.syncer(transport=transport, timeout_seconds=30.0)
+    with world.sabotaged(kind), pytest.raises(StaleWeights, match=said):
+        world.sync(world.policy(seed=7), syncer)
+    assert world.engine.needs_sync
+    assert world.sync(policy, syncer)
+    assert not world.engine.needs_sync
+
+
+def test_the_probe_alone_finds_weights_that_nobody_loaded(
+    world: World, policy: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trainer.sync.syncer.check", lambda *_: None)
+    with world.sabotaged("ignore"), pytest.raises(StaleWeights, match=r"off by up to 0\.\d+|off by up to \d"):
+        world.sync(world.policy(seed=8))
+
+
+def test_a_name_that_the_model_does_not_have_is_told(world: World, policy: Policy) -> None:
+    world.version += 1
+    with pytest.raises(StaleWeights, match="proctor_load_files"):
+        world.syncer().send(world.version, [("model.no.such", torch.ones(4))], policy.score)
+
+
+def test_a_folder_that_vllm_does_not_see_is_told(
+    world: World, policy: Policy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trainer.sync.file._write", lambda *_: None)
+    with pytest.raises(StaleWeights, match=r"sync\.folder must be one that vLLM sees"):
+        world.sync(policy, world.syncer(folder=str(tmp_path)))
+
+
+def test_weights_are_gone_through_once_and_to_the_end_though_it_fails(world: World, policy: Policy) -> None:
+    seen: list[str] = []
+    scored: list[Sequence[int]] = []
+
+    def once() -> Any:
+        for name, tensor in policy.weights():
+            seen.append(name)
+            yield name, tensor
+
+    def score(ids: Sequence[int]) -> list[float]:
+        scored.append(ids)
+        return policy.score(ids)
+
+    world.version += 1
+    assert world.syncer().send(world.version, once(), score)
+    assert seen == [name for name, _ in policy.weights()]
+    assert scored == [PROBE]
+
+
+# --- without vLLM
+
+
+def tensors() -> dict[str, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    return {
+        "q": torch.randn(8, 16, generator=generator),
+        "k": torch.randn(4, 16, generator=generator),
+        "norm": torch.randn(7, generator=generator).to(torch.bfloat16),
+        "scale": torch.tensor(3.0),
+        "none": torch.empty(0, 4),
+    }
+
+
+def summed(named: dict[str, Tensor]) -> Checksum:
+    total = Checksum()
+    for name, tensor in named.items():
+        total.add(name, tensor)
+    return total
+
+
+def test_a_checksum_is_of_all_bits_in_any_order_fused_or_apart() -> None:
+    one, two = tensors()["q"], tensors()["k"]
+    assert bits(torch.cat([one, two])) == bits(one) + bits(two) == bits(torch.cat([two, one]))
+    assert bits(torch.cat([one, torch.zeros(3, 16)])) == bits(one)
+    assert bits(one) != bits(torch.nextafter(one, one + 1))
+    assert bits(one) == int(one.view(torch.int32).to(torch.int64).sum())
+
+
+def test_a_checksum_wraps_and_is_the_same_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = torch.full((5,), -(1 << 62), dtype=torch.int64)
+    monkeypatch.setattr("trainer.sync.checksum.CHUNK", 2)
+    assert bits(large) == on_device(large) == -(1 << 62)
+    some = tensors()["q"]
+    assert bits(some) == on_device(some.view(-1).view(torch.int32))
+
+
+def test_two_that_changed_places_are_told_by_their_names() -> None:
+    named = {"a": torch.ones(3), "b": torch.zeros(3)}
+    swapped = {"a": named["b"], "b": named["a"]}
+    assert summed(named).plain == summed(swapped).plain
+    assert summed(named).named != summed(swapped).named
+
+
+@pytest.mark.parametrize("bucket_bytes", [1, 64, 600, 1 << 20])
+def test_what_is_packed_comes_out_again(bucket_bytes: int) -> None:
+    buckets = list(pack(tensors().items(), bucket_bytes, CPU))
+    back = {name: tensor for bucket in buckets for name, tensor in unpack(bucket.places, bucket.payload)}
+    assert list(back) == list(tensors())
+    for name, tensor in tensors().items():
+        assert back[name].dtype == tensor.dtype
+        assert torch.equal(back[name], tensor)
+    assert all(bucket.payload.numel() <= max(bucket_bytes, 8 * 16 * 4) for bucket in buckets)
+    assert len(buckets) == 1 or bucket_bytes < 1 << 20
+
+
+def test_a_weight_may_be_gone_when_the_next_is_asked_for() -> None:
+    def fleeting() -> Any:
+        for name, tensor in tensors().items():
+            lent = tensor.clone()
+            yield name, lent
+            lent.fill_(0)
+
+    (bucket,) = pack(fleeting(), 1 << 20, CPU)
+    back = dict(unpack(bucket.places, bucket.payload))
+    assert all(torch.equal(back[name], tensor) for name, tensor in tensors().items())
+
+
+def test_direct_hands_over_the_tensors_and_what_came_is_what_was_sent() -> None:
+    came: dict[str, Tensor] = {}
+
+    def call(method: str, *arguments: Any) -> Future[list[dict[str, Any]]]:
+        if method == "proctor_load_tensors":
+            came.update({name: tensor.clone() for name, tensor in arguments[0]})
+        answer: Future[list[dict[str, Any]]] = Future()
+        version = arguments[0] if method == "proctor_end" else -1
+        answer.set_result([{"version": version, "received": summed(came).as_json(), "held": None}])
+        return answer
+
+    delivery = DirectTransport(call, 256).send(3, tensors().items())
+    check(delivery, 3)
+    assert came.keys() == tensors().keys()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"version": 2}, "worker 1 of vLLM has version 2 and should have 3"),
+        ({"received": summed({}).as_json()}, "received other weights than were sent"),
+        ({"held": {"torch.float32": 1}}, "does not hold it"),
+    ],
+)
+def test_each_worker_is_looked_at(change: dict[str, Any], said: str) -> None:
+    sent = summed({"a": torch.ones(3)})
+    good = {"version": 3, "received": sent.as_json(), "held": sent.plain}
+    delivery = Delivery(sent, [good, good], 12, 0.0)
+    check(delivery, 3)
+    with pytest.raises(StaleWeights, match=said):
+        check(replace(delivery, reports=[good, good | change]), 3)

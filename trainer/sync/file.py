@@ -1,0 +1,47 @@
+"""Weights by way of files in a folder that vLLM sees as well: in memory (`/dev/shm`), or on a disk that is shared.
+
+The simplest way there is, and the one that always works: it needs room for one copy of the model in that folder.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+
+from safetensors.torch import save_file
+
+from trainer.sync.base import Call, Transport
+from trainer.sync.bucket import Bucket, unpack
+
+
+class FileTransport(Transport):
+    """Files are there for no longer than an update takes."""
+
+    def __init__(self, call: Call, bucket_bytes: int, folder: Path) -> None:
+        super().__init__(call, bucket_bytes)
+        self._folder = folder
+
+    def _deliver(self, buckets: Iterable[Bucket]) -> None:
+        name = f"proctor-{os.getpid()}-{secrets.token_hex(4)}"
+        paths: list[Path] = []
+        try:
+            for bucket in buckets:
+                paths.append(self._folder / f"{name}-{len(paths)}.safetensors")
+                _write(bucket, paths[-1])
+            self._call("proctor_load_files", [str(path) for path in paths]).result()
+        finally:
+            for path in paths:
+                path.unlink(missing_ok=True)
+
+
+def _write(bucket: Bucket, path: Path) -> None:
+    """Whole or not at all."""
+    unfinished = path.with_suffix(".part")
+    try:
+        tensors = {name: tensor.clone() for name, tensor in unpack(bucket.places, bucket.payload)}
+        save_file(tensors, unfinished)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
