@@ -2,14 +2,16 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+TRAINER ?= .venv-trainer
 PORT ?= 8080
 HOST ?= 127.0.0.1
 
 BIN := $(VENV)/bin
+TBIN := $(TRAINER)/bin
 GUEST := zygote watch program calls pair room wire values candidate tester leetcode
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check format bench doctor lock clean
+.PHONY: help serve test train check format bench doctor lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -19,12 +21,17 @@ serve: $(VENV)/.service  ## serve the HTTP API until SIGTERM; PORT=8080, HOST=12
 
 test: check  ## all checks, then all tests
 	$(BIN)/python -m pytest
+	$(TBIN)/python -m pytest tests/trainer
 
-check: $(VENV)/.dev  ## style, types, and which way the dependencies point
+train: $(VENV)/.service $(TRAINER)/.cpu  ## a tiny model learns from the service's rewards, in minutes and without a GPU
+	$(TBIN)/python -m trainer.demo --proctor $(BIN)/proctor
+
+check: $(VENV)/.dev $(TRAINER)/.cpu  ## style, types, and which way the dependencies point
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	MYPYPATH=sandbox_service/guest $(BIN)/mypy sandbox_service tests benchmarks
+	MYPYPATH=sandbox_service/guest $(BIN)/mypy sandbox_service tests benchmarks --exclude '^tests/trainer/'
 	MYPYPATH=sandbox_service/guest $(BIN)/mypy $(GUEST:%=sandbox_service/guest/%.py)
+	$(BIN)/mypy --python-executable $(TBIN)/python trainer tests/trainer
 	$(BIN)/lint-imports --no-logo
 
 format: $(VENV)/.dev  ## put the style right
@@ -45,7 +52,7 @@ lock: $(VENV)/.dev  ## take the newest versions of everything
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -c locks/service.txt -o locks/dev.txt
 
 clean:  ## forget what was built
-	rm -rf $(VENV) build dist *.egg-info sandbox_service/guest/*.so
+	rm -rf $(VENV) $(TRAINER) build dist *.egg-info sandbox_service/guest/*.so
 
 # The environments. The package itself is installed in place, so that a change to the code needs no new one.
 
@@ -59,4 +66,12 @@ $(VENV)/.service: locks/service.txt pyproject.toml sandbox_service/guest/_box.c
 $(VENV)/.dev: locks/dev.txt $(VENV)/.service
 	scripts/system-packages --extra redis-server prometheus
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/dev.txt
+	touch $@
+
+# torch first and by itself: where its CPU build comes from, and so its hash, differs. On a machine whose index has only
+# builds with CUDA that is what is taken, unless PIP_INDEX_URL or PIP_FIND_LINKS says where the other one is.
+$(TRAINER)/.cpu: locks/trainer.txt
+	test -x $(TBIN)/pip || $(PYTHON) -m venv $(TRAINER)
+	$(TBIN)/pip install --quiet --disable-pip-version-check torch==2.13.0 setuptools==78.1.1
+	$(TBIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --require-hashes -r locks/trainer.txt
 	touch $@

@@ -1,4 +1,4 @@
-"""The command line: `proctor serve`, `worker`, `grade`, `doctor`, `bench`.
+"""The command line: `proctor serve`, `worker`, `grade`, `train`, `doctor`, `bench`.
 
 Here is what can be said on it and nothing else. Each command imports what it needs when it is run.
 """
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = _parser()
     options, rest = parser.parse_known_args(arguments)
-    if rest and options.run is not _bench:
+    if rest and options.run not in (_bench, _train):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     options.rest = rest
     return options
@@ -63,6 +63,10 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--jobs", type=int, help="how many to grade at once here; default: one for each processor")
     grade.add_argument("--json", action="store_true", help="print grades as JSON, one a line, as they are made")
     grade.set_defaults(run=_grade)
+    train = commands.add_parser(
+        "train", help="train a model on the service's rewards: CONFIG key=value …", add_help=False
+    )
+    train.set_defaults(run=_train)
     doctor = commands.add_parser("doctor", help="say what is missing or unsafe on this machine, and what mends it")
     doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
     doctor.set_defaults(run=_doctor)
@@ -102,6 +106,12 @@ def _grade(options: argparse.Namespace) -> int:
 
     order = grade.Order(options.problem, options.solutions, options.url, options.jobs, options.json)
     return grade.run(order, Settings.from_environment())
+
+
+def _train(options: argparse.Namespace) -> int:
+    from sandbox_service.commands import train
+
+    return train.run(options.rest)
 
 
 def _doctor(options: argparse.Namespace) -> int:

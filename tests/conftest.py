@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,13 @@ import pytest
 from tests.http import Client
 
 START_SECONDS = 60.0
+
+# the trainer and its tests have an environment of their own: `make test` runs both
+collect_ignore = [] if find_spec("torch") else ["trainer"]
+
+
+def pytest_report_header() -> str:
+    return "tests/trainer is left out: no torch in this environment" if collect_ignore else ""
 
 
 class Service:

@@ -1,0 +1,8 @@
+"""What the tests of the trainer share."""
+
+from __future__ import annotations
+
+from tests.trainer.service_world import service
+from tests.trainer.vllm_world import policy, world
+
+__all__ = ["policy", "service", "world"]

@@ -1,0 +1,38 @@
+"""What the policy trains on, of a group: what is masked neither votes nor trains, what is silenced votes."""
+
+from __future__ import annotations
+
+import pytest
+
+from trainer.episode import Completion, Episode, Group, Prompt, Reward
+from trainer.train import rows_of
+
+PROMPT = Prompt("p", [1, 2, 3], {})
+
+
+def episode(value: float | None, masked: bool = False, silenced: bool = False, penalty: float = 0.0) -> Episode:
+    made = Completion([5, 6], [-0.1, -0.2], "", is_truncated=False, version=0, last_version=0)
+    return Episode(PROMPT, made, Reward(value), penalty, masked or value is None, silenced)
+
+
+def worth(*episodes: Episode, advantage: str = "grpo") -> list[float]:
+    return [row.advantage for row in rows_of(Group(PROMPT, episodes), advantage)]
+
+
+def test_a_row_is_the_engines_own_tokens() -> None:
+    row, _ = rows_of(Group(PROMPT, [episode(1.0), episode(0.0)]), "grpo")
+    assert (list(row.ids), row.response, list(row.behaviour)) == ([1, 2, 3, 5, 6], 2, [-0.1, -0.2])
+
+
+def test_a_masked_sample_changes_nobodys_advantage() -> None:
+    without = worth(episode(1.0), episode(0.0), episode(0.0))
+    assert worth(episode(1.0), episode(None), episode(0.0), episode(0.0)) == [without[0], 0.0, *without[1:]]
+
+
+def test_a_silenced_sample_votes() -> None:
+    loud = worth(episode(1.0), episode(0.0), episode(0.0))
+    assert worth(episode(1.0), episode(0.0, silenced=True), episode(0.0)) == [loud[0], 0.0, loud[2]]
+
+
+def test_a_penalty_is_learnt_from() -> None:
+    assert worth(episode(1.0), episode(1.0, penalty=-0.5), advantage="dr_grpo") == pytest.approx([0.25, -0.25])

@@ -1,0 +1,28 @@
+"""A slim trainer: reinforcement learning of code models, with rewards from real executions.
+
+    data.py, prompts.py  problems, in the form that the model was trained for
+                       │
+    engines/     a request to vLLM for each sample ───────►  reward.py   graded the moment it is finished
+                       │ episodes in groups
+                 collect.py    until there are enough that are worth training on
+                       │ a batch, told to all ranks
+                 advantage.py  one number for each episode
+                 batch.py      packed micro-batches, as many for each rank, about as long
+                 logprob.py    what the policy thinks of the tokens: in chunks
+                 loss/         what to do about it: one function for each algorithm
+                 policy.py     DeepSpeed: the gradient and the step
+                       │ weights
+                 sync/         to vLLM and into it; vllm_ext.py is what runs inside; verified after each
+                       │
+                 train.py      the loop over all this, top to bottom
+
+    config.py, algorithms.py   every knob          clock.py, figures.py, report.py, page.py   how it goes
+
+Rank 0 leads: it alone speaks to vLLM and to the reward service, in an event loop in a thread of its own. The other
+ranks do what they are told. Only `policy` knows DeepSpeed, only `engines` and `vllm_ext` know vLLM, only `reward` the
+service; the mathematics (`advantage`, `loss`, `logprob`) knows torch and nothing else.
+
+Three things are never guessed. Token ids and their log-probabilities are those that vLLM sampled. The weights that
+vLLM has are compared with ours after each sync. And a sample without a verdict is no sample: it neither votes nor
+trains.
+"""

@@ -1,0 +1,36 @@
+"""`python -m trainer CONFIG key=value …`, which is `proctor train`; also under torchrun and `deepspeed --module`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from trainer.errors import TrainerError
+
+WRONG = 2
+INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Train; the exit status."""
+    parser = argparse.ArgumentParser(prog="proctor train", description="Train a code model on rewards from executions.")
+    parser.add_argument("config", type=Path, help="a TOML file, or the config.json of another run")
+    parser.add_argument("overrides", nargs="*", metavar="section.key=value", help="over what the file says")
+    parser.add_argument("--local_rank", help=argparse.SUPPRESS)  # what DeepSpeed's launcher says besides
+    options = parser.parse_args(arguments)
+    try:
+        from trainer import train
+        from trainer.config import load
+
+        train.run(load(options.config, options.overrides))
+    except TrainerError as error:
+        print(f"proctor train: {error}", file=sys.stderr)
+        return WRONG
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
