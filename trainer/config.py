@@ -208,6 +208,11 @@ class Config(Section):
             raise ValueError("sync.transport is 'direct' for a colocated engine, and only then")
         if self.rollout.samples < 2:
             raise ValueError("rollout.samples: an advantage over a group needs at least 2")
+        if self.reward.overlong_buffer > self.rollout.max_tokens:
+            raise ValueError(
+                f"reward.overlong_buffer is {self.reward.overlong_buffer}, but a response has only "
+                f"{self.rollout.max_tokens} tokens (rollout.max_tokens)"
+            )
         if self.optimiser.minibatches > self.rollout.prompts:
             raise ValueError("optimiser.minibatches: a group is never cut, so at most rollout.prompts")
         return self

@@ -94,7 +94,7 @@ def settings(folder: Path, service: str, colocated: bool, **more: Any) -> dict[s
         "data": {"train": [str(folder / "problems.jsonl")], "format": "plain", "max_prompt_tokens": 16},
         "rollout": {"prompts": 32, "samples": 8, "max_tokens": 14, "engine": "colocated" if colocated else "server"},
         "sync": {"transport": "direct" if colocated else "file"},
-        "reward": {"url": service, "extraction": "whole"},
+        "reward": {"url": service, "extraction": "whole", "overlong_buffer": 0},
         "optimiser": {
             "epochs": 2,
             "minibatches": 2,

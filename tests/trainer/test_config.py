@@ -41,6 +41,7 @@ def test_the_least_that_can_be_said(tmp_path: Path) -> None:
         ("[sync]\ntransport = 'direct'", "colocated"),
         ("[rollout]\nengine = 'colocated'", "colocated"),
         ("[buffer]\ndepth = 'deep'", "buffer.depth"),
+        ("[rollout]\nmax_tokens = 8\n[reward]\noverlong_buffer = 9", "a response has only 8 tokens"),
         ("steps = 0", "steps"),
     ],
 )
