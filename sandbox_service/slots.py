@@ -40,6 +40,24 @@ class Owner(Protocol):
         """A slot says that it cannot grade, or ended before it could say that it can."""
 
 
+class _Wire(asyncio.Protocol):
+    """The service's end of a slot's socket: every message is handled as soon as it is here."""
+
+    def __init__(self, handle: Callable[[frames.Frame], None]) -> None:
+        self._handle = handle
+        self._unpacker = frames.Unpacker()
+        self.has_ended = asyncio.Event()
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio.Protocol."""
+        for frame in self._unpacker.feed(data):
+            self._handle(frame)
+
+    def connection_lost(self, _: Exception | None) -> None:
+        """See asyncio.Protocol."""
+        self.has_ended.set()
+
+
 class SlotProcess:
     """One slot process, started again whenever it ends."""
 
@@ -54,7 +72,7 @@ class SlotProcess:
         self._locks = locks
         self._key: int | None = None
         self._false_starts = 0
-        self._writer: asyncio.StreamWriter | None = None
+        self._writer: asyncio.WriteTransport | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._shelf: Shelf[bool] = Shelf(frames.SUITES, frames.SUITES_BYTES)  # what the process has on its own
         self._task = asyncio.create_task(self._supervise())
@@ -118,13 +136,11 @@ class SlotProcess:
         with theirs:
             self._process = self._start(theirs.fileno())
         self._shelf.clear()
-        reader, self._writer = await asyncio.open_unix_connection(sock=ours)
+        self._writer, wire = await asyncio.get_running_loop().create_unix_connection(
+            lambda: _Wire(self._handle), sock=ours
+        )
         try:
-            while True:
-                size, kind, key = frames.HEADER.unpack(await reader.readexactly(frames.HEADER.size))
-                self._handle(kind, key, await reader.readexactly(size))
-        except (asyncio.IncompleteReadError, ConnectionError):
-            return
+            await wire.has_ended.wait()
         finally:
             self._writer.close()
 
@@ -138,14 +154,14 @@ class SlotProcess:
             env=os.environ | {"PYTHONSAFEPATH": "1"},
         )
 
-    def _handle(self, kind: int, key: int, payload: bytes) -> None:
-        if kind == frames.STATUS:
-            status = json.loads(payload)
+    def _handle(self, frame: frames.Frame) -> None:
+        if frame.kind == frames.STATUS:
+            status = json.loads(frame.payload)
             self.ready, self.reason, self.language = status["ready"], status["reason"], status["language"]
             self._note_health()
         else:
             self._key = None
-            self._owner.slot_done(key, payload if kind == frames.GRADE else None)
+            self._owner.slot_done(frame.key, frame.payload if frame.kind == frames.GRADE else None)
         if self.free:
             self._owner.slot_free()
 

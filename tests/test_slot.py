@@ -29,7 +29,7 @@ def ends() -> Iterator[tuple[socket.socket, Line]]:
     ours, theirs = socket.socketpair()
     ours.settimeout(5)
     with ours, theirs:
-        yield ours, Line(theirs)
+        yield ours, Line(theirs, look_seconds=0)
 
 
 def answer(service: socket.socket) -> tuple[int, int]:
@@ -58,7 +58,7 @@ def bare_process(service: socket.socket) -> SlotProcess:
     """The service's side of that slot, without a process."""
     process = SlotProcess.__new__(SlotProcess)
     process.ready, process._key = True, None
-    process._writer, process._shelf = cast("asyncio.StreamWriter", Wire(service)), Shelf(2, 1000)
+    process._writer, process._shelf = cast("asyncio.WriteTransport", Wire(service)), Shelf(2, 1000)
     return process
 
 
