@@ -45,7 +45,7 @@ class Job:
 
 def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = False, own_bytes: int = 0) -> Job:
     """The job of a submission that has an id and refers to its suite. `key` names the API key that it came with."""
-    body = submission.model_dump_json(exclude={"id", "tests", "labels"}).encode()
+    body = submission.model_dump_json(exclude={"id", "tests", "labels"}, exclude_defaults=True).encode()
     tests = len(suite.tests)
     return Job(
         id=submission.id,
