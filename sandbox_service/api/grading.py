@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
@@ -21,6 +22,7 @@ from sandbox_service.schema import BatchRequest, Submission
 from sandbox_service.settings import Settings
 
 BLANK_LINE_SECONDS = 15.0
+GATHER_SECONDS = 0.05
 NDJSON = "application/x-ndjson"
 
 
@@ -77,14 +79,23 @@ class _Batch:
 
     def __init__(self, tickets: Sequence[Ticket]) -> None:
         self._open = {ticket.id: ticket for ticket in tickets}
-        self._finished: asyncio.Queue[bytes] = asyncio.Queue()
+        self._lines: list[bytes] = []
+        self._has_lines = asyncio.Event()
+        self._is_done = asyncio.Event()
         for ticket in tickets:
             ticket.answer.add_done_callback(self._taker(ticket.id))
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """A line for each submission as it finishes; a blank one now and then, so that nobody takes us for dead."""
-        while self._open or not self._finished.empty():
-            yield b"".join(await self._next_lines()) or b"\n"
+        """A line for each submission as it finishes; a blank one now and then, so that nobody takes us for dead.
+
+        Sending wakes up two processes, whether it is one line or ten; so after the first, some may gather.
+        """
+        while self._open or self._lines:
+            await _within(BLANK_LINE_SECONDS, self._has_lines)
+            self._has_lines.clear()
+            lines, self._lines = self._lines, []
+            yield b"".join(lines) or b"\n"
+            await _within(GATHER_SECONDS, self._is_done)
 
     def release(self) -> None:
         """What is not finished is not waited for any more."""
@@ -92,24 +103,24 @@ class _Batch:
             ticket.release()
         self._open.clear()
 
-    async def _next_lines(self) -> list[bytes]:
-        """All that has finished; nothing if nothing did for a while."""
-        try:
-            lines = [await asyncio.wait_for(self._finished.get(), BLANK_LINE_SECONDS)]
-        except TimeoutError:
-            return []
-        while not self._finished.empty():
-            lines.append(self._finished.get_nowait())
-        return lines
-
     def _taker(self, submission_id: str) -> Callable[[asyncio.Future[Answer]], None]:
         def take(answer: asyncio.Future[Answer]) -> None:
             ticket = self._open.pop(submission_id, None)
             if ticket is not None:
                 ticket.release()
-                self._finished.put_nowait(_line(submission_id, answer))
+                self._lines.append(_line(submission_id, answer))
+                self._has_lines.set()
+                if not self._open:
+                    self._is_done.set()
 
         return take
+
+
+async def _within(seconds: float, event: asyncio.Event) -> None:
+    """Wait for it, but not for longer."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 class _Answers(StreamingResponse):
