@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import signal
+import socket
 from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 
-from sandbox_service import bootstrap, hands, logs, preflight
+from sandbox_service import bootstrap, garbage, hands, logs, preflight
 from sandbox_service.api import connections
 from sandbox_service.jails import diagnosis
 from sandbox_service.settings import PREFIX, Settings
@@ -57,6 +58,10 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._app = app
         self._settings = settings
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        garbage.settle()
 
     async def on_tick(self, counter: int) -> bool:
         if counter % SWEEP_TICKS == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 
-from sandbox_service import bootstrap, hands, logs
+from sandbox_service import bootstrap, garbage, hands, logs
 from sandbox_service.serving import say_what_is_weaker
 from sandbox_service.settings import Settings
 
@@ -27,4 +27,5 @@ async def _work(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with bootstrap.worker(settings) as worker:
+        garbage.settle()
         await worker.run(stop, settings.shutdown_seconds)

@@ -1,0 +1,18 @@
+"""Python's collector of cycles, told what it need not look at again and again.
+
+What a service consists of stays until its end, and what passes through it is freed as it goes. By default, looking for
+cycles among both took a third of a busy process's time.
+"""
+
+from __future__ import annotations
+
+import gc
+
+OBJECTS = 10_000  # so many more than were freed, before it looks at the youngest
+
+
+def settle() -> None:
+    """Everything that is here now is here to stay."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(OBJECTS)
