@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 
+import uvloop
+
 from sandbox_service import bootstrap, garbage, hands, logs
 from sandbox_service.serving import say_what_is_weaker
 from sandbox_service.settings import Settings
@@ -18,7 +20,7 @@ def work(settings: Settings) -> int:
     logs.to_stderr(settings.log_level)
     hands.require_memory(settings.redis_url)
     say_what_is_weaker()
-    asyncio.run(_work(settings))
+    uvloop.run(_work(settings))
     return 0
 
 
