@@ -34,6 +34,7 @@ from sandbox_service.queues.patience import RETRY_SECONDS, patiently
 from sandbox_service.queues.reaper import Reaper
 from sandbox_service.queues.suite_store import SuiteStore
 from sandbox_service.queues.ticket import SharedTicket
+from sandbox_service.queues.together import Together
 from sandbox_service.suites import Suite
 
 T = TypeVar("T")
@@ -82,6 +83,7 @@ class RqQueue:
         self._estimate = Estimate()
         self._waited: dict[str, _Waited] = {}
         self._suites = SuiteStore(ledger, suite_bytes)
+        self._together = Together(self._submit_entries)
         self._released: list[str] = []
         self._releasing: frozenset[str] = frozenset()  # of these the ledger is being told
         self._has_told = asyncio.Event()
@@ -166,7 +168,10 @@ class RqQueue:
         entries = [self._entry(job) for job in jobs]
         await self._patiently(lambda: self._suites.ensure(job.suite for job in jobs))
         await self._until_told(job.id for job in jobs)
-        taken, need = await self._patiently(lambda: self._ledger.submit(entries, self.name, self._bounds))
+        return await self._patiently(lambda: self._together.submit(entries))
+
+    async def _submit_entries(self, entries: Sequence[Entry]) -> list[Taken]:
+        taken, need = await self._ledger.submit(entries, self.name, self._bounds)
         self._note_need(need)
         return taken
 
