@@ -1,5 +1,5 @@
 """What does Redis cost? A fleet on this machine (Redis, API, one worker for each processor) against the queue of one
-process, in turns; thousands of submissions in one burst; and what suites save.
+process, in turns; thousands of submissions in one burst; what suites save; and what is left without any grading.
 
 CPU is each process's own, in milliseconds a submission. It is steadier than wall time on a machine that others use.
 """
@@ -17,6 +17,7 @@ import resource
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -36,6 +37,8 @@ GROUP = 16
 BURST = 8192
 CONCURRENT = 4096
 SUITE_TESTS, SUITE_TEST_BYTES, SUITE_GROUP, SUITE_SUBMISSIONS = 50, 2000, 8, 1024
+OVERHEAD_SUBMISSIONS, OVERHEAD_BATCH, OVERHEAD_CONNECTIONS = 4096, 64, 64
+PROMPT = [sys.executable, "-m", "benchmarks.prompt"]
 NUMBERS = itertools.count(1_000_000)
 
 
@@ -49,8 +52,8 @@ class Fleet:
 
 
 @contextlib.contextmanager
-def fleet() -> Iterator[Fleet]:
-    """Start a fleet, and end it. Raises Unavailable."""
+def fleet(worker: Sequence[str] = ()) -> Iterator[Fleet]:
+    """Start a fleet, and end it. `worker`: how, if not a real one for each processor. Raises Unavailable."""
     if shutil.which("redis-server") is None:
         raise Unavailable("redis-server is not installed: apt-get install redis-server")
     port = free_port()
@@ -60,8 +63,8 @@ def fleet() -> Iterator[Fleet]:
         redis = _start(stack, ["redis-server", "--port", str(port), "--save", "", "--dir", folder], None, {})
         service = Service(redis_url=url)
         workers = [
-            _start(stack, [command(), "worker"], processor, environment(redis_url=url, slots=1))
-            for processor in sorted(os.sched_getaffinity(0))
+            _start(stack, worker or [command(), "worker"], processor, environment(redis_url=url, slots=1))
+            for processor in ([None] if worker else sorted(os.sched_getaffinity(0)))
         ]
         service.start()
         stack.callback(service.close)
@@ -94,8 +97,8 @@ def main(arguments: list[str]) -> int:
     options = _options(arguments)
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     try:
-        with fleet() as here:
-            for part in options.parts:
+        for part in options.parts:
+            with fleet(PROMPT if part == "overhead" else ()) as here:
                 PARTS[part](here, options)
     except Unavailable as reason:
         print(f"cannot run: {reason}")
@@ -278,6 +281,56 @@ async def _all_sent(url: str, requests: list[str]) -> int:
     return sum(map(len, requests))
 
 
+# --- overhead
+
+
+def overhead(here: Fleet, options: argparse.Namespace) -> None:
+    """What a submission costs beside its grading: a worker whose slots answer at once."""
+    print("| sent as | submissions/s | API ms | Redis ms | worker ms |")
+    print("|---|---|---|---|---|")
+    pids = [here.service.pid, here.redis, *here.workers]
+    for size in (OVERHEAD_BATCH, OVERHEAD_SUBMISSIONS, 1):
+        rounds = [_overhead(here.service.url, pids, size) for _ in range(options.rounds + 1)][1:]  # the first warms up
+        rate, api, redis, worker = map(statistics.median, zip(*rounds, strict=True))
+        name = f"batches of {size}" if size > 1 else f"single POSTs, {OVERHEAD_CONNECTIONS} at once"
+        print(f"| {name} | {rate:.0f} | {api:.3f} | {redis:.3f} | {worker:.3f} |")
+
+
+def _overhead(url: str, pids: Sequence[int], size: int) -> list[float]:
+    """Submissions a second, and milliseconds of CPU of each process for one."""
+    requests = [_slight(size) for _ in range(OVERHEAD_SUBMISSIONS // size)]
+    before, start = _cpu(pids), time.perf_counter()
+    verdicts = Counter(asyncio.run(_few_at_once(url, requests)))
+    seconds, after = time.perf_counter() - start, _cpu(pids)
+    assert verdicts == {"AC": OVERHEAD_SUBMISSIONS}, verdicts
+    return [
+        OVERHEAD_SUBMISSIONS / seconds,
+        *(1000 * (end - begun) / OVERHEAD_SUBMISSIONS for begun, end in zip(before, after, strict=True)),
+    ]
+
+
+def _slight(size: int) -> tuple[str, bytes]:
+    """The path and body of a request with so many programs of some 600 bytes that share ten tests."""
+    tests = [{"type": "stdin", "input": f"{each} 2", "output": f"{each + 2}"} for each in range(10)]
+    programs = [{"code": f"# {'x' * 600} {next(NUMBERS)}\nprint(sum(map(int, input().split())))"} for _ in range(size)]
+    if size == 1:
+        return "/v1/grade", json.dumps(programs[0] | {"tests": tests}).encode()
+    return "/v1/grade/batch", json.dumps({"defaults": {"tests": tests}, "submissions": programs}).encode()
+
+
+async def _few_at_once(url: str, requests: Sequence[tuple[str, bytes]]) -> list[str]:
+    room = asyncio.Semaphore(OVERHEAD_CONNECTIONS)
+
+    async def one(client: aiohttp.ClientSession, path: str, body: bytes) -> list[str]:
+        async with room, client.post(path, data=body) as answer:
+            assert answer.status == 200, await answer.text()
+            return [json.loads(line)["verdict"] for line in (await answer.read()).splitlines() if line.strip()]
+
+    async with _client(url, OVERHEAD_CONNECTIONS) as client:
+        answers = await asyncio.gather(*(one(client, path, body) for path, body in requests))
+    return list(itertools.chain.from_iterable(answers))
+
+
 # --- common
 
 
@@ -300,6 +353,7 @@ PARTS: dict[str, Callable[[Fleet, argparse.Namespace], None]] = {
     "throughput": throughput,
     "burst": burst,
     "suites": suites,
+    "overhead": overhead,
 }
 
 
