@@ -43,6 +43,7 @@ log = logging.getLogger(__name__)
 TICK_SECONDS = 0.25
 STATE_SECONDS = 0.5
 WORKERS_A_SECOND = 200  # so many we read, to know what they are like: with more workers, each of them less often
+ENOUGH_SECONDS = 0.01
 WATCH_SECONDS = 2.0
 WATCHED_AT_ONCE = 2048
 REPLY_SECONDS = 5.0
@@ -369,11 +370,15 @@ class RqQueue:
         self._has_need.set()
 
     async def _call(self) -> None:
-        """Call for as many hands as are wanted; what comes in meanwhile is one call's business."""
+        """Call for as many hands as are wanted; what comes in meanwhile is one call's business.
+
+        Looking whether a call is missing costs as much as submitting. If none is, those that are out bring hands.
+        """
         while True:
             await self._has_need.wait()
             self._has_need.clear()
-            await asyncio.to_thread(self._caller.call, *self._need)
+            if not await asyncio.to_thread(self._caller.call, *self._need):
+                await asyncio.sleep(ENOUGH_SECONDS)
 
     # --- keeping watch
 
