@@ -33,6 +33,7 @@ class MeteredQueue(Wrapper):
     def __init__(self, queue: JobQueue, registry: CollectorRegistry) -> None:
         super().__init__(queue)
         self._uncounted: list[tuple[Answer, float]] = []
+        self._kinds: dict[tuple[str, str], list[Histogram]] = {}
         registry.register(_State(queue, self._count_all))  # before what is counted, so that this is done first
         by = ["verdict", "language"]
         self._queued = Histogram("proctor_queue_seconds", "Wait for a slot", by, buckets=SECONDS, registry=registry)
@@ -66,14 +67,22 @@ class MeteredQueue(Wrapper):
 
     def _count(self, facts: dict[str, Any], seconds: float) -> None:
         verdict, language = facts["verdict"], facts["grader"]["language"].partition(" ")[0]
-        self._queued.labels(verdict, language).observe(facts["timing"]["queued_seconds"])
-        self._graded.labels(verdict, language).observe(facts["timing"]["graded_seconds"])
-        self._total.labels(verdict, language).observe(seconds)
+        queued, graded, total = self._clocks(verdict, language)
+        queued.observe(facts["timing"]["queued_seconds"])
+        graded.observe(facts["timing"]["graded_seconds"])
+        total.observe(seconds)
         if facts["failure_kind"]:
             self._faults.labels(facts["failure_kind"]).inc()
         self._retries.inc(max(0, facts["grader"]["attempts"] - 1))
         for tested, times in Tally(test["verdict"] for test in facts["tests"]).items():
             self._tests.labels(tested).inc(times)
+
+    def _clocks(self, verdict: str, language: str) -> list[Histogram]:
+        """The histograms of this kind of answer, which are long to find."""
+        kind = (verdict, language)
+        if kind not in self._kinds:
+            self._kinds[kind] = [each.labels(*kind) for each in (self._queued, self._graded, self._total)]
+        return self._kinds[kind]
 
 
 class _State(Collector):
