@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import uuid
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -87,7 +87,7 @@ class Intake:
         if suite.limits is not None and "limits" not in given:
             changes["limits"] = suite.limits
         if not submission.id:
-            changes["id"] = uuid.uuid4().hex
+            changes["id"] = secrets.token_hex(16)
         complete = submission.model_copy(update=changes)
         self._check(complete, suite)
         own_bytes = len(suite.body) if suite.id in self._uncharged else 0
