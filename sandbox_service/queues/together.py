@@ -20,23 +20,35 @@ Submit = Callable[[Sequence[Entry]], Awaitable[list[Taken]]]
 
 
 class _Request:
-    """What one of them asks for."""
+    """What one of them asks for, and its part in the call that it shares."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries = entries
         self.ids = {entry.id for entry in entries}
         self.bytes = sum(len(entry.body) for entry in entries)
-        self.taken: asyncio.Future[list[Taken]] = asyncio.get_running_loop().create_future()
+        self.begun: asyncio.Future[_Call] = asyncio.get_running_loop().create_future()
 
-    def take(self, taken: list[Taken]) -> None:
-        """It has come to this; if nobody waits for it any more, to nothing."""
-        if not self.taken.done():
-            self.taken.set_result(taken)
 
-    def fail(self, error: Exception) -> None:
-        """It has failed."""
-        if not self.taken.done():
-            self.taken.set_exception(error)
+class _Call:
+    """One call to the ledger for some requests."""
+
+    def __init__(self, submit: Submit, requests: Sequence[_Request]) -> None:
+        self.is_shared = len(requests) > 1
+        self._requests = requests
+        self._taken = asyncio.ensure_future(submit([entry for each in requests for entry in each.entries]))
+        for each in requests:
+            each.begun.set_result(self)
+
+    async def over(self) -> None:
+        """Until it is, however it ends."""
+        await asyncio.wait([self._taken])
+
+    async def of(self, request: _Request) -> list[Taken]:
+        """What became of a request; the ledger's errors. To give up waiting is not to give up the call."""
+        taken = await asyncio.shield(self._taken)
+        before = self._requests[: self._requests.index(request)]
+        start = sum(len(each.entries) for each in before)
+        return taken[start : start + len(request.entries)]
 
 
 class Together:
@@ -53,12 +65,18 @@ class Together:
         self._waiting.append(request)
         if self._sending is None:
             self._sending = asyncio.create_task(self._send())
-        return await request.taken
+        call = await request.begun
+        try:
+            return await call.of(request)
+        except ProctorError:
+            if not call.is_shared:
+                raise
+        return await self._submit(entries)
 
     async def _send(self) -> None:
         try:
             while requests := self._next():
-                await self._share(requests)
+                await _Call(self._submit, requests).over()
         finally:
             self._sending = None
 
@@ -74,20 +92,7 @@ class Together:
             if requests and (is_much or not ids.isdisjoint(first.ids)):
                 break
             self._waiting.popleft()
-            if not first.taken.done():
+            if not first.begun.done():
                 requests.append(first)
                 ids |= first.ids
         return requests
-
-    async def _share(self, requests: Sequence[_Request]) -> None:
-        try:
-            taken = iter(await self._submit([entry for request in requests for entry in request.entries]))
-        except Exception as error:  # noqa: BLE001 - whoever asked is told
-            if len(requests) > 1 and isinstance(error, ProctorError):
-                await asyncio.gather(*(self._share([request]) for request in requests))
-                return
-            for request in requests:
-                request.fail(error)
-        else:
-            for request in requests:
-                request.take([next(taken) for _ in request.entries])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 
 import pytest
 
@@ -40,8 +39,9 @@ CHORES: dict[str, Callable[[Fleet, pytest.MonkeyPatch], None]] = {
 async def meet_the_defect(fleet: Fleet, chore: str, patch: pytest.MonkeyPatch) -> None:
     """Put it in, and send something that makes every chore do what it does."""
     CHORES[chore](fleet, patch)
-    with suppress(Unavailable):
-        await fleet.world.grade(made("another"))
+    # in a task: it may have to wait for one that is being taken
+    another = asyncio.create_task(fleet.world.grade(made("another")))
+    another.add_done_callback(asyncio.Task.exception)
     await until(lambda: any("Bug" in reason for reason in fleet.queue.unready()))
 
 
