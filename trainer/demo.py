@@ -37,6 +37,7 @@ BARS = "▁▂▃▄▅▆▇█"
 def main() -> int:
     """Everything; 0 if it learnt."""
     options = _options()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what was started is ended
     folder: Path = options.folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
