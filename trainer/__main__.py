@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--local_rank", help=argparse.SUPPRESS)  # what DeepSpeed's launcher says besides
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as by Ctrl-C: what was started is ended as well
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # they draw over the run's own
     try:
         from trainer import train
         from trainer.config import load

@@ -12,7 +12,7 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from trainer.config import Config
 from trainer.engines.base import Engine
@@ -50,7 +50,7 @@ class Collector:
         self._grader = grader
         self._next_prompts = next_prompts
         self._run = f"{config.name}.{secrets.token_hex(4)}"  # another run of this name asks for other samples
-        self._serial = 0
+        self._begun = 0  # groups
         self._last_sample = 0.0
 
     async def batch(self) -> Batch:
@@ -71,6 +71,7 @@ class Collector:
         finally:
             for task in on_the_way:
                 task.cancel()
+        batch.groups.sort(key=lambda group: group.number)  # not as they were finished, which is another way each time
         batch.seconds = time.monotonic() - began
         batch.generating = self._last_sample - began
         batch.rewarding = batch.seconds - batch.generating
@@ -84,18 +85,19 @@ class Collector:
         return self._next_prompts(count) if count > 0 else ()
 
     async def _group(self, prompt: Prompt) -> Group:
-        self._serial += 1
-        samples = [self._episode(prompt, self._serial, each) for each in range(self._config.rollout.samples)]
+        self._begun += 1
+        number = self._begun
+        samples = [self._episode(prompt, number, each) for each in range(self._config.rollout.samples)]
         tasks = [asyncio.create_task(sample) for sample in samples]
         try:
-            return settle(await asyncio.gather(*tasks), self._config)
+            return replace(settle(await asyncio.gather(*tasks), self._config), number=number)
         finally:
             for task in tasks:
                 task.cancel()
 
-    async def _episode(self, prompt: Prompt, serial: int, number: int) -> Episode:
-        seed = random.Random(f"{self._config.seed}/{serial}/{number}").getrandbits(31)  # noqa: S311 - no secret
+    async def _episode(self, prompt: Prompt, group: int, number: int) -> Episode:
+        seed = random.Random(f"{self._config.seed}/{group}/{number}").getrandbits(31)  # noqa: S311 - no secret
         completion = await self._engine.generate(prompt.ids, seed)
         self._last_sample = time.monotonic()
-        reward = await self._grader.grade(f"{self._run}.{serial}.{number}", prompt, completion)
+        reward = await self._grader.grade(f"{self._run}.{group}.{number}", prompt, completion)
         return Episode(prompt, completion, reward)

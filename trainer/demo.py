@@ -38,6 +38,7 @@ def main() -> int:
     """Everything; 0 if it learnt."""
     options = _options()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what was started is ended
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     folder: Path = options.folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -75,6 +75,7 @@ class Group:
 
     prompt: Prompt
     episodes: Sequence[Episode]
+    number: int = 0  # in the order in which a run began them
 
     @property
     def voters(self) -> list[Episode]:

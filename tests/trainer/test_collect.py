@@ -73,6 +73,15 @@ def test_a_batch_has_all_its_groups() -> None:
     assert world.most_at_once == 6 * SAMPLES, "nothing waits for anything here"
 
 
+def test_groups_are_in_the_order_in_which_they_were_begun() -> None:
+    class Uneven(Pretended):
+        async def grade(self, name: str, prompt: Prompt, completion: Completion) -> Reward:
+            await asyncio.sleep(0.02 if int(prompt.id) % 2 else 0.001)
+            return await super().grade(name, prompt, completion)
+
+    assert [group.prompt.id for group in batch_of(Uneven(differ)).groups] == list("012345")
+
+
 def test_every_sample_has_a_name_and_a_seed_of_its_own() -> None:
     world = Pretended(differ)
     batch_of(world)

@@ -11,9 +11,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -22,6 +24,7 @@ from trainer import demo
 STEPS = 14
 THRESHOLD = 0.65
 SEEDS = [int(seed) for seed in os.environ.get("PROCTOR_SEEDS", "0").split(",")]
+SABOTAGES = ["no_advantages", "shuffled_rewards", "no_sync"]
 SECONDS = 400
 ROOT = Path(__file__).parents[2]
 
@@ -31,11 +34,18 @@ class Ended(NamedTuple):
 
     status: int
     said: str
-    rates: list[float]
+    rows: list[dict[str, float]]
+
+    @property
+    def rates(self) -> list[float]:
+        return [row["pass_rate"] for row in self.rows]
 
     @property
     def has_learnt(self) -> bool:
         return len(self.rates) == STEPS and fmean(self.rates[-3:]) >= THRESHOLD
+
+
+Runs = dict[tuple[str, int], Future[Ended]]  # by sabotage and seed
 
 
 @pytest.fixture(scope="module")
@@ -47,52 +57,71 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def runs(warm: Path, service: str) -> Iterator[Runs]:
+    """All runs in a vLLM of their own process, two at a time."""
+    with ThreadPoolExecutor(2) as pool:
+        wanted = [("nothing", seed) for seed in SEEDS] + [(each, SEEDS[0]) for each in SABOTAGES]
+        yield {each: pool.submit(run, warm, service, *each) for each in wanted}
+
+
 def run(folder: Path, service: str, sabotage: str, seed: int) -> Ended:
     name = f"{sabotage}-{seed}"
     said = demo.settings(folder, service, colocated=True, name=name, steps=STEPS, seed=seed)
-    said["watch"] = {"tensorboard": False}
-    (folder / f"{name}.json").write_text(json.dumps(said))
-    ended = subprocess.run(
-        [sys.executable, "-m", "tests.trainer.learning", sabotage, str(folder / f"{name}.json")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-    )
-    metrics = folder / name / "metrics.jsonl"
-    rows = [json.loads(line) for line in metrics.read_text().splitlines()] if metrics.exists() else []
-    return Ended(ended.returncode, ended.stdout + ended.stderr, [row["pass_rate"] for row in rows])
+    return start(["-m", "tests.trainer.learning", sabotage], folder, said | {"watch": {"tensorboard": False}})
+
+
+def start(program: list[str], folder: Path, said: dict[str, Any]) -> Ended:
+    config = folder / f"{said['name']}.json"
+    config.write_text(json.dumps(said))
+    command = [sys.executable, *program, str(config)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}  # two runs share two cores
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SECONDS)
+    metrics = folder / said["name"] / "metrics.jsonl"
+    lines = metrics.read_text().splitlines() if metrics.exists() else []
+    return Ended(ended.returncode, ended.stdout + ended.stderr, [json.loads(line) for line in lines])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_it_learns(warm: Path, service: str, seed: int) -> None:
-    ended = run(warm, service, "nothing", seed)
+def test_it_learns(runs: Runs, seed: int) -> None:
+    ended = runs["nothing", seed].result()
     assert ended.status == 0, ended.said[-3000:]
     assert fmean(ended.rates[:2]) < 0.5, f"it knew before: {ended.rates}"
     assert ended.has_learnt, ended.rates
 
 
 @pytest.mark.parametrize("sabotage", ["no_advantages", "shuffled_rewards"])
-def test_a_sabotaged_run_does_not(warm: Path, service: str, sabotage: str) -> None:
-    ended = run(warm, service, sabotage, SEEDS[0])
+def test_a_sabotaged_run_does_not(runs: Runs, sabotage: str) -> None:
+    ended = runs[sabotage, SEEDS[0]].result()
     assert ended.status == 0, ended.said[-3000:]
     assert len(ended.rates) == STEPS
     assert not ended.has_learnt, ended.rates
 
 
-def test_a_run_whose_weights_do_not_arrive_stops(warm: Path, service: str) -> None:
-    ended = run(warm, service, "no_sync", SEEDS[0])
+def test_a_run_whose_weights_do_not_arrive_stops(runs: Runs) -> None:
+    ended = runs["no_sync", SEEDS[0]].result()
     assert ended.status == 2
     assert "it does not compute with what was sent" in ended.said
     assert len(ended.rates) < 2, "no step may be made of samples from old weights"
 
 
-def test_a_run_is_not_written_over(warm: Path, service: str) -> None:
-    taken = warm / "nothing-0"
-    taken.mkdir(exist_ok=True)
-    (taken / "metrics.jsonl").touch()
-    before = (taken / "metrics.jsonl").read_bytes()
-    ended = run(warm, service, "nothing", 0)
+def test_two_ranks_with_a_server_do_what_one_does_alone(runs: Runs, warm: Path, service: str) -> None:
+    said = demo.settings(warm, service, colocated=False, name="ranks", steps=2, seed=SEEDS[0], deepspeed={"zero": 3})
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "trainer"]
+    ended = start(launch, warm, said)
+    assert ended.status == 0, ended.said[-3000:]
+    together, alone = ended.rows[0], runs["nothing", SEEDS[0]].result().rows[0]
+    for figure in ("pass_rate", "grad_norm", "entropy", "kl", "length"):
+        assert together[figure] == pytest.approx(alone[figure], rel=1e-3), figure
+    assert len(ended.rows) == 2
+    assert (warm / "ranks" / "model" / "model.safetensors").exists()
+
+
+def test_a_run_is_not_written_over(runs: Runs, warm: Path) -> None:
+    assert runs["nothing", SEEDS[0]].result().rows
+    metrics = warm / f"nothing-{SEEDS[0]}" / "metrics.jsonl"
+    before = metrics.read_bytes()
+    ended = start(["-m", "trainer"], warm, json.loads((warm / f"nothing-{SEEDS[0]}.json").read_text()))
     assert ended.status == 2
     assert "has a run in it already" in ended.said
-    assert (taken / "metrics.jsonl").read_bytes() == before
+    assert metrics.read_bytes() == before
