@@ -51,6 +51,7 @@ class Rollout(Section):
     engine: Literal["server", "colocated"] = "server"  # colocated: in this process, for one GPU or none
     servers: tuple[str, ...] = ()  # URLs; none: one is started
     server_arguments: tuple[str, ...] = ()  # more of vLLM's, for what is started
+    devices: str = ""  # its CUDA_VISIBLE_DEVICES: GPUs that no rank has, "6,7"; empty: as ours
     prompts: int = Field(64, ge=1)  # a batch is so many groups
     samples: int = Field(16, ge=1)  # of each
     temperature: float = Field(1.0, gt=0)

@@ -109,6 +109,19 @@ def test_a_server_that_dies_as_it_starts_shows_the_end_of_its_log(world: World, 
         world.loop.do(engine.open())
 
 
+def test_a_server_has_the_gpus_that_it_is_given_and_its_log_begins_with_its_command(tmp_path: Path) -> None:
+    process = VllmProcess(["--model", "m"], tmp_path / "log", environment={"CUDA_VISIBLE_DEVICES": "6,7"})
+    process.start()
+    try:
+        environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+    finally:
+        process.end()
+    assert b"CUDA_VISIBLE_DEVICES=6,7" in environment
+    first = (tmp_path / "log").read_text().splitlines()[0]
+    assert first.startswith("$ VLLM_SERVER_DEV_MODE=1 ")
+    assert "--worker-extension-cls trainer.vllm_ext.Extension --model m" in first
+
+
 @pytest.mark.parametrize("signal_name", ["SIGKILL", "SIGTERM"])
 def test_a_server_ends_with_whoever_started_it_though_it_does_not_listen(tmp_path: Path, signal_name: str) -> None:
     told = tmp_path / "pid"

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 from trainer.config import Config
 from trainer.engines.base import Sampling
 from trainer.engines.environment import for_child, has_gpu
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
 TAIL_LINES = 30
 END_SECONDS = 12.0  # more than the guard takes
 GUARD = Path(__file__).with_name("guard.py")
@@ -26,18 +29,27 @@ CPU_ARGUMENTS = ("--enforce-eager", "--distributed-executor-backend", "uni")
 class VllmProcess:
     """It ends when the thread that called `start` does: see guard."""
 
-    def __init__(self, arguments: Sequence[str], log: Path, extension: str = "trainer.vllm_ext.Extension") -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        log: Path,
+        extension: str = "trainer.vllm_ext.Extension",
+        environment: Mapping[str, str] = NOTHING,
+    ) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = log
         here = ["--host", "127.0.0.1", "--port", str(self.port), "--worker-extension-cls", extension]
         self._command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *here, *arguments]
+        self._environment = environment
         self._process: subprocess.Popen[bytes] | None = None
 
     @classmethod
     def of(cls, config: Config) -> VllmProcess:
-        """As the configuration says; its log is in the run's folder."""
-        return cls(arguments_of(config), config.folder / "vllm.log")
+        """As the configuration says; its log is in the run's folder, and begins with its command."""
+        devices = config.rollout.devices
+        environment = {"CUDA_VISIBLE_DEVICES": devices} if devices else NOTHING
+        return cls(arguments_of(config), config.folder / "vllm.log", environment=environment)
 
     @property
     def pid(self) -> int:
@@ -58,6 +70,8 @@ class VllmProcess:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         guard = [sys.executable, "-I", str(GUARD), str(os.getpid())]  # a file: a module loads its package first
         with self.log.open("ab") as log:
+            log.write(f"$ VLLM_SERVER_DEV_MODE=1 {shlex.join(self._command)}\n".encode())
+            log.flush()
             self._process = self._popen([*guard, *self._command], log)
 
     def end(self) -> None:
@@ -79,7 +93,7 @@ class VllmProcess:
     def _popen(self, command: Sequence[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             command,
-            env=for_child(),
+            env=for_child() | dict(self._environment),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
