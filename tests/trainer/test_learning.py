@@ -101,7 +101,7 @@ def test_a_sabotaged_run_does_not(runs: Runs, sabotage: str) -> None:
 def test_a_run_whose_weights_do_not_arrive_stops(runs: Runs) -> None:
     ended = runs["no_sync", SEEDS[0]].result()
     assert ended.status == 2
-    assert "it does not compute with what was sent" in ended.said
+    assert "(sync.max_probe_gap): it does not compute with" in ended.said
     assert len(ended.rates) < 2, "no step may be made of samples from old weights"
 
 
