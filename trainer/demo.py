@@ -29,6 +29,7 @@ from trainer.errors import ConfigError
 OPERATORS = {"add": "+", "sub": "-", "mul": "*"}
 NUMBERS = range(10)
 WARM_STEPS, WARM_ROWS, WARM_LR = 300, 64, 2e-3
+SAMPLES = 16
 MICRO = 512  # without flash attention its cost grows with the square
 START_SECONDS = 120.0
 BARS = "▁▂▃▄▅▆▇█"
@@ -48,7 +49,7 @@ def main() -> int:
         warm_up(folder / "warm", options.seed)
         write_problems(folder / "problems.jsonl")
         more = {"steps": options.steps, "seed": options.seed, "algorithm": options.algorithm}
-        rates = train(folder, settings(folder, url, options.colocated, **more))
+        rates = train(folder, settings(folder, url, options.colocated, options.samples, **more))
     print(curve(rates))
     print(f"pass rate {mean(rates[:5]):.2f} → {mean(rates[-5:]):.2f} in {time.monotonic() - began:.0f} s in all")
     print(f"the run: {folder / 'run'}; its page: {folder / 'run' / 'page.html'}")
@@ -63,9 +64,10 @@ def _options() -> argparse.Namespace:
         "--proctor", default=shutil.which("proctor") or ".venv/bin/proctor", help="what to start it with"
     )
     parser.add_argument("--port", type=int, default=8097, help="for what is started")
-    parser.add_argument("--algorithm", default="grpo")
+    parser.add_argument("--algorithm", default="grpo_plus")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="of a prompt")
     parser.add_argument("--colocated", action="store_true", help="vLLM in the trainer's process, not a server")
-    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--steps", type=int, default=25)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--expect", type=float, default=0.9, help="the pass rate that it must come to")
     return parser.parse_args()
@@ -87,14 +89,19 @@ def write_problems(path: Path) -> None:
     path.write_text("".join(json.dumps(problem) + "\n" for problem in problems()))
 
 
-def settings(folder: Path, service: str, colocated: bool, **more: Any) -> dict[str, Any]:
+def settings(folder: Path, service: str, colocated: bool, samples: int, **more: Any) -> dict[str, Any]:
     """What a configuration file would say."""
     return {
         "name": "run",
         "out": str(folder),
         "model": {"path": str(folder / "warm"), "dtype": "float32", "checkpointing": False},
         "data": {"train": [str(folder / "problems.jsonl")], "format": "plain", "max_prompt_tokens": 16},
-        "rollout": {"prompts": 32, "samples": 8, "max_tokens": 14, "engine": "colocated" if colocated else "server"},
+        "rollout": {
+            "prompts": 32,
+            "samples": samples,
+            "max_tokens": 14,
+            "engine": "colocated" if colocated else "server",
+        },
         "sync": {"transport": "direct" if colocated else "file"},
         "reward": {"url": service, "extraction": "whole", "overlong_buffer": 0},
         "optimiser": {

@@ -7,18 +7,19 @@ host's memory, on a gloo group of its own; gradients and parameters are DeepSpee
 from __future__ import annotations
 
 import os
-import socket
 from datetime import timedelta
 from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch._C._distributed_c10d import HashStore
 
 from trainer.episode import Tally
 
 T = TypeVar("T")
 
+ALONE = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}  # what a launcher would have told the only process
 PATIENCE = timedelta(days=7)  # the other ranks wait while rank 0 samples; if it dies, its connections end at once
 
 
@@ -34,12 +35,17 @@ class Ranks:
     @classmethod
     def join(cls) -> Ranks:
         """Meet the others. Once in a process; all ranks do."""
-        if "RANK" not in os.environ:
-            os.environ.update(_alone())  # DeepSpeed reads them too
+        is_alone = "RANK" not in os.environ
+        if is_alone:
+            os.environ.update(ALONE)  # DeepSpeed reads them too
         local = int(os.environ["LOCAL_RANK"])
         if torch.cuda.is_available():
             torch.cuda.set_device(local)
-        dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+        backend = "nccl" if torch.cuda.is_available() else "gloo"
+        if is_alone:  # nobody to meet: no port, which somebody else might take
+            dist.init_process_group(backend, store=HashStore(), rank=0, world_size=1)
+        else:
+            dist.init_process_group(backend)
         return cls(dist.new_group(backend="gloo", timeout=PATIENCE), local)
 
     @property
@@ -86,17 +92,3 @@ class Ranks:
         """Leave. No policy may be used after it. A vLLM of this process may have done so for us."""
         if dist.is_initialized():
             dist.destroy_process_group()
-
-
-def _alone() -> dict[str, str]:
-    """What a launcher would have told the only process."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    return {
-        "RANK": "0",
-        "LOCAL_RANK": "0",
-        "WORLD_SIZE": "1",
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
-    }
