@@ -50,6 +50,8 @@ lock: $(VENV)/.dev  ## take the newest versions of everything
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -o locks/service.txt
 	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --extra dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -c locks/service.txt -o locks/dev.txt
+	$(BIN)/uv pip compile --quiet --upgrade locks/trainer.in --excludes locks/trainer.excluded --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-header --no-annotate -o locks/trainer.txt
 
 clean:  ## forget what was built
 	rm -rf $(VENV) $(TRAINER) build dist *.egg-info sandbox_service/guest/*.so
@@ -72,6 +74,6 @@ $(VENV)/.dev: locks/dev.txt $(VENV)/.service
 # builds with CUDA that is what is taken, unless PIP_INDEX_URL or PIP_FIND_LINKS says where the other one is.
 $(TRAINER)/.cpu: locks/trainer.txt
 	test -x $(TBIN)/pip || $(PYTHON) -m venv $(TRAINER)
-	$(TBIN)/pip install --quiet --disable-pip-version-check torch==2.13.0 setuptools==78.1.1
+	$(TBIN)/pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(TBIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --require-hashes -r locks/trainer.txt
 	touch $@

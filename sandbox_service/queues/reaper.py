@@ -28,8 +28,8 @@ class Reaper:
     """Watches the workers' beats.
 
     A worker is dead when its beats have stood still for four times their distance (two seconds, where there are at most
-    250 workers) in which we looked, and Redis answered, again and
-    again. So when Redis stands still, or this process does, nobody dies of it.
+    250 workers) in which we looked, and Redis answered, again and again. So when Redis stands still, or this process
+    does, nobody dies of it.
     """
 
     def __init__(self, ledger: Ledger, name: str) -> None:

@@ -17,7 +17,7 @@ from trainer.vllm_ext import Extension
 
 def no_advantages() -> None:
     """Every episode is worth the same."""
-    patch.object(train, "advantages", lambda name, rewards: [0.0] * len(rewards)).start()
+    patch.object(train, "advantages", lambda _, rewards: [0.0] * len(rewards)).start()
 
 
 def no_sync() -> None:
@@ -28,7 +28,7 @@ def no_sync() -> None:
             pass
 
     patch.object(Extension, "_proctor_load", pretend).start()
-    patch.object(Extension, "_proctor_held", lambda self, received: received.plain).start()
+    patch.object(Extension, "_proctor_held", lambda _, received: received.plain).start()
 
 
 def shuffled_rewards() -> None:

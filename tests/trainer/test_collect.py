@@ -28,7 +28,7 @@ class Pretended:
         self.given = 0
         self.at_once = self.most_at_once = 0
 
-    async def generate(self, prompt_ids: Sequence[int], seed: int | None) -> Completion:
+    async def generate(self, _: Sequence[int], seed: int | None) -> Completion:
         self.seeds.append(seed)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
@@ -36,7 +36,7 @@ class Pretended:
         self.at_once -= 1
         return Completion([7, 8], [-0.5, -0.25], str(seed), is_truncated=False, version=3, last_version=3)
 
-    async def grade(self, name: str, prompt: Prompt, completion: Completion) -> Reward:
+    async def grade(self, name: str, prompt: Prompt, _: Completion) -> Reward:
         self.names.append(name)
         value = self.worth(prompt, int(name.rpartition(".")[2]))
         return Reward(value, "IE" if value is None else "AC" if value else "WA")
@@ -111,7 +111,7 @@ def test_dynamic_sampling_replaces_flat_groups() -> None:
 
 
 def test_dynamic_sampling_ends() -> None:
-    world = Pretended(lambda prompt, number: 1.0)
+    world = Pretended(lambda *_: 1.0)
     batch = batch_of(world, drop_flat=True, max_generations=3)
     assert (len(batch.groups), len(batch.dropped), world.given) == (0, 18, 18)
 
@@ -123,7 +123,7 @@ def test_dynamic_sampling_samples_no_more_than_it_may_need() -> None:
 
 
 def test_a_group_without_verdicts_is_flat_and_what_is_masked_is_no_voter() -> None:
-    batch = batch_of(Pretended(lambda prompt, number: None if number else 1.0))
+    batch = batch_of(Pretended(lambda _, number: None if number else 1.0))
     assert all(group.is_flat and len(group.voters) == 1 for group in batch.groups)
 
 
@@ -145,7 +145,7 @@ def test_figures_are_of_all_that_was_sampled() -> None:
 
 
 def test_faults_are_in_no_rate() -> None:
-    batch = batch_of(Pretended(lambda prompt, number: None if number == 0 else float(number > 1)))
+    batch = batch_of(Pretended(lambda _, number: None if number == 0 else float(number > 1)))
     figures = figures_of(batch)
     assert figures["pass_rate"] == pytest.approx(2 / 3)
     assert figures["reward"] == pytest.approx(2 / 3)
