@@ -8,7 +8,7 @@ HOST ?= 127.0.0.1
 
 BIN := $(VENV)/bin
 TBIN := $(TRAINER)/bin
-GUEST := zygote watch program calls pair room wire values candidate tester leetcode
+GUEST := zygote watch program calls pair room wire values candidate tester leetcode answers mathematics libraries
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test train check format bench doctor lock clean
@@ -46,9 +46,9 @@ doctor: $(VENV)/.service  ## what is missing or unsafe on this machine, and how 
 
 lock: $(VENV)/.dev  ## take the newest versions of everything
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --universal --python-version 3.11 \
+	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --extra math --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -o locks/service.txt
-	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --extra dev --universal --python-version 3.11 \
+	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --extra math --extra dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -c locks/service.txt -o locks/dev.txt
 	$(BIN)/uv pip compile --quiet --upgrade locks/trainer.in --excludes locks/trainer.excluded --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -o locks/trainer.txt

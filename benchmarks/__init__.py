@@ -7,6 +7,8 @@ whatever else the machine is doing falls on all of them alike.
     python -m benchmarks             run.py: the table
     python -m benchmarks soak        soak.py: 100,000 tests in a row; does anything grow?
     python -m benchmarks load        load.py: a busy machine and 64 requests in flight; does any verdict change?
+    python -m benchmarks delta       delta.py: the trainer's weights, two servers; is every bit right?
+    python -m benchmarks mathematics mathematics.py: what an answer costs that has to be understood
 
 How a turn is measured:
 

@@ -1,8 +1,8 @@
-"""`python -m benchmarks [run|soak|load|fleet|simulation] …`: `run` unless told otherwise."""
+"""`python -m benchmarks [run|soak|load|fleet|simulation|delta|mathematics] …`: `run` unless told otherwise."""
 
 import sys
 
-from benchmarks import fleet, load, run, simulation, soak
+from benchmarks import delta, fleet, load, mathematics, run, simulation, soak
 
 COMMANDS = {
     "run": run.main,
@@ -10,6 +10,8 @@ COMMANDS = {
     "load": load.main,
     "fleet": fleet.main,
     "simulation": simulation.main,
+    "delta": delta.main,
+    "mathematics": mathematics.main,
 }
 
 

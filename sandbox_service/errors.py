@@ -4,6 +4,7 @@
     ├── ConfigurationError      the operator must change something; says what
     ├── BadRequest              the client must change something (4xx); says what
     │   ├── UnsupportedLanguage
+    │   ├── UnsupportedChecker
     │   ├── LimitTooHigh
     │   ├── BodyTooLarge        413
     │   ├── IdReused            409
@@ -36,6 +37,10 @@ class BadRequest(ProctorError):
 
 class UnsupportedLanguage(BadRequest):
     """No such language here; `GET /v1/languages` lists those there are."""
+
+
+class UnsupportedChecker(BadRequest):
+    """What this checker needs is not installed here; the message says how to install it."""
 
 
 class LimitTooHigh(BadRequest):

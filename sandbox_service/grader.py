@@ -22,8 +22,10 @@ from sandbox_service.jails.files import Program
 from sandbox_service.jails.firejail import Jail, PairResult
 from sandbox_service.jails.pool import JailPool, ProgramKilledJail
 from sandbox_service.jails.quiet import NoQuiet, Quiet
-from sandbox_service.judging.checkers import check
+from sandbox_service.judging import mathematics
+from sandbox_service.judging.checkers import check_any
 from sandbox_service.judging.extraction import extract
+from sandbox_service.judging.numeric import tolerance_of
 from sandbox_service.judging.reward import score
 from sandbox_service.judging.values import check_value
 from sandbox_service.judging.verdict import is_suspect, judge, overall
@@ -45,7 +47,11 @@ from sandbox_service.suites import chosen
 T = TypeVar("T")
 SET_TAG = "__set__"
 NO_CODE = "no code block"
+NO_BOX = "no boxed answer"
 CPU_TOLERANCE = 1.05  # the kernel ends a box within a tick of its limit
+
+# what comparing two mathematical answers may take: the boxes hold themselves to less CPU time, and neither ever waits
+COMPARING = Limits(cpu_seconds=5, wall_seconds=30, output_bytes=1 << 20)
 
 # what a tester's report means where the candidate was alive and well
 REPORTED = {
@@ -124,7 +130,7 @@ class Grader:
             failure_reason=str(fault) if fault else None,
             passed=sum(result.verdict == Verdict.AC for result in results),
             total=total,
-            message=NO_CODE if no_code else failed.message if failed else None,
+            message=_nothing_found(submission) if no_code else failed.message if failed else None,
             tests=results,
             timing=Timing(graded_seconds=took),
             grader=self._identity,
@@ -175,13 +181,17 @@ class _Work:
         self._program = program
         self._is_cancelled = is_cancelled
         self._compiled = False
-        source = _source(submission) or ""
-        self._kind = languages.find(submission.language).jail_kind(source, submission.limits)
+        self._comparing_seconds = 0.0
+        self._source = _source(submission) or ""
+        kind = languages.find(submission.language).jail_kind
+        self._kind = kind(self._source, submission.limits) if kind else None
         self.done: list[TestResult] = []
 
     def run(self) -> None:
         """Run the tests, or up to the first failure; `done` has their results. Raises SandboxFault, Cancelled."""
         numbered = enumerate(self._submission.tests or ())
+        if self._kind is None and not all(isinstance(test, StdinTest) for test in self._submission.tests or ()):
+            raise BadTest("a text can be compared with outputs, and not be called or asserted about")
         for is_call, group in groupby(numbered, key=lambda item: isinstance(item[1], CallTest)):
             tests = list(group)
             for result in self._calls(tests) if is_call else self._singles(tests):
@@ -194,7 +204,7 @@ class _Work:
             self._check_cancelled()
             try:
                 if isinstance(test, StdinTest):
-                    yield self._stdin(index, test)
+                    yield self._stdin(index, test) if self._kind else self._text(index, test)
                 elif isinstance(test, AssertTest):
                     yield self._assert(index, test)
             except ProgramKilledJail as killed:
@@ -212,16 +222,58 @@ class _Work:
         )
         verdict, message = self._judge(outcome)
         if verdict == Verdict.AC:
-            message = check(self._submission.checker, outcome.stdout, test.output.encode("utf-8"))
+            message = self._check(index, test, outcome.stdout)
             verdict = Verdict.AC if message is None else Verdict.WA
-            self._check_solvable(index, test, verdict)
         return self._grader.result(index, verdict, message, outcome)
 
-    def _check_solvable(self, index: int, test: StdinTest, verdict: Verdict) -> None:
+    def _text(self, index: int, test: StdinTest) -> TestResult:
+        """What was submitted is the output. Its CPU time is what comparing took."""
+        self._comparing_seconds = 0.0
+        output = self._source.encode("utf-8", "replace")
+        message = self._check(index, test, output)
+        verdict = Verdict.AC if message is None else Verdict.WA
+        return self._grader.result(index, verdict, message, _said(output, self._comparing_seconds))
+
+    def _check(self, index: int, test: StdinTest, output: bytes) -> str | None:
+        """Why the output is not right, or None. Raises BadTest, SandboxFault."""
+        checker = self._submission.checker
+        if checker.type == "math":
+            return self._mathematics(index, mathematics.accepted(test.outputs), output)
+        message = check_any(checker, output, test.outputs)
+        if message is not None:
+            self._check_solvable(index, test)
+        return message
+
+    def _check_solvable(self, index: int, test: StdinTest) -> None:
         """A test whose own answer its checker refuses (NaN among numbers, say) says nothing about a program."""
-        expected = test.output.encode("utf-8")
-        if verdict == Verdict.WA and (reason := check(self._submission.checker, expected, expected)) is not None:
-            raise BadTest(f"test {index}: its expected output is refused by its own checker: {reason}")
+        for output in test.outputs:
+            if (reason := check_any(self._submission.checker, output.encode("utf-8"), [output])) is not None:
+                raise BadTest(f"test {index}: its expected output is refused by its own checker: {reason}")
+
+    # --- mathematics
+
+    def _mathematics(self, index: int, expected: list[str], output: bytes) -> str | None:
+        """Why this is not an expected answer, or None. Raises BadTest, SandboxFault."""
+        tolerant = tolerance_of(self._submission.checker) is not None
+        decided, message = mathematics.at_once(output, expected, tolerant=tolerant)
+        if decided:
+            return message
+        question = mathematics.question(expected, self._submission.checker)
+        with Program(output.decode("utf-8", "replace").strip(), once=True) as answer:
+            pair = self._grader.run(
+                "mathematics", COMPARING, lambda jail: jail.run_pair(answer, "", question, COMPARING), _deciding_outcome
+            )
+        self._comparing_seconds = pair.candidate.cpu_seconds + pair.tester.cpu_seconds
+        result, message = mathematics.answer(pair.report)
+        if result == "passed":
+            return None
+        if result == "failed":
+            return message
+        if result == "gone":
+            return f"the answer cannot be read: {judge(pair.candidate, COMPARING)[1] or 'its reader said nothing'}"
+        if result == "bad_test":
+            raise BadTest(f"test {index}: {message}")
+        raise SandboxFault(message)
 
     # --- call tests
 
@@ -316,6 +368,7 @@ class _Work:
     # --- common
 
     def _run(self, action: Callable[[Jail], T], outcome_of: Callable[[T], Outcome]) -> T:
+        assert self._kind is not None
         return self._grader.run(self._kind, self._limits, action, outcome_of)
 
     def _refusal(self) -> str | None:
@@ -334,6 +387,26 @@ def _source(submission: Submission) -> str | None:
     if submission.code is not None:
         return submission.code
     return extract(submission.completion or "", submission.extraction, languages.find(submission.language).name)
+
+
+def _nothing_found(submission: Submission) -> str:
+    return NO_BOX if submission.extraction in ("boxed", "boxed_after_thinking") else NO_CODE
+
+
+def _said(output: bytes, cpu_seconds: float) -> Outcome:
+    """The outcome of what is not run."""
+    return Outcome(
+        exit_code=0,
+        signal=None,
+        timed_out=False,
+        cpu_seconds=cpu_seconds,
+        wall_seconds=0.0,
+        starved_seconds=0.0,
+        peak_memory_bytes=0,
+        stdout=output,
+        stderr=b"",
+        stdout_bytes=len(output),
+    )
 
 
 def _one_box(submission: Submission) -> bool:

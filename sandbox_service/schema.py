@@ -62,12 +62,17 @@ class Limits(Noun):
 
 
 class StdinTest(Noun):
-    """A whole program: `input` on stdin (a regular file), and the `output` it should print."""
+    """A whole program: `input` on stdin (a regular file), and the `output` it should print, or a list of such."""
 
     type: Literal["stdin"] = "stdin"
     input: str = ""
-    output: str
+    output: str | Annotated[list[str], Field(min_length=1)] = Field(description="of a list, any one is right")
     weight: Real = Field(1.0, gt=0)
+
+    @property
+    def outputs(self) -> list[str]:
+        """All outputs that are right."""
+        return [self.output] if isinstance(self.output, str) else self.output
 
 
 class CallTest(Noun):
@@ -110,10 +115,10 @@ class Checker(Noun):
     """How an answer is compared with the expected one.
 
     `float_tolerance` sets both tolerances; a number is right if it is within either. Without a tolerance numbers
-    are compared as written (tokens) or exactly (numbers, json, calls).
+    are compared as written (tokens) or exactly (numbers, json, calls, math).
     """
 
-    type: Literal["exact", "lines", "tokens", "numbers", "json", "unordered_lines"] = "tokens"
+    type: Literal["exact", "lines", "tokens", "numbers", "json", "unordered_lines", "math"] = "tokens"
     float_tolerance: Real | None = Field(None, ge=0)
     absolute_tolerance: Real | None = Field(None, ge=0)
     relative_tolerance: Real | None = Field(None, ge=0)
@@ -135,7 +140,9 @@ class Reward(Noun):
         return self
 
 
-ExtractionRule = Literal["last_block", "first_block", "all_blocks", "answer_tag", "whole"]
+ExtractionRule = Literal[
+    "last_block", "first_block", "all_blocks", "answer_tag", "whole", "boxed", "boxed_after_thinking"
+]
 
 
 SUITE_ID = r"^sha256:[0-9a-f]{64}$"

@@ -301,4 +301,4 @@ def test_this_machine(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     assert by_name["attacks"]["text"] == f"{count} attacks tried, none paid, none escaped", found
     assert by_name["canary"]["level"] == by_name["jail"]["level"] == "ok"
     checks: list[Callable[..., object]] = [*preflight.ESSENTIAL, *machine.CHECKS]
-    assert len(found["findings"]) == len(checks) + 4, "and a jail, its canary, the attacks, numpy"
+    assert len(found["findings"]) == len(checks) + 5, "and a jail, its canary, the attacks, numpy, mathematics"

@@ -27,6 +27,7 @@ from sandbox_service.errors import (
     TooManyGuesses,
     Unavailable,
     UnknownSuite,
+    UnsupportedChecker,
     UnsupportedLanguage,
 )
 
@@ -76,6 +77,7 @@ _KINDS: list[tuple[type[ProctorError], int, str]] = [
     (UnknownSuite, 409, "unknown_suite"),
     (NotFound, 404, "not_found"),
     (UnsupportedLanguage, 422, "unsupported_language"),
+    (UnsupportedChecker, 422, "unsupported_checker"),
     (LimitTooHigh, 422, "limit_too_high"),
     (BadRequest, 422, "invalid_request"),
     (QueueFull, 429, "queue_full"),

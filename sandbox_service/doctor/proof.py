@@ -11,12 +11,14 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
 from sandbox_service import bootstrap
 from sandbox_service.errors import JailUnsafe, SandboxFault
 from sandbox_service.grader import Grader
+from sandbox_service.jails import libraries
 from sandbox_service.jails.firejail import PROFILE
 from sandbox_service.preflight import Finding, Level
 from sandbox_service.schema import Grade, Submission, Verdict
@@ -30,6 +32,7 @@ RIGHT = {
     "assert": "def solve(a, b):\n    return {answer!r}",
 }
 NUMPY = "import sys, numpy\nprint(int(numpy.arange(4).sum()))\nprint(numpy.__version__, file=sys.stderr)"
+ANSWER, EXPECTED_ANSWER = r"\sqrt{8}", r"2\sqrt{2}"
 STOP = "grade nothing on this machine, and report it: see SECURITY.md"
 
 
@@ -62,6 +65,7 @@ def prove(settings: Settings) -> Iterator[Finding]:
             )
             yield attacks(grader)
             yield numpy(grader)
+            yield mathematics(grader)
     except JailUnsafe as fault:
         yield Finding("canary", Level.PROBLEM, str(fault), STOP)
     except SandboxFault as fault:
@@ -119,6 +123,21 @@ def numpy(grader: Grader) -> Finding:
     return Finding(
         "numpy", Level.WARNING, f"programs that use numpy cannot be graded: {why}", "apt-get install python3-numpy"
     )
+
+
+def mathematics(grader: Grader) -> Finding:
+    """Answers in mathematics are compared in a jail that has a library loaded."""
+    if lacking := libraries.missing():
+        text = f"answers in mathematics cannot be compared: no {', '.join(lacking)}"
+        return Finding("mathematics", Level.WARNING, text, libraries.INSTALL)
+    tests = [{"type": "stdin", "output": EXPECTED_ANSWER}]
+    body = {"language": "text", "code": ANSWER, "tests": tests, "checker": {"type": "math"}}
+    grade = grader.grade(Submission.model_validate(body))
+    if grade.verdict == Verdict.AC:
+        return Finding("mathematics", Level.OK, f"math-verify {version('math-verify')}")
+    why = grade.failure_reason or grade.message or grade.verdict
+    text = f"answers in mathematics cannot be compared: {why}"
+    return Finding("mathematics", Level.WARNING, text, f"{libraries.INSTALL} --force-reinstall")
 
 
 @cache

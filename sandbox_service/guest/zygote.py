@@ -28,7 +28,8 @@ import wire
 from wire import Record
 
 OURS = (
-    "_box", "calls", "candidate", "leetcode", "pair", "program", "room", "tester", "values", "watch", "wire", "zygote",
+    "_box", "answers", "calls", "candidate", "equality", "leetcode", "libraries", "mathematics", "pair", "program",
+    "room", "tester", "trees", "units", "values", "watch", "wire", "zygote",
 )  # fmt: skip
 USUAL_SIGNALS = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
 RESERVED_FDS = 12
@@ -40,6 +41,8 @@ RESERVED_BYTES = 128 << 20  # of address space beside the memory limit: stacks o
 TMP_OPTIONS = "size=32m,nr_inodes=2048"
 LIBRARIES = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
 
+Roles = tuple[Callable[[], NoReturn], ...]
+
 _own_memory = 0
 _report_fd = -1
 
@@ -49,11 +52,12 @@ def main() -> None:
     options = json.loads(sys.argv[1])
     start_again_compiled(options)
     control = socket.socket(fileno=options["control"])
+    roles = roles_of(options["kind"], options["libraries"])
     warm(options["kind"])
     hello = identity()
     move_in(options)
     control.send(json.dumps(hello).encode())
-    serve(control)
+    serve(control, roles)
     os._exit(0)
 
 
@@ -64,6 +68,19 @@ def start_again_compiled(options: dict[str, object]) -> None:
     options["compiled"] = True
     command = [*sys.orig_argv[:-1], json.dumps(options)]
     os.execv(command[0], command)
+
+
+def roles_of(kind: str, folders: list[int]) -> Roles:
+    """What boxes are to run. For mathematics the two halves of a pair are others, and need libraries of the host's."""
+    if kind != "mathematics":
+        return ROLES
+    import libraries
+
+    with libraries.shown(folders):
+        import mathematics
+
+        mathematics.rehearse()
+    return program.run, calls.run, mathematics.run_reader, mathematics.run_referee
 
 
 def warm(kind: str) -> None:
@@ -171,14 +188,14 @@ def _virtual_memory() -> int:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def serve(control: socket.socket) -> None:
+def serve(control: socket.socket, roles: Roles) -> None:
     """Answer jobs until the host is gone. `_box.serve` answers most by itself, and hands over those that take long."""
     while True:
         found = _box.serve(control.fileno(), _own_memory, OPEN_FILES, THREADS)
         if found is None:
             return
         if isinstance(found, int):
-            ROLES[found]()
+            roles[found]()
         else:
             control.send(watched(control, *found))
 
@@ -209,4 +226,4 @@ def setup_fault(records: list[Record]) -> bytes:
 
 
 # what a box runs, by the role that `_box.serve` returns in it
-ROLES: tuple[Callable[[], NoReturn], ...] = (program.run, calls.run, pair.run_candidate, pair.run_tester)
+ROLES: Roles = (program.run, calls.run, pair.run_candidate, pair.run_tester)

@@ -22,7 +22,7 @@ from pathlib import Path
 import psutil
 
 from sandbox_service.errors import JailDied, JailUnsafe, SetupFailed
-from sandbox_service.jails import cgroups, files, seccomp, wire
+from sandbox_service.jails import cgroups, files, libraries, seccomp, wire
 from sandbox_service.jails.base import Outcome
 from sandbox_service.jails.files import Program
 from sandbox_service.jails.ourselves import filters
@@ -30,9 +30,10 @@ from sandbox_service.schema import Limits
 
 GUEST = Path(__file__).resolve().parent.parent / "guest"
 PROFILE = Path(__file__).resolve().parent / "worker.profile"
-KINDS = ("std", "numpy", "processes")
+KINDS = ("std", "numpy", "processes", "mathematics")
 
 START_SECONDS = 30.0
+START_WITH_LIBRARIES_SECONDS = 120.0  # four seconds of CPU time; the first time, they are compiled as well
 GRACE_SECONDS = 5.0
 PATIENCE = 8.0  # a starved box is waited for up to this many times its wall limit
 MAIN_STACK_BYTES = 1 << 30
@@ -98,6 +99,7 @@ class Jail:
     """A firejail and its zygote. Not thread-safe: one slot drives it, one run at a time."""
 
     def __init__(self, place: Place, kind: str) -> None:
+        folders = libraries.opened() if kind == "mathematics" else []
         self.kind = kind
         self.runs = 0
         self.identity: dict[str, object] = {}
@@ -109,20 +111,22 @@ class Jail:
         self._patience = -1.0
         self._group = cgroups.create(cgroups.name_of(place.uid)) if kind == "processes" else None
         try:
-            self._process = _start(place, kind, remote, self._complaints.fileno())
+            self._process = _start(place, kind, remote, self._complaints.fileno(), folders)
         except OSError as error:
             self._control.close()
             self._complaints.close()
             raise JailDied(f"{place.firejail} cannot be started: {error}") from None
         finally:
             remote.close()
+            for folder in folders:
+                os.close(folder)
 
     def wait_ready(self) -> None:
         """Wait for the zygote's word, and check it. Raises JailDied, or JailUnsafe if this is no jail."""
         if self._ready:
             return
         try:
-            message = self._receive(START_SECONDS)
+            message = self._receive(START_WITH_LIBRARIES_SECONDS if self.kind == "mathematics" else START_SECONDS)
         except JailDied as fault:
             raise JailDied(f"no jail started ({fault}): {self._last_words()}") from None
         try:
@@ -230,10 +234,12 @@ class Jail:
         return _family(self._process.pid)
 
 
-def _start(place: Place, kind: str, remote: socket.socket, complaints: int) -> subprocess.Popen[bytes]:
+def _start(
+    place: Place, kind: str, remote: socket.socket, complaints: int, folders: list[int]
+) -> subprocess.Popen[bytes]:
     guest = os.open(GUEST, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     bpf = files.create(seccomp.build_filter(processes=kind == "processes"))
-    fds = (remote.fileno(), guest, bpf)
+    fds = (remote.fileno(), guest, bpf, *folders)
     options = {
         "control": fds[0],
         "guest": guest,
@@ -242,6 +248,7 @@ def _start(place: Place, kind: str, remote: socket.socket, complaints: int) -> s
         "own_namespace": not place.privileged,
         "cpu": place.cpu,
         "kind": kind,
+        "libraries": folders,
     }
     jail = [place.firejail, "--quiet", f"--profile={PROFILE}", f"--keep-fd={','.join(map(str, fds))}", "--"]
     # -P -s -S: nothing but the standard library is on the path; not -I, which would ignore the fixed hash seed

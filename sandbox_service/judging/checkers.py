@@ -2,7 +2,7 @@
 
 Comparison is on bytes; text is decoded for display only, so no encoding error can decide a reward. Outputs are
 hostile and may be many megabytes: every checker is linear in time, compares as it reads, and stops at the first
-difference. Nothing here executes anything. Values of call tests are compared in `values`.
+difference. Nothing here executes anything. Values of call tests are compared in `values`, mathematics in `mathematics`.
 
 A test whose expected output is not right by its own checker (`check(checker, expected, expected)` gives a reason:
 no JSON, no number, NaN) can be passed by nobody; whoever accepts tests should refuse it.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 from io import BytesIO
@@ -32,7 +32,7 @@ from sandbox_service.judging.numeric import (
 from sandbox_service.judging.values import check_value
 from sandbox_service.schema import Checker
 
-__all__ = ["check", "check_value"]
+__all__ = ["check", "check_any", "check_value"]
 
 SHOWN_BYTES = 40
 # Tokens are split off in pieces of this size: all those of a large output at once would take many times its memory.
@@ -56,6 +56,12 @@ def check(checker: Checker, output: bytes, expected: bytes) -> str | None:
     if checker.ignore_case and checker.type != "json":
         output, expected = output.lower(), expected.lower()
     return _CHECKERS[checker.type](checker, output, expected)
+
+
+def check_any(checker: Checker, output: bytes, outputs: Sequence[str]) -> str | None:
+    """None if `output` is any of those that are right, else a short reason why it is not the first of them."""
+    reasons = [check(checker, output, expected.encode("utf-8")) for expected in outputs]
+    return None if None in reasons else reasons[0]
 
 
 def _exact(_: Checker, output: bytes, expected: bytes) -> str | None:

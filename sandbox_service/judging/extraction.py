@@ -1,4 +1,4 @@
-"""Which part of a model's answer is the program.
+"""Which part of a model's answer is the program, or the answer that stands in a box.
 
 Fenced blocks are found by CommonMark's rules with one difference: a fence that never closes is no block, for its
 program was cut off. A program in the reasoning is no answer. Everything is one pass over the lines: no regular
@@ -14,6 +14,7 @@ from sandbox_service.schema import ExtractionRule
 
 THINK_OPEN, THINK_CLOSE = "<think>", "</think>"
 ANSWER_OPEN, ANSWER_CLOSE = "<answer>", "</answer>"
+BOXES = (r"\boxed", r"\fbox")  # the second counts where there is none of the first
 FENCE_LENGTH = 3
 FENCE_INDENT = 3
 
@@ -52,14 +53,20 @@ def extract(completion: str, rule: ExtractionRule, language: str) -> str | None:
     """The program in `completion`, or None if there is none by `rule`; blank code is none.
 
     Blocks with a tag of the language's are taken, or those without a tag if there are none. `whole` takes the
-    completion as it is.
+    completion as it is. `boxed` takes what is in the last LaTeX box; `boxed_after_thinking` only if a thought was
+    finished before it.
     """
     if rule == "whole":
         return completion
+    if rule == "boxed_after_thinking" and THINK_CLOSE not in completion:
+        return None
     answer = _after_thinking(completion.replace("\r\n", "\n"))
     if answer is None:
         return None
-    code = _tagged_answer(answer, language) if rule == "answer_tag" else _from_blocks(answer, rule, language)
+    if rule in ("boxed", "boxed_after_thinking"):
+        code = boxed(answer)
+    else:
+        code = _tagged_answer(answer, language) if rule == "answer_tag" else _from_blocks(answer, rule, language)
     return code if code is not None and code.strip() else None
 
 
@@ -67,6 +74,35 @@ def _after_thinking(text: str) -> str | None:
     """What follows the last thought; None if the last thought was never finished."""
     answer = text.rpartition(THINK_CLOSE)[2]
     return None if THINK_OPEN in answer else answer
+
+
+def boxed(text: str) -> str | None:
+    r"""What is in the last \boxed{…}, or in the last \fbox{…} if there is none; None if that one never closes.
+
+    Braces are balanced; `\{` and `\}` do not count. A box in a box is its own.
+    """
+    for command in BOXES:
+        _, found, after = text.rpartition(command)
+        if found:
+            return _braced(after.lstrip())
+    return None
+
+
+def _braced(text: str) -> str | None:
+    """What is between a brace, with which the text must begin, and its partner."""
+    if not text.startswith("{"):
+        return None
+    depth, escaped = 0, False
+    for place, sign in enumerate(text):
+        if escaped:
+            escaped = False
+        elif sign == "\\":
+            escaped = True
+        elif sign in "{}":
+            depth += 1 if sign == "{" else -1
+            if depth == 0:
+                return text[1:place].strip()
+    return None
 
 
 def _from_blocks(text: str, rule: ExtractionRule, language: str) -> str | None:

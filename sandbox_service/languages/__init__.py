@@ -1,4 +1,7 @@
-"""How a source becomes a program: one row for each language."""
+"""How a source becomes a program: one row for each language.
+
+`text` is the one whose sources are no programs: what is submitted is itself the output. It is not run.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ _NUMPY = re.compile(r"\b(numpy|scipy|pandas|sklearn)\b")
 
 @dataclass(frozen=True)
 class Language:
-    """A language: the names it goes by, and which kind of jail runs a given source."""
+    """A language: the names it goes by, and which kind of jail runs a given source; None if nothing is run."""
 
     name: str
     aliases: tuple[str, ...]
-    jail_kind: Callable[[str, Limits], str]
+    jail_kind: Callable[[str, Limits], str] | None
 
 
 def _python_jail(source: str, limits: Limits) -> str:
@@ -28,7 +31,10 @@ def _python_jail(source: str, limits: Limits) -> str:
     return "numpy" if _NUMPY.search(source) else "std"
 
 
-LANGUAGES = (Language("python", ("py", "python3"), _python_jail),)
+LANGUAGES = (
+    Language("python", ("py", "python3"), _python_jail),
+    Language("text", (), None),
+)
 
 
 def find(name: str) -> Language:

@@ -189,3 +189,48 @@ HOSTILE = [
 def test_hostile_answers_hold_no_program(rule: ExtractionRule, number: int) -> None:
     """Anything quadratic would take hours here."""
     assert extract(HOSTILE[number], rule, "python") is None
+
+
+BOXED = [
+    (r"\boxed{5}", "5"),
+    (r"\boxed {5}", "5"),
+    (r"\boxed{ 5 }", "5"),
+    (r"\boxed{1} then \boxed{2}", "2"),
+    (r"\boxed{\frac{1}{2}}", r"\frac{1}{2}"),
+    (r"\boxed{\{1,2\}}", r"\{1,2\}"),
+    (r"\boxed{\left\{1\right.}", r"\left\{1\right."),
+    (r"\boxed{a\\}", r"a\\"),
+    (r"\boxed{\boxed{5}}", "5"),
+    (r"\fbox{5}", "5"),
+    (r"\boxed{1}, not \fbox{2}", "1"),
+    (r"$$\boxed{5}$$ is it }", "5"),
+    ("\\boxed{1,\n2}", "1,\n2"),
+    ("<think>\\boxed{1}</think> \\boxed{2}", "2"),
+    ("\\boxed{1}</think> \\boxed{2}", "2"),
+    ("<think>\\boxed{1}</think> it is 1", None),
+    ("<think>\\boxed{1}", None),
+    (r"\boxed{1} \boxed{2", None),
+    (r"\boxed{\}", None),
+    (r"\boxed 5", None),
+    (r"\boxed", None),
+    (r"\boxed{}", None),
+    (r"\boxed{ }", None),
+    ("5", None),
+]
+
+
+@pytest.mark.parametrize(("completion", "answer"), BOXED)
+def test_what_is_in_the_box(completion: str, answer: str | None) -> None:
+    assert extract(completion, "boxed", "text") == answer
+
+
+def test_a_thought_may_have_to_be_finished() -> None:
+    rule: ExtractionRule = "boxed_after_thinking"
+    assert extract("\\boxed{1}", rule, "text") is None
+    assert extract("\\boxed{1}</think>", rule, "text") is None
+    assert extract("hm</think>\\boxed{1}", rule, "text") == "1"
+
+
+def test_hostile_boxes_take_no_time() -> None:
+    for text in ("\\boxed{" * 100_000, "\\boxed{" + "{" * MEGABYTE, "\\" * MEGABYTE, "\\boxed{" + "{}" * 500_000):
+        assert extract(text, "boxed", "text") is None

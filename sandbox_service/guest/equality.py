@@ -1,0 +1,207 @@
+"""Whether two answers say the same: the expected one, and one that came as a tree from a box that nobody trusts.
+
+Numbers and expressions are compared by value, exactly where that can be and else to hundreds of digits; expressions
+with unknowns at a few fixed points, which tells different ones apart unless they differ nowhere near those. What is
+made of such (sets, intervals, equations, inequalities) is math-verify's to compare. Nothing here evaluates text.
+"""
+
+from itertools import islice
+from typing import Any
+
+import sympy
+import trees
+import units
+from math_verify.grader import (
+    is_assignment_relation,
+    is_equation,
+    is_relation,
+    sympy_expr_eq,
+    take_first_relation,
+    take_last_relation,
+)
+from sympy import Expr, Rational, Symbol
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+
+DIGITS, MOST_DIGITS = 20, 300
+POINTS, ENOUGH_POINTS = 8, 3
+Tolerance = tuple[float, float]  # absolute, relative
+
+Answer = dict[str, Any]
+
+
+class Value:
+    """An answer whose tree is decoded."""
+
+    def __init__(self, answer: Answer) -> None:
+        """Raises Foreign, or whatever sympy thinks of the tree."""
+        self.text: str | None = answer.get("text")
+        self.percent = bool(answer.get("percent"))
+        self.unit = answer.get("unit")
+        self.value = trees.decode(answer["tree"]) if self.text is None else None
+
+
+def difference(expected: Value, got: Value, tolerance: Tolerance | None = None) -> str | None:
+    """None if they say the same, else why not."""
+    if expected.text is not None or got.text is not None:
+        return None if _spelled(expected) == _spelled(got) else "another word"
+    if units.differ(expected.unit, got.unit):
+        return "another unit"
+    pairs = [(expected.value, got.value)]
+    if expected.percent != got.percent:
+        scale = Rational(1, 100)
+        pairs += [(_scaled(expected, scale), _scaled(got, scale))]
+    return None if any(same(one, other, tolerance) for one, other in pairs) else "another value"
+
+
+def _spelled(answer: Value) -> object:
+    """The words of an answer; a single unknown is its letter."""
+    if answer.text is None and isinstance(answer.value, Symbol):
+        return answer.value.name.lower()
+    return answer.text
+
+
+def _scaled(answer: Value, scale: Rational) -> Any:
+    return answer.value * scale if answer.percent and isinstance(answer.value, Expr) else answer.value
+
+
+def same(expected: Any, got: Any, tolerance: Tolerance | None = None) -> bool:
+    """Whether two values are the same."""
+    expected, got = _unwrapped(expected, got)
+    if type(expected) is type(got) and expected == got:
+        return True
+    if _is_matrix(expected) or _is_matrix(got):
+        return _same_matrix(expected, got, tolerance)
+    if isinstance(expected, Expr) and isinstance(got, Expr):
+        near = None if tolerance is None else _near(expected, got, tolerance)
+        return _same_expression(expected, got) if near is None else near
+    if is_relation(expected) and is_relation(got):
+        return _same_relation(expected, got)
+    if isinstance(expected, Expr) and is_relation(got):
+        return False
+    return bool(sympy_expr_eq(expected, got, 6, MOST_DIGITS, allow_set_relation_comp=True))
+
+
+def _is_matrix(value: Any) -> bool:
+    return isinstance(value, sympy.MatrixBase)
+
+
+def _same_matrix(expected: Any, got: Any, tolerance: Tolerance | None) -> bool:
+    if not (_is_matrix(expected) and _is_matrix(got)) or expected.shape != got.shape:
+        return False
+    return all(same(one, other, tolerance) for one, other in zip(expected.flat(), got.flat(), strict=True))
+
+
+def _unwrapped(expected: Any, got: Any) -> tuple[Any, Any]:
+    """`x = 5` is 5 where an expression is asked for, or given; `2^5 = 32` is 32; but `x^2 = 25` is not 25."""
+    if is_equation(got) and not is_relation(expected) and _defines(got):
+        got = take_last_relation(got).rhs
+    elif is_assignment_relation(expected) and not is_relation(got):
+        expected = take_last_relation(expected).rhs
+    return expected, got
+
+
+def _defines(equation: Any) -> bool:
+    if is_assignment_relation(equation):
+        return True
+    left, right = take_first_relation(equation).lhs, take_last_relation(equation).rhs
+    return isinstance(left, Expr) and isinstance(right, Expr) and left.is_number and _same_expression(left, right)
+
+
+def _near(expected: Expr, got: Expr, tolerance: Tolerance) -> bool | None:
+    """Whether two real numbers are near enough; None if they are none, or both integers."""
+    if expected.is_Integer and got.is_Integer:
+        return None
+    one, other = (value.evalf(DIGITS, maxn=MOST_DIGITS) for value in (expected, got))
+    if not (one.is_Number and other.is_Number and one.is_finite and other.is_finite):
+        return None
+    absolute, relative = map(Rational, map(repr, tolerance))
+    apart = abs(Rational(one) - Rational(other))
+    return bool(apart <= absolute or apart <= relative * abs(Rational(one)))
+
+
+def _same_expression(expected: Expr, got: Expr) -> bool:
+    if expected.is_Rational and got.is_Rational:
+        return bool(expected == got)
+    if expected.is_infinite or got.is_infinite:
+        return bool(expected == got)
+    zeros = _zeros(_without_functions(expected - got))
+    return bool(zeros) and all(zeros)
+
+
+def _without_functions(value: Expr) -> Expr:
+    """With unknowns instead of functions that nobody knows: f(x) is f(x), and nothing else."""
+    found = sorted(value.atoms(AppliedUndef), key=sympy.srepr)
+    return value.xreplace({each: Symbol(f"<{sympy.srepr(each)}>", real=True) for each in found})
+
+
+def _zeros(value: Expr) -> list[bool]:
+    """Whether it is zero, at enough of the points where it is anything; empty if there are too few of those."""
+    unknowns = sorted(value.free_symbols, key=str)
+    if not unknowns:
+        found = _is_zero(value, {})
+        return [] if found is None else [found]
+    seen = (_is_zero(value, _point(unknowns, number)) for number in range(POINTS))
+    zeros = list(islice((each for each in seen if each is not None), ENOUGH_POINTS))
+    return zeros if len(zeros) == ENOUGH_POINTS else []
+
+
+def _point(unknowns: list[Any], number: int) -> dict[Any, Rational]:
+    """Fractions of both signs, different for each unknown."""
+    return {
+        unknown: (-1) ** ((number >> place % 3) & 1) * Rational(1009 + 211 * place + 97 * number, 613 + 61 * number)
+        for place, unknown in enumerate(unknowns, 1)
+    }
+
+
+def _is_zero(value: Expr, point: dict[Any, Rational]) -> bool | None:
+    """Whether it is zero there; None if it is no finite number there."""
+    found = value.evalf(DIGITS, subs=point, maxn=MOST_DIGITS)
+    if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
+        return None
+    real, imaginary = found.as_real_imag()
+    if not (real.is_Number and imaginary.is_Number):
+        return None
+    return all(part == 0 or part._prec == 1 for part in (real, imaginary))
+
+
+def _same_relation(expected: Any, got: Any) -> bool:
+    if isinstance(expected, sympy.Eq) and isinstance(got, sympy.Eq):
+        return _same_equation(expected, got)
+    if isinstance(expected, Relational) and isinstance(got, Relational) and _same_sides(expected, got):
+        return True
+    unknowns = expected.free_symbols
+    if len(unknowns) == 1 and unknowns == got.free_symbols:
+        return bool(_as_set(expected) == _as_set(got))
+    return bool(sympy_expr_eq(expected, got, 6, MOST_DIGITS)) if type(expected) is type(got) else False
+
+
+def _same_sides(expected: Any, got: Any) -> bool:
+    """Whether one is the other, turned round perhaps."""
+    if type(expected) is type(got):
+        sides = (got.lhs, got.rhs)
+    elif type(expected) is type(got.reversed):
+        sides = (got.rhs, got.lhs)
+    else:
+        return False
+    return all(same(one, other) for one, other in zip((expected.lhs, expected.rhs), sides, strict=True))
+
+
+def _as_set(relation: Any) -> Any:
+    parts = relation.args if isinstance(relation, sympy.And) else (relation,)
+    return sympy.Intersection(*(part.as_set() for part in parts))
+
+
+def _same_equation(expected: Any, got: Any) -> bool:
+    """Whether the sides are the same, or the one equation is a multiple of the other."""
+    if _same_sides(expected, got) or _same_sides(expected, got.reversed):
+        return True
+    if not all(isinstance(side, Expr) for side in (*expected.args, *got.args)):
+        return False
+    one, other = expected.lhs - expected.rhs, got.lhs - got.rhs
+    if not one.free_symbols or one.free_symbols != other.free_symbols:
+        return False
+    unknowns = sorted(one.free_symbols, key=str)
+    elsewhere = {unknown: Symbol(f"<{unknown.name}>", real=True) for unknown in unknowns}
+    zeros = _zeros(one * other.xreplace(elsewhere) - other * one.xreplace(elsewhere))
+    return bool(zeros) and all(zeros)

@@ -1,0 +1,89 @@
+"""Units at the end of an answer: what they are called, and whether two answers speak of the same one.
+
+A unit that is not known here says nothing: `12 apples` is `12`. Two that are known must be the same, to the same
+power; nothing is converted.
+"""
+
+import re
+
+Unit = list[str]  # what is meant, and its power
+
+SPELLED = {
+    "mm": "mm millimeter millimetre",
+    "cm": "cm centimeter centimetre",
+    "m": "m meter metre",
+    "km": "km kilometer kilometre",
+    "inch": "in inch inche",
+    "foot": "ft foot feet",
+    "yard": "yd yard",
+    "mile": "mi mile",
+    "mg": "mg milligram",
+    "g": "g gram",
+    "kg": "kg kilogram",
+    "pound": "lb pound",
+    "ounce": "oz ounce",
+    "second": "s sec second",
+    "minute": "min minute",
+    "hour": "h hr hour",
+    "day": "day",
+    "week": "week",
+    "month": "month",
+    "year": "yr year",
+    "dollar": "dollar usd",
+    "cent": "cent",
+    "euro": "euro",
+    "degree": "deg degree",
+    "radian": "rad radian",
+    "ml": "ml milliliter millilitre",
+    "liter": "l liter litre",
+    "gallon": "gal gallon",
+    "mph": "mph",
+    "kmh": "kmh kph",
+    "unit": "unit",
+}
+MEANT = {word: meant for meant, words in SPELLED.items() for word in words.split()}
+POWERS = {"square": "2", "sq": "2", "squared": "2", "cubic": "3", "cu": "3", "cubed": "3"}
+RATES = {"km/h": "kmh", "m/s": "m/s", "miles per hour": "mph", "kilometers per hour": "kmh", "meters per second": "m/s"}
+
+# bare words after a number: letters that stand alone may be unknowns, and are left alone
+_WORDS = sorted((word for word in MEANT if len(word) > 1 and word != "in"), key=len, reverse=True)
+_BARE = re.compile(
+    rf"(?P<value>.*[\d)}}\]])\s*(?P<unit>(?:(?:{'|'.join(POWERS)})\s+)?(?:{'|'.join(_WORDS)}|inches)s?)"
+    r"(?:\s*\^\s*\{?(?P<power>[23])\}?)?",
+    re.IGNORECASE,
+)
+_TEXT = re.compile(
+    r"(?P<value>(?:(?!\\text).)*[\w)}\]!])\s*\\text\s*\{\s*(?P<unit>[A-Za-z][A-Za-z ./]*)\}"
+    r"(?:\s*\^\s*\{?(?P<power>[23])\}?)?\.?"
+)
+_DEGREES = re.compile(r"(?P<value>.*\S)\s*(?:\^\s*\{\s*\\circ\s*\}|\^\s*\\circ|\\degree|°)")
+_TRIGONOMETRY = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc)(?![a-z])")  # there a degree is a number
+_JOINS = ("and", "or", "if", "mod", "to")
+
+
+def split(text: str) -> tuple[str, Unit | None]:
+    """An answer without the unit at its end, and that unit; None if there is none, or none that is known."""
+    if not _TRIGONOMETRY.search(text) and (found := _DEGREES.fullmatch(text)):
+        return found["value"], ["degree", "1"]
+    found = _TEXT.fullmatch(text) or _BARE.fullmatch(text)
+    if found is None or found["unit"].strip().lower() in _JOINS:
+        return text, None
+    return found["value"], meaning(found["unit"], found["power"])
+
+
+def meaning(words: str, power: str | None) -> Unit | None:
+    """What a unit's words mean; None if they are not known."""
+    words = " ".join(words.lower().split()).rstrip(".")
+    if words in RATES:
+        return [RATES[words], "1"]
+    named = [POWERS[word] for word in words.split() if word in POWERS]
+    rest = [word for word in words.split() if word not in POWERS]
+    if len(rest) != 1 or len(named) > 1:
+        return None
+    meant = MEANT.get(rest[0]) or MEANT.get(rest[0].removesuffix("s"))
+    return None if meant in (None, "unit") else [meant, power or (named[0] if named else "1")]
+
+
+def differ(one: object, other: object) -> bool:
+    """Whether both are known, and not the same."""
+    return one is not None and other is not None and one != other
