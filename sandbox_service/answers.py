@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import orjson
@@ -15,32 +14,37 @@ LASTING = frozenset({Verdict.AC, Verdict.WA, Verdict.RTE, Verdict.CE})  # the sa
 class Answer:
     """A grade as it travels: JSON, read only by who needs to."""
 
+    __slots__ = ("_facts", "body")
+
     def __init__(self, body: bytes) -> None:
         self.body = body
+        self._facts: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, facts: dict[str, Any]) -> Answer:
         """An answer from what its JSON is to say."""
         answer = cls(orjson.dumps(facts))
-        answer.facts = facts
+        answer._facts = facts
         return answer
 
-    @cached_property
+    @property
     def facts(self) -> dict[str, Any]:
         """The JSON as Python's own values."""
-        found: dict[str, Any] = orjson.loads(self.body)
-        return found
+        if self._facts is None:
+            self._facts = orjson.loads(self.body)
+        return self._facts
 
     @property
     def is_whole(self) -> bool:
         """Whether it is a grade, as far as those who carry it read it."""
         try:
             facts = self.facts
-            return isinstance(facts["verdict"] + facts["grader"]["language"], str) and bool(
-                facts["timing"]["graded_seconds"] >= 0 <= facts["timing"]["queued_seconds"]
-                and facts["grader"]["attempts"] >= 0
-                and isinstance(facts["failure_kind"], str | None)
-                and all(isinstance(test["verdict"], str) for test in facts["tests"])
+            timing, grader, kind = facts["timing"], facts["grader"], facts["failure_kind"]
+            "".join([facts["verdict"], grader["language"], *[test["verdict"] for test in facts["tests"]]])  # all text
+            return bool(
+                timing["graded_seconds"] >= 0 <= timing["queued_seconds"]
+                and grader["attempts"] >= 0
+                and (kind is None or isinstance(kind, str))
             )
         except (ValueError, TypeError, KeyError):
             return False

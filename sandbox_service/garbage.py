@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 
-OBJECTS = 10_000  # so many more than were freed, before it looks at the youngest
+OBJECTS = 50_000  # so many more than were freed, before it looks at the youngest
 
 
 def settle() -> None:

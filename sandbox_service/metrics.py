@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter as Tally
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import accumulate
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from sandbox_service.answers import Answer
@@ -23,6 +26,12 @@ EVENTS = ("cached", "cancelled", "duplicates", "lost", "reaped", "refused", "req
 
 MOST_UNCOUNTED = 64
 
+CLOCKS = {
+    "queue": "Wait for a slot",
+    "grade": "Time in a slot",
+    "answer": "From submission to answer",
+}
+
 
 class MeteredQueue(Wrapper):
     """A queue that counts what passes through it: many at once, or when it is scraped.
@@ -33,27 +42,19 @@ class MeteredQueue(Wrapper):
     def __init__(self, queue: JobQueue, registry: CollectorRegistry) -> None:
         super().__init__(queue)
         self._uncounted: list[tuple[Answer, float]] = []
-        self._kinds: dict[tuple[str, str], list[Histogram]] = {}
-        registry.register(_State(queue, self._count_all))  # before what is counted, so that this is done first
-        by = ["verdict", "language"]
-        self._queued = Histogram("proctor_queue_seconds", "Wait for a slot", by, buckets=SECONDS, registry=registry)
-        self._graded = Histogram("proctor_grade_seconds", "Time in a slot", by, buckets=SECONDS, registry=registry)
-        self._total = Histogram(
-            "proctor_answer_seconds", "From submission to answer", by, buckets=SECONDS, registry=registry
-        )
-        self._faults = Counter("proctor_faults", "Submissions without a verdict, by kind", ["kind"], registry=registry)
-        self._tests = Counter("proctor_tests", "Tests run, by verdict", ["verdict"], registry=registry)
-        self._retries = Counter("proctor_retries", "Attempts beyond each submission's first", registry=registry)
+        self._answers = _Answers()
+        registry.register(_State(queue))
+        registry.register(self)
 
     async def submit(self, jobs: Sequence[Job]) -> list[Ticket]:
         """See JobQueue; the answers are counted."""
-        began = asyncio.get_running_loop().time()
+        note = partial(self._note, asyncio.get_running_loop().time())
         tickets = await super().submit(jobs)
         for ticket in tickets:
-            ticket.answer.add_done_callback(lambda answer: self._note(answer, began))
+            ticket.answer.add_done_callback(note)
         return tickets
 
-    def _note(self, answer: asyncio.Future[Answer], began: float) -> None:
+    def _note(self, began: float, answer: asyncio.Future[Answer]) -> None:
         if answer.cancelled() or answer.exception() is not None:
             return
         self._uncounted.append((answer.result(), asyncio.get_running_loop().time() - began))
@@ -63,37 +64,78 @@ class MeteredQueue(Wrapper):
     def _count_all(self) -> None:
         uncounted, self._uncounted = self._uncounted, []
         for answer, seconds in uncounted:
-            self._count(answer.facts, seconds)
+            self._answers.count(answer.facts, seconds)
 
-    def _count(self, facts: dict[str, Any], seconds: float) -> None:
-        verdict, language = facts["verdict"], facts["grader"]["language"].partition(" ")[0]
-        queued, graded, total = self._clocks(verdict, language)
-        queued.observe(facts["timing"]["queued_seconds"])
-        graded.observe(facts["timing"]["graded_seconds"])
+    def collect(self) -> Iterator[Metric]:
+        """See prometheus_client's Collector."""
+        self._count_all()
+        return self._answers.collect()
+
+
+class _Answers:
+    """The books of all answers. Prometheus' own counters take as long for an answer as all the rest of its way."""
+
+    def __init__(self) -> None:
+        self._clocks: defaultdict[tuple[str, str], list[_Clock]] = defaultdict(lambda: [_Clock() for _ in CLOCKS])
+        self._faults: Counter[str] = Counter()
+        self._tests: Counter[str] = Counter()
+        self._retries = 0
+
+    def count(self, facts: dict[str, Any], seconds: float) -> None:
+        """One answer, which took so long."""
+        timing, grader = facts["timing"], facts["grader"]
+        queued, graded, total = self._clocks[facts["verdict"], grader["language"].partition(" ")[0]]
+        queued.observe(timing["queued_seconds"])
+        graded.observe(timing["graded_seconds"])
         total.observe(seconds)
         if facts["failure_kind"]:
-            self._faults.labels(facts["failure_kind"]).inc()
-        self._retries.inc(max(0, facts["grader"]["attempts"] - 1))
-        for tested, times in Tally(test["verdict"] for test in facts["tests"]).items():
-            self._tests.labels(tested).inc(times)
+            self._faults[facts["failure_kind"]] += 1
+        self._retries += max(0, grader["attempts"] - 1)
+        self._tests.update([test["verdict"] for test in facts["tests"]])
 
-    def _clocks(self, verdict: str, language: str) -> list[Histogram]:
-        """The histograms of this kind of answer, which are long to find."""
-        kind = (verdict, language)
-        if kind not in self._kinds:
-            self._kinds[kind] = [each.labels(*kind) for each in (self._queued, self._graded, self._total)]
-        return self._kinds[kind]
+    def collect(self) -> Iterator[Metric]:
+        """All of it, for Prometheus."""
+        for index, (name, text) in enumerate(CLOCKS.items()):
+            clock = HistogramMetricFamily(f"proctor_{name}_seconds", text, labels=["verdict", "language"])
+            for kind, clocks in self._clocks.items():
+                clock.add_metric(kind, clocks[index].buckets(), clocks[index].sum)
+            yield clock
+        for name, text, label, counts in (
+            ("faults", "Submissions without a verdict, by kind", "kind", self._faults),
+            ("tests", "Tests run, by verdict", "verdict", self._tests),
+        ):
+            counter = CounterMetricFamily(f"proctor_{name}", text, labels=[label])
+            for value, count in counts.items():
+                counter.add_metric([value], count)
+            yield counter
+        yield CounterMetricFamily("proctor_retries", "Attempts beyond each submission's first", value=self._retries)
+
+
+class _Clock:
+    """A histogram of seconds."""
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(SECONDS) + 1)
+        self.sum = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """One more."""
+        self._counts[bisect_left(SECONDS, seconds)] += 1
+        self.sum += seconds
+
+    def buckets(self) -> list[tuple[str, float]]:
+        """How many were at most so long, by how long."""
+        bounds = [*(str(float(each)) for each in SECONDS), "+Inf"]
+        return list(zip(bounds, accumulate(self._counts), strict=True))
 
 
 class _State(Collector):
     """Read when it is scraped, so that no gauge can be forgotten."""
 
-    def __init__(self, queue: JobQueue, count_all: Callable[[], None]) -> None:
+    def __init__(self, queue: JobQueue) -> None:
         self._queue = queue
-        self._count_all = count_all
 
     def collect(self) -> Iterator[Metric]:
-        self._count_all()
         depth, workers = self._queue.depth(), self._queue.workers()
         gauges = {
             "pending_submissions": ("Submissions waiting or being graded", depth.submissions),

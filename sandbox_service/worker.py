@@ -21,7 +21,7 @@ from typing import Any, Literal
 from redis.exceptions import RedisError
 
 from sandbox_service.answers import Answer, fault
-from sandbox_service.chores import end
+from sandbox_service.chores import end, within
 from sandbox_service.crew import Crew, Task
 from sandbox_service.hands import CHUNK, Pump
 from sandbox_service.ledger.entries import Claim, Drop, Finish, GiveBack, Need, Start, Step, Unknown
@@ -40,6 +40,10 @@ AHEAD = 4  # submissions for each slot, those in work included: with fewer, more
 LEAST_AHEAD = 8
 GHOST_SECONDS = 5.0
 MOST_SUITES = 10_000
+MOST_GATHERING_SECONDS = 0.05  # so late it may be known what we begin, see decision 13
+STEPS_OF_ONE = 2  # submission: its beginning and its end
+SHARE_TO_MEET = 0.3  # of a pause at most, its end, in which one is likely to come: it takes all with it
+SHORT_SECONDS = 0.01  # a pause of so long is not worth cutting short
 NEVER = float("inf")
 
 Stopped = asyncio.Task[Literal[True]]
@@ -62,7 +66,9 @@ class Worker:
         self._suites: Shelf[Suite] = Shelf(MOST_SUITES, suite_bytes)
         self._steps: list[Step] = []
         self._has_steps = asyncio.Event()
-        self._is_urgent = asyncio.Event()
+        self._is_due = asyncio.Event()
+        self._pause = 0.0
+        self._due_from = self._due_by = 0.0  # the next step from then on takes all with it; by then they go anyhow
         self._age = NEVER  # of the youngest that was answered and not yet handed in
         self._has_room = asyncio.Event()
         self._stopping = False
@@ -213,7 +219,7 @@ class Worker:
             self._begun.add(task.id)
             self._note(Start(task.id))
             if task.alone:  # it may end us at once: let that be known before
-                self._is_urgent.set()
+                self._is_due.set()
 
     def task_done(self, task: Task, answer: Answer | None) -> None:
         """See crew.Owner."""
@@ -225,6 +231,8 @@ class Worker:
         else:
             self._note(Finish(task.id, answer.body, fault=answer.is_fault, cacheable=answer.is_lasting))
             self._age = min(self._age, time.monotonic() - task.taken)
+        if not self._tasks and self._pause > SHORT_SECONDS:
+            self._is_due.set()  # this was the last of many: nothing more will come to go with it
         self._has_room.set()
 
     def crew_failed(self) -> None:
@@ -247,19 +255,26 @@ class Worker:
     def _note(self, step: Step) -> None:
         self._steps.append(step)
         self._has_steps.set()
+        if time.monotonic() >= self._due_from:
+            self._is_due.set()
 
     async def _settle(self) -> None:
-        """Hand in what became of submissions, in order; again until Redis has it."""
+        """Hand in what became of submissions, in order; again until Redis has it.
+
+        What gathers goes with a step that wakes us anyhow. A timer of its own would cost as much as the call.
+        """
         while True:
             await self._has_steps.wait()
+            await within(self._due_by - time.monotonic(), self._is_due)
             self._has_steps.clear()
+            self._is_due.clear()
+            self._due_from = NEVER
             steps, self._steps = self._steps, []
             age, self._age = self._age, NEVER
             await self._hand_in(self.name, steps)
-            with suppress(TimeoutError):
-                pause = gathering_seconds(len(steps), 0.0 if age == NEVER else age)
-                await asyncio.wait_for(self._is_urgent.wait(), pause)
-            self._is_urgent.clear()
+            self._pause = gathering_seconds(len(steps), 0.0 if age == NEVER else age, MOST_GATHERING_SECONDS)
+            self._due_by = time.monotonic() + self._pause
+            self._due_from = self._due_by - self._pause * min(SHARE_TO_MEET, STEPS_OF_ONE / max(1, len(steps)))
 
     async def _hand_in(self, name: str, steps: Sequence[Step]) -> None:
         while name == self.name:  # under another name, none of it is ours any more

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
+import math
+import time
+from collections.abc import AsyncIterator, Sequence
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
@@ -16,6 +17,7 @@ from sandbox_service.api.documents import GRADE, TROUBLE, gives, takes
 from sandbox_service.api.intake import Intake
 from sandbox_service.api.keys import key_of
 from sandbox_service.api.trouble import CLIENT_CLOSED_REQUEST, answer_to
+from sandbox_service.chores import within
 from sandbox_service.errors import ProctorError
 from sandbox_service.queues.base import JobQueue, Ticket
 from sandbox_service.schema import BatchRequest, Submission
@@ -78,24 +80,28 @@ class _Batch:
     """The answers to many submissions, as they come; each is let go when it has become a line."""
 
     def __init__(self, tickets: Sequence[Ticket]) -> None:
-        self._open = {ticket.id: ticket for ticket in tickets}
+        self._open = {ticket.answer: ticket for ticket in tickets}
         self._lines: list[bytes] = []
         self._has_lines = asyncio.Event()
         self._is_done = asyncio.Event()
         for ticket in tickets:
-            ticket.answer.add_done_callback(self._taker(ticket.id))
+            ticket.answer.add_done_callback(self._take)
 
     async def lines(self) -> AsyncIterator[bytes]:
         """A line for each submission as it finishes; a blank one now and then, so that nobody takes us for dead.
 
-        Sending wakes up two processes, whether it is one line or ten; so after the first, some may gather.
+        Sending wakes up two processes, whether it is one line or ten; so those that come soon after others gather.
         """
+        sent = -math.inf
         while self._open or self._lines:
-            await _within(BLANK_LINE_SECONDS, self._has_lines)
+            await within(BLANK_LINE_SECONDS, self._has_lines)
+            soon = sent + GATHER_SECONDS - time.monotonic()
+            if soon > 0:
+                await within(soon, self._is_done)
             self._has_lines.clear()
             lines, self._lines = self._lines, []
+            sent = time.monotonic()
             yield b"".join(lines) or b"\n"
-            await _within(GATHER_SECONDS, self._is_done)
 
     def release(self) -> None:
         """What is not finished is not waited for any more."""
@@ -103,24 +109,14 @@ class _Batch:
             ticket.release()
         self._open.clear()
 
-    def _taker(self, submission_id: str) -> Callable[[asyncio.Future[Answer]], None]:
-        def take(answer: asyncio.Future[Answer]) -> None:
-            ticket = self._open.pop(submission_id, None)
-            if ticket is not None:
-                ticket.release()
-                self._lines.append(_line(submission_id, answer))
-                self._has_lines.set()
-                if not self._open:
-                    self._is_done.set()
-
-        return take
-
-
-async def _within(seconds: float, event: asyncio.Event) -> None:
-    """Wait for it, but not for longer."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
+    def _take(self, answer: asyncio.Future[Answer]) -> None:
+        ticket = self._open.pop(answer, None)
+        if ticket is not None:
+            ticket.release()
+            self._lines.append(_line(ticket.id, answer))
+            self._has_lines.set()
+            if not self._open:
+                self._is_done.set()
 
 
 class _Answers(StreamingResponse):

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from hiredis import pack_command
 from redis.asyncio import Connection, SSLConnection, UnixDomainSocketConnection
-from redis.connection import HiredisRespSerializer
-
-_PACKER = HiredisRespSerializer()
+from redis.exceptions import DataError
 
 
 class _Packed:
     def pack_command(self, *args: Any) -> list[bytes]:
         """A command in Redis' protocol."""
-        packed: list[bytes] = _PACKER.pack(*args)
-        return packed
+        name, *rest = args
+        try:
+            return [pack_command((*name.split(), *rest))]  # CONFIG GET is two words
+        except TypeError as error:
+            raise DataError(str(error)) from None
 
 
 class PlainConnection(_Packed, Connection):

@@ -5,7 +5,9 @@ They carry no behaviour. Bodies and answers are bytes that the ledger never look
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
 from sandbox_service.errors import ProctorError
@@ -15,8 +17,7 @@ class Unknown(ProctorError):
     """No such worker: it was reaped, or Redis has lost its memory. Register again, under a new name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A submission as the ledger sees it."""
 
     id: str
@@ -34,7 +35,7 @@ class Entry:
     tests: int
     cache: str = ""
     """The key under which its answer may be shared, or empty."""
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = MappingProxyType({})
     keep: bool = False
     """Asynchronous: it is graded even if nobody waits for it."""
     own_bytes: int = 0

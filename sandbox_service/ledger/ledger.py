@@ -24,6 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import orjson
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
@@ -144,8 +145,7 @@ class Ledger:
                     self._answer_seconds,
                     *_sums(rest),
                 ]
-                for entry in part:
-                    arguments += _packed(entry)
+                arguments += _packed(part)
                 reply = await self._scripts.run("submit", arguments)
                 _check_taken(reply, part)
                 need = Need(reply[1], reply[2], reply[3])
@@ -183,9 +183,8 @@ class Ledger:
         """How many tests each has; 0 if it is not pending."""
         pipe = self._redis.pipeline(transaction=False)
         for each in ids:
-            pipe.hget(f"{self._name}:sub:{each}", "tests")
-        found = await pipe.execute(raise_on_error=False)
-        return [int(each) if isinstance(each, bytes) and each.isdigit() else 0 for each in found]
+            pipe.hget(f"{self._name}:sub:{each}", "about")
+        return [_tests_of(each) for each in await pipe.execute(raise_on_error=False)]
 
     async def pending_labelled(self, name: str, value: str) -> list[str]:
         """The ids of what is pending and has this label. It looks at all that is pending: for rare use."""
@@ -272,7 +271,7 @@ class Ledger:
         digests = self._hands[worker].digests if worker in self._hands else {}
         for part in _parts(steps, MOST_STEPS):
             arguments: list[Argument] = [worker, self._answer_seconds, self._fault_seconds, self._cache_seconds]
-            for step in part:
+            for step in _telling(part):
                 arguments += _step(step, digests)
             strangers += [each.decode() for each in await self._scripts.run("settle", arguments)]
             for step in part:
@@ -397,13 +396,13 @@ def beat_seconds(workers: int) -> float:
     return min(max(0.5, workers * 0.002), 2.0)
 
 
-def gathering_seconds(count: int, age: float) -> float:
+def gathering_seconds(count: int, age: float, most: float) -> float:
     """How long to let things gather after a call that carried so many, of which the youngest had this age in seconds.
 
     A call costs as much as ten of what it carries. So the more come, the more go in the next one; and what was long on
-    its way anyhow, as all is when much waits, may wait a twentieth of that. A lone one hardly waits, none for long.
+    its way anyhow, as all is when much waits, may wait a twentieth of that. A lone one hardly waits, none over `most`.
     """
-    return min(max(count * 0.001, age / 20), 0.05)
+    return min(max(count * 0.001, age / 20), most)
 
 
 def _parts(items: Sequence[_T], most: int) -> Iterator[Sequence[_T]]:
@@ -440,22 +439,33 @@ def _sums(entries: Iterable[Entry]) -> Iterator[Argument]:
         yield from figures
 
 
-def _packed(entry: Entry) -> tuple[Argument, ...]:
-    """In the order that submit.lua reads."""
-    return (
-        entry.id,
-        entry.digest,
-        entry.body,
-        entry.suite,
-        entry.client,
-        entry.priority,
-        _microseconds(entry.cost),
-        entry.tests,
-        entry.cache,
-        json.dumps(entry.labels) if entry.labels else b"",
-        b"1" if entry.keep else b"",
-        entry.own_bytes or b"",
-    )
+def _packed(entries: Sequence[Entry]) -> Iterator[Argument]:
+    """In the order that submit.lua reads: what they are about, each kind once, and then the entries."""
+    kinds: dict[tuple[object, ...], int] = {}
+    of_entries = [kinds.setdefault(_about(entry), len(kinds) + 1) for entry in entries]
+    yield len(kinds)
+    yield from map(orjson.dumps, kinds)
+    for kind, entry in zip(of_entries, entries, strict=True):
+        yield kind
+        yield entry.id
+        yield entry.digest
+        yield entry.body
+        yield len(entry.body) + entry.own_bytes
+        yield entry.cache
+        yield json.dumps(entry.labels) if entry.labels else b""
+        yield b"1" if entry.keep else b""
+
+
+def _about(entry: Entry) -> tuple[object, ...]:
+    """What many entries have in common, as prelude.lua reads it."""
+    return entry.suite, entry.client, entry.priority, _microseconds(entry.cost), entry.tests
+
+
+def _tests_of(about: object) -> int:
+    try:
+        return int(orjson.loads(about)[4])  # type: ignore[arg-type]
+    except (ValueError, TypeError, LookupError):
+        return 0
 
 
 def _check_taken(reply: list[Any], part: Sequence[Entry]) -> None:
@@ -498,14 +508,20 @@ def _claim(row: tuple[Any, ...], now: float) -> Claim:
         id=id_.decode(),
         body=body,
         suite=suite.decode(),
-        cost=int(cost) / MICROSECONDS,
-        tests=int(tests),
+        cost=cost / MICROSECONDS,
+        tests=tests,
         attempts=attempts,
         taken=float(taken),
         now=now,
         alone=attempts > 0,
         cache=cache.decode(),
     )
+
+
+def _telling(steps: Sequence[Step]) -> Iterator[Step]:
+    """Without the starts of what the same call finishes: nobody could ever see them."""
+    finished = {step.id for step in steps if isinstance(step, Finish)}
+    return (step for step in steps if not isinstance(step, Start) or step.id not in finished)
 
 
 def _step(step: Step, digests: dict[str, bytes]) -> tuple[Argument, ...]:

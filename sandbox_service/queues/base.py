@@ -42,6 +42,12 @@ class Job:
         """Bytes that it takes in a queue."""
         return len(self.body) + self.own_bytes
 
+    def like(self, id: str, body: bytes) -> Job:  # noqa: A002
+        """Another one that differs in its body only. What came with this one is paid for."""
+        return Job(
+            id, body, _digest(body), self.suite, self.tests, self.client, self.priority, self.labels, keep=self.keep
+        )
+
 
 def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = False, own_bytes: int = 0) -> Job:
     """The job of a submission that has an id and refers to its suite. `key` names the API key that it came with."""
@@ -50,7 +56,7 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
     return Job(
         id=submission.id,
         body=body,
-        digest=hashlib.blake2b(body, digest_size=16).digest(),
+        digest=_digest(body),
         suite=suite,
         tests=min(tests, submission.sample.count) if submission.sample else tests,
         client=f"{key}/{submission.labels.get('client', '')}",
@@ -59,6 +65,10 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
         keep=keep,
         own_bytes=own_bytes,
     )
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=16).digest()
 
 
 def distinct(jobs: Sequence[Job]) -> list[Job]:

@@ -48,6 +48,8 @@ WATCH_SECONDS = 2.0
 WATCHED_AT_ONCE = 2048
 REPLY_SECONDS = 5.0
 MOST_SENT = 2
+MOST_GATHERING_SECONDS = 0.1
+LAST_SECONDS = 0.002  # for each that is still waited for: the last few need not gather, for they are few
 
 
 class _Waited:
@@ -329,7 +331,8 @@ class RqQueue:
             ages = [self._heard(reply.id, self._read(reply.id, reply.answer)) for reply in replies]
             if replies:
                 last = replies[-1].stream_id
-                await asyncio.sleep(gathering_seconds(len(replies), min(ages)))
+                pause = gathering_seconds(len(replies), min(ages), MOST_GATHERING_SECONDS)
+                await asyncio.sleep(min(pause, LAST_SECONDS * len(self._waited)))
 
     def _read(self, submission_id: str, body: bytes | None, cached: bool = False) -> Answer:
         """What Redis holds for an answer; our fault if it is none."""

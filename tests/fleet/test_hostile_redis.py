@@ -198,7 +198,8 @@ def test_where_rq_does_not_work_grading_goes_on(victim: Victim, attack: Attack) 
 
 # --- the ledger's part
 
-WHOLE = {"digest": b"d" * 16, "priority": 1, "cost": 1000, "tests": 1, "taken": "1.0", "client": "mallory"}
+WHOLE = {"digest": b"d" * 16, "taken": "1.0", "bytes": 1}
+ABOUT = {"suite": None, "client": "mallory", "priority": 1, "cost": 1000, "tests": 1}
 SUITE = b'[{"type":"stdin","input":"","output":"1"}]'
 BODY = json.dumps({"code": "print(1)", "tests": None, "suite": "sha256:" + "0" * 64}).encode()
 
@@ -215,7 +216,9 @@ def forge(redis: Any, id_: bytes, **fields: Any) -> None:
 
 def write(redis: Any, id_: bytes, **fields: Any) -> None:
     redis.set(f"{NAME}:suite:{suite_of(SUITE)}", SUITE, ex=600)
-    whole = WHOLE | {"suite": suite_of(SUITE), "body": BODY} | fields
+    said = ABOUT | {"suite": suite_of(SUITE)} | {name: fields.pop(name) for name in ABOUT if name in fields}
+    about = json.dumps(list(said.values()), ensure_ascii=False).encode("latin-1").replace(b"Infinity", b"1e999")
+    whole = WHOLE | {"about": about, "body": BODY} | fields
     given = {name: value for name, value in whole.items() if value is not None}
     redis.hset(f"{NAME}:sub:".encode() + id_, mapping=given)
 
@@ -248,13 +251,13 @@ def forge_suite(redis: Any, suite: str, body: bytes) -> None:
 FORGED_AND_REFUSED: dict[str, Attack] = {
     "no digest": lambda redis: forge(redis, b"forged", digest=b"short"),
     "no body": lambda redis: forge(redis, b"forged", body=None),
-    "a cost that is no number": lambda redis: forge(redis, b"forged", cost="1e999"),
-    "tests that are no number": lambda redis: forge(redis, b"forged", tests="-1"),
+    "a cost that is no number": lambda redis: forge(redis, b"forged", cost=float("inf")),
+    "tests that are no number": lambda redis: forge(redis, b"forged", tests=-1),
     "attempts that are no number": lambda redis: forge(redis, b"forged", attempts="many"),
     "a body of 512 MB": lambda redis: forge_large(redis, 512 * MIB),
     "another type": lambda redis: forge_text(redis),
     "an id that is no text": lambda redis: forge(redis, b"\xff\xfe"),
-    "a suite that is no text": lambda redis: forge(redis, b"forged", suite=b"\xff\xfe"),
+    "a suite that is no text": lambda redis: forge(redis, b"forged", suite="\xff\xfe"),
 }
 FORGED_AND_ANSWERED: dict[str, tuple[Attack, str]] = {
     "a malformed body": (lambda redis: forge(redis, b"forged", body=b"\x80\x04}{"), "bad_submission"),

@@ -84,8 +84,8 @@ async def _key_gone(redis: Redis) -> None:
     await redis.delete("test:sub:bad")
 
 
-async def _cost_is_text(redis: Redis) -> None:
-    await redis.hset("test:sub:bad", "cost", b"dear")
+async def _about(redis: Redis, text: str) -> None:
+    await redis.hset("test:sub:bad", "about", text)
 
 
 async def _attempts_is_text(redis: Redis) -> None:
@@ -96,13 +96,28 @@ async def _digest_is_short(redis: Redis) -> None:
     await redis.hset("test:sub:bad", "digest", b"x")
 
 
-FIELDS = ("body", "digest", "suite", "client", "priority", "cost", "tests", "taken")
+FIELDS = ("body", "digest", "about", "bytes", "taken")
+ABOUT = {
+    "no JSON": "anna",
+    "no list": '{"client": "anna"}',
+    "too short": '["suite", "anna", 1, 500000]',
+    "suite": '[1, "anna", 1, 500000, 3]',
+    "client": '["suite", null, 1, 500000, 3]',
+    "priority": '["suite", "anna", 3, 500000, 3]',
+    "priority is text": '["suite", "anna", "1", 500000, 3]',
+    "cost": '["suite", "anna", 1, "dear", 3]',
+    "cost without an end": '["suite", "anna", 1, 1e999, 3]',
+    "tests": '["suite", "anna", 1, 500000, -1]',
+    "half a test": '["suite", "anna", 1, 500000, 0.5]',
+    "one that is more": '["suite", "anna", 1, 500000, 3, 4]',
+    "deep": '["suite", "anna", 1, 500000, 3, ' + 900 * "[" + 900 * "]" + "]",
+}
 HARM: dict[str, Callable[[Redis], Awaitable[None]]] = {
     **{f"no {field}": lambda redis, field=field: _field_gone(redis, field) for field in FIELDS},  # type: ignore[misc]
     "10 MB": _body_too_long,
     "no hash": _no_hash,
     "no key": _key_gone,
-    "cost": _cost_is_text,
+    **{f"about: {name}": lambda redis, text=text: _about(redis, text) for name, text in ABOUT.items()},  # type: ignore[misc]
     "attempts": _attempts_is_text,
     "digest": _digest_is_short,
 }

@@ -19,8 +19,8 @@ end
 
 -- Somebody has written what we do not write, or taken it away: it goes, as far as it was ever counted.
 local function refuse(id, client)
-  local cost = figure(sound(try('HGET', SUB .. id, 'cost'))) or 0
-  local bytes = number(sound(try('HSTRLEN', SUB .. id, 'body'))) + (figure(sound(try('HGET', SUB .. id, 'own'))) or 0)
+  local row = sound(try('HMGET', SUB .. id, 'about', 'bytes')) or {}
+  local cost, bytes = (about(row[1]) or NOBODYS).cost, figure(row[2]) or 0
   call('DEL', SUB .. id)
   tally('refused', 1)
   if call('ZREM', PENDING, id) == 1 then
@@ -30,11 +30,9 @@ local function refuse(id, client)
   end
 end
 
-local PRIORITIES = {['0'] = true, ['1'] = true, ['2'] = true}
-
 local function is_whole(row)
-  return PRIORITIES[row[1]] and figure(row[2]) and figure(row[3]) and tonumber(row[4] or '') and row[5] and row[6]
-    and row[7] and #row[7] == 16 and row[8] and (not row[10] or figure(row[10]))
+  return about(row[1]) and figure(row[2]) and tonumber(row[3] or '') and row[4] and #row[4] == 16 and row[5]
+    and (not row[7] or figure(row[7]))
 end
 
 -- What a claim says of a submission, if it has this holder (or none) and the right kind of past.
@@ -51,15 +49,15 @@ local function look(id, client, holder, suspect)
   if not bytes or bytes > longest then
     return refuse(id, client)
   end
-  local row = call('HMGET', key, 'priority', 'cost', 'tests', 'taken', 'suite', 'client', 'digest', 'body', 'holder',
-    'attempts', 'cache')
-  if (row[9] or nil) ~= holder or (suspect ~= nil and suspect ~= (number(row[10]) > 0)) then
+  local row = call('HMGET', key, 'about', 'bytes', 'taken', 'digest', 'body', 'holder', 'attempts', 'cache')
+  if (row[6] or nil) ~= holder or (suspect ~= nil and suspect ~= (number(row[7]) > 0)) then
     return false
   end
   if not is_whole(row) then
     return refuse(id, client)
   end
-  return {id, row[8], row[5], row[2], row[3], number(row[10]), row[4], row[11] or '', row[7]}
+  local what = about(row[1])
+  return {id, row[5], what.suite, what.cost, what.tests, number(row[7]), row[3], row[8] or '', row[4]}
 end
 
 local function give(claim)
@@ -115,8 +113,8 @@ local function take_suspect()
     if not found then
       return
     end
-    local client = sound(try('HGET', SUB .. found[1], 'client')) or ''
-    local claim = take(found[1], client, true, function() put('RPUSH', SUSPECTS, found) end)
+    local what = about(sound(try('HGET', SUB .. found[1], 'about'))) or NOBODYS
+    local claim = take(found[1], what.client, true, function() put('RPUSH', SUSPECTS, found) end)
     if claim then
       give(claim)
     end

@@ -102,23 +102,44 @@ local function need()
   return number(call('GET', WAITING)), call('SCARD', WORKERS), number(call('GET', SLOTS))
 end
 
--- Submissions. A field that would be empty is absent: no holder, no cache key, no labels, nobody who waits. `own` are
--- the bytes that it is charged for beside its body. `attempts`
--- counts the workers that were lost after they had started it; that it is started now is known from the set of its
--- holder.
+-- Submissions. A field that would be empty is absent: no holder, no cache key, no labels, nobody who waits. `bytes` are
+-- those that it is charged for. `attempts` counts the workers that were lost after they had started it; that it is
+-- started now is known from the set of its holder. `about` is what many have in common, so that a call reads it once:
+-- suite, client, priority, cost and tests, in JSON.
+
+local PRIORITIES = {[0] = true, [1] = true, [2] = true}
+local NOBODYS = {client = '', priority = 1, cost = 0, tests = 0}
+local abouts = {}
+
+local function is_figure(value)
+  return type(value) == 'number' and value >= 0 and value < 1e15 and value == math.floor(value)
+end
+
+-- What `about` says, or false if that is not as we write it.
+local function about(text)
+  local known = abouts[text or '']
+  if known == nil then
+    local is_json, row = pcall(cjson.decode, text or '')
+    known = is_json and type(row) == 'table' and #row == 5 and type(row[1]) == 'string' and type(row[2]) == 'string'
+      and PRIORITIES[row[3]] and is_figure(row[4]) and is_figure(row[5])
+      and {suite = row[1], client = row[2], priority = row[3], cost = row[4], tests = row[5]} or false
+    abouts[text or ''] = known
+  end
+  return known
+end
 
 local function read(id)
-  local key = SUB .. id
   local row = sound(try(
-    'HMGET', key, 'holder', 'apis', 'keep', 'client', 'priority', 'cost', 'attempts', 'digest', 'cache', 'own'
+    'HMGET', SUB .. id, 'holder', 'apis', 'keep', 'attempts', 'digest', 'cache', 'about', 'bytes'
   ))
-  if not row or not row[8] then
+  if not row or not row[5] then
     return nil
   end
+  local what = about(row[7]) or NOBODYS
   return {
-    holder = row[1] or '', apis = row[2] or '', keep = row[3] == '1', client = row[4] or '', priority = row[5] or '1',
-    cost = number(row[6]), attempts = number(row[7]), digest = row[8], cache = row[9] or '',
-    bytes = call('HSTRLEN', key, 'body') + number(row[10]),
+    holder = row[1] or '', apis = row[2] or '', keep = row[3] == '1', attempts = number(row[4]), digest = row[5],
+    cache = row[6] or '', client = what.client, priority = what.priority, cost = what.cost, tests = what.tests,
+    bytes = number(row[8]),
   }
 end
 

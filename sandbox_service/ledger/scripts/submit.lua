@@ -1,7 +1,8 @@
 #!lua
--- Takes submissions, all or none. ARGV: name, api, three bounds, seconds that an answer is kept, how many clients are named with three figures of what
--- they will submit in further calls, these, then twelve values for each entry. It is refused as a whole when memory is
--- full.
+-- Takes submissions, all or none. ARGV: name, api, three bounds, seconds that an answer is kept, how many clients are
+-- named with three figures of what they will submit in further calls, these, how many kinds of entries there are, what
+-- they are about, then eight values for each entry: kind, id, digest, body, bytes, key of the cache, labels, whether it
+-- is kept. It is refused as a whole when memory is full.
 --
 -- Returns {'ok', need ×3, a letter for each entry, the answers of those that have one}, {'reused', index} or {'full',
 -- …}.
@@ -13,7 +14,12 @@ for _ = 1, number(ARGV[7]) do
   later[ARGV[at]] = {number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3])}
   at = at + 4
 end
-local first, width = at, 12
+local kinds = {}
+for each = 1, number(ARGV[at]) do
+  local text = ARGV[at + each]
+  kinds[each] = {text = text, what = about(text)}
+end
+local first, width = at + 1 + #kinds, 8
 local entries = (#ARGV - first + 1) / width
 local letters, answers, joined, copies = {}, {}, {}, {}
 
@@ -21,9 +27,17 @@ local letters, answers, joined, copies = {}, {}, {}, {}
 -- another body.
 local LETTERS = {G = 'A', C = 'c'}
 
+-- Most are new, and one question for all is cheaper than one for each.
+local keys = {}
+for base = first, #ARGV, width do
+  keys[#keys + 1] = RES .. ARGV[base + 1]
+  keys[#keys + 1] = SUB .. ARGV[base + 1]
+end
+local some_are_known = #keys > 0 and call('EXISTS', unpack(keys)) > 0
+
 local function classify(each, base)
-  local id, digest = ARGV[base], ARGV[base + 1]
-  if call('EXISTS', RES .. id, SUB .. id) > 0 then
+  local id, digest = ARGV[base + 1], ARGV[base + 2]
+  if some_are_known and call('EXISTS', RES .. id, SUB .. id) > 0 then
     local result = sound(try('GET', RES .. id))
     local letter = result and LETTERS[string.sub(result, 1, 1)]
     if letter then
@@ -38,7 +52,7 @@ local function classify(each, base)
     end
     call('DEL', SUB .. id)
   end
-  local cache = ARGV[base + 8]
+  local cache = ARGV[base + 5]
   if cache ~= '' then
     local answer = sound(try('GET', CACHE .. cache))
     if answer then
@@ -58,12 +72,13 @@ for each = 1, entries do
   end
   letters[each] = letter
   if letter == 'N' then
-    local sum = new[ARGV[base + 4]]
+    local what = kinds[number(ARGV[base])].what
+    local sum = new[what.client]
     if not sum then
       sum = {0, 0, 0}
-      new[ARGV[base + 4]] = sum
+      new[what.client] = sum
     end
-    sum[1], sum[2], sum[3] = sum[1] + 1, sum[2] + #ARGV[base + 2] + number(ARGV[base + 11]), sum[3] + ARGV[base + 6]
+    sum[1], sum[2], sum[3] = sum[1] + 1, sum[2] + ARGV[base + 4], sum[3] + what.cost
     news = news + 1
   end
   base = base + width
@@ -85,10 +100,10 @@ local time = exact(clock())
 local scores, lists = {}, {}
 
 local function enter(base)
-  local id, client, priority = ARGV[base], ARGV[base + 4], ARGV[base + 5]
+  local kind, id = kinds[number(ARGV[base])], ARGV[base + 1]
+  local client, priority = kind.what.client, kind.what.priority
   local fields = {
-    'digest', ARGV[base + 1], 'body', ARGV[base + 2], 'suite', ARGV[base + 3], 'client', client, 'priority', priority,
-    'cost', ARGV[base + 6], 'tests', ARGV[base + 7], 'taken', time,
+    'digest', ARGV[base + 2], 'body', ARGV[base + 3], 'about', kind.text, 'bytes', ARGV[base + 4], 'taken', time,
   }
   local function optional(field, value)
     if value ~= '' then
@@ -96,10 +111,9 @@ local function enter(base)
       fields[#fields + 1] = value
     end
   end
-  optional('cache', ARGV[base + 8])
-  optional('labels', ARGV[base + 9])
-  optional('keep', ARGV[base + 10])
-  optional('own', ARGV[base + 11])
+  optional('cache', ARGV[base + 5])
+  optional('labels', ARGV[base + 6])
+  optional('keep', ARGV[base + 7])
   optional('apis', api)
   call('HSET', SUB .. id, unpack(fields))
   scores[#scores + 1] = time
@@ -119,14 +133,15 @@ for each = 1, entries do
   if letter == 'N' then
     enter(base)
   elseif letter == 'J' then
-    if not attach(ARGV[base], joined[each], api) then
+    local id = ARGV[base + 1]
+    if not attach(id, joined[each], api) then
       letters[each] = 'j'  -- this API process waits for it already
     end
-    if ARGV[base + 10] == '1' then
-      call('HSET', SUB .. ARGV[base], 'keep', '1')
+    if ARGV[base + 7] == '1' then
+      call('HSET', SUB .. id, 'keep', '1')
     end
   elseif letter == 'C' then
-    call('SET', RES .. ARGV[base], copies[each], 'EX', seconds)
+    call('SET', RES .. ARGV[base + 1], copies[each], 'EX', seconds)
     tally('cached', 1)
   end
   base = base + width

@@ -1,0 +1,33 @@
+"""Answers wait for company, but the last of them do not: however long a pause may be, nobody waits for its end."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from sandbox_service import worker
+from sandbox_service.queues import rq
+from sandbox_service.schema import Verdict
+from tests.fakes import always, made
+from tests.queues.fleet_world import running_fleet
+from tests.queues.world import HANG_GUARD_SECONDS, Setup
+
+FOR_EVER = 3600.0
+MANY = 200
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+def test_the_last_do_not_wait_for_others(monkeypatch: pytest.MonkeyPatch, slots: int) -> None:
+    for module in (worker, rq):
+        monkeypatch.setattr(module, "gathering_seconds", lambda *_: FOR_EVER)
+
+    async def scenario() -> None:
+        async with running_fleet(Setup(always("AC"), slots=slots)) as fleet:
+            for round_ in range(2):
+                tickets = await fleet.world.submit(*(made(f"{round_}.{each}") for each in range(MANY)))
+                answers = [asyncio.shield(ticket.answer) for ticket in tickets]
+                for answer in await asyncio.wait_for(asyncio.gather(*answers), HANG_GUARD_SECONDS):
+                    assert answer.facts["verdict"] == Verdict.AC
+
+    asyncio.run(scenario())
