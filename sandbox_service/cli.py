@@ -1,4 +1,4 @@
-"""The command line: `proctor serve`, `worker`, `grade`, `train`, `doctor`, `bench`.
+"""The command line: `proctor serve`, `worker`, `grade`, `train`, `evaluate`, `doctor`, `bench`.
 
 Here is what can be said on it and nothing else. Each command imports what it needs when it is run.
 """
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = _parser()
     options, rest = parser.parse_known_args(arguments)
-    if rest and options.run not in (_bench, _train):
+    if rest and options.run not in (_bench, _train, _evaluate):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     options.rest = rest
     return options
@@ -67,6 +67,10 @@ def _parser() -> argparse.ArgumentParser:
         "train", help="train a model on the service's rewards: CONFIG key=value …", add_help=False
     )
     train.set_defaults(run=_train)
+    evaluate = commands.add_parser(
+        "evaluate", help="evaluate a model, or every checkpoint of a run: pass@k, with intervals", add_help=False
+    )
+    evaluate.set_defaults(run=_evaluate)
     doctor = commands.add_parser("doctor", help="say what is missing or unsafe on this machine, and what mends it")
     doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
     doctor.set_defaults(run=_doctor)
@@ -111,7 +115,13 @@ def _grade(options: argparse.Namespace) -> int:
 def _train(options: argparse.Namespace) -> int:
     from sandbox_service.commands import train
 
-    return train.run(options.rest)
+    train.run(options.rest)
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    from sandbox_service.commands import evaluate
+
+    evaluate.run(options.rest)
 
 
 def _doctor(options: argparse.Namespace) -> int:

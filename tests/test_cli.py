@@ -15,14 +15,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import pytest
 
 from sandbox_service import cli, preflight
-from sandbox_service.commands import bench, train, verdicts
+from sandbox_service.commands import bench, handover, verdicts
 from sandbox_service.schema import Grade, TestResult, Verdict
 from sandbox_service.settings import Settings
 from tests.conftest import Service, need_firejail, running_service
@@ -317,22 +316,26 @@ def test_bench_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_train_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(train, "find_spec", lambda name: None if name == "vllm" else object())
+    monkeypatch.setattr(handover, "find_spec", lambda name: None if name == "vllm" else object())
     assert cli.main(["train", "config.toml"]) == cli.WRONG
     assert "needs vllm: pip install 'proctor[trainer]'" in capsys.readouterr().err
 
 
-def test_train_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("given", "module"),
+    [
+        (["train", "config.toml", "loss.name=aspo", "--help"], "trainer"),
+        (["evaluate", "model", "--n", "8", "problems.jsonl", "--k=1,8", "-h"], "trainer.evaluation"),
+    ],
+)
+def test_the_trainer_gets_everything_in_our_place(
+    given: list[str], module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commands: list[list[str]] = []
-
-    def record(command: list[str], **_: object) -> SimpleNamespace:
-        commands.append(command)
-        return SimpleNamespace(returncode=3)
-
-    monkeypatch.setattr(train, "find_spec", lambda _: object())
-    monkeypatch.setattr(subprocess, "run", record)
-    assert cli.main(["train", "config.toml", "loss.name=aspo", "--help"]) == 3
-    assert commands == [[sys.executable, "-m", "trainer", "config.toml", "loss.name=aspo", "--help"]]
+    monkeypatch.setattr(handover, "find_spec", lambda _: object())
+    monkeypatch.setattr(os, "execve", lambda _, command, __: commands.append(command))
+    cli.main(given)
+    assert commands == [[sys.executable, "-m", module, *given[1:]]]
 
 
 def test_bench_runs_the_repositorys(folder: Path) -> None:

@@ -1,7 +1,8 @@
 """Problems from files of JSON lines, and the place in them that a checkpoint can come back to.
 
-A line is `{"id", "prompt": text, or "messages": […], "tests": […], or "suite": "sha256:…"}` and, if wanted, "checker",
-"limits", "language" (as in a submission, see the service's docs/api.md) and "source", the name of the data set.
+A line is a `Problem` of sandbox_service.problem; training reads of it what is asked, how answers are graded, "source",
+the name of the data set (without one it is the file's) and "difficulty". What is sent to the service is what the line
+says, word by word.
 
 All lines are checked before anything is begun, but only their places are kept: tests may be gigabytes. What a problem
 becomes for a model is said in `prompts`, not here.
@@ -11,51 +12,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ValidationError
 
-from sandbox_service.schema import SUITE_ID, Checker, Limits, TestCase
+from sandbox_service.problem import Problem as Line
 from trainer.errors import ConfigError
 
 GRADING = ("tests", "suite", "checker", "limits", "language")
 SHOWN_ERRORS = 5
-
-
-class Message(BaseModel):
-    """One turn of a conversation."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-
-class Line(BaseModel):
-    """What a line may say. Only for checking: what is sent to the service is what the line says, word by word."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    id: str = Field(min_length=1)
-    prompt: str | None = Field(None, min_length=1)
-    messages: list[Message] | None = Field(None, min_length=1)
-    source: str = ""
-    tests: list[TestCase] | None = Field(None, min_length=1)
-    suite: str | None = Field(None, pattern=SUITE_ID)
-    checker: Checker | None = None
-    limits: Limits | None = None
-    language: str = "python"
-
-    @model_validator(mode="after")
-    def _one_of_each(self) -> Line:
-        if (self.prompt is None) == (self.messages is None):
-            raise ValueError("give exactly one of prompt and messages")
-        if (self.tests is None) == (self.suite is None):
-            raise ValueError("give exactly one of tests and suite")
-        return self
+Order = Literal["shuffled", "file", "easiest_first"]
+Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -68,16 +40,19 @@ class Problem:
     grading: Mapping[str, Any]
     source: str
     place: str  # file:line
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a problem is."""
+    """Where a problem is, and what must be known to choose it."""
 
     id: str
     path: Path
     line: int
     offset: int  # bytes
+    source: str
+    difficulty: float | None
 
     @property
     def place(self) -> str:
@@ -95,15 +70,15 @@ class Problems(Sequence[Problem]):
         self._spots: list[Spot] = []
         self.left_out = 0
         places: dict[str, str] = {}
-        for spot, line in _lines(paths):
-            checked = _checked(line, spot)
-            if checked.id in places:
-                raise ConfigError(f"{spot.place}: the id {checked.id!r} is also at {places[checked.id]}: rename one")
-            places[checked.id] = spot.place
+        for spot, line in _spots(paths):
+            if spot.id in places:
+                raise ConfigError(f"{spot.place}: the id {spot.id!r} is also at {places[spot.id]}: rename one")
+            places[spot.id] = spot.place
             if keep(_problem(line, spot.place)):
-                self._spots.append(Spot(checked.id, spot.path, spot.line, spot.offset))
+                self._spots.append(spot)
             else:
                 self.left_out += 1
+        self._by_id = {spot.id: index for index, spot in enumerate(self._spots)}
         if not self._spots:
             raise ConfigError(self._none(paths))
 
@@ -116,10 +91,22 @@ class Problems(Sequence[Problem]):
             return [self[each] for each in range(*index.indices(len(self)))]
         return self._read(self._spots[index])
 
+    def by_id(self, name: str) -> Problem:
+        """The problem of this id. Raises ConfigError if there is none, or if it was left out."""
+        if name not in self._by_id:
+            raise ConfigError(f"there is no problem {name!r} in the files of data.train, or it is too long by now")
+        return self._read(self._spots[self._by_id[name]])
+
     @property
+    def spots(self) -> Sequence[Spot]:
+        """Where they are, in the order of the files."""
+        return self._spots
+
+    @cached_property
     def fingerprint(self) -> str:
-        """The same for the same problems in the same order."""
-        return hashlib.sha256("\n".join(spot.id for spot in self._spots).encode()).hexdigest()[:16]
+        """The same for the same problems, as hard and from the same sources, in the same order."""
+        lines = [f"{spot.id}\t{spot.source}\t{spot.difficulty}" for spot in self._spots]
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
     def _read(self, spot: Spot) -> Problem:
         with spot.path.open("rb") as file:
@@ -143,18 +130,40 @@ class Problems(Sequence[Problem]):
 
 
 class Cursor:
-    """Problem after problem, epoch after epoch, each in an order of its own that only the seed decides.
+    """Problem after problem, epoch after epoch, of one source or of all.
 
-    A `take` that meets the end of an epoch goes on in the next one: every epoch has every problem exactly once.
+    The order is one of its own in each epoch, which only the seed decides (`shuffled`), that of the files (`file`), or
+    by difficulty (`easiest_first`). A `take` that meets the end of an epoch goes on in the next one: every epoch has
+    every problem exactly once, but those that are not `within` a range of difficulty when their turn comes.
+
+    Raises ConfigError if a difficulty is needed that a line does not say.
     """
 
-    def __init__(self, problems: Problems, seed: int, shuffle: bool = True) -> None:
+    def __init__(self, problems: Problems, seed: int, order: Order = "shuffled", source: str | None = None) -> None:
         self._problems = problems
         self._seed = seed
-        self._shuffle = shuffle
+        self._kind = order
+        self._places = [place for place, spot in enumerate(problems.spots) if source in (None, spot.source)]
+        self._range: Range | None = None
         self.epoch = 0
         self.position = 0  # in the epoch: that of the next problem
+        if order == "easiest_first":
+            self._check_difficulties("data.order = 'easiest_first'")
         self._order = self._order_of(0)
+
+    def within(self, difficulty: Range | None) -> None:
+        """From here on only what is as hard as that, both ends included; None: all. See `check`."""
+        self.check(difficulty)
+        self._range = difficulty
+
+    def check(self, difficulty: Range | None) -> None:
+        """Raises ConfigError if nothing is as hard as that, or if a line does not say."""
+        if difficulty is None:
+            return
+        self._check_difficulties("data.difficulty")
+        if not any(self._is_in(place, difficulty) for place in self._places):
+            source = self._problems.spots[self._places[0]].source
+            raise ConfigError(f"data.difficulty: no problem of {source!r} is from {difficulty[0]} to {difficulty[1]}")
 
     def take(self, count: int) -> list[Problem]:
         """The next `count` problems."""
@@ -175,41 +184,67 @@ class Cursor:
         self._order = self._order_of(self.epoch)
 
     def _next(self) -> int:
-        if self.position == len(self._order):
-            self.epoch, self.position = self.epoch + 1, 0
-            self._order = self._order_of(self.epoch)
-        self.position += 1
-        return self._order[self.position - 1]
+        while True:
+            if self.position == len(self._order):
+                self.epoch, self.position = self.epoch + 1, 0
+                self._order = self._order_of(self.epoch)
+            self.position += 1
+            place = self._order[self.position - 1]
+            if self._is_in(place, self._range):
+                return place
 
     def _order_of(self, epoch: int) -> Sequence[int]:
         """By a hash of seed, epoch and place: the same on every interpreter, whatever its generator of chance."""
-        places = range(len(self._problems))
-        if not self._shuffle:
-            return places
-        return sorted(places, key=lambda each: hashlib.blake2b(f"{self._seed}/{epoch}/{each}".encode()).digest())
+        if self._kind == "file":
+            return self._places
+        if self._kind == "easiest_first":
+            return sorted(self._places, key=lambda place: self._problems.spots[place].difficulty or 0.0)
+        return sorted(self._places, key=lambda each: hashlib.blake2b(f"{self._seed}/{epoch}/{each}".encode()).digest())
+
+    def _is_in(self, place: int, difficulty: Range | None) -> bool:
+        """Whether a problem is as hard as that."""
+        if difficulty is None:
+            return True
+        low, high = difficulty
+        own = self._problems.spots[place].difficulty
+        return own is not None and low <= own <= high
+
+    def _check_difficulties(self, wanted: str) -> None:
+        for place in self._places:
+            spot = self._problems.spots[place]
+            if spot.difficulty is None:
+                raise ConfigError(f'{spot.place}: {wanted} needs a "difficulty" on this line')
 
 
-def _lines(paths: Sequence[Path]) -> Iterator[tuple[Spot, bytes]]:
-    """Lines that are not blank, and where they are."""
+def _spots(paths: Sequence[Path]) -> Iterator[tuple[Spot, bytes]]:
+    """Checked lines, and where they are."""
     for path in paths:
-        try:
-            with path.open("rb") as file:
-                offset = 0
-                for number, line in enumerate(file, 1):
-                    if line.strip():
-                        yield Spot("", path, number, offset), line
-                    offset += len(line)
-        except OSError as trouble:
-            raise ConfigError(f"data.train: {path}: {trouble.strerror or trouble}") from None
+        for number, offset, line in _lines(path):
+            said = _checked(line, f"{path}:{number}")
+            source = sys.intern(said.source or path.stem)
+            yield Spot(said.id, path, number, offset, source, said.difficulty), line
 
 
-def _checked(line: bytes, spot: Spot) -> Line:
+def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """Lines that are not blank, with their number and place."""
+    try:
+        with path.open("rb") as file:
+            offset = 0
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield number, offset, line
+                offset += len(line)
+    except OSError as trouble:
+        raise ConfigError(f"{path}: {trouble.strerror or trouble}") from None
+
+
+def _checked(line: bytes, place: str) -> Line:
     try:
         return Line.model_validate_json(line)
     except ValidationError as trouble:
         errors = trouble.errors(include_url=False, include_input=False)
         said = [f"{'.'.join(map(str, each['loc'])) or 'the line'}: {each['msg']}" for each in errors[:SHOWN_ERRORS]]
-        raise ConfigError("\n  ".join([f"{spot.place}: mend or remove this problem:", *said])) from None
+        raise ConfigError("\n  ".join([f"{place}: mend or remove this problem:", *said])) from None
 
 
 def _problem(line: bytes, place: str) -> Problem:
@@ -217,4 +252,4 @@ def _problem(line: bytes, place: str) -> Problem:
     text = said.get("prompt")
     messages = said["messages"] if text is None else [{"role": "user", "content": text}]
     grading = {name: said[name] for name in GRADING if said.get(name) is not None}
-    return Problem(said["id"], messages, text, grading, said.get("source", ""), place)
+    return Problem(said["id"], messages, text, grading, said.get("source", ""), place, said.get("meta") or {})

@@ -1,25 +1,17 @@
-"""`proctor train`: hands over to the trainer, which needs what the service does not, and may not be installed."""
+"""`proctor train`: hands over to the trainer."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
+from typing import NoReturn
 
-from sandbox_service.errors import ConfigurationError
+from sandbox_service.commands.handover import hand_over
 
 NEEDED = ("torch", "transformers", "deepspeed", "vllm", "aiohttp")
+ADVICE = (
+    "pip install 'proctor[trainer]' on a machine with a GPU; `make train` in the repository shows it on one without"
+)
 
 
-def run(arguments: list[str]) -> int:
-    """Run `python -m trainer` with these arguments; its exit status. Raises ConfigurationError if it cannot be run."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise ConfigurationError(
-            f"the trainer needs {', '.join(missing)}: pip install 'proctor[trainer]' on a machine with a GPU; "
-            "`make train` in the repository shows it on one without"
-        )
-    # a folder `trainer` or `datasets` where we are is not to be taken for a package
-    environment = os.environ | {"PYTHONSAFEPATH": "1"}
-    return subprocess.run([sys.executable, "-m", "trainer", *arguments], env=environment, check=False).returncode
+def run(arguments: list[str]) -> NoReturn:
+    """Become `python -m trainer` with these arguments. Raises ConfigurationError if it cannot be run."""
+    hand_over("trainer", arguments, NEEDED, ADVICE)

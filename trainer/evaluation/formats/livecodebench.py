@@ -1,0 +1,81 @@
+"""LiveCodeBench, code_generation and code_generation_lite: public and hidden tests, by stdin or by a call.
+
+Expected output is compared as LiveCodeBench does (numbers by their exact value, nothing rounded), but without its
+regard for where lines end. Problems with several right answers are wrong by its tests; its ERRATA names some twenty.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from trainer.errors import ConfigError
+from trainer.evaluation.formats.plain import packed_text
+
+CPU_SECONDS = 6.0  # LiveCodeBench's runner: 6 s a test
+MEMORY_BYTES = 2 << 30
+CHECKER = {"type": "tokens", "float_tolerance": 0.0}
+BY_STDIN = (
+    "Solve this problem with a Python program that reads standard input and prints to standard output. "
+    "Give the whole program in one fenced code block."
+)
+BY_CALL = (
+    "Solve this problem in Python. Complete the code that it begins with, and give the whole of it in one fenced "
+    "code block."
+)
+
+
+def is_mine(row: Mapping[str, Any]) -> bool:
+    """By its fields."""
+    return {"question_content", "public_test_cases", "contest_date"} <= row.keys()
+
+
+def line_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """See `formats`. Raises ConfigError for tests that cannot be read."""
+    name = f"livecodebench/{row['question_id']}"
+    try:
+        tests = [*_tests(row["public_test_cases"]), *_tests(row["private_test_cases"])]
+        function = json.loads(row.get("metadata") or "{}").get("func_name")
+        made = [_test(test, function) for test in tests]
+    except (ValueError, KeyError, TypeError) as trouble:
+        raise ConfigError(f"{name}: its tests cannot be read: {trouble}") from None
+    return {
+        "id": name,
+        "prompt": _prompt(row),
+        "tests": made,
+        "checker": CHECKER,
+        "limits": {"cpu_seconds": CPU_SECONDS, "memory_bytes": MEMORY_BYTES},
+        "source": "livecodebench",
+        "meta": {
+            "date": str(row["contest_date"])[:10],
+            "difficulty": row.get("difficulty"),
+            "platform": row.get("platform"),
+            "title": row.get("question_title"),
+        },
+    }
+
+
+def _tests(text: str) -> list[dict[str, Any]]:
+    """Either JSON as it is, or packed."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = json.loads(packed_text(text))
+    return list(found)
+
+
+def _test(test: Mapping[str, Any], function: str | None) -> dict[str, Any]:
+    if test.get("testtype") != "functional":
+        return {"type": "stdin", "input": test["input"], "output": test["output"]}
+    if not function:
+        raise ValueError("a test calls a function that has no name")
+    arguments = [json.loads(line) for line in test["input"].split("\n") if line.strip()]
+    return {"type": "call", "function": function, "args": arguments, "output": json.loads(test["output"])}
+
+
+def _prompt(row: Mapping[str, Any]) -> str:
+    question, starter = str(row["question_content"]).strip(), row.get("starter_code") or ""
+    if not starter.strip():
+        return f"{BY_STDIN}\n\n{question}"
+    return f"{BY_CALL}\n\n{question}\n\n```python\n{starter.rstrip()}\n```"

@@ -1,0 +1,157 @@
+"""The model that is evaluated: a folder or a name on the hub, for which a vLLM is started, or a URL that serves it.
+
+On a GPU this was not run here: what vLLM is told there is written after its documentation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trainer.errors import Away, ConfigError
+from trainer.evaluation.endpoint import Endpoint
+from trainer.evaluation.samples import Sampling
+from trainer.evaluation.together import tasks
+from trainer.service import Peer, Service
+
+if TYPE_CHECKING:
+    from trainer.engines.process import VllmProcess
+
+LOG = "vllm.log"
+PROMPT_ROOM = 8192  # tokens of a prompt that room is made for
+LOOK_SECONDS = 0.5
+EDGE_BYTES = 1 << 20  # of a file's beginning and end that its fingerprint knows
+
+
+@dataclass(frozen=True)
+class Model:
+    """Which one, and how it is served."""
+
+    name: str  # a folder, a name on the hub, or a URL
+    served_name: str = ""  # at a URL that serves several
+    dtype: str = "auto"
+    devices: str = ""  # CUDA_VISIBLE_DEVICES of what is started
+    tensor_parallel: int = 1
+    gpu_memory: float = 0.9
+    max_model_len: int = 0  # 0: room for a prompt and the longest answer, or as much as the model has
+    server_arguments: tuple[str, ...] = ()
+    batch_invariant: bool = False  # VLLM_BATCH_INVARIANT: see docs/evaluation.md
+    key_variable: str = "OPENAI_API_KEY"
+    patience_seconds: float = 1800.0
+
+    @property
+    def is_url(self) -> bool:
+        """Whether somebody serves it already."""
+        return self.name.startswith(("http://", "https://"))
+
+    @property
+    def fingerprint(self) -> str:
+        """Another one for other weights, where they are in a folder; else nothing is known.
+
+        Of each file of weights its name, its size, and its first and last megabyte: all of it would take minutes.
+        """
+        folder = Path(self.name)
+        if self.is_url or not folder.is_dir():
+            return ""
+        known = hashlib.blake2b(digest_size=8)
+        for path in sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin")):
+            known.update(f"{path.name} {path.stat().st_size} ".encode() + _edges(path))
+        return known.hexdigest()
+
+
+@asynccontextmanager
+async def served(
+    model: Model, sampling: Sampling, folder: Path, notice: Callable[[str], None], is_plain: bool = False
+) -> AsyncIterator[Endpoint]:
+    """Someone to ask. What was started for it, with its log in `folder`, is ended afterwards.
+
+    Raises Away if it does not come or dies: whoever evaluates begins again where he was.
+    """
+    if model.is_url:
+        async with _endpoint(model, model.name, sampling, notice, is_plain) as endpoint:
+            yield endpoint
+        return
+    process = _process(model, sampling, folder)
+    try:
+        process.start()
+        async with tasks() as group:
+            death = group.create_task(_until_it_dies(process))
+            async with _endpoint(model, process.url, sampling, notice, is_plain) as endpoint:
+                yield endpoint
+            death.cancel()
+    finally:
+        await asyncio.to_thread(process.end)
+
+
+@asynccontextmanager
+async def _endpoint(
+    model: Model, url: str, sampling: Sampling, notice: Callable[[str], None], is_plain: bool
+) -> AsyncIterator[Endpoint]:
+    peer = Peer(
+        url=url.rstrip("/").removesuffix("/v1"),
+        patience_seconds=model.patience_seconds,
+        key_variable=model.key_variable,
+        name="model's server",
+        url_setting="MODEL",
+        patience_setting="--patience",
+        answer_seconds=max(model.patience_seconds, 24 * 3600.0),  # a long queue and a long answer are no trouble
+    )
+    service = Service(peer, notice)
+    try:
+        yield await Endpoint(service, sampling, model.served_name, is_plain).meet()
+    finally:
+        await service.close()
+
+
+def _process(model: Model, sampling: Sampling, folder: Path) -> VllmProcess:
+    """Not started yet. Raises ConfigError where there is no vLLM, or no such model."""
+    try:
+        from transformers import AutoConfig
+
+        from trainer.engines.environment import has_gpu
+        from trainer.engines.process import CPU_ARGUMENTS, VllmProcess
+    except ImportError as trouble:
+        raise ConfigError(
+            f"to serve {model.name} vLLM is needed here ({trouble}): pip install 'proctor[trainer]', "
+            "or give the URL of a server that has the model"
+        ) from None
+    try:
+        config = AutoConfig.from_pretrained(model.name)
+    except (OSError, ValueError) as trouble:
+        raise ConfigError(f"no model in {model.name!r}: {trouble}") from None
+    room = model.max_model_len or _room(config, sampling)
+    arguments = [
+        *("--model", model.name, "--dtype", model.dtype, "--seed", str(sampling.seed)),
+        *("--max-model-len", str(room), "--tensor-parallel-size", str(model.tensor_parallel)),
+        *("--generation-config", "vllm", "--disable-uvicorn-access-log"),
+        *(("--gpu-memory-utilization", str(model.gpu_memory)) if has_gpu() else CPU_ARGUMENTS),
+        *model.server_arguments,
+    ]
+    environment = {"VLLM_BATCH_INVARIANT": "1"} if model.batch_invariant else {}
+    if model.devices:
+        environment["CUDA_VISIBLE_DEVICES"] = model.devices
+    return VllmProcess(arguments, folder / LOG, environment=environment)
+
+
+def _room(config: object, sampling: Sampling) -> int:
+    wanted = sampling.max_tokens + PROMPT_ROOM
+    text = config.get_text_config() if hasattr(config, "get_text_config") else config
+    return min(wanted, int(getattr(text, "max_position_embeddings", 0) or wanted))
+
+
+async def _until_it_dies(process: VllmProcess) -> None:
+    while process.is_running:
+        await asyncio.sleep(LOOK_SECONDS)
+    raise Away(f"vLLM ended. The end of {process.log}:\n{process.tail()}")
+
+
+def _edges(path: Path) -> bytes:
+    with path.open("rb") as file:
+        first = file.read(EDGE_BYTES)
+        file.seek(max(path.stat().st_size - EDGE_BYTES, 0))
+        return first + file.read(EDGE_BYTES)
