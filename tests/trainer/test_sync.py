@@ -14,11 +14,10 @@ from torch import Tensor
 
 from tests.trainer.vllm_world import PROBE, Policy, World, prompts
 from trainer.errors import StaleWeights
-from trainer.sync.base import Delivery
 from trainer.sync.bucket import pack, unpack
 from trainer.sync.checksum import Checksum, bits, on_device
+from trainer.sync.delivery import Delivery, check
 from trainer.sync.direct import DirectTransport
-from trainer.sync.syncer import check
 
 CPU = torch.device("cpu")
 CLOSE = 1e-4  # nats
@@ -70,7 +69,7 @@ def test_a_sync_that_fails_in_silence_is_found(
 def test_the_probe_alone_finds_weights_that_nobody_loaded(
     world: World, policy: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trainer.sync.syncer.check", lambda *_: None)
+    monkeypatch.setattr("trainer.sync.base.check", lambda *_: None)
     with world.sabotaged("ignore"), pytest.raises(StaleWeights, match=r"off by up to 0\.\d+|off by up to \d"):
         world.sync(world.policy(seed=8))
 
@@ -122,13 +121,6 @@ def tensors() -> dict[str, Tensor]:
     }
 
 
-def summed(named: dict[str, Tensor]) -> Checksum:
-    total = Checksum()
-    for name, tensor in named.items():
-        total.add(name, tensor)
-    return total
-
-
 def test_a_checksum_is_of_all_bits_in_any_order_fused_or_apart() -> None:
     one, two = tensors()["q"], tensors()["k"]
     assert bits(torch.cat([one, two])) == bits(one) + bits(two) == bits(torch.cat([two, one]))
@@ -148,8 +140,8 @@ def test_a_checksum_wraps_and_is_the_same_on_a_device(monkeypatch: pytest.Monkey
 def test_two_that_changed_places_are_told_by_their_names() -> None:
     named = {"a": torch.ones(3), "b": torch.zeros(3)}
     swapped = {"a": named["b"], "b": named["a"]}
-    assert summed(named).plain == summed(swapped).plain
-    assert summed(named).named != summed(swapped).named
+    assert Checksum.of(named.items()).plain == Checksum.of(swapped.items()).plain
+    assert Checksum.of(named.items()).named != Checksum.of(swapped.items()).named
 
 
 @pytest.mark.parametrize("bucket_bytes", [1, 64, 600, 1 << 20])
@@ -184,11 +176,10 @@ def test_direct_hands_over_the_tensors_and_what_came_is_what_was_sent() -> None:
             came.update({name: tensor.clone() for name, tensor in arguments[0]})
         answer: Future[list[dict[str, Any]]] = Future()
         version = arguments[0] if method == "proctor_end" else -1
-        answer.set_result([{"version": version, "received": summed(came).as_json(), "held": None}])
+        answer.set_result([{"version": version, "received": Checksum.of(came.items()).as_json(), "held": None}])
         return answer
 
-    delivery = DirectTransport(call, 256).send(3, tensors().items())
-    check(delivery, 3)
+    DirectTransport(call, 256).send(3, tensors().items())
     assert came.keys() == tensors().keys()
 
 
@@ -196,12 +187,12 @@ def test_direct_hands_over_the_tensors_and_what_came_is_what_was_sent() -> None:
     ("change", "said"),
     [
         ({"version": 2}, "worker 1 of vLLM has version 2 and should have 3"),
-        ({"received": summed({}).as_json()}, "received other weights than were sent"),
+        ({"received": Checksum.of([]).as_json()}, "received other weights than were sent"),
         ({"held": {"torch.float32": 1}}, "does not hold it"),
     ],
 )
 def test_each_worker_is_looked_at(change: dict[str, Any], said: str) -> None:
-    sent = summed({"a": torch.ones(3)})
+    sent = Checksum.of([("a", torch.ones(3))])
     good = {"version": 3, "received": sent.as_json(), "held": sent.plain}
     delivery = Delivery(sent, [good, good], 12, 0.0)
     check(delivery, 3)

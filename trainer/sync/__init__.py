@@ -1,4 +1,4 @@
-"""How weights come to vLLM and into it, and that they did: file, gloo, nccl, ipc, direct. See `syncer`."""
+"""How weights come to vLLM and into it, and that they did: file, gloo, nccl, ipc, direct; or a delta. See `syncer`."""
 
 from trainer.sync.syncer import Synced, Syncer
 

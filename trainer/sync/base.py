@@ -6,34 +6,36 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Any
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
 
 from trainer.sync.bucket import Bucket, pack
 from trainer.sync.checksum import Checksum
+from trainer.sync.delivery import Delivery, Report, check
 
 Weights = Iterable[tuple[str, Tensor]]  # by the names that the model's own folder has, each once; tied ones once
-Report = dict[str, Any]
 Call = Callable[..., "Future[list[Report]]"]  # (method, *arguments) → the answers of all workers, one day
+Begin = Literal["full", "kept", "delta"]  # what vLLM is told to expect; kept: full, and a copy is to be kept
 
 
-@dataclass(frozen=True)
-class Delivery:
-    """What was sent, and what each worker says of it."""
+class Sender(Protocol):
+    """Gives vLLM weights, and may do so in more than one way."""
 
-    sent: Checksum
-    reports: list[Report]
-    bytes: int
-    seconds: float
+    def send(self, version: int, weights: Weights) -> Delivery:
+        """All of them, each looked at once and in order. Raises Interrupted; StaleWeights if they did not arrive.
+
+        From the thread that calls it, which may be the one that must gather the weights; never from an event loop,
+        which must run meanwhile.
+        """
+
+    def close(self) -> None:
+        """Let go of what was made for it."""
 
 
 class Transport(ABC):
-    """Sends from the thread that calls it, which may be the one that must gather the weights; never from an event
-    loop, which must run meanwhile.
-    """
+    """See Sender."""
 
     device = torch.device("cpu")  # where buckets are made
 
@@ -41,20 +43,24 @@ class Transport(ABC):
         self._call = call
         self._bucket_bytes = bucket_bytes
 
-    def send(self, version: int, weights: Weights) -> Delivery:
-        """All of them, each looked at once and in order. Raises Interrupted, StaleWeights."""
+    def send(
+        self, version: int, weights: Weights, begin: Begin = "full", coded: Callable[[Weights], Weights] = iter
+    ) -> Delivery:
+        """See Sender; `coded`: what travels in their place."""
         began, sent, size = time.monotonic(), Checksum(), 0
 
         def buckets() -> Iterable[Bucket]:
             nonlocal size
-            for bucket in pack(sent.over(weights), self._bucket_bytes, self.device):
+            for bucket in pack(coded(sent.over(weights)), self._bucket_bytes, self.device):
                 size += bucket.payload.numel()
                 yield bucket
 
-        self._call("proctor_begin").result()
+        self._call("proctor_begin", begin).result()
         self._deliver(buckets())
         reports = self._call("proctor_end", version).result()
-        return Delivery(sent, reports, size, time.monotonic() - began)
+        delivery = Delivery(sent, reports, size, time.monotonic() - began)
+        check(delivery, version)
+        return delivery
 
     @abstractmethod
     def _deliver(self, buckets: Iterable[Bucket]) -> None:

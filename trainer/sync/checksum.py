@@ -29,6 +29,14 @@ class Checksum:
     named: dict[str, int] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, weights: Iterable[tuple[str, Tensor]]) -> Checksum:
+        """Of all of them."""
+        made = cls()
+        for name, tensor in weights:
+            made.add(name, tensor)
+        return made
+
     def add(self, name: str, tensor: Tensor) -> None:
         """Take in a tensor of any shape."""
         dtype, total = str(tensor.dtype), bits(tensor)

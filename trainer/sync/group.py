@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 import torch
 
 from trainer.engines.base import Interrupted
-from trainer.sync.base import Call, Report, Transport
+from trainer.sync.base import Call, Transport
 from trainer.sync.bucket import Bucket
 from trainer.sync.circle import Circle, address_towards
+from trainer.sync.delivery import Report
 
 LOOK_SECONDS = 0.0005
 

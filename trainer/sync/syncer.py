@@ -19,10 +19,11 @@ from typing import Any
 from torch import Tensor
 
 from trainer.config import Config
-from trainer.engines.base import Engine, Interrupted
+from trainer.engines.base import Engine, Interrupted, Notice
 from trainer.errors import StaleWeights
-from trainer.sync.base import Call, Delivery, Transport, Weights
-from trainer.sync.checksum import Checksum
+from trainer.sync.base import Call, Sender, Transport, Weights
+from trainer.sync.delivery import Delivery, Kind
+from trainer.sync.delta import Delta
 from trainer.sync.direct import DirectTransport
 from trainer.sync.file import FileTransport
 from trainer.sync.group import GroupTransport
@@ -41,24 +42,28 @@ class Synced:
     seconds: float  # from the pause to the probe's end
     gap: float  # the most that the probe was off, in nats
     is_held_compared: bool  # whether also what vLLM holds was compared, bit by bit
+    kind: Kind  # what arrived: after a delta that went wrong, a full one
+    density: float  # of a delta: the share of the numbers that changed; of a full one: 1
 
 
 class Syncer:
     """Used from the thread that trains, while the engine's event loop runs in another."""
 
-    def __init__(self, engine: Engine, begin: Begin, transport: Transport, probe_ids: Sequence[int], max_gap: float):
+    def __init__(self, engine: Engine, begin: Begin, sender: Sender, probe_ids: Sequence[int], max_gap: float):
         """`probe_ids`: some tokens that the model may well see, two at least."""
         self._engine = engine
         self._begin = begin
-        self._transport = transport
+        self._sender = sender
         self._ids = list(probe_ids)
         self._max_gap = max_gap
 
     @classmethod
-    def of(cls, config: Config, engine: Engine, begin: Begin, probe_ids: Sequence[int]) -> Syncer:
+    def of(
+        cls, config: Config, engine: Engine, begin: Begin, probe_ids: Sequence[int], notice: Notice = print
+    ) -> Syncer:
         """As the configuration says."""
-        transport = transport_of(config, lambda method, *arguments: begin(engine.rpc(method, *arguments)))
-        return cls(engine, begin, transport, probe_ids, config.sync.probe_bound(config.model.dtype))
+        sender = sender_of(config, lambda method, *arguments: begin(engine.rpc(method, *arguments)), notice)
+        return cls(engine, begin, sender, probe_ids, config.sync.probe_bound(config.model.dtype))
 
     def send(self, version: int, weights: Weights, score: Score) -> Synced | None:
         """Have vLLM sample with these weights. Raises StaleWeights, Away.
@@ -81,17 +86,18 @@ class Syncer:
                 f"to {gap:.3g}, more than {self._max_gap:g} (sync.max_probe_gap): it does not compute with them"
             )
         self._begin(_called(self._engine.synced, version)).result()
-        return Synced(version, delivery.bytes, time.monotonic() - began, gap, _is_held(delivery))
+        seconds = time.monotonic() - began
+        is_compared, kind = delivery.is_held_compared, delivery.kind
+        return Synced(version, delivery.bytes, seconds, gap, is_compared, kind, delivery.density)
 
     def close(self) -> None:
-        """Let go of the transport."""
-        self._transport.close()
+        """Let go of the way that weights take."""
+        self._sender.close()
 
     def _delivered(self, version: int, stream: Iterator[tuple[str, Tensor]]) -> Delivery | None:
         try:
             self._do(self._engine.pause())
-            delivery = self._transport.send(version, stream)
-            check(delivery, version)
+            delivery = self._sender.send(version, stream)
             self._do(self._engine.resume())
         except Interrupted:
             return None
@@ -110,31 +116,14 @@ class Syncer:
         return self._begin(work).result()
 
 
-def check(delivery: Delivery, version: int) -> None:
-    """Whether all workers have what was sent. Raises StaleWeights with figures."""
-    for number, report in enumerate(delivery.reports):
-        who = f"worker {number} of vLLM"
-        if report["version"] != version:
-            raise StaleWeights(f"{who} has version {report['version']} and should have {version}")
-        if report["received"] != delivery.sent.as_json():
-            raise StaleWeights(f"{who} received other weights than were sent: {_differ(delivery.sent, report)}")
-        if report["held"] is not None and report["held"] != delivery.sent.plain:
-            raise StaleWeights(
-                f"{who} received version {version} and its model does not hold it: the bits add up to "
-                f"{report['held']}, and should to {delivery.sent.plain}"
-            )
-
-
-def _differ(sent: Checksum, report: dict[str, Any]) -> str:
-    return f"{report['received']}, and should be {sent.as_json()}"
-
-
-def _is_held(delivery: Delivery) -> bool:
-    return all(report["held"] is not None for report in delivery.reports)
-
-
 async def _called(call: Callable[[int], None], version: int) -> None:
     call(version)
+
+
+def sender_of(config: Config, call: Call, notice: Notice) -> Sender:
+    """As the configuration says."""
+    transport = transport_of(config, call)
+    return Delta(transport, call, config.sync.full_every, notice) if config.sync.delta else transport
 
 
 def transport_of(config: Config, call: Call) -> Transport:
