@@ -1,7 +1,8 @@
 """Every knob of a run: typed, frozen, from a TOML file and `section.key=value` on the command line.
 
 What a file does not say comes from the algorithm that it names (`algorithms.py`), and then from here. A key that is
-not known is an error. A run saves what all this came to as `config.json`, which can be given in place of the file.
+not known is an error. A run saves what all this came to as `config.json`, which can be given in place of the file; so
+can the bare name of a configuration that is shipped, in configs/. What changes while a run goes on: `schedule.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from trainer.algorithms import ALGORITHMS
 from trainer.errors import ConfigError
+from trainer.schedule import Stage
+
+CONFIGS = Path(__file__).with_name("configs")  # those that are shipped
 
 
 class Section(BaseModel):
@@ -42,7 +47,18 @@ class Data(Section):
     format: Literal["chat", "think_answer", "plain"] = "chat"  # see prompts.py
     system: str = ""
     max_prompt_tokens: int = Field(2048, ge=1)  # longer ones are left out, and counted
-    shuffle: bool = True
+    order: Literal["shuffled", "file", "easiest_first"] = "shuffled"  # within a source
+    difficulty: tuple[float, float] | None = None  # only problems whose own is from … to …; none: all
+    mixture: Mapping[str, float] = {}  # of sources, in any unit; each is named, 0 leaves it out; empty: as they are
+
+    @model_validator(mode="after")
+    def _can_be(self) -> Data:
+        if self.difficulty and not 0 <= self.difficulty[0] <= self.difficulty[1] <= 1:
+            raise ValueError(f"difficulty: {list(self.difficulty)} is no range between 0 and 1")
+        shares = self.mixture.values()
+        if shares and not (all(0 <= share < inf for share in shares) and any(shares)):
+            raise ValueError("mixture: shares are numbers from 0 on, and not all of them 0")
+        return self
 
 
 class Rollout(Section):
@@ -68,7 +84,9 @@ class RewardService(Section):
 
     url: str = "http://127.0.0.1:8080"
     key_variable: str = "PROCTOR_API_KEY"  # the environment variable that holds the key, if there is one
-    extraction: Literal["last_block", "first_block", "all_blocks", "answer_tag", "whole"] = "last_block"
+    extraction: Literal[
+        "last_block", "first_block", "all_blocks", "answer_tag", "whole", "boxed", "boxed_after_thinking"
+    ] = "last_block"
     scheme: Mapping[str, Any] = {"scheme": "all_or_nothing"}
     limits: Mapping[str, Any] = {}  # over what the problem says
     tests: int = Field(0, ge=0)  # so many of a problem's tests, the same for its whole group; 0: all
@@ -85,7 +103,14 @@ class Buffer(Section):
 
     drop_flat: bool = False  # dynamic sampling: groups without a difference are replaced
     max_generations: int = Field(10, ge=1)  # batches sampled for one that is trained on; then as many as there are
-    depth: Literal[0] = 0  # batches ahead
+    depth: int = Field(0, ge=0)  # batches ahead: 0 is on-policy, 1 samples the next batch while one is learnt from
+    max_staleness: int | None = Field(None, ge=0)  # of a token, in versions of the weights; none: as many as `depth`
+    late: Literal["wait", "drop"] = "wait"  # what to do with samples that would be too old by the next batch
+
+    @property
+    def oldest(self) -> int:
+        """How many versions a token's weights may be behind those that learn from it."""
+        return self.depth if self.max_staleness is None else self.max_staleness
 
 
 class Advantage(Section):
@@ -162,10 +187,27 @@ class Sync(Section):
     bucket_bytes: int = Field(256 << 20, ge=1)
     max_probe_gap: float = 0.0  # |Δ log-prob| of a probe after each sync; 0: 0.001 in float32, 0.5 in bfloat16
     timeout_seconds: float = 600.0
+    delta: bool = False  # only what changed; costs a copy of the weights in our memory and one in each vLLM worker's
+    full_every: int = Field(10, ge=1)  # with delta: one sync in so many is of all weights
+
+    @model_validator(mode="after")
+    def _can_be_delta(self) -> Sync:
+        if self.delta and self.transport in ("ipc", "direct"):
+            raise ValueError(f"delta is for what travels (file, gloo, nccl): by {self.transport!r} nothing is sent")
+        return self
 
     def probe_bound(self, dtype: str) -> float:
         """The most that a probe may be off, in nats."""
         return self.max_probe_gap or (1e-3 if dtype == "float32" else 0.5)
+
+
+class Checkpoint(Section):
+    """What is kept of a run, so that it can go on."""
+
+    every: int = Field(0, ge=0)  # steps; 0: none is made, but for the model at the end
+    keep: int = Field(3, ge=1)  # of the newest
+    keep_every: int = Field(0, ge=0)  # and those whose step this divides; 0: no others
+    resume: bool = False  # go on from the newest, if there is one
 
 
 class Watch(Section):
@@ -201,7 +243,9 @@ class Config(Section):
     optimiser: Optimiser = Optimiser()
     deepspeed: DeepSpeed = DeepSpeed()
     sync: Sync = Sync()
+    checkpoint: Checkpoint = Checkpoint()
     watch: Watch = Watch()
+    stages: tuple[Stage, ...] = ()  # see schedule.py
 
     @model_validator(mode="after")
     def _fits(self) -> Config:
@@ -218,15 +262,62 @@ class Config(Section):
             raise ValueError("optimiser.minibatches: a group is never cut, so at most rollout.prompts")
         return self
 
+    @model_validator(mode="after")
+    def _stages_fit(self) -> Config:
+        begins = [stage.begin for stage in self.stages]
+        if begins != sorted(set(begins)):
+            raise ValueError(f"stages begin at {begins}: each must begin after the one before it")
+        for begin in begins:
+            try:
+                tokens = self.at(begin).rollout.max_tokens
+            except ValidationError as trouble:
+                raise ValueError("; ".join(f"from step {begin} on: {line}" for line in _lines(trouble))) from None
+            if 0 < self.rollout.max_model_len <= tokens:
+                raise ValueError(
+                    f"from step {begin} on: rollout.max_tokens is {tokens}, but vLLM is started with room for "
+                    f"{self.rollout.max_model_len} in all (rollout.max_model_len)"
+                )
+        return self
+
+    def at(self, step: int) -> Config:
+        """What holds in a step, from 1: this, with what the stages until then say. It has no stages itself."""
+        begun = [stage for stage in self.stages if stage.begin <= step]
+        if not begun:
+            return self
+        said = self.model_dump(mode="json", exclude={"stages"})
+        for stage in begun:
+            said = stage.over(said)
+        return Config.model_validate_json(json.dumps(said))
+
+    @property
+    def plans(self) -> list[Config]:
+        """What holds in each stage, the first one included."""
+        return [self.at(begin) for begin in (1, *(stage.begin for stage in self.stages))]
+
+    @property
+    def longest(self) -> int:
+        """The most tokens that prompt and response may have in any stage: what vLLM must have room for."""
+        lengths = [plan.data.max_prompt_tokens + plan.rollout.max_tokens for plan in self.plans]
+        return self.rollout.max_model_len or max(lengths)
+
     @property
     def folder(self) -> Path:
         """Where everything about this run is."""
         return Path(self.out) / self.name
 
 
+def shipped() -> list[str]:
+    """The names of the configurations that come with the trainer."""
+    return sorted(path.stem for path in CONFIGS.glob("*.toml"))
+
+
 def load(path: Path, overrides: Sequence[str] = ()) -> Config:
-    """The configuration in a file, with `section.key=value` over it. Raises ConfigError."""
+    """The configuration in a file, or that is shipped under this name, with `section.key=value` over it.
+
+    Raises ConfigError.
+    """
     try:
+        path = _found(path)
         text = path.read_text()
         said = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (OSError, ValueError) as trouble:
@@ -244,8 +335,21 @@ def resolve(said: Mapping[str, Any], origin: str = "the configuration") -> Confi
     try:
         return Config.model_validate_json(json.dumps(_over(ALGORITHMS[name].settings, said)))
     except ValidationError as trouble:
-        lines = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in trouble.errors()]
-        raise ConfigError("\n  ".join([f"{origin}:", *lines])) from None
+        raise ConfigError("\n  ".join([f"{origin}:", *_lines(trouble)])) from None
+
+
+def _lines(trouble: ValidationError) -> list[str]:
+    """What is wrong, and where."""
+    return [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in trouble.errors()]
+
+
+def _found(path: Path) -> Path:
+    """A bare name that is no file is one of ours. Raises ConfigError if it is neither."""
+    if path.is_file() or path.name != str(path) or path.suffix in (".toml", ".json"):
+        return path
+    if path.name not in shipped():
+        raise ConfigError(f"{path}: neither a file nor a shipped configuration; there are {', '.join(shipped())}")
+    return CONFIGS / f"{path.name}.toml"
 
 
 def _override(text: str) -> dict[str, Any]:

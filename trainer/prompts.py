@@ -17,9 +17,10 @@ from typing import Any, Protocol
 from jinja2 import TemplateError
 
 from trainer.config import Config, Data
-from trainer.data import Cursor, Problem, Problems
+from trainer.data import Problem, Problems
 from trainer.episode import Prompt
 from trainer.errors import ConfigError
+from trainer.mixture import Mixture
 
 THINK_ANSWER = (
     "First work out how to solve the problem, between <think> and </think>. "
@@ -56,7 +57,8 @@ class Prompts:
         self._data = data
         self._tokenizer = tokenizer
         self._problems = Problems([Path(each) for each in data.train], self._is_short_enough)
-        self._cursor = Cursor(self._problems, seed, data.shuffle)
+        self._mixture = Mixture(self._problems, seed, data.order)
+        self.at(data)
 
     @classmethod
     def of(cls, config: Config) -> Prompts:
@@ -67,7 +69,10 @@ class Prompts:
             tokenizer = AutoTokenizer.from_pretrained(config.model.path)
         except (OSError, ValueError) as trouble:
             raise ConfigError(f"model.path: no tokenizer in {config.model.path!r}: {trouble}") from None
-        return cls(config.data, tokenizer, config.seed)
+        prompts = cls(config.data, tokenizer, config.seed)
+        for plan in config.plans:
+            prompts.check(plan.data)
+        return prompts
 
     def __len__(self) -> int:
         """How many an epoch has."""
@@ -80,25 +85,37 @@ class Prompts:
 
     @property
     def epoch(self) -> int:
-        """Of the next prompt, from 0."""
-        return self._cursor.epoch
+        """Of the next prompt, from 0; with a mixture, of the source that was seen least often."""
+        return self._mixture.epoch
 
     @property
     def first(self) -> Prompt:
         """Of the files, whatever was taken."""
         return self._prompt(self._problems[0])
 
+    def by_id(self, name: str) -> Prompt:
+        """Of the problem with this id, whatever was taken. Raises ConfigError if there is none."""
+        return self._prompt(self._problems.by_id(name))
+
+    def at(self, data: Data) -> None:
+        """From here on: this mixture and this range of difficulty, of what a stage says. ConfigError: see `check`."""
+        self._mixture.choose(data.mixture, data.difficulty)
+
+    def check(self, data: Data) -> None:
+        """Raises ConfigError if `at` would: a source without a name or a share, or without problems so hard."""
+        self._mixture.check(data.mixture, data.difficulty)
+
     def take(self, count: int) -> list[Prompt]:
         """The next, from one epoch into the next."""
-        return [self._prompt(problem) for problem in self._cursor.take(count)]
+        return [self._prompt(problem) for problem in self._mixture.take(count)]
 
     def state(self) -> dict[str, Any]:
-        """Where we are, for a checkpoint."""
-        return self._cursor.state()
+        """Where we are, for a checkpoint: plain data."""
+        return self._mixture.state()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from there. Raises ConfigError if the data is not the same."""
-        self._cursor.restore(state)
+        """Go on from there, with what held there. Raises ConfigError if the data is not the same."""
+        self._mixture.restore(state)
 
     def _prompt(self, problem: Problem) -> Prompt:
         return Prompt(problem.id, encode(problem, self._data, self._tokenizer), problem.grading, problem.source)

@@ -43,6 +43,10 @@ def test_the_least_that_can_be_said(tmp_path: Path) -> None:
         ("[buffer]\ndepth = 'deep'", "buffer.depth"),
         ("[rollout]\nmax_tokens = 8\n[reward]\noverlong_buffer = 9", "a response has only 8 tokens"),
         ("steps = 0", "steps"),
+        ("data.shuffle = true", "data.shuffle: Extra inputs"),
+        ("data.order = 'random'", "data.order"),
+        ("data.difficulty = [0.5, 0.2]", "no range between 0 and 1"),
+        ("data.difficulty = [0.5, 1.2]", "no range between 0 and 1"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(tmp_path: Path, more: str, said: str) -> None:
@@ -173,3 +177,22 @@ def test_nothing_can_be_changed_afterwards() -> None:
     with pytest.raises(ValueError, match="frozen"):
         config.steps = 3  # type: ignore[misc]
     assert json.loads(config.model_dump_json())["steps"] == Config.model_fields["steps"].default
+
+
+def test_a_shipped_configuration_is_known_by_its_bare_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = load(Path("archer_1.5b"), ["rollout.prompts=32"])
+    assert (config.name, config.rollout.prompts) == ("archer_1.5b", 32)
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, "name = 'mine'", name="archer_1.5b")
+    assert load(Path("archer_1.5b")).name == "mine", "a file of that name is meant"
+
+
+@pytest.mark.parametrize("name", ["archer", "configs/archer_1.5b", "archer_1.5b.toml"])
+def test_what_is_neither_a_file_nor_shipped_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as refusal:
+        load(Path(name))
+    assert ("there are archer_1.5b" in str(refusal.value)) == (name == "archer")
+    assert str(refusal.value).startswith(name)

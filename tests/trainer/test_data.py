@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from trainer.data import Cursor, Problems
+from trainer.data import Cursor, Order, Problems
 from trainer.errors import ConfigError
 
 TESTS = [{"type": "stdin", "input": "1", "output": "2"}]
@@ -26,8 +26,8 @@ def file(folder: Path, *lines: dict[str, Any] | str, name: str = "problems.jsonl
     return path
 
 
-def cursor(folder: Path, count: int, seed: int = 0, shuffle: bool = True) -> Cursor:
-    return Cursor(Problems([file(folder, *(line(f"p{each}") for each in range(count)))]), seed, shuffle)
+def cursor(folder: Path, count: int, seed: int = 0, order: Order = "shuffled") -> Cursor:
+    return Cursor(Problems([file(folder, *(line(f"p{each}") for each in range(count)))]), seed, order)
 
 
 def ids(problems: Any) -> list[str]:
@@ -68,6 +68,7 @@ def test_problems_are_read_by_place_though_lines_are_of_many_bytes(tmp_path: Pat
         (line("b", tests=[{"type": "guess"}]), "tests.0"),
         (line("b", limits={"cpu": 1}), "limits.cpu"),
         (line("b", code="print()"), "code"),
+        (line("b", difficulty=1.5), "difficulty"),
         (line(""), "id"),
         (line("a"), "is also at"),
     ],
@@ -125,7 +126,7 @@ def test_the_order_is_the_seeds(tmp_path: Path) -> None:
 
 
 def test_without_shuffling_the_order_is_the_files(tmp_path: Path) -> None:
-    assert ids(cursor(tmp_path, 3, shuffle=False).take(6)) == ["p0", "p1", "p2"] * 2
+    assert ids(cursor(tmp_path, 3, order="file").take(6)) == ["p0", "p1", "p2"] * 2
 
 
 @pytest.mark.parametrize("before", [0, 4, 10, 13, 20])

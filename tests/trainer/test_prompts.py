@@ -39,7 +39,7 @@ def prompts(folder: Path, *lines: dict[str, Any], template: str | None = TEMPLAT
     path.write_text(
         "".join(json.dumps({"id": str(number), "tests": TESTS} | each) + "\n" for number, each in enumerate(lines))
     )
-    return Prompts(Data(train=(str(path),), shuffle=False, **data), tokenizer(template), seed=0)
+    return Prompts(Data(train=(str(path),), order="file", **data), tokenizer(template), seed=0)
 
 
 def text(folder: Path, said: dict[str, Any], **data: Any) -> str:
@@ -120,6 +120,33 @@ def test_the_place_is_kept_and_found_again(tmp_path: Path) -> None:
     again = prompts(tmp_path, *lines)
     again.restore(made.state())
     assert [prompt.id for prompt in again.take(4)] == [prompt.id for prompt in made.take(4)]
+
+
+def test_a_prompt_is_found_by_its_id(tmp_path: Path) -> None:
+    made = prompts(
+        tmp_path, {"prompt": "a"}, {"prompt": "b"}, {"prompt": "too long"}, format="plain", max_prompt_tokens=5
+    )
+    assert made.by_id("1") == made.take(2)[1]
+    for name in ("2", "nobody"):
+        with pytest.raises(ConfigError, match=f"no problem '{name}'"):
+            made.by_id(name)
+
+
+def test_what_a_stage_asks_for_holds_from_the_next_prompt_on(tmp_path: Path) -> None:
+    lines = [{"prompt": str(number), "difficulty": number / 10} for number in range(10)]
+    made = prompts(tmp_path, *lines)
+    assert [prompt.id for prompt in made.take(3)] == ["0", "1", "2"]
+    made.at(Data(train=("x",), difficulty=(0.5, 0.6)))
+    assert [prompt.id for prompt in made.take(3)] == ["5", "6", "5"]
+
+
+def test_a_stage_without_problems_is_refused_before_the_run(tmp_path: Path) -> None:
+    prompts(tmp_path, {"prompt": "p", "difficulty": 0.5})
+    tokenizer().save_pretrained(tmp_path / "model")
+    said = {"model": {"path": str(tmp_path / "model")}, "data": {"train": [str(tmp_path / "problems.jsonl")]}}
+    Prompts.of(resolve(said | {"stages": [{"begin": 5, "data": {"difficulty": [0.5, 1]}}]}))
+    with pytest.raises(ConfigError, match=r"from 0\.6 to 1"):
+        Prompts.of(resolve(said | {"stages": [{"begin": 5, "data": {"difficulty": [0.6, 1]}}]}))
 
 
 def test_the_tokenizer_is_the_models(tmp_path: Path) -> None:
