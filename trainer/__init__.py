@@ -1,10 +1,10 @@
 """A slim trainer: reinforcement learning of code models, with rewards from real executions.
 
-    data.py, prompts.py  problems, in the form that the model was trained for
+    data.py, mixture.py, prompts.py  problems, in the form that the model was trained for
                        │
     engines/     a request to vLLM for each sample ───────►  reward.py   graded the moment it is finished
                        │ episodes in groups
-                 collect.py    until there are enough that are worth training on
+                 collect.py    as many as the weights allow, and of these what is worth training on
                        │ a batch, told to all ranks
                  advantage.py  one number for each episode
                  batch.py      packed micro-batches, as many for each rank, about as long
@@ -16,11 +16,15 @@
                        │
                  train.py      the loop over all this, top to bottom
 
-    config.py, algorithms.py   every knob          clock.py, figures.py, report.py, page.py   how it goes
+    config.py, algorithms.py, schedule.py, configs/   every knob, and how it changes within a run
+    clock.py, figures.py, report.py, page.py          how it goes
+    checkpoint.py                                     where to go on from
+    evaluation/                                       what a model can do: `proctor evaluate`
+    sizing.py                                         what a run needs
 
 Rank 0 leads: it alone speaks to vLLM and to the reward service, in an event loop in a thread of its own. The other
-ranks do what they are told. Only `policy` knows DeepSpeed, only `engines` and `vllm_ext` know vLLM, only `reward` the
-service; the mathematics (`advantage`, `loss`, `logprob`) knows torch and nothing else.
+ranks do what they are told. Only `policy` knows DeepSpeed, only `engines` and `vllm_ext` know vLLM, only `service`,
+`grades` and `suites` the reward service; the mathematics (`advantage`, `loss`, `logprob`) knows torch and nothing else.
 
 Three things are never guessed. Token ids and their log-probabilities are those that vLLM sampled. The weights that
 vLLM has are compared with ours after each sync. And a sample without a verdict is no sample: it neither votes nor

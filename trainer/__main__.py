@@ -17,7 +17,7 @@ INTERRUPTED = 130
 def main(arguments: list[str] | None = None) -> int:
     """Train; the exit status."""
     parser = argparse.ArgumentParser(prog="proctor train", description="Train a code model on rewards from executions.")
-    parser.add_argument("config", type=Path, help="a TOML file, or the config.json of another run")
+    parser.add_argument("config", type=Path, help="a TOML file, another run's config.json, or a shipped one's name")
     parser.add_argument("overrides", nargs="*", metavar="section.key=value", help="over what the file says")
     parser.add_argument("--local_rank", help=argparse.SUPPRESS)  # what DeepSpeed's launcher says besides
     options = parser.parse_args(arguments)

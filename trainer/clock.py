@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-NAMES = ("generate", "wait", "train", "sync", "other")  # in the order of a step
+NAMES = ("generate", "wait", "train", "sync", "save", "other")  # in the order of a step
 
 
 class Clock:

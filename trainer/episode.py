@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
@@ -68,6 +68,22 @@ class Episode:
         """Of prompt and response."""
         return len(self.prompt.ids) + len(self.completion.ids)
 
+    def as_json(self) -> dict[str, Any]:
+        """All but the prompt, to the bit."""
+        return {
+            "completion": asdict(self.completion),
+            "reward": asdict(self.reward),
+            "penalty": self.penalty,
+            "is_masked": self.is_masked,
+            "is_silenced": self.is_silenced,
+        }
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any], prompt: Prompt) -> Episode:
+        """What `as_json` said, with its prompt."""
+        rest = {name: said[name] for name in ("penalty", "is_masked", "is_silenced")}
+        return cls(prompt, Completion(**said["completion"]), Reward(**said["reward"]), **rest)
+
 
 @dataclass(frozen=True)
 class Group:
@@ -92,6 +108,19 @@ class Group:
     def version(self) -> int:
         """The oldest weights that made any of it."""
         return min(episode.completion.version for episode in self.episodes)
+
+    def as_json(self) -> dict[str, Any]:
+        """To the bit; of the prompt only its id."""
+        return {
+            "prompt": self.prompt.id,
+            "number": self.number,
+            "episodes": [episode.as_json() for episode in self.episodes],
+        }
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any], prompt: Prompt) -> Group:
+        """What `as_json` said, with the prompt that it named."""
+        return cls(prompt, [Episode.from_json(each, prompt) for each in said["episodes"]], said["number"])
 
 
 @dataclass(frozen=True)

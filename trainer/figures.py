@@ -28,7 +28,11 @@ def figures_of(batch: Batch) -> dict[str, float]:
         "fault_share": _mean(each.reward.is_fault for each in episodes),
         "masked_share": _mean(each.is_masked for each in episodes),
         "grade_seconds": _mean(each.reward.seconds for each in episodes),
-        "tokens_a_second": sum(lengths) / max(batch.generating, 1e-9),
+        "staleness": _mean(batch.version - group.version for group in batch.groups),
+        "staleness_max": batch.staleness,
+        "groups_expired": batch.expired,
+        "mixed_share": _mean(each.completion.version != each.completion.last_version for each in episodes),
+        "tokens_a_second": sum(lengths) / max(batch.sampling, 1e-9),
         "reward_wait_share": max(batch.rewarding, 0.0) / max(batch.seconds, 1e-9),
     }
 

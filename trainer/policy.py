@@ -15,11 +15,13 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from trainer.config import Config, Optimiser
@@ -30,6 +32,8 @@ from trainer.ranks import Ranks
 
 DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 NEVER = 10**12
+STATE = "state"  # DeepSpeed's folder in a checkpoint
+CHANCE = "chance_{}.pt"  # of a rank
 
 
 class Objective(Protocol):
@@ -85,13 +89,20 @@ class Policy:
         assert self._reference is not None, "no KL term, no reference model"
         return self._scored(self._reference, micro)
 
-    def update(self, micro: Sequence[MicroBatch], objective: Objective, is_first: bool = False) -> Tally:
+    def update(
+        self,
+        micro: Sequence[MicroBatch],
+        objective: Objective,
+        is_first: bool = False,
+        settings: Optimiser | None = None,
+    ) -> Tally:
         """One step of the optimiser: down the gradient of the sum of `objective` over all micro-batches and ranks.
 
         Args:
             micro: this rank's, at least one.
             objective: see Objective.
             is_first: whether these weights are still those that `MicroBatch.old` was computed with.
+            settings: for the learning rate, if not those that the run began with.
 
         Returns:
             What this rank saw: the objective's own, grad_norm (over all ranks, before it is clipped), lr, and
@@ -99,7 +110,7 @@ class Policy:
         """
         prepared = self._prepared(micro, objective, is_first)
         tally = Tally()
-        lr = self._set_rate()
+        lr = self._set_rate(settings or self._config.optimiser)
         self._engine.train()
         for number, each in enumerate(micro, start=1):
             self._engine.set_gradient_accumulation_boundary(number == len(micro))
@@ -122,16 +133,43 @@ class Policy:
             with self._whole(parameter):
                 yield name, parameter.detach()
 
-    def save(self, folder: Path | str) -> None:
-        """The model and its tokenizer, as Hugging Face would find them; all there or not at all."""
-        folder = Path(folder)
-        state = {}
+    def save(self, folder: Path) -> None:
+        """The model and its tokenizer, as Hugging Face would find them; all there or not at all.
+
+        Raises OSError, on all ranks, if that could not be written.
+        """
+        state: dict[str, Tensor] = {}
+        troubles: list[str] = []
         for name, weight in self.weights():
             if self._ranks.is_leader:
                 state[name] = weight.to("cpu", copy=True)
         if self._ranks.is_leader:
-            self._write(folder, state)
-        self._ranks.wait()
+            with _noted(troubles):
+                self._write(folder, state)
+        self._agree(troubles)
+
+    def keep(self, folder: Path) -> None:
+        """All that `restore` needs: weights and optimiser to the bit, and generators of chance.
+
+        Raises OSError, on all ranks, if one could not write its part.
+        """
+        troubles: list[str] = []
+
+        def write(state_dict: Any, path: str) -> None:
+            with _noted(troubles):  # and not out of here, where DeepSpeed's other ranks would wait for this one
+                torch.save(state_dict, path)
+
+        self._engine.checkpoint_engine.save = write
+        kept = {"updates": self.updates}
+        self._engine.save_checkpoint(str(folder), tag=STATE, client_state=kept, save_latest=False)
+        write(_chance(), str(folder / CHANCE.format(self._ranks.rank)))
+        self._agree(troubles)
+
+    def restore(self, folder: Path) -> None:
+        """Go on as when `keep` wrote this, with as many ranks and the same ZeRO stage. It is unpickled: trust it."""
+        _, kept = self._engine.load_checkpoint(str(folder), tag=STATE)
+        self.updates = kept["updates"]
+        _set_chance(torch.load(folder / CHANCE.format(self._ranks.rank), weights_only=True))
 
     def close(self) -> None:
         """Let DeepSpeed forget its hooks and buffers."""
@@ -185,8 +223,7 @@ class Policy:
 
     # ── the step ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _set_rate(self) -> float:
-        settings = self._config.optimiser
+    def _set_rate(self, settings: Optimiser) -> float:
         rate = learning_rate(settings, self.updates, self._config.steps * settings.epochs * settings.minibatches)
         for group in self._engine.optimizer.param_groups:
             group["lr"] = rate
@@ -227,6 +264,11 @@ class Policy:
             return scorer.to(self._ranks.device)
         engine: nn.Module = self._shared(scorer, None)
         return engine
+
+    def _agree(self, troubles: list[str]) -> None:
+        """Raise on all ranks what was noted on any."""
+        if everyones := [trouble for own in self._ranks.gather(troubles) for trouble in own]:
+            raise OSError(everyones[0])
 
     def _whole(self, parameter: nn.Parameter) -> Any:
         """Within it the parameter is whole; does nothing but under ZeRO-3."""
@@ -315,6 +357,27 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
         nested = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
         merged[key] = _over(merged[key], value) if nested else value
     return merged
+
+
+@contextmanager
+def _noted(troubles: list[str]) -> Iterator[None]:
+    """What cannot be written is noted: a full disk is a RuntimeError for torch, and an error of its own elsewhere."""
+    try:
+        yield
+    except (OSError, RuntimeError, SafetensorError) as trouble:
+        troubles.append(str(trouble) or type(trouble).__name__)
+
+
+def _chance() -> dict[str, Tensor]:
+    """The generators' states."""
+    state = {"cpu": torch.get_rng_state()}
+    return state | {"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else state
+
+
+def _set_chance(state: Mapping[str, Tensor]) -> None:
+    torch.set_rng_state(state["cpu"])
+    if "cuda" in state and torch.cuda.is_available():
+        torch.cuda.set_rng_state(state["cuda"])
 
 
 def _adamw(scorer: nn.Module, settings: Optimiser) -> torch.optim.Optimizer:

@@ -66,12 +66,16 @@ class Ranks:
 
     def join_tallies(self, tally: Tally) -> Tally:
         """What all ranks have seen, on all ranks, added in the order of the ranks."""
-        everyone: list[Any] = [None] * self.size
-        dist.all_gather_object(everyone, tally, group=self._group)
         total = Tally()
-        for each in everyone:
+        for each in self.gather(tally):
             total.join(each)
         return total
+
+    def gather(self, own: T) -> list[T]:
+        """What each rank gives, on all ranks."""
+        everyone: list[Any] = [None] * self.size
+        dist.all_gather_object(everyone, own, group=self._group)
+        return everyone
 
     def concatenate(self, own: Tensor) -> Tensor:
         """The tensors [m] of all ranks, one after the other, on the host; m may differ."""

@@ -1,22 +1,25 @@
-"""The loop: collect a batch, learn from it, give vLLM the new weights, and say how it went.
+"""The loop: take a batch, learn from it, give vLLM the new weights, say how it went, and keep what was learnt.
 
-Rank 0 leads. It speaks to vLLM and to the reward service in an event loop in a thread of its own, and tells the other
-ranks what to do next: `Order`. All that is collective (a pass, a step, the gathering of weights) is done by all ranks
-upon an order, and nothing else is.
+Rank 0 leads. It speaks to vLLM and to the reward service in an event loop in a thread of its own, where samples go on
+being made while it learns (`buffer.depth`), and tells the other ranks what to do next: `Order`. All that is collective
+(a pass, a step, the gathering of weights) is done by all ranks upon an order, and nothing else is.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from trainer.advantage import advantages
 from trainer.batch import collate, minibatches, pack, weights
+from trainer.checkpoint import ENGINE, MODEL, Checkpoint, Checkpoints
 from trainer.clock import Clock
 from trainer.collect import Batch, Collector
 from trainer.config import Config
@@ -41,29 +44,56 @@ LOOK_SECONDS = 0.2  # how often the leader asks whether an engine that came back
 class Order:
     """What all ranks do next."""
 
-    what: Literal["learn", "show", "save", "end"]
+    what: Literal["learn", "show", "keep", "save", "end"]
+    step: int = 0
     groups: Sequence[Sequence[Row]] = ()
     probe: Sequence[int] = ()
-    folder: str = ""
+    folder: Path = Path()
 
 
 def run(config: Config) -> None:
     """Train. Raises TrainerError."""
     ranks = Ranks.join()
+    checkpoint = ranks.tell(beginning(config, ranks.size) if ranks.is_leader else None)
     learner = Learner(config, Policy(config, ranks), ranks)
+    if checkpoint:
+        learner.policy.restore(checkpoint.engine)
     if ranks.is_leader:
-        lead(config, learner, ranks)
+        lead(config, learner, ranks, checkpoint)
     else:
         learner.follow()
         learner.policy.close()
     ranks.close()
 
 
-def lead(config: Config, learner: Learner, ranks: Ranks) -> None:
+def beginning(config: Config, ranks: int) -> Checkpoint | None:
+    """Where to go on from, if not from nothing. Raises ConfigError."""
+    if not config.checkpoint.resume:
+        if (config.folder / METRICS).exists():
+            raise ConfigError(
+                f"{config.folder} has a run in it already: go on with it by checkpoint.resume=true, "
+                "give this one another name, or remove that one"
+            )
+        return None
+    checkpoint = Checkpoints(config.folder).newest(lambda text: print(text, file=sys.stderr))
+    if checkpoint:
+        check_same(checkpoint.state(), config, ranks)
+    return checkpoint
+
+
+def check_same(state: Mapping[str, Any], config: Config, ranks: int) -> None:
+    """Whether DeepSpeed can go on with it. Raises ConfigError."""
+    then, now = (state["ranks"], state["zero"]), (ranks, config.deepspeed.zero)
+    if then != now:
+        raise ConfigError(
+            f"the checkpoint was made by {then[0]} ranks with deepspeed.zero = {then[1]}, and these are {now[0]} with "
+            f"{now[1]}: go on as then, or begin a run of another name from its model (model.path = CHECKPOINT/model)"
+        )
+
+
+def lead(config: Config, learner: Learner, ranks: Ranks, checkpoint: Checkpoint | None) -> None:
     """What only rank 0 does. Raises TrainerError."""
-    if (config.folder / METRICS).exists():
-        raise ConfigError(f"{config.folder} has a run in it already: give this one another name, or remove that one")
-    report = Report(config)
+    report = Report(config, checkpoint.step if checkpoint else 0)
     (config.folder / "config.json").write_text(config.model_dump_json(indent=2) + "\n")
     leader = Leader(config, learner, ranks, report)
     with ExitStack() as stack:
@@ -71,7 +101,7 @@ def lead(config: Config, learner: Learner, ranks: Ranks) -> None:
         stack.callback(leader.end)
         stack.callback(learner.policy.close)  # before: a colocated vLLM takes the process group with it
         stack.callback(ranks.tell, Order("end"))
-        leader.lead()
+        leader.lead(checkpoint)
 
 
 class Learner:
@@ -87,14 +117,17 @@ class Learner:
         """Obey until the end."""
         order: Order
         while (order := self._ranks.tell()).what != "end":
-            self.obey(order)
+            with suppress(OSError):  # rank 0 has it too, and says so
+                self.obey(order)
 
     def obey(self, order: Order) -> Tally:
-        """Do it; what was watched while learning."""
+        """Do it; what was watched while learning. Raises OSError, on all ranks, for what could not be written."""
         if order.what == "learn":
-            return self._learn(order.groups)
-        if order.what == "save":
-            self.policy.save(order.folder)
+            return self._learn(order.groups, self._config.at(order.step))
+        if order.what == "keep":
+            self.policy.keep(order.folder / ENGINE)
+        if order.what in ("keep", "save"):
+            self.policy.save(order.folder / MODEL)
         if order.what == "show":
             for _ in self.policy.weights():
                 pass
@@ -107,21 +140,22 @@ class Learner:
         (scores,) = self.policy.score([collate([row], [0.0])], temperature=1.0)
         return [float(score) for score in scores]
 
-    def _learn(self, groups: Sequence[Sequence[Row]]) -> Tally:
+    def _learn(self, groups: Sequence[Sequence[Row]], config: Config) -> Tally:
         """Some epochs over a batch. All log-probabilities to compare with are taken before the first step."""
-        optimiser = self._config.optimiser
-        steps = [self._mine(rows) for rows in minibatches(groups, optimiser.minibatches)]
+        optimiser = config.optimiser
+        steps = [self._mine(rows, config) for rows in minibatches(groups, optimiser.minibatches)]
         steps = [self._scored(micro) for micro in steps]
         tally = Tally()
         for epoch in range(optimiser.epochs):
             for number, micro in enumerate(steps):
-                tally.join(self.policy.update(micro, self._objective, is_first=not (epoch or number)))
+                is_first = not (epoch or number)
+                tally.join(self.policy.update(micro, self._objective, is_first, optimiser))
         return self._ranks.join_tallies(tally)
 
-    def _mine(self, rows: Sequence[Row]) -> list[MicroBatch]:
+    def _mine(self, rows: Sequence[Row], config: Config) -> list[MicroBatch]:
         """This rank's share of a mini-batch, with weights that are of all of it."""
-        shares = pack(rows, self._config.optimiser.micro_tokens, self._ranks.size)
-        each = weights(rows, self._config.loss.mean, self._config.rollout.max_tokens)
+        shares = pack(rows, config.optimiser.micro_tokens, self._ranks.size)
+        each = weights(rows, config.loss.mean, config.rollout.max_tokens)
         weight = {id(row): value for row, value in zip(rows, each, strict=True)}
         return [collate(mine, [weight[id(row)] for row in mine]) for mine in shares[self._ranks.rank]]
 
@@ -144,40 +178,86 @@ class Leader:
         self._ranks = ranks
         self._report = report
         self._clock = Clock()
+        self._checkpoints = Checkpoints(config.folder, config.checkpoint.keep, config.checkpoint.keep_every)
         self._version = 0
         self._loop = _Loop()
         self._ends = ExitStack()
 
-    def lead(self) -> None:
-        """All steps."""
-        self._open()
+    def lead(self, checkpoint: Checkpoint | None) -> None:
+        """All steps that are not done yet."""
+        done = checkpoint.step if checkpoint else 0
+        self._version = done
+        self._open(checkpoint)
         self._sync()
-        for step in range(1, self._config.steps + 1):
+        self._begin(done + 1)
+        for step in range(done + 1, self._config.steps + 1):
             self._clock.reset()
             batch = self._collect()
-            tally = self._learn(batch)
+            tally = self._learn(batch, step)
             self._version += 1
-            self._sync()
-            self._report.step(step, figures_of(batch) | tally.figures(), self._clock)
-        self._order(Order("save", folder=str(self._config.folder / "model")))
+            synced = self._sync()
+            self._begin(step + 1)
+            self._keep(step)
+            self._report.step(step, figures_of(batch) | tally.figures() | synced, self._clock)
+        self._order(Order("save", folder=self._config.folder))
 
     def end(self) -> None:
         """Let go of everybody."""
         self._ends.close()
         self._loop.close()
 
-    def _open(self) -> None:
+    def _open(self, checkpoint: Checkpoint | None) -> None:
         """Read the data, then find vLLM and the service."""
-        prompts = Prompts.of(self._config)
-        self._report.notice(f"{len(prompts)} prompts; {prompts.left_out} more are too long")
-        self._probe = prompts.first.ids
+        self._prompts = Prompts.of(self._config)
+        self._report.notice(f"{len(self._prompts)} prompts; {self._prompts.left_out} more are too long")
+        self._probe = self._prompts.first.ids
         grader = Grader(self._config, self._report.notice)
         self._ends.callback(lambda: self._loop.do(grader.close()))
         self._engine = self._loop.do(start_engines(self._config, self._report.notice))
         self._ends.callback(lambda: self._loop.do(self._engine.close()))
-        self._collector = Collector(self._config, self._engine, grader, prompts.take)
-        self._syncer = Syncer.of(self._config, self._engine, self._loop.begin, self._probe)
+        self._collector = Collector(self._config, self._engine, grader, self._prompts)
+        self._ends.callback(lambda: self._loop.do(self._collector.close()))
+        self._syncer = Syncer.of(self._config, self._engine, self._loop.begin, self._probe, self._report.notice)
         self._ends.callback(self._syncer.close)
+        if checkpoint:
+            self._loop.do(self._restore(checkpoint))
+
+    async def _restore(self, checkpoint: Checkpoint) -> None:
+        state = checkpoint.state()
+        self._prompts.restore(state["prompts"])
+        await self._collector.restore(state["collector"], checkpoint.step)
+        for line in changes(state["config"], self._config.model_dump(mode="json")):
+            self._report.notice(f"not as when the checkpoint was made: {line}")
+        self._report.notice(f"going on after step {checkpoint.step}")
+
+    async def _state(self) -> dict[str, Any]:
+        """All that a checkpoint holds and the ranks do not; of one moment, in which nothing is begun."""
+        return {
+            "ranks": self._ranks.size,
+            "zero": self._config.deepspeed.zero,
+            "config": self._config.model_dump(mode="json"),
+            "prompts": self._prompts.state(),
+            "collector": await self._collector.state(),
+        }
+
+    def _begin(self, step: int) -> None:
+        """Have samples made that this step may learn from, and others after it."""
+        if step <= self._config.steps:
+            self._loop.do(self._collector.begin(self._version, self._config.at(step)))
+
+    def _keep(self, step: int) -> None:
+        """A checkpoint, if it is time; without room for it the run goes on."""
+        every = self._config.checkpoint.every
+        if not every or (step % every and step < self._config.steps):
+            return
+        with self._clock("save"):
+            try:
+                self._checkpoints.write(step, self._loop.do(self._state()), self._fill)
+            except OSError as trouble:
+                self._report.notice(f"no checkpoint of step {step}, and the run goes on: {trouble}")
+
+    def _fill(self, folder: Path) -> None:
+        self._order(Order("keep", folder=folder))
 
     def _collect(self) -> Batch:
         """The next batch; meanwhile, weights for an engine that came back without them."""
@@ -191,14 +271,15 @@ class Leader:
         self._clock.move("generate", "wait", batch.rewarding)
         return batch
 
-    def _learn(self, batch: Batch) -> Tally:
+    def _learn(self, batch: Batch, step: int) -> Tally:
         groups = [rows_of(group, self._config.advantage.name) for group in batch.groups]
         if not any(not row.is_masked for rows in groups for row in rows):
             self._report.notice("nothing to learn from in this batch: all groups are flat or without rewards")
             return Tally()
         with self._clock("train"):
-            tally = self._order(Order("learn", groups=groups))
-        self._check_gap(tally)
+            tally = self._order(Order("learn", step=step, groups=groups))
+        if not batch.staleness:  # what older weights sampled may well be off; the probe after each sync is not
+            self._check_gap(tally)
         return tally
 
     def _check_gap(self, tally: Tally) -> None:
@@ -210,13 +291,14 @@ class Leader:
                 "(watch.max_logprob_gap): it sampled with other weights, or computes them otherwise"
             )
 
-    def _sync(self) -> None:
-        """New weights for vLLM; again, if it went away meanwhile."""
+    def _sync(self) -> dict[str, float]:
+        """New weights for vLLM; again, if it went away meanwhile. What it took."""
         with self._clock("sync"):
             synced = None
             while synced is None:
                 self._ranks.tell(Order("show", probe=self._probe))
                 synced = self._syncer.send(self._version, self._learner.policy.weights(), self._learner.score)
+        return {"sync_bytes": synced.bytes, "sync_density": synced.density, "probe_gap": synced.gap}
 
     def _order(self, order: Order) -> Tally:
         self._ranks.tell(order)
@@ -236,6 +318,18 @@ def rows_of(group: Group, advantage: str) -> list[Row]:
         )
         for each, value in zip(group.episodes, worth, strict=True)
     ]
+
+
+def changes(then: Mapping[str, Any], now: Mapping[str, Any], where: str = "") -> list[str]:
+    """What two configurations say differently, but for how a run is started."""
+    lines = []
+    for key in sorted(then.keys() | now.keys()):
+        old, new, name = then.get(key), now.get(key), f"{where}{key}"
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            lines += changes(old, new, f"{name}.")
+        elif old != new and name != "checkpoint.resume":
+            lines.append(f"{name} was {old!r} and is {new!r}")
+    return lines
 
 
 class _Loop:

@@ -27,7 +27,7 @@ def main(folder: Path) -> None:
     finished: list[int] = []
 
     async def one(number: int) -> float:
-        sample = await engine.generate(prompts(64)[number], number)
+        sample = await engine.generate(prompts(64)[number], number, config.rollout.max_tokens)
         finished.append(number)
         return policy.gap(prompts(64)[number], sample)
 

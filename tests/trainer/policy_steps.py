@@ -9,9 +9,11 @@ FOLDER/ranks<number>.pt, as a mapping from its name.
 from __future__ import annotations
 
 import random
+import resource
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +164,39 @@ def reference(run: Run) -> dict[str, Any]:
     return {"first": first, "policy": policy, "frozen": frozen}
 
 
+def kept(config: Config, ranks: Ranks, folder: Path) -> dict[str, Any]:
+    """Two steps; and one, another policy that goes on from there, and one more."""
+    through, chance = Run(config, ranks, SEVERAL), torch.rand(1)
+    through.step(Plain())
+    through.policy.keep(folder)
+    left, expected = torch.rand(1), [through.step(Plain()), through.weights()]
+    through.policy.close()
+    again = Run(config, ranks, SEVERAL)
+    again.policy.restore(folder)
+    updates = again.policy.updates
+    drawn = torch.rand(1)
+    made = {"chance": [chance, left, drawn], "updates": updates, "expected": expected}
+    made |= {"got": [again.step(Plain()), again.weights()]}
+    again.policy.close()
+    return made
+
+
+def unwritable(run: Run, folder: Path) -> dict[str, Any]:
+    """The last rank may write no file of more than a few bytes, and then rank 0 not; and then all go on."""
+    troubles = []
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    for number, (rank, write) in enumerate([(run.ranks.size - 1, run.policy.keep), (0, run.policy.save)]):
+        if run.ranks.rank == rank:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+        try:
+            write(folder / str(number))
+            troubles.append("")
+        except OSError as trouble:
+            troubles.append(str(trouble))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    return {"troubles": run.ranks.gather(troubles), "next": run.step(Plain()), "left": (folder / "1").exists()}
+
+
 def lonely(config: Config, ranks: Ranks) -> dict[str, Any]:
     """Fewer rows than ranks, so that some get padding; and a micro-batch without any response token."""
     run = Run(config, ranks, ONE, rows()[:1])
@@ -204,6 +239,13 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
     for zero in (0, 3):
         do(f"reference {zero}", reference, settings(folder, zero, kl={"coefficient": 0.1}))
         do(f"preparation {zero}", preparation, settings(folder, zero))
+    for name, config in {
+        **{f"{zero}": settings(folder, zero) for zero in STAGES},
+        **{f"{zero} bfloat16": settings(folder, zero, dtype="bfloat16") for zero in (1, 2, 3)},
+        **{f"{zero} offload": settings(folder, zero, offload=True) for zero in (2, 3)},
+    }.items():
+        made[f"kept {name}"] = kept(config, ranks, folder / f"kept{ranks.size} {name}")
+    do("unwritable", partial(unwritable, folder=folder / f"unwritable{ranks.size}"), settings(folder, 2))
     saved = Run(settings(folder, 3), ranks, SEVERAL)
     saved.step(Plain())
     for _ in range(2):  # the second time over the first

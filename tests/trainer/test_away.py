@@ -27,7 +27,7 @@ from trainer.errors import Away
 OUTAGE_SECONDS = float(os.environ.get("PROCTOR_TEST_OUTAGE_SECONDS", "0"))
 STOP_SECONDS = OUTAGE_SECONDS or 4.0
 CLOSE = 1e-4  # nats
-LONG = Sampling(TEMPERATURE, 400, 1024)
+LONG = 400  # tokens
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def engine_for(world: World, policy: Policy, patience_seconds: float = SECONDS) -> Iterator[ServerEngine]:
     """One that did not start the server; its samples are long, so that something can happen in the middle."""
-    engine = ServerEngine(world.process.url, LONG, world.notices.append, patience_seconds)
+    engine = ServerEngine(world.process.url, Sampling(TEMPERATURE, 1024), world.notices.append, patience_seconds)
     world.loop.do(engine.open())
     try:
         world.sync(policy, world.syncer(engine))
@@ -72,7 +72,6 @@ def until_done(world: World, asked: Future[list[Completion]], engine: ServerEngi
 
 def test_killed_in_the_middle_no_sample_is_lost_or_of_its_first_weights(world: World, policy: Policy) -> None:
     engine, asked_for = world.engine, prompts(24)
-    engine._sampling = LONG
     before = engine._workers
     consumed: list[str] = []
 
@@ -82,7 +81,7 @@ def test_killed_in_the_middle_no_sample_is_lost_or_of_its_first_weights(world: W
             yield name, tensor
 
     try:
-        asked = world.begin(asked_for)
+        asked = world.begin(asked_for, max_tokens=LONG)
         time.sleep(1.0)
         assert not asked.done()
         os.killpg(world.process.pid, signal.SIGKILL)
@@ -108,7 +107,7 @@ def test_killed_in_the_middle_no_sample_is_lost_or_of_its_first_weights(world: W
 @pytest.mark.usefixtures("impatient")
 def test_stopped_for_a_while_the_run_waits_and_goes_on(world: World, policy: Policy) -> None:
     with engine_for(world, policy) as engine:
-        asked = world.begin(prompts(24), engine)
+        asked = world.begin(prompts(24), engine, LONG)
         time.sleep(0.5)
         assert not asked.done()
         world.notices.clear()
@@ -127,16 +126,16 @@ def test_stopped_for_a_while_the_run_waits_and_goes_on(world: World, policy: Pol
 @pytest.mark.usefixtures("impatient")
 def test_away_for_longer_than_there_is_patience_ends_the_run(world: World, policy: Policy) -> None:
     with engine_for(world, policy, patience_seconds=2.0) as engine:
-        asked = world.begin(prompts(4), engine)
+        asked = world.begin(prompts(4), engine, LONG)
         time.sleep(0.3)
         with stopped(world), pytest.raises(Away, match=r"stayed away for \d+ s.*rollout\.patience_seconds"):
             asked.result(30)
         with pytest.raises(Away):  # and it stays ended
-            world.loop.do(engine.generate([2, 3], 0))
+            world.loop.do(engine.generate([2, 3], 0, LONG))
 
 
 def test_a_server_that_never_comes_ends_the_run(world: World) -> None:
-    engine = ServerEngine(f"http://127.0.0.1:{free_port()}", LONG, patience_seconds=0.5)
+    engine = ServerEngine(f"http://127.0.0.1:{free_port()}", Sampling(TEMPERATURE, 1024), patience_seconds=0.5)
     with pytest.raises(Away, match="stayed away"):
         world.loop.do(engine.open())
 

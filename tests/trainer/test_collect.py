@@ -1,15 +1,16 @@
-"""A batch is full, or as full as the bound on sampling allows; with an engine and a service that only pretend."""
+"""A batch is full, or as full as the bound on sampling allows, and not too old; engine and service only pretend."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from trainer.collect import Batch, Collector
-from trainer.config import resolve
+from trainer.config import Config, Data, resolve
 from trainer.episode import Completion, Prompt, Reward
 from trainer.errors import Away
 from trainer.figures import figures_of
@@ -27,27 +28,41 @@ class Pretended:
         self.names: list[str] = []
         self.given = 0
         self.at_once = self.most_at_once = 0
+        self.version = 0  # of the weights
+        self.held: dict[int, asyncio.Event] = {}  # by prompt: not finished before
+        self.lengths: set[int] = set()
 
-    async def generate(self, _: Sequence[int], seed: int | None) -> Completion:
+    async def generate(self, ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
+        version = self.version
         self.seeds.append(seed)
+        self.lengths.add(max_tokens)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
-        await asyncio.sleep(0)
-        self.at_once -= 1
-        return Completion([7, 8], [-0.5, -0.25], str(seed), is_truncated=False, version=3, last_version=3)
+        try:
+            await asyncio.sleep(0)
+            if ids[-1] in self.held:
+                await self.held[ids[-1]].wait()
+        finally:
+            self.at_once -= 1
+        return Completion([7, 8], [-0.5, -0.25], str(seed), False, version, self.version)
 
     async def grade(self, name: str, prompt: Prompt, _: Completion) -> Reward:
         self.names.append(name)
         value = self.worth(prompt, int(name.rpartition(".")[2]))
         return Reward(value, "IE" if value is None else "AC" if value else "WA")
 
-    def prompts(self, count: int) -> list[Prompt]:
+    def at(self, data: Data) -> None: ...
+
+    def take(self, count: int) -> list[Prompt]:
         self.given += count
-        return [Prompt(str(each), [1, 2], {}) for each in range(self.given - count, self.given)]
+        return [self.by_id(str(each)) for each in range(self.given - count, self.given)]
+
+    def by_id(self, name: str) -> Prompt:
+        return Prompt(name, [1, int(name)], {"tests": [name]})
 
 
-def batch_of(world: Pretended, **buffer: Any) -> Batch:
-    config = resolve(
+def settings(**buffer: Any) -> Config:
+    return resolve(
         {
             "model": {"path": "m"},
             "data": {"train": ["d"]},
@@ -55,7 +70,28 @@ def batch_of(world: Pretended, **buffer: Any) -> Batch:
             "buffer": buffer,
         }
     )
-    return asyncio.run(Collector(config, world, world, world.prompts).batch())  # type: ignore[arg-type]
+
+
+def collector(world: Pretended, config: Config) -> Collector:
+    return Collector(config, world, world, world)  # type: ignore[arg-type]
+
+
+def batch_of(world: Pretended, **buffer: Any) -> Batch:
+    async def run() -> Batch:
+        one = collector(world, config := settings(**buffer))
+        await one.begin(0, config)
+        return await one.batch()
+
+    return asyncio.run(run())
+
+
+async def let_all_finish() -> None:
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+def names(batch: Batch) -> list[int]:
+    return [int(group.prompt.id) for group in batch.groups]
 
 
 def differ(_: Prompt, number: int) -> float:
@@ -150,3 +186,224 @@ def test_faults_are_in_no_rate() -> None:
     assert figures["pass_rate"] == pytest.approx(2 / 3)
     assert figures["reward"] == pytest.approx(2 / 3)
     assert figures["fault_share"] == figures["masked_share"] == pytest.approx(1 / 4)
+
+
+def test_nothing_is_sampled_while_a_batch_is_learnt_from() -> None:
+    async def run() -> None:
+        world = Pretended(differ)
+        one = collector(world, config := settings())
+        for version in range(3):
+            world.version = version
+            await one.begin(version, config)
+            batch = await one.batch()
+            await let_all_finish()
+            assert (world.given, batch.staleness) == (6 * (version + 1), 0)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("depth", [1, 4])
+def test_so_many_batches_are_ahead_and_none_is_older(depth: int) -> None:
+    async def run() -> list[int]:
+        world, ages = Pretended(differ), []
+        one = collector(world, config := settings(depth=depth))
+        for version in range(12):
+            world.version = version
+            await one.begin(version, config)
+            batch = await one.batch()
+            await let_all_finish()
+            assert names(batch) == list(range(version * 6, version * 6 + 6)), "the oldest first"
+            assert world.given == 6 * (version + 1 + depth)
+            ages.append(batch.staleness)
+        return ages
+
+    assert asyncio.run(run()) == [min(version, depth) for version in range(12)]
+
+
+def test_what_would_be_too_old_is_waited_for() -> None:
+    async def run() -> None:
+        world = Pretended(differ)
+        world.held = {3: asyncio.Event()}
+        one = collector(world, config := settings(depth=1))
+        await one.begin(0, config)
+        assert names(await one.batch()) == [0, 1, 2, 4, 5, 6], "it is not waited for as long as it may be later"
+        world.version = 1
+        await one.begin(1, config)
+        await let_all_finish()
+        coming = asyncio.create_task(one.batch())
+        await let_all_finish()
+        assert not coming.done(), "it is now or never"
+        world.held[3].set()
+        batch = await coming
+        assert (names(batch), batch.staleness, batch.expired) == ([3, 7, 8, 9, 10, 11], 1, 0)
+
+    asyncio.run(run())
+
+
+def test_what_is_too_old_is_dropped_and_counted_where_it_is_not_waited_for() -> None:
+    async def run() -> None:
+        world = Pretended(differ)
+        world.held = {3: asyncio.Event()}
+        one = collector(world, config := settings(depth=1, late="drop"))
+        taken, expired = [], 0
+        for version in range(4):
+            world.version = version
+            await one.begin(version, config)
+            batch = await one.batch()
+            assert batch.staleness <= 1
+            taken += names(batch)
+            expired += batch.expired
+        await let_all_finish()
+        assert (expired, 3 in taken, len(set(taken))) == (1, False, 24)
+        assert world.at_once == 0, "what will be too old is not sampled to its end"
+
+    asyncio.run(run())
+
+
+def test_a_bound_above_the_depth_lets_the_slow_be_late() -> None:
+    async def run() -> None:
+        world = Pretended(differ)
+        world.held = {3: asyncio.Event()}
+        one = collector(world, config := settings(depth=1, max_staleness=3))
+        for version in range(4):
+            world.version = version
+            await one.begin(version, config)
+            await let_all_finish()
+            if version == 3:
+                world.held[3].set()
+            batch = await one.batch()
+        assert (names(batch)[0], batch.staleness, batch.expired) == (3, 3, 0)
+
+    asyncio.run(run())
+
+
+def test_a_group_is_as_old_as_its_oldest_token() -> None:
+    async def run() -> None:
+        world = Pretended(differ)
+        world.held = {9: asyncio.Event()}
+        one = collector(world, config := settings(depth=1))
+        await one.begin(0, config)
+        await one.batch()
+        world.version = 1
+        await one.begin(1, config)
+        world.held[9].set()
+        batch = await one.batch()
+        (slow,) = [group for group in batch.groups if group.prompt.id == "9"]
+        assert (slow.version, slow.episodes[0].completion.last_version) == (0, 1)
+        assert figures_of(batch)["mixed_share"] == pytest.approx(1 / 6)
+
+    asyncio.run(run())
+
+
+def test_flat_groups_are_replaced_while_a_batch_is_learnt_from() -> None:
+    async def run() -> None:
+        world = Pretended(only_every_third)
+        one = collector(world, config := settings(depth=1, drop_flat=True))
+        await one.begin(0, config)
+        await one.batch()
+        await let_all_finish()
+        assert len((await one.state())["ready"]) >= 6, "the next batch is complete by now"
+
+    asyncio.run(run())
+
+
+def test_trouble_while_a_batch_is_learnt_from_is_raised_at_the_next() -> None:
+    def away(prompt: Prompt, number: int) -> float:
+        if int(prompt.id) >= 6:
+            raise Away("nobody there")
+        return float(number % 2)
+
+    async def run() -> None:
+        world = Pretended(away)
+        world.held = {each: asyncio.Event() for each in range(6, 12)}
+        one = collector(world, config := settings(depth=1))
+        await one.begin(0, config)
+        await one.batch()
+        for event in world.held.values():
+            event.set()
+        with pytest.raises(Away, match="nobody there"):
+            await one.batch()
+
+    asyncio.run(run())
+
+
+def test_a_run_goes_on_with_the_groups_that_it_had() -> None:
+    """Some finished and some on their way: as JSON, into another collector, with the same samples to the bit."""
+
+    async def until(version: int, one: Collector, world: Pretended, config: Config) -> Batch:
+        world.version = version
+        await one.begin(version, config)
+        await let_all_finish()
+        return await one.batch()
+
+    async def run() -> None:
+        config = settings(depth=1)
+        world = Pretended(differ)
+        world.held = {8: asyncio.Event(), 9: asyncio.Event()}
+        one = collector(world, config)
+        await until(0, one, world, config)
+        state = json.loads(json.dumps(await one.state()))
+        assert [len(state["ready"]), len(state["on_the_way"])] == [4, 2]
+
+        again = Pretended(differ)
+        again.given = world.given
+        other = collector(again, config)
+        await other.restore(state, 1)
+        batch = await until(1, other, again, config)
+        for event in world.held.values():
+            event.set()
+        undisturbed = await until(1, one, world, config)
+        assert sorted(names(batch)) == names(undisturbed) == [6, 7, 8, 9, 10, 11]
+        assert again.given == world.given, "what was on its way is no new group"
+        texts = {group.number: [each.completion.text for each in group.episodes] for group in batch.groups}
+        assert texts == {
+            group.number: [each.completion.text for each in group.episodes] for group in undisturbed.groups
+        }
+        kept = [group for group in batch.groups if group.number in (7, 8)]
+        assert kept == [group for group in undisturbed.groups if group.number in (7, 8)]
+
+    asyncio.run(run())
+
+
+def test_a_stage_changes_what_is_begun_from_then_on() -> None:
+    async def run() -> None:
+        world = Pretended(differ)
+        one = collector(world, config := settings())
+        await one.begin(0, config)
+        await one.batch()
+        longer = config.model_copy(
+            update={"rollout": config.rollout.model_copy(update={"max_tokens": 99, "samples": 2, "prompts": 3})}
+        )
+        await one.begin(1, longer)
+        batch = await one.batch()
+        assert [len(group.episodes) for group in batch.groups] == [2, 2, 2]
+        assert world.lengths == {config.rollout.max_tokens, 99}
+
+    asyncio.run(run())
+
+
+def test_nothing_is_begun_that_no_step_would_learn_from() -> None:
+    async def run() -> int:
+        world = Pretended(differ)
+        one = collector(world, config := settings(depth=4).model_copy(update={"steps": 6}))
+        for version in range(6):
+            await one.begin(version, config)
+            await one.batch()
+        return world.given
+
+    assert asyncio.run(run()) == 6 * 6
+
+
+def test_flat_groups_that_are_not_replaced_make_a_batch_smaller_and_not_the_next_one_younger() -> None:
+    async def run() -> list[tuple[int, int, int]]:
+        world, seen = Pretended(only_every_third), []
+        one = collector(world, config := settings(depth=1, drop_flat=True, max_generations=1))
+        for version in range(4):
+            world.version = version
+            await one.begin(version, config)
+            batch = await one.batch()
+            await let_all_finish()
+            seen.append((len(batch.groups), len(batch.dropped), batch.staleness))
+        return seen
+
+    assert asyncio.run(run()) == [(2, 4, 0), (2, 4, 1), (2, 4, 1), (2, 4, 1)]

@@ -83,13 +83,13 @@ def test_nothing_is_sampled_before_the_first_sync(world: World, policy: Policy) 
 
 def test_a_sample_in_flight_lives_through_a_sync_and_says_so(world: World, policy: Policy) -> None:
     engine = world.engine_of(process=None)
-    engine._sampling = Sampling(TEMPERATURE, 1000, 1024)
+    engine._sampling = Sampling(TEMPERATURE, 1024)
     world.loop.do(engine.open())
     try:
         syncer = world.syncer(engine)
         world.sync(policy, syncer)
         before = world.version
-        asked = world.begin([[2, 10, 20, 30 + number] for number in range(12)], engine)
+        asked = world.begin([[2, 10, 20, 30 + number] for number in range(12)], engine, 1000)
         time.sleep(0.5)
         newer = world.policy(seed=4711)
         assert world.sync(newer, syncer)
@@ -155,9 +155,9 @@ os.kill(os.getpid(), signal.{signal_name})
 )
 def test_a_server_that_was_started_otherwise_is_refused(state: dict[str, Any], said: str) -> None:
     good = {"logprobs_mode": "processed_logprobs", "quantization": None, "max_model_len": 1024}
-    check_state(good, Sampling(1.0, 24, 1024), "vLLM")
+    check_state(good, Sampling(1.0, 1024), "vLLM")
     with pytest.raises(ConfigError, match=said):
-        check_state(good | state, Sampling(1.0, 24, 1024), "vLLM")
+        check_state(good | state, Sampling(1.0, 1024), "vLLM")
 
 
 class _Idle:
@@ -172,7 +172,7 @@ class _Idle:
 
 def test_of_several_servers_the_one_that_is_ready_and_has_least_to_do_is_asked() -> None:
     servers = Servers(cast(Any, [_Idle("busy", 5), _Idle("free", 2), _Idle("away", 0, is_ready=False)]))
-    assert asyncio.run(servers.generate([1], None)).text == "free"
+    assert asyncio.run(servers.generate([1], None, 8)).text == "free"
 
 
 def test_an_engine_in_this_process_samples_at_once_and_takes_weights(tmp_path: Path) -> None:

@@ -260,3 +260,26 @@ def test_what_is_said_to_deepspeed_can_be_overruled(tmp_path: Path) -> None:
     zero = deepspeed_settings(settings(tmp_path, 3))["zero_optimization"]
     assert zero["stage"] == 3
     assert zero["stage3_param_persistence_threshold"] == 0
+
+
+KEPT = [*map(str, STAGES), "1 bfloat16", "2 bfloat16", "3 bfloat16", "2 offload", "3 offload"]
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("name", KEPT)
+def test_what_was_kept_goes_on_to_the_bit(made: Made, ranks: int, name: str) -> None:
+    run = made(ranks, f"kept {name}")
+    (seen, weights), (expected, expected_weights) = run["got"], run["expected"]
+    assert (run["updates"], seen) == (1, expected)
+    assert weights.keys() == expected_weights.keys()
+    assert all(torch.equal(weight, expected_weights[name]) for name, weight in weights.items())
+    _, left, drawn = run["chance"]
+    assert torch.equal(left, drawn), "the generators of chance go on as well"
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_what_one_rank_cannot_write_is_an_error_on_all_and_they_go_on(made: Made, ranks: int) -> None:
+    run = made(ranks, "unwritable")
+    assert all(all(troubles) for troubles in run["troubles"])
+    assert run["next"]["skipped_steps"] == 0
+    assert not run["left"], "half a model has no name"

@@ -119,7 +119,7 @@ class World:
     def syncer(self, engine: ServerEngine | None = None, **sync: Any) -> Syncer:
         """For the session's engine or another."""
         config = self.config.model_copy(update={"sync": self.config.sync.model_copy(update=sync)})
-        return Syncer.of(config, engine or self.engine, self.loop.begin, PROBE)
+        return Syncer.of(config, engine or self.engine, self.loop.begin, PROBE, self.notices.append)
 
     def sync(self, policy: Policy, syncer: Syncer | None = None) -> Synced | None:
         """The next version."""
@@ -140,12 +140,14 @@ class World:
         samples: list[Completion] = self.begin(prompts, engine).result(SECONDS)
         return samples
 
-    def begin(self, prompts: Sequence[Sequence[int]], engine: ServerEngine | None = None) -> Future[Any]:
+    def begin(
+        self, prompts: Sequence[Sequence[int]], engine: ServerEngine | None = None, max_tokens: int = 0
+    ) -> Future[Any]:
         """The same, to be waited for."""
 
         async def all_of_them() -> list[Completion]:
-            used = engine or self.engine
-            return await asyncio.gather(*(used.generate(ids, seed) for seed, ids in enumerate(prompts)))
+            used, most = engine or self.engine, max_tokens or self.config.rollout.max_tokens
+            return await asyncio.gather(*(used.generate(ids, seed, most) for seed, ids in enumerate(prompts)))
 
         return self.loop.begin(all_of_them())
 

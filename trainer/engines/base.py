@@ -36,7 +36,7 @@ class Engine(Protocol):
     def parts(self) -> Sequence[Engine]:
         """Each vLLM by itself."""
 
-    async def generate(self, prompt_ids: Sequence[int], seed: int | None) -> Completion:
+    async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         """A sample. Whatever becomes of vLLM meanwhile, it is whole, and of weights that were verified."""
 
     async def score(self, ids: Sequence[int]) -> list[float]:
@@ -66,19 +66,16 @@ class Sampling:
     """How samples are drawn: from the whole distribution, and with nothing that the model's own folder recommends."""
 
     temperature: float
-    max_tokens: int
     max_model_len: int  # of prompt and response
 
     @classmethod
     def of(cls, config: Config) -> Sampling:
         """As the configuration says."""
-        rollout = config.rollout
-        room = rollout.max_model_len or config.data.max_prompt_tokens + rollout.max_tokens
-        return cls(rollout.temperature, rollout.max_tokens, room)
+        return cls(config.rollout.temperature, config.longest)
 
-    def tokens_after(self, prompt_tokens: int) -> int:
+    def tokens_after(self, prompt_tokens: int, max_tokens: int) -> int:
         """How long a response may be."""
-        room = min(self.max_tokens, self.max_model_len - prompt_tokens)
+        room = min(max_tokens, self.max_model_len - prompt_tokens)
         if room < 1:
             raise TrainerError(f"a prompt of {prompt_tokens} tokens leaves no room in {self.max_model_len}")
         return room

@@ -57,8 +57,8 @@ class ColocatedEngine:
     def parts(self) -> Sequence[Engine]:
         return (self,)
 
-    async def generate(self, prompt_ids: Sequence[int], seed: int | None) -> Completion:
-        more = {"max_tokens": self._sampling.tokens_after(len(prompt_ids)), "seed": seed, "logprobs": 0}
+    async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
+        more = {"max_tokens": self._sampling.tokens_after(len(prompt_ids), max_tokens), "seed": seed, "logprobs": 0}
         async with self._room:
             while True:
                 await self._verified.wait()
@@ -223,7 +223,8 @@ def _vllm(config: Config, sampling: Sampling) -> Any:
         os.environ.setdefault(name, value)
     from vllm import LLM
 
-    more = {"gpu_memory_utilization": config.rollout.gpu_memory} if has_gpu() else {"enforce_eager": True}
+    on_cpu = {"enforce_eager": True, "enable_chunked_prefill": False}  # see process.CPU_ARGUMENTS
+    more = {"gpu_memory_utilization": config.rollout.gpu_memory} if has_gpu() else on_cpu
     return LLM(
         config.model.path,
         dtype=config.model.dtype,

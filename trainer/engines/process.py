@@ -23,7 +23,8 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 TAIL_LINES = 30
 END_SECONDS = 12.0  # more than the guard takes
 GUARD = Path(__file__).with_name("guard.py")
-CPU_ARGUMENTS = ("--enforce-eager", "--distributed-executor-backend", "uni")
+# in part a prompt that has a seed cannot be read on a CPU: its generator of chance would be moved, which it cannot be
+CPU_ARGUMENTS = ("--enforce-eager", "--distributed-executor-backend", "uni", "--no-enable-chunked-prefill")
 
 
 class VllmProcess:

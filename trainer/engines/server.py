@@ -93,8 +93,8 @@ class ServerEngine:
         """How many requests are on their way, or wait to be."""
         return self._asked
 
-    async def generate(self, prompt_ids: Sequence[int], seed: int | None) -> Completion:
-        request = sample_request(prompt_ids, seed, self._sampling)
+    async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
+        request = sample_request(prompt_ids, seed, max_tokens, self._sampling)
         trouble = Trouble(self._patience)
         with self._counted():
             async with self._room:

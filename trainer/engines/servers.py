@@ -29,8 +29,9 @@ class Servers:
     def parts(self) -> Sequence[Engine]:
         return self._servers
 
-    async def generate(self, prompt_ids: Sequence[int], seed: int | None) -> Completion:
-        return await min(self._servers, key=lambda each: (not each.is_ready, each.asked)).generate(prompt_ids, seed)
+    async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
+        best = min(self._servers, key=lambda each: (not each.is_ready, each.asked))
+        return await best.generate(prompt_ids, seed, max_tokens)
 
     async def score(self, ids: Sequence[int]) -> list[float]:
         """By the first of them: see `parts`."""

@@ -35,7 +35,7 @@ class Sample:
     end: str  # why: one of ENDS, or it is of no use
 
 
-def sample_request(prompt_ids: Sequence[int], seed: int | None, sampling: Sampling) -> dict[str, Any]:
+def sample_request(prompt_ids: Sequence[int], seed: int | None, max_tokens: int, sampling: Sampling) -> dict[str, Any]:
     """Ask for one response."""
     return {
         **WHOLE_DISTRIBUTION,
@@ -43,7 +43,7 @@ def sample_request(prompt_ids: Sequence[int], seed: int | None, sampling: Sampli
         "n": 1,
         "seed": seed,
         "temperature": sampling.temperature,
-        "max_tokens": sampling.tokens_after(len(prompt_ids)),
+        "max_tokens": sampling.tokens_after(len(prompt_ids), max_tokens),
         "logprobs": 0,
         "return_token_ids": True,
         "skip_special_tokens": True,
