@@ -22,6 +22,7 @@ import pytest
 
 from sandbox_service import cli, preflight
 from sandbox_service.commands import bench, handover, verdicts
+from sandbox_service.commands.files import read_problem
 from sandbox_service.schema import Grade, TestResult, Verdict
 from sandbox_service.settings import Settings
 from tests.conftest import Service, need_firejail, running_service
@@ -155,6 +156,7 @@ def until_jailed(process: psutil.Process) -> list[psutil.Process]:
             {"tests": [TEST], "reward": {"scheme": "best"}},
             "problem.json: reward.scheme: Input should be 'all_or_nothing'",
         ),
+        ({"tests": [TEST], "id": "a", "prompt": "Add.", "limit": 1}, "problem.json: limit: Extra inputs"),
         ({"tests": [TEST], "language": "cobol"}, "language 'cobol' is not supported; there is: python"),
         ({"tests": [TEST], "limits": {"cpu_seconds": 1e4}}, "proctor: limits.cpu_seconds is 10000, the most is 60"),
     ],
@@ -163,6 +165,12 @@ def test_bad_problems(problem: object, said: str, capsys: pytest.CaptureFixture[
     need_firejail()
     write("problem.json", problem)
     assert said in complaint(capsys, "grade", "problem.json", "right.py")
+
+
+def test_a_line_of_a_data_set_is_a_problem() -> None:
+    line = {"id": "a", "prompt": "Add.", "tests": [TEST], "limits": {"cpu_seconds": 1}, "solutions": [{"code": "1"}]}
+    write("line.jsonl", line)
+    assert read_problem(Path("line.jsonl")) == {"tests": [TEST], "limits": {"cpu_seconds": 1}}
 
 
 def test_bad_files(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from sandbox_service.api.intake import describe
 from sandbox_service.errors import BadRequest
+from sandbox_service.problem import Problem
 from sandbox_service.schema import Submission
 
 COMPLETION_SUFFIXES = (".md", ".markdown")
@@ -39,6 +40,8 @@ def read_problem(path: Path) -> dict[str, Any]:
         problem = {"tests": problem}
     if not isinstance(problem, dict):
         raise BadRequest(f"{path}: neither a JSON object nor a list of tests")
+    if "prompt" in problem or "messages" in problem:
+        problem = _grading(problem, path)
     theirs = [name for name in NOT_THE_PROBLEMS if name in problem]
     if theirs:
         raise BadRequest(f"{path}: {theirs[0]} is not a problem's: programs are given as files of their own")
@@ -53,6 +56,15 @@ def read_problem(path: Path) -> dict[str, Any]:
     except ValidationError as error:
         raise BadRequest(f"{path}: {describe(error)}") from None
     return problem
+
+
+def _grading(problem: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Of a problem as data sets have it, what a submission says."""
+    try:
+        Problem.model_validate(problem)
+    except ValidationError as error:
+        raise BadRequest(f"{path}: {describe(error)}") from None
+    return {name: problem[name] for name in problem if name in Submission.model_fields and name != "id"}
 
 
 def read_solution(path: Path) -> Solution:
