@@ -44,6 +44,7 @@ CHARTS = (
     Chart("Log-probability gap to vLLM, greatest", ("logprob_gap_max",)),
     Chart("Flat groups, masked samples, faults, share", ("flat_share", "masked_share", "fault_share")),
     Chart("Gradient norm", ("grad_norm",)),
+    Chart("Versions that a batch is behind, mean and most", ("staleness", "staleness_max")),
     Chart("Seconds of a step", tuple(f"seconds_{name}" for name in NAMES), is_stacked=True),
 )
 HEADLINES = (
