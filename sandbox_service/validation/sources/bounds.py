@@ -1,0 +1,101 @@
+"""Limits of time and memory, which every data set writes in a way of its own."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+from sandbox_service.schema import Limits
+from sandbox_service.validation.sources.rows import Row
+
+LEAST_MEMORY_BYTES = 256 << 20  # contests count what a program allocates, we its interpreter as well
+
+_TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+_SIZES = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SECONDS = {"time_limit_s": 1.0, "time_limit_seconds": 1.0, "time_limit_ms": 1e-3, "time_limit_ns": 1e-9}
+_BYTES = {"memory_limit_bytes": 1, "memory_limit_kb": 1 << 10, "memory_limit_mb": 1 << 20}
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)", re.IGNORECASE)
+
+
+def limits(row: Row, cpu_seconds: float | None = None, memory_bytes: int | None = None) -> Limits | None:
+    """A row's own limits; where it has none, those given; None if there are neither."""
+    seconds, memory = time_limit(row) or cpu_seconds, memory_limit(row) or memory_bytes
+    said: dict[str, Any] = {} if seconds is None else {"cpu_seconds": seconds}
+    if memory is not None:
+        said["memory_bytes"] = max(memory, LEAST_MEMORY_BYTES)
+    return Limits(**said) if said else None
+
+
+def time_limit(row: Row) -> float | None:
+    """Seconds, of whichever field says them; nought is none."""
+    for name, unit in _SECONDS.items():
+        if value := _number(row.get(name), name):
+            return value * unit
+    return _time(row.get("time_limit")) or None
+
+
+def memory_limit(row: Row) -> int | None:
+    """Bytes, of whichever field says them; nought is none."""
+    for name, unit in _BYTES.items():
+        if value := _number(row.get(name), name):
+            return int(value * unit)
+    return _memory(row.get("memory_limit")) or None
+
+
+def _time(value: Any) -> float | None:
+    """`2 seconds`, `1500 ms`, `{seconds, nanos}`, or a bare number: to 300 seconds, from a million on nanoseconds."""
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, dict):
+        return float(value.get("seconds") or 0) + float(value.get("nanos") or 0) / 1e9
+    amount, unit = _amount(value, "time_limit")
+    if amount is None:
+        return None
+    if unit:
+        return amount * _TIMES[_time_unit(unit)]
+    return amount if amount <= 300 else amount / 1e9 if amount >= 1e6 else amount / 1e3
+
+
+def _memory(value: Any) -> int | None:
+    """`256 megabytes`, `64 MB`, or a bare number: megabytes, from 65,536 on bytes."""
+    amount, unit = _amount(value, "memory_limit")
+    if amount is None:
+        return None
+    if unit:
+        return int(amount * _SIZES[_size_unit(unit)])
+    return int(amount) if amount >= 1 << 16 else int(amount * (1 << 20))
+
+
+def _time_unit(unit: str) -> str:
+    unit = unit.lower().replace("µ", "u")
+    for short, words in (("ns", "nano"), ("us", "micro"), ("ms", "milli"), ("ms", "msec"), ("s", "sec")):
+        if unit == short or unit.startswith(words):
+            return short
+    raise ValueError(f"time_limit is in {unit!r}: seconds, ms, us and ns are known")
+
+
+def _size_unit(unit: str) -> str:
+    if unit[0].lower() in _SIZES:
+        return unit[0].lower()
+    raise ValueError(f"memory_limit is in {unit!r}: bytes, kB, MB and GB are known")
+
+
+def _amount(value: Any, name: str) -> tuple[float | None, str]:
+    if isinstance(value, str) and not isinstance(value, bool):
+        if value.strip().lower() in ("", "none", "null", "unknown", "n/a"):
+            return None, ""
+        match = _AMOUNT.match(value)
+        if match is None:
+            raise ValueError(f"{name} is {value[:40]!r}, which begins with no number")
+        return float(match[1]), match[2]
+    return _number(value, name), ""
+
+
+def _number(value: Any, name: str) -> float | None:
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is {str(value)[:40]!r}, which is no number") from None

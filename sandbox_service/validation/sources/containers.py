@@ -1,0 +1,82 @@
+"""Where rows are kept: files of several kinds, packed or not, folders of them, problem packages, the hub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from sandbox_service.errors import ConfigurationError
+from sandbox_service.validation.sources import hub, jsonlines, jsonrecords, packages, parquet, streams
+from sandbox_service.validation.sources.rows import Found, Malformed
+
+OPTIONS = ("config", "files", "licence")
+KINDS = ".jsonl, .ndjson, .json (each also with .gz or .zst), .parquet"
+
+Rows = Iterator[Found | Malformed]
+
+_TEXTS: Mapping[str, Callable[[IO[bytes], str], Rows]] = {
+    ".jsonl": jsonlines.rows,
+    ".ndjson": jsonlines.rows,
+    ".json": jsonrecords.rows,
+}
+
+
+def rows(name: str, *, split: str, revision: str, options: Mapping[str, Any]) -> Rows:
+    """The rows of a file, a folder, or a data set on the hub. Raises ConfigurationError, at once where it can."""
+    _check_options(name, options)
+    path = Path(name).expanduser()
+    if path.exists():
+        if split or options.get("config") or options.get("files"):
+            raise ConfigurationError(f"{name}: split, config and files are for the hub: name the file, or its folder")
+        return _folder(path) if path.is_dir() else _file(path)
+    if not _may_be_on_the_hub(name):
+        raise ConfigurationError(f"{name}: there is no such file or folder, and it is no name on the hub (owner/name)")
+    where = {key: str(options[key]) for key in ("config", "files") if options.get(key)}
+    return hub.rows(name.removeprefix("hub:"), split=split, revision=revision, **where)
+
+
+def _check_options(name: str, options: Mapping[str, Any]) -> None:
+    for option in options:
+        if option not in OPTIONS:
+            raise ConfigurationError(f"{name}: unknown option {option!r}; there are: {', '.join(OPTIONS)}")
+
+
+def _may_be_on_the_hub(name: str) -> bool:
+    owner, slash, rest = name.removeprefix("hub:").partition("/")
+    is_file = _kind(Path(name)) in (*_TEXTS, ".parquet")
+    return bool(slash and owner and rest and "/" not in rest and owner[0] not in ".~") and not is_file
+
+
+def _file(path: Path) -> Rows:
+    kind = _kind(path)
+    if kind == ".parquet":
+        return parquet.rows(path, str(path))
+    if kind in _TEXTS:
+        return _texts(path, _TEXTS[kind])
+    raise ConfigurationError(f"{path}: a file of what kind? Known are {KINDS}")
+
+
+def _kind(path: Path) -> str:
+    return Path(path.stem if path.suffix.lower() in streams.PACKINGS else path.name).suffix.lower()
+
+
+def _texts(path: Path, rows_of: Callable[[IO[bytes], str], Rows]) -> Rows:
+    try:
+        with streams.open_unpacked(path) as stream:
+            for each in rows_of(stream, str(path)):
+                yield each if isinstance(each, Malformed) else Found(path.name, each.number, each.place, each.row)
+    except streams.BROKEN as trouble:
+        raise ConfigurationError(f"{path}: it cannot be read to its end: {trouble}") from None
+
+
+def _folder(path: Path) -> Rows:
+    """A problem package, several of them, or files of rows in the order of their names."""
+    if packages.is_package(path):
+        return packages.rows([path.absolute()])
+    if inside := packages.inside(path.absolute()):
+        return packages.rows(inside)
+    files = sorted(each for each in path.rglob("*") if each.is_file() and _kind(each) in (*_TEXTS, ".parquet"))
+    if not files:
+        raise ConfigurationError(f"{path}: no problem package in it (problem.yaml), and no file of {KINDS}")
+    return (each for file in files for each in _file(file))

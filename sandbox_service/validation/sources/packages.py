@@ -1,0 +1,125 @@
+"""Kattis problem packages: folders with a `problem.yaml`. Here a folder becomes a row; `kattis` makes a problem of it.
+
+The older format and that of 2023-07 differ in names of folders and of fields: both are looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sandbox_service.validation.sources import libraries
+from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed, Row
+
+SHEET = "problem.yaml"
+STATEMENTS = ("statement", "problem_statement")
+VALIDATORS = ("output_validator", "output_validators", "interactors")
+
+
+def is_package(folder: Path) -> bool:
+    """Whether the folder is one."""
+    return (folder / SHEET).is_file()
+
+
+def inside(folder: Path) -> list[Path]:
+    """The packages that a folder has, in the order of their names."""
+    return sorted(each for each in folder.iterdir() if each.is_dir() and is_package(each))
+
+
+def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
+    """A row for each."""
+    yaml = libraries.need("yaml", "a problem package", "safe_load")
+    for folder in folders:
+        try:
+            row = _row(folder, yaml)
+        except (OSError, ValueError, yaml.YAMLError) as trouble:
+            yield Malformed(str(folder), f"not a problem package: {trouble}", folder.name)
+        else:
+            yield Found(folder.parent.name, folder.name, str(folder), row)
+
+
+def _row(folder: Path, yaml: Any) -> Row:
+    _check_files(folder)
+    return {
+        "package": folder.name,
+        "sheet": _sheet(folder / SHEET, yaml),
+        "statement": _statement(folder),
+        "tests": _tests(folder / "data"),
+        "test_flags": _test_flags(folder / "data", yaml),
+        "submissions": _submissions(folder / "submissions"),
+        "validators": [name for name in VALIDATORS if _has_files(folder / name)],
+    }
+
+
+def _check_files(folder: Path) -> None:
+    """A package is somebody else's: its links must not lead to files of ours, nor its size fill the memory."""
+    files, inside = sorted(folder.rglob("*")), folder.resolve()
+    for each in files:
+        if not each.resolve().is_relative_to(inside):
+            raise ValueError(f"{each.relative_to(folder)} is a link that leads out of the package")
+    size = sum(each.stat().st_size for each in files if each.is_file())
+    if size > MOST_ROW_BYTES:
+        raise ValueError(f"its files have {size} bytes, and {MOST_ROW_BYTES} are the most")
+
+
+def _sheet(path: Path, yaml: Any) -> dict[str, Any]:
+    found = yaml.safe_load(path.read_bytes())
+    if not isinstance(found, dict):
+        raise ValueError(f"{path.name} is no mapping of names to values")
+    return found
+
+
+def _statement(folder: Path) -> str:
+    """The English one, else any."""
+    found = sorted(path for part in STATEMENTS for kind in ("md", "tex") for path in (folder / part).glob(f"*.{kind}"))
+    english = [path for path in found if path.name in ("problem.en.md", "problem.en.tex", "problem.md", "problem.tex")]
+    return _text((english or found)[0]) if found else ""
+
+
+def _tests(folder: Path) -> list[Row]:
+    """Samples before secret ones. An input that has no answer is a test as well: its answer is null."""
+    found = [path for part in ("sample", "secret") for path in sorted((folder / part).rglob("*.in"))]
+    return [_test(path, folder) for path in found]
+
+
+def _test(path: Path, folder: Path) -> Row:
+    answer = path.with_suffix(".ans")
+    return {
+        "name": str(path.relative_to(folder).with_suffix("")),
+        "input": _text(path),
+        "output": _text(answer) if answer.is_file() else None,
+    }
+
+
+def _test_flags(folder: Path, yaml: Any) -> list[str]:
+    """What groups of tests say to the output validator."""
+    sheets = [path for kind in ("testdata", "test_group") for path in sorted(folder.rglob(f"{kind}.yaml"))]
+    said = [_sheet(path, yaml) for path in sheets if path.read_bytes().strip()]
+    flags = [each.get("output_validator_flags") or each.get("output_validator_args") for each in said]
+    return [" ".join(map(str, each)) if isinstance(each, list) else str(each) for each in flags if each]
+
+
+def _submissions(folder: Path) -> list[Row]:
+    return [
+        {"verdict": place.parent.name, "name": place.name, "files": _sources(place)}
+        for place in sorted(folder.glob("*/*"))
+        if not place.name.startswith(".")
+    ]
+
+
+def _sources(place: Path) -> list[Row]:
+    files = [place] if place.is_file() else sorted(each for each in place.rglob("*") if each.is_file())
+    return [{"name": each.name, "code": _text(each)} for each in files]
+
+
+def _has_files(folder: Path) -> bool:
+    return folder.is_dir() and any(each.is_file() for each in folder.rglob("*"))
+
+
+def _text(path: Path) -> str:
+    """Raises ValueError naming the file if it is no text."""
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError as trouble:
+        raise ValueError(f"{path.name} is not UTF-8: {trouble.reason} at byte {trouble.start}") from None

@@ -1,0 +1,152 @@
+"""Kattis packages are folders: statement, tests, programs in folders named by their verdict."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sandbox_service.problem import Problem
+from sandbox_service.schema import Checker, StdinTest
+from sandbox_service.validation import sources
+from sandbox_service.validation.sources import Malformed
+from sandbox_service.validation.sources.kattis import checker
+
+pytest.importorskip("yaml")
+
+SHEET = "name: Double\nlicense: cc by-sa\nsource: A contest\nkeywords: math easy\nlimits:\n  memory: 512\n"
+FILES = {
+    "problem.yaml": SHEET,
+    "problem_statement/problem.en.tex": "Double a number.",
+    "problem_statement/problem.sv.tex": "Dubbla ett tal.",
+    "data/sample/1.in": "2\n",
+    "data/sample/1.ans": "4\n",
+    "data/secret/group/b.in": "5\n",
+    "data/secret/group/b.ans": "10\n",
+    "data/secret/a.in": "3\n",
+    "data/secret/a.ans": "6\n",
+    "submissions/accepted/right.py": "print(2 * int(input()))",
+    "submissions/accepted/old.py": "#!/usr/bin/env python2\nprint 2 * input()",
+    "submissions/accepted/right.cc": "int main() {}",
+    "submissions/accepted/odd.bf": "+",
+    "submissions/wrong_answer/four.py": "print(4)",
+    "submissions/run_time_error/none.py": "1 / 0",
+    "submissions/time_limit_exceeded/slow/main.py": "while True: pass",
+    "submissions/mixed/several/a.py": "",
+    "submissions/accepted/two/a.py": "import b",
+    "submissions/accepted/two/b.py": "",
+}
+
+
+def package(folder: Path, **changes: str) -> Path:
+    for name, text in (FILES | changes).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def read(folder: Path) -> Problem:
+    (found,) = sources.read(str(folder))
+    assert isinstance(found, Problem), found
+    return found
+
+
+def refused(folder: Path) -> str:
+    (found,) = sources.read(str(folder))
+    assert isinstance(found, Malformed)
+    return found.reason
+
+
+def test_a_package_is_a_problem(tmp_path: Path) -> None:
+    made = read(package(tmp_path / "double"))
+    assert (made.id, made.source, made.licence) == ("kattis/double", "kattis", "cc by-sa")
+    assert [test.input for test in made.tests or () if isinstance(test, StdinTest)] == ["2\n", "3\n", "5\n"]
+    assert made.checker == Checker(ignore_case=True)
+    assert made.limits is not None
+    assert made.limits.memory_bytes == 512 << 20
+    assert made.prompt is not None
+    assert "Double a number." in made.prompt
+    assert "Example input:\n2\n" in made.prompt
+    assert made.meta == {"platform": "kattis", "title": "Double", "tags": ["math", "easy"], "contest": "A contest"}
+    assert made.provenance is not None
+    assert (made.provenance.row, made.provenance.reader) == ("double", "kattis")
+
+
+def test_programs_have_the_verdict_of_their_folder(tmp_path: Path) -> None:
+    made = read(package(tmp_path / "double"))
+    assert {each.name: (each.language, each.verdicts) for each in made.solutions} == {
+        "accepted/odd.bf": ("bf", ["AC"]),
+        "accepted/old.py": ("python2", ["AC"]),
+        "accepted/right.cc": ("cpp", ["AC"]),
+        "accepted/right.py": ("python", ["AC"]),
+        "run_time_error/none.py": ("python", ["RTE", "MLE"]),
+        "time_limit_exceeded/slow": ("python", ["TLE"]),
+        "wrong_answer/four.py": ("python", ["WA"]),
+    }
+
+
+def test_a_folder_of_packages_is_a_data_set(tmp_path: Path) -> None:
+    package(tmp_path / "b")
+    package(tmp_path / "a")
+    package(tmp_path / "broken", **{"problem.yaml": "a: [1"})
+    first, second, third = sources.read(str(tmp_path))
+    assert isinstance(first, Problem)
+    assert isinstance(second, Problem)
+    assert (first.id, second.id) == ("kattis/a", "kattis/b")
+    assert isinstance(third, Malformed)
+    assert third.reason.startswith("not a problem package")
+
+
+def test_the_newer_format_has_other_names(tmp_path: Path) -> None:
+    sheet = "problem_format_version: 2023-07-draft\nname:\n  en: Double\ntype: pass-fail\nlimits:\n  time_limit: 3\n"
+    files = {"problem.yaml": sheet, "statement/problem.en.md": "Double it.", "data/test_group.yaml": ""}
+    folder = package(tmp_path / "double", **files)
+    shutil.rmtree(folder / "problem_statement")
+    made = read(folder)
+    assert made.limits is not None
+    assert made.limits.cpu_seconds == 3.0
+    assert "Double it." in (made.prompt or "")
+    assert (made.meta or {})["title"] == "Double"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"problem.yaml": "validation: custom"}, "it has an output validator of its own"),
+        ({"problem.yaml": "validation: custom interactive"}, "it is interactive"),
+        ({"problem.yaml": "type: [multi-pass]"}, "it is multi-pass"),
+        ({"problem.yaml": "type: pass-fail", "output_validator/validate.py": ""}, "it has an output validator"),
+        ({"problem.yaml": "[1]"}, "problem.yaml is no mapping"),
+        ({"data/secret/c.in": "1"}, "the test secret/c has no answer"),
+        ({"problem.yaml": "validator_flags: colour"}, "validator flag 'colour' is not known"),
+        (
+            {
+                "data/secret/testdata.yaml": "output_validator_flags: case_sensitive",
+                "problem.yaml": "validator_flags: x",
+            },
+            "compared in different ways",
+        ),
+    ],
+)
+def test_what_cannot_be_judged_here_is_refused(tmp_path: Path, changes: dict[str, str], reason: str) -> None:
+    assert reason in refused(package(tmp_path / "double", **changes))
+
+
+def test_a_link_that_leads_out_of_the_package_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("mine")
+    folder = package(tmp_path / "double")
+    (folder / "data" / "secret" / "c.in").symlink_to(tmp_path / "secret.txt")
+    assert "data/secret/c.in is a link that leads out" in refused(folder)
+
+
+def test_flags_of_the_default_validator() -> None:
+    assert checker("") == Checker(ignore_case=True)
+    assert checker("case_sensitive float_tolerance 1e-6") == Checker(float_tolerance=1e-6)
+    assert checker("float_absolute_tolerance 0.1").absolute_tolerance == 0.1
+    assert checker("space_change_sensitive case_sensitive") == Checker(type="exact")
+    with pytest.raises(ValueError, match="in place of a number"):
+        checker("float_tolerance")
+    with pytest.raises(ValueError, match="not both"):
+        checker("space_change_sensitive float_tolerance 1e-6")
