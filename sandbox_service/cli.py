@@ -1,4 +1,4 @@
-"""The command line: `proctor serve`, `worker`, `grade`, `train`, `evaluate`, `doctor`, `bench`.
+"""The command line: `proctor serve`, `worker`, `grade`, `validate`, `train`, `evaluate`, `doctor`, `bench`.
 
 Here is what can be said on it and nothing else. Each command imports what it needs when it is run.
 """
@@ -63,6 +63,16 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--jobs", type=int, help="how many to grade at once here; default: one for each processor")
     grade.add_argument("--json", action="store_true", help="print grades as JSON, one a line, as they are made")
     grade.set_defaults(run=_grade)
+    validate = commands.add_parser(
+        "validate", help="judge a data set by a recipe: clean lines, quarantine, manifest and report"
+    )
+    validate.add_argument("recipe", type=Path, help="TOML; see datasets/recipes")
+    validate.add_argument("--url", help="let the service there grade; default: the recipe's, or grade here")
+    validate.add_argument("--jobs", type=int, help="how many to grade at once here; default: one for each processor")
+    validate.add_argument("--output", type=Path, help="the folder for the result; default: the recipe's")
+    validate.add_argument("--limit", type=int, help="only so many rows of each source")
+    validate.add_argument("--fresh", action="store_true", help="judge everything anew, whatever was done before")
+    validate.set_defaults(run=_validate)
     train = commands.add_parser(
         "train", help="train a model on the service's rewards: CONFIG key=value …", add_help=False
     )
@@ -110,6 +120,15 @@ def _grade(options: argparse.Namespace) -> int:
 
     order = grade.Order(options.problem, options.solutions, options.url, options.jobs, options.json)
     return grade.run(order, Settings.from_environment())
+
+
+def _validate(options: argparse.Namespace) -> int:
+    from sandbox_service.commands import validate
+
+    order = validate.Order(
+        options.recipe, options.url, options.jobs, options.output, options.limit, is_fresh=options.fresh
+    )
+    return validate.run(order, Settings.from_environment())
 
 
 def _train(options: argparse.Namespace) -> int:

@@ -1,0 +1,121 @@
+"""Can it be solved by who has nothing but the text? Looked at, not run."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from sandbox_service.problem import Problem
+from sandbox_service.schema import AssertTest, CallTest
+from sandbox_service.validation.duplicates import text_of
+from sandbox_service.validation.evidence import Evidence
+from sandbox_service.validation.finding import Finding
+from sandbox_service.validation.recipe import Recipe
+
+ENOUGH = 3  # times the fewest letters that a prompt must have: with so many, a picture only illustrates
+_IMAGE = re.compile(r"!\[[^\]]*\]\(|<(?:img|image|figure|svg)\b|\\includegraphics|\[image(?:\]|:)", re.IGNORECASE)
+_WHOLE_IMAGE = re.compile(r"^(?:!\[[^\]]*\]\([^)]*\)|<[^>]*>|\[image[^\]]*\]|\\includegraphics\S*)", re.IGNORECASE)
+# where what is asked has been said, and is shown
+_EXAMPLES = re.compile(
+    r"^\W*(?:notes?|explanations?|(?:sample |public )?(?:examples?|tests?)|samples?)\b.{0,20}$", re.I | re.M
+)
+_INTERACTIVE = re.compile(
+    r"\binteractive (?:problem|task)\b|\b(?:problem|task) is interactive\b"
+    r"|\binteract(?:ing)? with the (?:judge|jury|grader|interactor)\b"
+    r"|\bflush(?:ing)? (?:the |your )?(?:standard )?(?:output|stdout|buffer)\b|\bfflush\(|\bcout\.flush\b",
+    re.IGNORECASE,
+)
+# a problem of another kind that is told so: "this is not an interactive problem", "in the non-interactive version"
+_NOT_INTERACTIVE = re.compile(r"\b(?:not|isn't|non)[- ]+(?:an? )?interactive\b", re.IGNORECASE)
+
+
+def is_text(problem: Problem, _: Evidence, recipe: Recipe) -> Iterator[Finding]:
+    """A picture is never shown to a text model, and may be what the problem is about.
+
+    One that stands in a sentence is a formula or a number that was lost. One by itself, or after the examples have
+    begun, illustrates what the text says as well, if there is enough text.
+    """
+    text = _prose(text_of(problem))
+    examples = _EXAMPLES.search(text)
+    asked, shown = (text[: examples.start()], text[examples.start() :]) if examples else (text, "")
+    found = [*_IMAGE.finditer(asked)]
+    inline = next((each for each in found if _is_in_a_sentence(asked, each)), None)
+    if inline is not None:
+        yield Finding("image", f"a picture in a sentence: {_around(asked, inline)!r}")
+    elif found and sum(sign.isalnum() for sign in text) < ENOUGH * recipe.thresholds.least_letters:
+        yield Finding("image", "there is hardly anything but a picture")
+    elif found:
+        yield Finding("picture", f"a picture by itself: {_around(asked, found[0])!r}")
+    elif (beside := _IMAGE.search(shown)) is not None:
+        yield Finding("illustration", f"a picture among examples and notes: {_around(shown, beside)!r}")
+
+
+def asks_something(problem: Problem, _: Evidence, recipe: Recipe) -> Iterator[Finding]:
+    """What has hardly any letters asks nothing, or lost its text on the way."""
+    count = sum(sign.isalnum() for sign in text_of(problem))
+    if count < recipe.thresholds.least_letters:
+        yield Finding(
+            "too_short",
+            f"{count} letters and digits in the prompt, at least {recipe.thresholds.least_letters} are wanted",
+        )
+
+
+def needs_no_conversation(problem: Problem, _: Evidence, __: Recipe) -> Iterator[Finding]:
+    """A test gives its whole input at once: who has to ask and be answered cannot be tested so."""
+    text = text_of(problem)
+    found = _INTERACTIVE.search(text)
+    if found is not None and not _NOT_INTERACTIVE.search(text):
+        yield Finding("interactive", f"the prompt says {_around(text, found)!r}")
+
+
+def starter_is_called(problem: Problem, _: Evidence, __: Recipe) -> Iterator[Finding]:
+    """Who completes the starter code would be asked for something else."""
+    defined = _names_in(problem.starter)
+    called = {name for each in problem.tests or () for name in _called(each)} if defined else set()
+    if called and not called & defined:
+        yield Finding(
+            "starter_not_called", f"the starter code defines {_listed(defined)}, the tests call {_listed(called)}"
+        )
+
+
+def _is_in_a_sentence(text: str, found: re.Match[str]) -> bool:
+    """Whether words stand before it on its line, or it is followed as a word would be; a caption begins anew."""
+    start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
+    before, picture, behind = text[start : end if end >= 0 else len(text)].partition(text[found.start() : found.end()])
+    behind = _WHOLE_IMAGE.sub("", picture + behind, count=1).lstrip()
+    return any(sign.isalnum() for sign in before) or behind[:1].islower() or behind[:1] in (",", ".", ";", ")")
+
+
+def _prose(text: str) -> str:
+    """Without code, in which the signs mean something else."""
+    return re.sub(r"```.*?```|`[^`\n]*`", " ", text, flags=re.DOTALL)
+
+
+def _around(text: str, found: re.Match[str]) -> str:
+    start, end = max(found.start() - 20, 0), min(found.end() + 20, len(text))
+    return " ".join(text[start:end].split())
+
+
+def _names_in(starter: str) -> set[str]:
+    """Functions, methods and classes that a starter defines, which may be cut off in the middle."""
+    return set(re.findall(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)", starter, re.MULTILINE))
+
+
+def _called(test: object) -> set[str]:
+    if isinstance(test, CallTest):
+        return set(test.function.split("."))
+    if isinstance(test, AssertTest):
+        whole = f"{test.code}\n{test.entry_point or ''}"
+        try:
+            return {node.id for node in ast.walk(ast.parse(whole)) if isinstance(node, ast.Name)} | {
+                node.attr for node in ast.walk(ast.parse(whole)) if isinstance(node, ast.Attribute)
+            }
+        except (SyntaxError, ValueError, RecursionError):
+            return set()
+    return set()
+
+
+def _listed(names: set[str]) -> str:
+    shown = sorted(names)
+    return ", ".join(shown[:5]) + (" …" if len(shown) > 5 else "")

@@ -1,0 +1,220 @@
+"""What was run for a problem, and what the judge said of it. The checks read it; nothing is concluded here.
+
+First the references, with more time than they should need; then, with the limit that follows from them, the references
+again (as they are, and with other hash seeds), the solutions that are known to be wrong, and the probes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sandbox_service import languages
+from sandbox_service.errors import BadRequest, UnsupportedLanguage
+from sandbox_service.problem import Problem, Solution
+from sandbox_service.schema import Checker, Grade, Limits, Verdict
+from sandbox_service.validation import probes, seeds
+from sandbox_service.validation.judge import Fields, Judge, is_fault
+from sandbox_service.validation.recipe import Thresholds
+
+Role = Literal["reference", "again", "seed", "wrong", "probe"]
+STEP_SECONDS = 0.5
+ANEW = "\n# once more: a program that was graded before may be answered for from memory\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One program against all tests."""
+
+    role: Role
+    name: str
+    grade: Grade
+    solution: Solution | None = None
+    seed: int | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether every test was."""
+        return self.grade.verdict == Verdict.AC
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is known to have failed: not where the judge could not say."""
+        return self.grade.verdict not in (Verdict.AC, Verdict.IE)
+
+    @property
+    def slowest_seconds(self) -> float:
+        """CPU time of the test that took longest."""
+        return max((each.cpu_seconds for each in self.grade.tests), default=0.0)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All runs; the limits that followed from them; and why there are none, if the judge refused."""
+
+    runs: Sequence[Run] = ()
+    limits: Limits | None = None
+    refusal: str | None = None
+    not_run: Sequence[str] = field(default_factory=list)
+    other: str = ""  # the id of the problem whose solution was tried as well
+
+    def of(self, *roles: Role) -> list[Run]:
+        """The runs of these roles."""
+        return [each for each in self.runs if each.role in roles]
+
+    @property
+    def references(self) -> list[Run]:
+        """The first runs of the references."""
+        return self.of("reference")
+
+    @property
+    def faults(self) -> list[Run]:
+        """Runs that the judge could not judge."""
+        return [each for each in self.runs if is_fault(each.grade)]
+
+
+def can_be_run(language: str) -> bool:
+    """Whether a solution in this language is run."""
+    try:
+        languages.find(language)
+    except UnsupportedLanguage:
+        return False
+    return True
+
+
+async def gather(problem: Problem, other: Problem | None, judge: Judge, thresholds: Thresholds) -> Evidence:
+    """Run all there is to run. `other`: another problem, whose solution is tried as well. Raises Unavailable."""
+    work = _Work(problem, judge, thresholds)
+    name = other.id if other else ""
+    code = other.references[0].code if other and other.references else None
+    try:
+        await work.run_references()
+        await work.run_the_rest(code)
+    except BadRequest as error:
+        return Evidence(work.runs, work.limits, str(error), work.not_run, name)
+    return Evidence(work.runs, work.limits, None, work.not_run, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A run that is to be made."""
+
+    role: Role
+    name: str
+    code: str
+    language: str
+    solution: Solution | None = None
+    seed: int | None = None
+    limits: Limits | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Its part of a batch."""
+        limits = {"limits": self.limits.model_dump(mode="json")} if self.limits else {}
+        return {"code": self.code, "language": self.language, **limits}
+
+
+class _Work:
+    def __init__(self, problem: Problem, judge: Judge, thresholds: Thresholds) -> None:
+        self._problem = problem
+        self._judge = judge
+        self._thresholds = thresholds
+        self.runs: list[Run] = []
+        self.not_run = sorted({each.language for each in problem.solutions if not can_be_run(each.language)})
+        self.limits = problem.limits or Limits()
+
+    async def run_references(self) -> None:
+        """With time to spare. One that gives a wrong answer runs to its end, so that all its answers are known."""
+        references = [each for each in self._problem.references if can_be_run(each.language)]
+        asked = [
+            _asked("reference", each, _name(each, place, "reference"))
+            for place, each in enumerate(references[: self._thresholds.most_references], 1)
+        ]
+        measured = self._with(max(self._thresholds.measured_seconds, self.limits.cpu_seconds))
+        runs = await self._run(asked, measured)
+        wrong = [place for place, run in enumerate(runs) if run.grade.verdict == Verdict.WA]
+        whole = await self._run([asked[place] for place in wrong], measured, to_the_end=True)
+        for place, run in zip(wrong, whole, strict=True):
+            runs[place] = run if run.grade.verdict != Verdict.IE else runs[place]
+        self.runs += runs
+        self.limits = self._with(self._limit_seconds())
+
+    async def run_the_rest(self, other: str | None) -> None:
+        """Nothing of it, if there are references and none of them passes: then the tests say nothing."""
+        passed = [each for each in self.runs if each.passed]
+        if self.runs and not passed:
+            return
+        asked = [*self._again(passed), *self._wrong(), *self._probes(other)]
+        self.runs += await self._run(asked, self.limits)
+        self.runs += await self._controls()
+
+    def _again(self, passed: Iterable[Run]) -> Iterable[_Asked]:
+        for run in passed:
+            assert run.solution is not None
+            code, language = run.solution.code, run.solution.language
+            if language != "text":
+                yield _Asked("again", run.name, code + ANEW, language, run.solution)
+            for seed in self._thresholds.hash_seeds:
+                yield from self._seeded(run.name, run.solution, seed)
+
+    def _seeded(self, name: str, solution: Solution, seed: int) -> Iterable[_Asked]:
+        code = seeds.with_seed(self._problem, solution.code, seed)
+        if code is not None:
+            limits = self._with(self.limits.cpu_seconds + seeds.START_SECONDS, processes=seeds.PROCESSES)
+            yield _Asked("seed", name, code, solution.language, solution, seed, limits)
+
+    async def _controls(self) -> list[Run]:
+        """What gave another answer with another seed, once more with the judge's own: else the way may be to blame."""
+        suspects = [each for each in self.runs if each.role == "seed" and each.grade.verdict == Verdict.WA]
+        asked = {each.name: list(self._seeded(each.name, each.solution, 0)) for each in suspects if each.solution}
+        return await self._run([each for some in asked.values() for each in some], self.limits)
+
+    def _wrong(self) -> Iterable[_Asked]:
+        wrong = [each for each in self._problem.wrong if can_be_run(each.language)]
+        for place, each in enumerate(wrong[: self._thresholds.most_wrong], 1):
+            yield _asked("wrong", each, _name(each, place, "wrong solution"))
+
+    def _probes(self, other: str | None) -> Iterable[_Asked]:
+        for each in probes.of(self._problem, other):
+            yield _Asked("probe", each.name, each.code, self._problem.language)
+
+    def _limit_seconds(self) -> float:
+        """What follows from the slowest reference that passes; the problem's own without one."""
+        slowest = max((each.slowest_seconds for each in self.runs if each.passed), default=None)
+        if slowest is None:
+            return self.limits.cpu_seconds
+        return limit_for(slowest, self._thresholds)
+
+    def _with(self, seconds: float, **more: Any) -> Limits:
+        """The problem's limits, with another CPU time."""
+        return self.limits.model_copy(update={"cpu_seconds": seconds, "wall_seconds": None, **more})
+
+    async def _run(self, asked: Sequence[_Asked], limits: Limits, *, to_the_end: bool = False) -> list[Run]:
+        if not asked:
+            return []
+        shared: Fields = {
+            "tests": [each.model_dump(mode="json") for each in self._problem.tests or ()],
+            "checker": (self._problem.checker or Checker()).model_dump(mode="json"),
+            "limits": limits.model_dump(mode="json"),
+            "stop_on_failure": not to_the_end,
+        }
+        grades = await self._judge.grade(shared, [each.fields() for each in asked])
+        return [
+            Run(each.role, each.name, grade, each.solution, each.seed)
+            for each, grade in zip(asked, grades, strict=True)
+        ]
+
+
+def limit_for(slowest: float, thresholds: Thresholds) -> float:
+    """The time limit for a problem whose slowest accepted reference took so long: in half seconds, to repeat."""
+    wanted = max(slowest * thresholds.limit_factor, thresholds.least_limit_seconds)
+    return min(math.ceil(wanted / STEP_SECONDS) * STEP_SECONDS, thresholds.most_limit_seconds)
+
+
+def _asked(role: Role, solution: Solution, name: str) -> _Asked:
+    return _Asked(role, name, solution.code, solution.language, solution)
+
+
+def _name(solution: Solution, place: int, kind: str) -> str:
+    return solution.name or f"{kind} {place}"

@@ -1,0 +1,82 @@
+"""The manifest: what went in, what came out, who judged, and what the files are by their hashes.
+
+All but `run` is the same whenever the same data are judged by the same recipe; `run` says how long it took.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sandbox_service.validation.finding import MEANINGS, severity_of
+from sandbox_service.validation.recipe import Recipe, Source
+from sandbox_service.validation.totals import Totals
+
+PIECE_BYTES = 1 << 20
+
+
+def make(recipe: Recipe, totals: Totals, files: Iterable[Path], run: Mapping[str, Any]) -> dict[str, Any]:
+    """As plain data."""
+    return {
+        "recipe": recipe.model_dump(mode="json", exclude={"output", "judge"}, exclude_defaults=True),
+        "fingerprint": recipe.fingerprint,
+        "sources": [_source(each) for each in recipe.sources],
+        "evaluation": [_source(each) for each in recipe.evaluation],
+        "problems": {
+            "read": totals.read,
+            "left_out": dict(totals.left_out.most_common()),
+            "malformed": totals.malformed,
+            "clean": totals.clean,
+            "quarantined": totals.quarantined,
+        },
+        "findings": {
+            name: {"problems": count, "severity": severity_of(name, recipe.severity), "meaning": MEANINGS[name][1]}
+            for name, count in sorted(totals.findings.items(), key=lambda each: (-each[1], each[0]))
+        },
+        "causes": dict(sorted(totals.causes.items(), key=lambda each: (-each[1], each[0]))),
+        "by_source": {name: dict(sorted(counts.items())) for name, counts in sorted(totals.by_source.items())},
+        "verdicts": {role: dict(sorted(counts.items())) for role, counts in totals.verdicts.items()},
+        "figures": {name: summary(values) for name, values in totals.values.items() if len(values)},
+        "graders": sorted(totals.graders),
+        "files": {path.name: _file(path) for path in files},
+        "run": {**run, "runs": totals.runs, "tests": totals.tests_run, "cpu_seconds": round(totals.cpu_seconds, 3)},
+    }
+
+
+def write(path: Path, manifest: Mapping[str, Any]) -> None:
+    """All at once, so that no reader finds half of it."""
+    unfinished = path.with_name(f".{path.name}.part")
+    unfinished.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    unfinished.replace(path)
+
+
+def summary(values: Sequence[float]) -> dict[str, float]:
+    """How many, and where they lie."""
+    said = {"count": len(values), "least": min(values), "median": statistics.median(values), "greatest": max(values)}
+    return {name: round(value, 6) for name, value in said.items()}
+
+
+def hash_of(path: Path) -> str:
+    """Of a file's bytes."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            found.update(piece)
+    return "sha256:" + found.hexdigest()
+
+
+def _source(source: Source) -> dict[str, Any]:
+    """What it is; of a local file also its hash, for it has no revision."""
+    said = source.model_dump(mode="json", exclude_defaults=True)
+    path = Path(source.path)
+    return {**said, "hash": hash_of(path)} if path.is_file() else said
+
+
+def _file(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        lines = sum(1 for _ in file)
+    return {"lines": lines, "bytes": path.stat().st_size, "hash": hash_of(path)}

@@ -1,0 +1,81 @@
+"""What is known of a problem once it was judged: plain data, as the journal keeps it. Its outputs are gone by then."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from sandbox_service.problem import Problem
+from sandbox_service.schema import Checker, Limits
+from sandbox_service.validation import checks
+from sandbox_service.validation.checks import comparison
+from sandbox_service.validation.checks.tests import answers_of, how_many
+from sandbox_service.validation.duplicates import text_of
+from sandbox_service.validation.evidence import Evidence, Run
+from sandbox_service.validation.recipe import Recipe
+
+Record = dict[str, Any]
+
+
+def key_of(problem: Problem) -> str:
+    """The same for the same content."""
+    return hashlib.sha256(problem.model_dump_json().encode()).hexdigest()
+
+
+def make(problem: Problem, evidence: Evidence, recipe: Recipe) -> Record:
+    """All that is kept of the evidence."""
+    checker = comparison.proposed(problem, evidence, recipe)
+    passed = any(each.passed for each in evidence.references)
+    return {
+        "findings": [each.line() for each in checks.findings(problem, evidence, recipe)],
+        "checker": checker.model_dump(mode="json", exclude_none=True) if checker else None,
+        "limits": _said(evidence.limits) if evidence.limits and passed else None,
+        "other": evidence.other,
+        "figures": _figures(problem, evidence),
+    }
+
+
+def mended(problem: Problem, record: Record) -> Problem:
+    """The problem with the limits and the comparison that follow from its references."""
+    changes: dict[str, Any] = {}
+    if record["limits"] is not None:
+        changes["limits"] = Limits(**record["limits"])
+    if record["checker"] is not None:
+        changes["checker"] = Checker(**record["checker"])
+    return problem.model_copy(update=changes)
+
+
+def is_final(record: Record) -> bool:
+    """Whether another try would find the same."""
+    return all(each["name"] != "not_judged" for each in record["findings"])
+
+
+def _said(limits: Limits) -> dict[str, Any]:
+    return limits.model_dump(mode="json", exclude_none=True)
+
+
+def _figures(problem: Problem, evidence: Evidence) -> dict[str, Any]:
+    tests = problem.tests or []
+    answers = answers_of(tests)
+    results = [each for run in evidence.runs for each in run.grade.tests]
+    passed = [each.slowest_seconds for each in evidence.references if each.passed]
+    return {
+        "tests": how_many(tests),
+        "diversity": len(set(answers)) / len(answers) if answers else None,
+        "letters": sum(sign.isalnum() for sign in text_of(problem)),
+        "slowest_seconds": max(passed, default=None),
+        "limit_seconds": evidence.limits.cpu_seconds if evidence.limits else None,
+        "references": _verdicts(evidence.references),
+        "wrong": _verdicts(evidence.of("wrong")),
+        "probes": _verdicts(evidence.of("probe")),
+        "runs": len(evidence.runs),
+        "tests_run": len(results),
+        "cpu_seconds": round(sum(each.cpu_seconds for each in results), 6),
+        "graders": sorted({f"{run.grade.grader.version} · {run.grade.grader.language}" for run in evidence.runs}),
+    }
+
+
+def _verdicts(runs: Sequence[Run]) -> dict[str, int]:
+    return dict(sorted(Counter(str(each.grade.verdict) for each in runs).items()))

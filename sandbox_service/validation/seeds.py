@@ -1,0 +1,103 @@
+"""The same program with another hash seed and other random numbers: the judge's own are fixed, and hide much.
+
+An interpreter takes its hash seed when it begins. So a program that reads stdin begins anew with another one, and a
+function is called in a second interpreter by a stand-in; both need a box in which processes may be made. What cannot be
+carried to the other interpreter ends in an error there, which proves nothing: only another *answer* does, and only if
+the same detour with the judge's own seed (0) still gives the right one.
+"""
+
+from __future__ import annotations
+
+from sandbox_service.problem import Problem
+from sandbox_service.schema import AssertTest, CallTest, StdinTest
+from sandbox_service.validation import probes
+
+MOST_BYTES = 100_000  # what one argument of a command may have
+PROCESSES = 4
+START_SECONDS = 0.5  # CPU time of a second interpreter
+
+_PROGRAM = """import os, sys
+os.environ["PYTHONHASHSEED"] = "{seed}"
+os.execv(sys.executable, [sys.executable, "-c", {code!r}])
+"""
+
+_FUNCTIONS = """import os, pickle, subprocess, sys
+_child = None
+def _ask(name, args, kwargs):
+    global _child
+    if _child is None:
+        environment = dict(os.environ, PYTHONHASHSEED="{seed}")
+        _child = subprocess.Popen([sys.executable, "-c", {code!r}], stdin=-1, stdout=-1, env=environment)
+    pickle.dump((name, args, kwargs), _child.stdin)
+    _child.stdin.flush()
+    is_well, value = pickle.load(_child.stdout)
+    if is_well:
+        return value
+    raise RuntimeError(value)
+"""
+
+_CHILD = """import os, pickle, sys
+_asked, _answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)
+from typing import *
+from collections import *
+from itertools import *
+from functools import *
+from heapq import *
+from bisect import *
+import collections, functools, heapq, itertools, math, re, string, random
+from math import inf
+pow = __builtins__.pow
+random.seed({seed})
+_names = globals()
+for _source in ({prelude!r}, {code!r}):
+    exec(compile(_source, "<solution>", "exec"), _names)
+while True:
+    _name, _args, _kwargs = pickle.load(_asked)
+    _owner, _, _method = _name.rpartition(".")
+    try:
+        _found = getattr(_names[_owner](), _method) if _owner else _names[_name]
+        _said = True, _found(*_args, **_kwargs)
+    except Exception as _error:
+        _said = False, repr(_error)
+    pickle.dump(_said, _answers)
+    _answers.flush()
+"""
+
+
+def with_seed(problem: Problem, code: str, seed: int) -> str | None:
+    """The program as it is with that seed; None if it cannot be brought to another interpreter."""
+    tests = problem.tests or []
+    if problem.language not in ("python", "py", "python3"):
+        return None
+    if all(isinstance(each, StdinTest) for each in tests):
+        started = f"import random\nrandom.seed({seed})\ndel random\n{code}"
+        made = _PROGRAM.format(seed=seed, code=started if "from __future__" not in code else code)
+    elif any(isinstance(each, StdinTest) or _is_of_objects(each) for each in tests):
+        return None
+    else:
+        child = _CHILD.format(seed=seed, prelude=_prelude(problem), code=code)
+        made = _FUNCTIONS.format(seed=seed, code=child) + _stand_ins(problem)
+    return made if len(made.encode("utf-8", "replace")) <= MOST_BYTES else None
+
+
+def _is_of_objects(test: CallTest | AssertTest | StdinTest) -> bool:
+    return isinstance(test, CallTest) and test.calls is not None
+
+
+def _prelude(problem: Problem) -> str:
+    """What stands before every candidate. Of a name like @leetcode, the usual imports are in the child."""
+    preludes = {each.prelude for each in problem.tests or () if isinstance(each, AssertTest) and each.prelude}
+    return "\n".join(sorted(each for each in preludes if not each.startswith("@")))
+
+
+def _stand_ins(problem: Problem) -> str:
+    lines = []
+    for name in probes.called(problem):
+        owner, _, method = name.rpartition(".")
+        if owner:
+            lines += [f"class {owner}:", f"    def {method}(self, *args, **kwargs):"]
+            lines += [f"        return _ask({name!r}, args, kwargs)"]
+        else:
+            lines += [f"def {name}(*args, **kwargs):", f"    return _ask({name!r}, args, kwargs)"]
+    return "\n".join(lines)

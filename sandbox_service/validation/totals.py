@@ -1,0 +1,89 @@
+"""The figures of a validation, added up problem by problem: what the manifest says and the report draws.
+
+Of every problem a handful of numbers is kept, and of those in quarantine a number of examples for each reason.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox_service.problem import Problem
+from sandbox_service.validation.finding import Finding
+from sandbox_service.validation.record import Record
+
+EXAMPLES = 25  # for each reason
+VALUES = ("tests", "diversity", "letters", "slowest_seconds", "limit_seconds", "difficulty")
+ROLES = ("references", "wrong", "probes")
+
+
+@dataclass
+class Totals:
+    """Counts and values so far."""
+
+    read: int = 0
+    malformed: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    clean: int = 0
+    quarantined: int = 0
+    findings: Counter[str] = field(default_factory=Counter)  # how many problems have one of that name
+    causes: Counter[str] = field(default_factory=Counter)  # of those in quarantine, by their first reason
+    by_source: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    verdicts: dict[str, Counter[str]] = field(default_factory=lambda: {role: Counter() for role in ROLES})
+    values: dict[str, array[float]] = field(default_factory=lambda: {name: array("d") for name in VALUES})
+    times: array[float] = field(default_factory=lambda: array("d"))  # slowest, limit, 1 if clean; and so on
+    examples: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    graders: set[str] = field(default_factory=set)
+    runs: int = 0
+    tests_run: int = 0
+    cpu_seconds: float = 0.0
+
+    @property
+    def judged(self) -> int:
+        """Problems that came to a judgement."""
+        return self.clean + self.quarantined - self.malformed
+
+    def take_malformed(self, place: str, reason: str, causes: Sequence[Finding]) -> None:
+        """A row that is no problem."""
+        self.read += 1
+        self.malformed += 1
+        self.quarantined += 1
+        self._blame(place, [Finding("malformed", reason)], causes)
+
+    def take_left_out(self, reason: str) -> None:
+        """A problem that the recipe does not want."""
+        self.read += 1
+        self.left_out[reason] += 1
+
+    def take(self, problem: Problem, record: Record, findings: Sequence[Finding], causes: Sequence[Finding]) -> None:
+        """A judged one; in quarantine if there are causes for it."""
+        self.read += 1
+        self.clean += not causes
+        self.quarantined += bool(causes)
+        self.by_source[problem.source or "–"]["quarantine" if causes else "clean"] += 1
+        self._blame(problem.id, findings, causes)
+        self._measure(problem, record["figures"], is_clean=not causes)
+
+    def _blame(self, name: str, findings: Sequence[Finding], causes: Sequence[Finding]) -> None:
+        self.findings.update({each.name for each in findings})
+        self.causes.update([each.name for each in causes[:1]])
+        for each in findings:
+            if len(self.examples[each.name]) < EXAMPLES:
+                self.examples[each.name].append((name, each.reason))
+
+    def _measure(self, problem: Problem, figures: dict[str, Any], *, is_clean: bool) -> None:
+        known = {**figures, "difficulty": problem.difficulty}
+        for name, values in self.values.items():
+            if known[name] is not None:
+                values.append(known[name])
+        if figures["slowest_seconds"] is not None:
+            self.times.extend((figures["slowest_seconds"], figures["limit_seconds"], float(is_clean)))
+        for role, verdicts in self.verdicts.items():
+            verdicts.update(figures[role])
+        self.graders.update(figures["graders"])
+        self.runs += figures["runs"]
+        self.tests_run += figures["tests_run"]
+        self.cpu_seconds += figures["cpu_seconds"]

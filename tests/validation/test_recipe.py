@@ -1,0 +1,59 @@
+"""Recipes: those of the project are well-formed, and what is misspelt is refused with a word of advice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sandbox_service.errors import ConfigurationError
+from sandbox_service.validation import recipe, sources
+from tests.validation import world
+
+RECIPES = sorted((Path(__file__).parents[2] / "datasets" / "recipes").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_recipes_of_the_project_can_be_read(path: Path) -> None:
+    found = recipe.read(path)
+    assert found.name == path.stem
+    assert {each.reader for each in (*found.sources, *found.evaluation)} <= sources.READERS.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "name: Field required"),
+        ('name = "x"\nsources = []', "sources: List should have at least 1 item"),
+        ('name = "x"\nsource = []', "source: Extra inputs are not permitted"),
+        ('name = "a/b"\n[[sources]]\npath = "x"', "name: String should match"),
+        ('name = "x"\n[[sources]]\npath = "x"\nlimits = 3', "sources.0.limits: Extra inputs"),
+        (
+            'name = "x"\n[[sources]]\npath = "x"\n[severity]\nimages = "off"',
+            "there is no finding 'images'; there are: malf",
+        ),
+        ('name = "x"\n[[sources]]\npath = "x"\n[severity]\nimage = "maybe"', "severity.image: Input should be"),
+        (
+            'name = "x"\n[[sources]]\npath = "x"\n[thresholds]\nmost_limit_seconds = 0.5',
+            "least_limit_seconds is beyond",
+        ),
+        ("name = ", "not TOML"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "r.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=r"r\.toml: ") as caught:
+        recipe.read(path)
+    assert said in str(caught.value)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="No such file"):
+        recipe.read(tmp_path / "none.toml")
+
+
+def test_who_judges_and_where_it_is_written_change_nothing() -> None:
+    first = world.recipe("a", judge={"slots": 1})
+    assert first.fingerprint == world.recipe("b", judge={"url": "http://127.0.0.1:1"}).fingerprint
+    assert first.fingerprint != world.recipe("a", thresholds={"least_tests": 4}).fingerprint

@@ -1,0 +1,159 @@
+"""The report as a person sees it: whole, self-contained, and opened in a real browser."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from sandbox_service.problem import Problem
+from sandbox_service.validation import job, page
+from sandbox_service.validation.recipe import Source
+from sandbox_service.validation.sources import Malformed
+from tests.validation.world import FakeJudge, letters, recipe, sums, words
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+VOID = {"meta", "link", "br", "path", "line", "rect", "circle"}
+
+
+class Elements(HTMLParser):
+    """The tree is whole: what is opened is closed, in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+
+def report(folder: Path, *rows: Problem | Malformed) -> str:
+    """Of a validation of these rows."""
+
+    def read(_: Source) -> Iterator[Problem | Malformed]:
+        yield from rows
+
+    made = recipe(folder, about="bread & <butter>")
+    asyncio.run(job.Job(made, FakeJudge(), 2, lambda _: None, read).run())
+    return (folder / "report.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Of good ones, of bad ones, and of one that is nothing."""
+    bad = words(id="<b>bold</b>", prompt="This is an interactive problem, ![here](it.png). " * 5, source="elsewhere")
+    hard = letters(id="hard", difficulty=0.75, prompt="Other letters are asked for here, as it happens. " * 5)
+    few = hard.model_copy(update={"id": "few", "tests": (hard.tests or [])[:2]})
+    return report(
+        tmp_path_factory.mktemp("report"), sums(), words(), letters(), hard, few, bad, Malformed("f:9", "broken", "{")
+    )
+
+
+def test_a_report_is_whole_and_needs_nothing_from_elsewhere(text: str) -> None:
+    elements = Elements(text).seen
+    assert not [tag for tag, _ in elements if tag in ("script", "img", "iframe", "object", "embed")]
+    assert [attrs["href"] for _, attrs in elements if "href" in attrs] == ["data:,"]
+    assert not [attrs for _, attrs in elements if "src" in attrs or any(name.startswith("on") for name in attrs)]
+    assert "url(" not in text
+    assert "@import" not in text
+    assert not re.search(r"\b(nan|inf|None)\b", text.partition("<details>")[0])
+
+
+def test_a_report_says_what_was_refused_and_why(text: str) -> None:
+    titles = re.findall(r'<article class="card"><h2>(.*?)</h2>', text)
+    assert titles[0] == "Why problems are in quarantine"
+    assert {
+        "Verdicts of the programs that were run",
+        "CPU time of the slowest reference, and the limit",
+        "Tests of a problem",
+        "Different answers, of all tests",
+        "Difficulty: samples that fail",
+        "By source",
+    } <= set(titles)
+    for name in ("image", "interactive", "too few tests", "malformed"):
+        assert f"<summary>{name} · 1" in text
+    assert "<dt>&lt;b&gt;bold&lt;/b&gt;</dt>" in text
+    assert "<b>bold" not in text
+    assert "bread &amp; &lt;butter&gt;" in text
+
+
+def test_light_dark_and_small_screens_are_thought_of(text: str) -> None:
+    assert 'name="viewport"' in text
+    light, dark = (set(re.findall(r"(--\w+):", part)) for part in page.STYLE.split("@media (prefers")[:2])
+    assert dark >= light, "every colour has its dark one"
+    used = set(re.findall(r"var\((--\w+)\)", text))
+    assert used <= light
+
+
+def test_nothing_at_all_is_a_report_as_well(tmp_path: Path) -> None:
+    Elements(report(tmp_path))
+
+
+@pytest.mark.parametrize("values", [[1.0], [5.0, 5.0], [0.0, 1.0], [3.0, 20000.0]])
+@pytest.mark.parametrize("is_log", [False, True])
+def test_bars_stay_within_the_drawing(values: list[float], is_log: bool) -> None:
+    drawn = page.histogram("x", values, unit="", is_log=is_log)
+    bars = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', drawn)
+    assert bars
+    for x, y, width, height in bars:
+        assert float(x) >= page.LEFT
+        assert float(x) + float(width) <= page.WIDTH - page.RIGHT + 1
+        assert float(y) >= page.TOP
+        assert float(y) + float(height) <= page.HEIGHT - page.BOTTOM + 1
+
+
+def opened(folder: Path, text: str, *flags: str) -> tuple[str, list[str]]:
+    """What a browser makes of it, and what it complains of."""
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    path = folder / "report.html"
+    path.write_text(text, encoding="utf-8")
+    always = (
+        "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
+        "--disable-component-update --disable-sync --enable-logging=stderr --hide-scrollbars"
+    ).split()
+    command = [CHROMIUM, *always, *flags, f"--user-data-dir={folder / 'profile'}", path.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+def test_a_browser_has_no_complaint(tmp_path: Path, text: str) -> None:
+    dom, complaints = opened(tmp_path, text, "--dump-dom")
+    assert complaints == []
+    assert dom.count("<article") == text.count("<article")
+
+
+def test_a_browser_would_complain(tmp_path: Path, text: str) -> None:
+    _, complaints = opened(tmp_path, text.replace(' cx="', ' cx="x', 1), "--dump-dom")
+    assert "attribute cx" in complaints[0]
+
+
+def test_nothing_is_wider_than_a_phone(tmp_path: Path, text: str) -> None:
+    """Measured by the page itself, in a frame of a phone's width: a script is added for this."""
+    measure = "document.title = document.documentElement.scrollWidth"
+    frame = tmp_path / "inner.html"
+    frame.write_text(
+        text.replace("</body>", f"<script>{measure}; parent.postMessage(document.title, '*')</script></body>")
+    )
+    outer = (
+        "<!DOCTYPE html><title>?</title><script>onmessage = said => document.title = said.data</script>"
+        f'<iframe width="360" height="800" src="{frame.as_uri()}"></iframe>'
+    )
+    dom, _ = opened(tmp_path, outer, "--dump-dom", "--virtual-time-budget=2000")
+    assert "<title>360</title>" in dom

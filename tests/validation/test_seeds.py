@@ -1,0 +1,88 @@
+"""Answers that hang on the hash seed or on random numbers are found, however the program is tested, in real jails."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from typing import Any
+
+import pytest
+
+from sandbox_service.problem import Problem
+from sandbox_service.settings import Settings
+from sandbox_service.validation import checks, evidence, judge, seeds
+from tests.conftest import need_firejail
+from tests.validation.world import recipe, sums
+
+WORDS = ["one", "two", "three", "four", "five"]
+BY_CHANCE = "def f(words):\n    return list(set(words))\n"
+SORTED = "def f(words):\n    return sorted(set(words))\n"
+METHOD = "class Solution:\n    def f(self, words: List[str]):\n        return list(set(words))\n"
+
+
+def call(output: list[str]) -> dict[str, Any]:
+    return {"type": "call", "function": "f", "args": [WORDS], "output": output}
+
+
+def program(output: list[str], **fields: Any) -> dict[str, Any]:
+    said = f"assert f({WORDS}) == {output}"
+    if "entry_point" in fields:
+        said = f"def check(f):\n    {said}\n"
+    return {"type": "assert", "code": said, **fields}
+
+
+@pytest.fixture(scope="module")
+def unstable() -> dict[str, bool]:
+    """What is found in each, all of whose references pass at first."""
+    need_firejail()
+    by_chance = _printed(f"print(list(set({WORDS})))")
+    first = _printed("import random; random.seed(0); print([random.random()])")
+    asked = {
+        "call": (call(by_chance), BY_CHANCE),
+        "sound call": (call(sorted(WORDS)), SORTED),
+        "program": (program(by_chance), BY_CHANCE),
+        "entry point": (program(by_chance, entry_point="f"), BY_CHANCE),
+        "method": (program(by_chance, entry_point="Solution().f", prelude="@leetcode"), METHOD),
+        "sound program": (program(sorted(WORDS)), SORTED),
+        "stdin": ({"type": "stdin", "output": " ".join(by_chance)}, f"print(*set({WORDS}))"),
+        "sound stdin": ({"type": "stdin", "output": "one"}, "print('one')"),
+        "random": ({"type": "stdin", "output": str(first)}, "import random\nprint([random.random()])"),
+    }
+    return asyncio.run(
+        _judged({name: sums(tests=[test], solutions=[{"code": code}]) for name, (test, code) in asked.items()})
+    )
+
+
+async def _judged(problems: dict[str, Problem]) -> dict[str, bool]:
+    found = {}
+    made = recipe()
+    async with judge.here(Settings(slots=1)) as ready:
+        for name, problem in problems.items():
+            seen = await evidence.gather(problem, None, ready, made.thresholds)
+            assert [each.passed for each in seen.references] == [True], name
+            found[name] = "unstable" in {each.name for each in checks.findings(problem, seen, made)}
+    return found
+
+
+def _printed(code: str) -> list[Any]:
+    """By an interpreter with the seed of every box."""
+    command = [Settings().python, "-c", code]
+    said = subprocess.run(command, env={"PYTHONHASHSEED": "0"}, capture_output=True, text=True, check=True).stdout
+    return list(eval(said))
+
+
+@pytest.mark.parametrize("name", ["call", "program", "entry point", "method", "stdin", "random"])
+def test_what_hangs_on_chance_is_found(unstable: dict[str, bool], name: str) -> None:
+    assert unstable[name]
+
+
+@pytest.mark.parametrize("name", ["sound call", "sound program", "sound stdin"])
+def test_what_does_not_is_left_alone(unstable: dict[str, bool], name: str) -> None:
+    assert not unstable[name]
+
+
+def test_what_cannot_be_brought_to_another_interpreter_is_not() -> None:
+    assert seeds.with_seed(sums(language="text"), "3", 1) is None
+    assert seeds.with_seed(sums(), "#" * seeds.MOST_BYTES, 1) is None
+    calls = {"type": "call", "function": "Stack", "calls": [["Stack", []]], "output": [None]}
+    assert seeds.with_seed(sums(tests=[calls]), "class Stack: ...", 1) is None
