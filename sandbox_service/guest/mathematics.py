@@ -17,6 +17,12 @@ import answers
 import equality
 import pair
 from program import CACHE_FD, SOURCE_FD
+from sympy.polys.polyerrors import BasePolynomialError
+
+# what sympy raises of kinds that do not compare: a set and a number, say
+INCOMPARABLE = (
+    ArithmeticError, AttributeError, BasePolynomialError, NotImplementedError, RecursionError, TypeError, ValueError
+)  # fmt: skip
 
 READ_SECONDS = 2.0  # of CPU time, for a candidate's text
 EXPECTED_SECONDS = 3.0  # for the expected answers
@@ -114,7 +120,7 @@ def _verdict(
     expected: list[equality.Value], said: dict[str, Any], tolerance: equality.Tolerance | None
 ) -> tuple[str, str]:
     if "fault" in said:
-        return "fault", f"a part of sympy is missing: {str(said['fault'])[:200]}"
+        return "fault", str(said["fault"])[:300]
     if "unreadable" in said:
         return "failed", f"the answer cannot be read: {str(said['unreadable'])[:200]}"
     try:
@@ -136,13 +142,15 @@ def _difference(expected: equality.Value, got: equality.Value, tolerance: equali
         _fault(error)
     except MemoryError:
         return "too much memory was needed to compare"
-    except Exception as error:  # sympy cannot tell: the two are of kinds that do not compare
+    except INCOMPARABLE as error:
         return f"the two cannot be compared ({type(error).__name__})"
+    except Exception as error:  # nobody thought of it: that is no statement about the answer
+        _fault(error)
 
 
-def _fault(error: ImportError) -> NoReturn:
-    """Something was needed that nobody thought of beforehand, and that a box cannot import."""
-    _report("fault", f"a part of sympy is missing: {error}")
+def _fault(error: Exception) -> NoReturn:
+    """Something that nobody thought of beforehand, such as a part of sympy that a box cannot import."""
+    _report("fault", f"{type(error).__name__}: {error}"[:300])
     os._exit(0)
 
 

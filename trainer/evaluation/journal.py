@@ -46,7 +46,7 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
             if not line.endswith(b"\n"):
                 return
             if line.strip():
-                yield _parsed(line, f"{path}:{number}")
+                yield parsed(line, f"{path}:{number}")
 
 
 @contextmanager
@@ -68,7 +68,8 @@ def _mend(path: Path) -> None:
         file.truncate(whole)
 
 
-def _parsed(line: bytes, place: str) -> dict[str, Any]:
+def parsed(line: bytes, place: str) -> dict[str, Any]:
+    """The object that a line is. Raises ConfigError with its place."""
     try:
         said = json.loads(line)
     except ValueError as trouble:

@@ -15,7 +15,7 @@ from typing import Any
 from trainer.data import Problems
 from trainer.errors import ConfigError
 from trainer.evaluation.formats import format_of
-from trainer.evaluation.journal import replaced
+from trainer.evaluation.journal import parsed, replaced
 from trainer.evaluation.presets import Hub, Window
 
 PROBLEMS, CHOSEN = "problems.jsonl", "chosen.jsonl"
@@ -112,19 +112,9 @@ def _lines(path: Path) -> Iterator[tuple[str, Row]]:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    yield f"{path}:{number}", {"source": path.stem} | _object(line, f"{path}:{number}")
+                    yield f"{path}:{number}", {"source": path.stem} | parsed(line, f"{path}:{number}")
     except OSError as trouble:
         raise ConfigError(f"{path}: {trouble.strerror or trouble}") from None
-
-
-def _object(line: bytes, place: str) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except ValueError as trouble:
-        raise ConfigError(f"{place}: no JSON: {trouble}") from None
-    if not isinstance(found, dict):
-        raise ConfigError(f"{place}: a JSON object is expected")
-    return found
 
 
 def from_hub(hub: Hub) -> Iterable[Row]:
