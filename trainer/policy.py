@@ -154,12 +154,16 @@ class Policy:
         Raises OSError, on all ranks, if one could not write its part.
         """
         troubles: list[str] = []
+        with _noted(troubles):
+            (folder / STATE).mkdir(parents=True, exist_ok=True)
+        self._agree(troubles)
 
         def write(state_dict: Any, path: str) -> None:
             with _noted(troubles):  # and not out of here, where DeepSpeed's other ranks would wait for this one
                 torch.save(state_dict, path)
 
         self._engine.checkpoint_engine.save = write
+        self._engine._copy_recovery_script = _not_needed  # it would be written past us, and `model/` is there
         kept = {"updates": self.updates}
         self._engine.save_checkpoint(str(folder), tag=STATE, client_state=kept, save_latest=False)
         write(_chance(), str(folder / CHANCE.format(self._ranks.rank)))
@@ -357,6 +361,10 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
         nested = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
         merged[key] = _over(merged[key], value) if nested else value
     return merged
+
+
+def _not_needed(_: str) -> None:
+    pass
 
 
 @contextmanager

@@ -190,15 +190,16 @@ class Leader:
         self._open(checkpoint)
         self._sync()
         self._begin(done + 1)
+        self._clock.reset()
         for step in range(done + 1, self._config.steps + 1):
-            self._clock.reset()
             batch = self._collect()
             tally = self._learn(batch, step)
             self._version += 1
             synced = self._sync()
             self._begin(step + 1)
-            self._keep(step)
             self._report.step(step, figures_of(batch) | tally.figures() | synced, self._clock)
+            self._clock.reset()
+            self._keep(step)  # what is kept has been told: its time is the next step's
         self._order(Order("save", folder=self._config.folder))
 
     def end(self) -> None:

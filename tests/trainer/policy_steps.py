@@ -182,10 +182,11 @@ def kept(config: Config, ranks: Ranks, folder: Path) -> dict[str, Any]:
 
 
 def unwritable(run: Run, folder: Path) -> dict[str, Any]:
-    """The last rank may write no file of more than a few bytes, and then rank 0 not; and then all go on."""
+    """The last rank may write no file of more than a few bytes, and then rank 0 not, of either kind; and all go on."""
     troubles = []
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-    for number, (rank, write) in enumerate([(run.ranks.size - 1, run.policy.keep), (0, run.policy.save)]):
+    last = run.ranks.size - 1
+    for number, (rank, write) in enumerate([(last, run.policy.keep), (0, run.policy.save), (0, run.policy.keep)]):
         if run.ranks.rank == rank:
             resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
         try:
