@@ -51,13 +51,16 @@ class Answer:
 
     @property
     def is_fault(self) -> bool:
-        """Whether we failed, so that the submission may be sent again."""
-        return bool(self.facts["verdict"] == Verdict.IE)
+        """Whether we failed, so that the submission may be sent again.
+
+        A test that was failed may be the verdict of the whole though another one has none; then there is no reward.
+        """
+        return self.facts.get("reward") is None
 
     @property
     def is_lasting(self) -> bool:
         """Whether the same program would get the same verdict again, whatever the machine is doing."""
-        return self.facts["verdict"] in LASTING
+        return self.facts["verdict"] in LASTING and not self.is_fault
 
     def grade(self) -> Grade:
         """The grade itself."""

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter
+from pydantic_core import PydanticSerializationError
 
-from sandbox_service.schema import Checker, Limits, Sample, SuiteBody, TestCase
+from sandbox_service.errors import BadRequest
+from sandbox_service.schema import AssertTest, CallTest, Checker, Limits, Sample, StdinTest, SuiteBody, TestCase
 
 # a list has its own way with NaN and Infinity, which would be null: another expected answer
 _TESTS = TypeAdapter(list[TestCase], config=ConfigDict(ser_json_inf_nan="constants"))
@@ -44,22 +46,42 @@ def read(body: bytes) -> Suite:
 
 
 def of_tests(tests: list[TestCase]) -> Suite:
-    """A suite from tests that came inside a submission."""
-    body = b'{"tests":' + _TESTS.dump_json(tests) + b"}"
+    """A suite from tests that came inside a submission. Raises BadRequest for half a character, which JSON may name."""
+    try:
+        body = b'{"tests":' + _TESTS.dump_json(tests) + b"}"
+    except PydanticSerializationError as error:
+        raise BadRequest(f"tests: {error}") from None
     return Suite(id_of(body), body, tests)
 
 
 def chosen(tests: Sequence[TestCase], sample: Sample | None) -> list[tuple[int, TestCase]]:
-    """The tests that a sample names, with their place in the suite; all of them without a sample.
-
-    Each test's rank is a hash of the seed and its place, so that the choice depends on nothing else: not on the
-    interpreter, its version or the order of anything.
-    """
+    """The tests that a sample names, in their order and with their place in the suite; all of them without a sample."""
     numbered = list(enumerate(tests))
     if sample is None or sample.count >= len(numbered):
         return numbered
-    ranked = sorted(numbered, key=lambda each: hashlib.blake2b(f"{sample.seed}/{each[0]}".encode()).digest())
+    if sample.rule == "first":
+        return numbered[: sample.count]
+    if sample.rule == "longest":
+        ranked = sorted(numbered, key=lambda each: -_length(each[1]))
+    else:
+        ranked = sorted(numbered, key=lambda each: _chance(sample.seed, each[0]))
     return sorted(ranked[: sample.count], key=lambda each: each[0])
+
+
+def _chance(seed: int, place: int) -> bytes:
+    """A test's rank by a hash, so that the choice depends on nothing else: no interpreter, version or order."""
+    return hashlib.blake2b(f"{seed}/{place}".encode()).digest()
+
+
+def _length(test: TestCase) -> int:
+    """Of a test's input, in characters."""
+    match test:
+        case StdinTest():
+            return len(test.input)
+        case CallTest():
+            return len(test.model_dump_json(include={"args", "kwargs", "calls"}, exclude_defaults=True))
+        case AssertTest():
+            return len(test.code)
 
 
 class Shelf(Generic[T]):

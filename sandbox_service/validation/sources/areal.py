@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from sandbox_service import cases
 from sandbox_service.problem import Problem
-from sandbox_service.validation.sources import bounds, cases, fields, mathematics, programs, prompts
+from sandbox_service.validation.sources import bounds, fields, mathematics, programs, prompts
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 

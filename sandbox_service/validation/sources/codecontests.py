@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sandbox_service import cases
 from sandbox_service.problem import Problem, Solution
 from sandbox_service.schema import StdinTest
-from sandbox_service.validation.sources import bounds, cases, fields, programs, prompts
+from sandbox_service.validation.sources import bounds, fields, programs, prompts
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from sandbox_service import cases
 from sandbox_service.problem import Problem
-from sandbox_service.validation.sources import bounds, cases, fields, prompts
+from sandbox_service.validation.sources import bounds, fields, prompts
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox_service import cases
 from sandbox_service.problem import Problem
-from sandbox_service.validation.sources import bounds, cases, fields, programs, prompts
+from sandbox_service.validation.sources import bounds, fields, programs, prompts
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 

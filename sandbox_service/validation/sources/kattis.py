@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox_service import cases
 from sandbox_service.problem import Problem, Solution
 from sandbox_service.schema import Checker, Limits
-from sandbox_service.validation.sources import bounds, cases, fields, prompts
+from sandbox_service.validation.sources import bounds, fields, prompts
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 

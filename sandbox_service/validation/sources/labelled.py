@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sandbox_service import cases
 from sandbox_service.problem import Problem, Provenance, Solution
 from sandbox_service.schema import AssertTest, CallTest, Checker, TestCase
-from sandbox_service.validation.sources import bounds, cases, fields, humaneval, kattis, prompts
+from sandbox_service.validation.sources import bounds, fields, humaneval, kattis, prompts
 from sandbox_service.validation.sources.programs import language_of
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row

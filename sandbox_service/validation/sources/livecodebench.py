@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from sandbox_service import cases
 from sandbox_service.problem import Problem
 from sandbox_service.schema import Checker
-from sandbox_service.validation.sources import bounds, cases, fields, prompts
+from sandbox_service.unpacking import packed_text
+from sandbox_service.validation.sources import bounds, fields, prompts
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
-from sandbox_service.validation.sources.unpacking import packed_text
 
 CPU_SECONDS = 6.0  # LiveCodeBench's runner: 6 s a test
 MEMORY_BYTES = 2 << 30

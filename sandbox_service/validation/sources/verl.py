@@ -10,9 +10,10 @@ import json
 import re
 from typing import Any
 
+from sandbox_service import cases
 from sandbox_service.problem import Problem
 from sandbox_service.schema import AssertTest, TestCase
-from sandbox_service.validation.sources import bounds, cases, fields, livecodebench, mathematics, programs, pytests
+from sandbox_service.validation.sources import bounds, fields, livecodebench, mathematics, programs, pytests
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
-from sandbox_service.validation.sources.rows import Row
 
 STDIN = ("stdin", "stdin_stdout", "stdio", "standard_input")
 CALL = ("functional", "function_call", "call", "function")
+
+Row: TypeAlias = Mapping[str, Any]
 
 _INTEGER = re.compile(r"-?\d+")
 _LISTS = re.compile(r"(?:(?:typing\.)?(?:Optional|List|list)\[)*")
@@ -39,7 +40,10 @@ def columns(found: Row, function: str = "", starter: str = "") -> list[TestCase]
     if not inputs:
         raise ValueError("it has no tests")
     if function := str(found.get("fn_name") or function):
-        return calls(function, [_arguments(each) for each in inputs], unwrapped(outputs, starter, function), starter)
+        results = [_result(given, wanted) for given, wanted in zip(inputs, outputs, strict=True)]
+        if not any(isinstance(each, str) for each in inputs):
+            results = unwrapped(results, starter, function)
+        return calls(function, [_arguments(each) for each in inputs], results, starter)
     return [stdin(given, wanted) for given, wanted in zip(inputs, outputs, strict=True)]
 
 
@@ -59,7 +63,7 @@ def records(found: Sequence[Row], function: str = "", starter: str = "") -> list
         raise ValueError(f"its tests call several functions: {', '.join(sorted(names))}")
     named = names.pop()
     inputs = [_arguments(each["input"]) for each in found]
-    outputs = [_output(each) for each in found]
+    outputs = [_result(each["input"], each["output"]) for each in found]
     if not any(isinstance(each["input"], str) for each in found):
         outputs = unwrapped(outputs, starter, named)
     return calls(named, inputs, outputs, starter)
@@ -151,10 +155,9 @@ def _arguments(given: Any) -> list[Any]:
     return [_value(line, "an argument") for line in given.split("\n") if line.strip()]
 
 
-def _output(test: Row) -> Any:
+def _result(given: Any, wanted: Any) -> Any:
     """Where arguments are text, so is the result."""
-    wanted = test["output"]
-    return _value(wanted, "a result") if isinstance(test["input"], str) and isinstance(wanted, str) else wanted
+    return _value(wanted, "a result") if isinstance(given, str) and isinstance(wanted, str) else wanted
 
 
 def _value(text: str, what: str) -> Any:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from sandbox_service import cases
 from sandbox_service.schema import AssertTest, CallTest, StdinTest
-from sandbox_service.validation.sources import bounds, cases, programs
+from sandbox_service.validation.sources import bounds, programs
 
 
 def outputs(values: list[Any], starter: str = "") -> list[Any]:
@@ -27,6 +28,13 @@ def test_every_input_has_an_output() -> None:
         cases.columns({"inputs": [], "outputs": []})
     with pytest.raises(ValueError, match="is an object, which is no text"):
         cases.columns({"inputs": [{"a": 1}], "outputs": ["1"]})
+
+
+def test_where_arguments_are_text_so_is_the_result() -> None:
+    (test,) = cases.columns({"fn_name": "f", "inputs": ['[1, 2]\n"x"'], "outputs": ["[3]"]})
+    assert test == CallTest(function="f", args=[[1, 2], "x"], output=[3])
+    (test,) = cases.columns({"fn_name": "f", "inputs": [["[1, 2]"]], "outputs": ["[3]"]})
+    assert test == CallTest(function="f", args=["[1, 2]"], output="[3]")
 
 
 def test_results_are_unwrapped_if_all_are_wrapped() -> None:
