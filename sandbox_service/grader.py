@@ -151,15 +151,19 @@ class Grader:
                 result = self._jails.run(kind, action)
         return result
 
-    def result(self, index: int, verdict: Verdict, message: str | None, outcome: Outcome | None) -> TestResult:
-        """A test's result for display."""
+    def result(
+        self, index: int, verdict: Verdict, message: str | None, outcome: Outcome | None, shown: int | None = None
+    ) -> TestResult:
+        """A test's result for display, with `shown` bytes of its output."""
         if outcome is None:
             return TestResult(index=index, verdict=verdict, message=message)
-        shown = self._display_bytes
+        shown = self._display_bytes if shown is None else shown
         return TestResult(
             index=index,
             verdict=verdict,
             message=message,
+            exit_code=outcome.exit_code,
+            signal=outcome.signal,
             cpu_seconds=round(outcome.cpu_seconds, 6),
             wall_seconds=round(outcome.wall_seconds, 6),
             peak_memory_bytes=outcome.peak_memory_bytes,
@@ -208,7 +212,7 @@ class _Work:
                 elif isinstance(test, AssertTest):
                     yield self._assert(index, test)
             except ProgramKilledJail as killed:
-                yield self._grader.result(index, Verdict.RTE, f"the program ended its jail: {killed}", None)
+                yield self._result(index, Verdict.RTE, f"the program ended its jail: {killed}", None)
 
     def _check_cancelled(self) -> None:
         if self._is_cancelled():
@@ -224,7 +228,7 @@ class _Work:
         if verdict == Verdict.AC:
             message = self._check(index, test, outcome.stdout)
             verdict = Verdict.AC if message is None else Verdict.WA
-        return self._grader.result(index, verdict, message, outcome)
+        return self._result(index, verdict, message, outcome)
 
     def _text(self, index: int, test: StdinTest) -> TestResult:
         """What was submitted is the output. Its CPU time is what comparing took."""
@@ -232,7 +236,7 @@ class _Work:
         output = self._source.encode("utf-8", "replace")
         message = self._check(index, test, output)
         verdict = Verdict.AC if message is None else Verdict.WA
-        return self._grader.result(index, verdict, message, _said(output, self._comparing_seconds))
+        return self._result(index, verdict, message, _said(output, self._comparing_seconds))
 
     def _check(self, index: int, test: StdinTest, output: bytes) -> str | None:
         """Why the output is not right, or None. Raises BadTest, SandboxFault."""
@@ -289,7 +293,7 @@ class _Work:
             try:
                 yield self._call(index, test)
             except ProgramKilledJail as killed:
-                yield self._grader.result(index, Verdict.RTE, f"the program ended its jail: {killed}", None)
+                yield self._result(index, Verdict.RTE, f"the program ended its jail: {killed}", None)
 
     def _together(self, calls: list[tuple[int, CallTest]]) -> Iterator[TestResult]:
         """The clean passes that a shared box begins with.
@@ -307,7 +311,7 @@ class _Work:
         for (index, test), line in zip(calls, lines, strict=False):
             if _compare(self._submission, line, test) is not None:
                 return
-            yield self._grader.result(index, Verdict.AC, None, share)
+            yield self._result(index, Verdict.AC, None, share)
 
     def _call(self, index: int, test: CallTest) -> TestResult:
         outcome, lines = self._ask([test])
@@ -317,7 +321,7 @@ class _Work:
             verdict = Verdict.AC if message is None else Verdict.WA
         elif verdict == Verdict.AC:
             verdict, message = Verdict.RTE, "the program ended without returning from the call"
-        return self._grader.result(index, verdict, message, outcome)
+        return self._result(index, verdict, message, outcome)
 
     def _ask(self, tests: list[CallTest]) -> tuple[Outcome, list[bytes]]:
         """Make the calls in one box: its outcome, and the results there are, in order."""
@@ -340,7 +344,7 @@ class _Work:
             lambda jail: jail.run_pair(self._program, test.prelude or "", wanted, self._limits), _deciding_outcome
         )
         verdict, message = self._judge_pair(pair)
-        return self._grader.result(index, verdict, message, pair.candidate)
+        return self._result(index, verdict, message, pair.candidate)
 
     def _judge_pair(self, pair: PairResult) -> tuple[Verdict, str | None]:
         reported = pair.report.get("result") if pair.report else None
@@ -366,6 +370,9 @@ class _Work:
         return (verdict, why) if verdict != Verdict.AC else (Verdict.RTE, "the test program did not come to its end")
 
     # --- common
+
+    def _result(self, index: int, verdict: Verdict, message: str | None, outcome: Outcome | None) -> TestResult:
+        return self._grader.result(index, verdict, message, outcome, self._submission.display_bytes)
 
     def _run(self, action: Callable[[Jail], T], outcome_of: Callable[[T], Outcome]) -> T:
         assert self._kind is not None

@@ -111,18 +111,32 @@ class AssertTest(Noun):
 TestCase = Annotated[StdinTest | CallTest | AssertTest, Field(discriminator="type")]
 
 
+OWN_TOLERANCE = ("lcb", "prime_code", "sandboxfusion", "deepcoder")
+
+
 class Checker(Noun):
     """How an answer is compared with the expected one.
 
     `float_tolerance` sets both tolerances; a number is right if it is within either. Without a tolerance numbers
-    are compared as written (tokens) or exactly (numbers, json, calls, math).
+    are compared as written (tokens) or exactly (numbers, json, calls, math). The types that are named after other
+    systems compare numbers as these do, and take no tolerance.
     """
 
-    type: Literal["exact", "lines", "tokens", "numbers", "json", "unordered_lines", "math"] = "tokens"
+    type: Literal[
+        "exact", "stripped", "lines", "tokens", "numbers", "json", "unordered_lines", "math",
+        "lcb", "prime_code", "sandboxfusion", "deepcoder",
+    ] = "tokens"  # fmt: skip
     float_tolerance: Real | None = Field(None, ge=0)
     absolute_tolerance: Real | None = Field(None, ge=0)
     relative_tolerance: Real | None = Field(None, ge=0)
     ignore_case: Truth = False
+
+    @model_validator(mode="after")
+    def _no_second_tolerance(self) -> Self:
+        given = (self.float_tolerance, self.absolute_tolerance, self.relative_tolerance)
+        if self.type in OWN_TOLERANCE and any(tolerance is not None for tolerance in given):
+            raise ValueError(f"{self.type} compares numbers by a rule of its own: give it no tolerance")
+        return self
 
 
 class Reward(Noun):
@@ -149,10 +163,23 @@ SUITE_ID = r"^sha256:[0-9a-f]{64}$"
 
 
 class Sample(Noun):
-    """Some of a suite's tests: the same ones for every submission that names the same count and seed."""
+    """Some of a suite's tests: the same ones for every submission that names the same count, rule and seed.
+
+    `longest`: those with the longest inputs, and the earlier of two that are equally long.
+    """
 
     count: Whole = Field(ge=1)
-    seed: Whole = 0
+    seed: Whole = Field(0, description="for the rule random")
+    rule: Literal["random", "first", "longest"] = "random"
+
+    @model_validator(mode="after")
+    def _seed_only_for_chance(self) -> Self:
+        if self.seed and self.rule != "random":
+            raise ValueError(f"the rule {self.rule} leaves nothing to chance: give it no seed")
+        return self
+
+
+Mode = Literal["lcb", "prime_code", "sandboxfusion", "code_r1", "deepcoder", "kattis"]
 
 
 class SuiteBody(Noun):
@@ -167,7 +194,8 @@ class Submission(Noun):
     """A program, or a model's answer with a program in it, and the tests it is to pass.
 
     `tests` or `suite` (the id of a suite that was uploaded), and perhaps a `sample` of them. `labels` say whose it is
-    and how urgent: `client` and `priority` (high, normal, low) decide its place in the queue.
+    and how urgent: `client` and `priority` (high, normal, low) decide its place in the queue. A `mode` is replaced by
+    the `checker`, `limits` and `sample` that it stands for where a submission is taken; a grader does not know it.
     """
 
     id: str = Field("", max_length=256, description="idempotency key; made by the service if empty")
@@ -178,10 +206,14 @@ class Submission(Noun):
     tests: list[TestCase] | None = Field(None, min_length=1)
     suite: str | None = Field(None, pattern=SUITE_ID, description="sha256:…, see PUT /v1/suites/{sha256}")
     sample: Sample | None = None
+    mode: Mode | None = Field(None, description="another system's checker, limits and sample, where none are given")
     checker: Checker = Checker()
     limits: Limits = Limits()
     reward: Reward = Reward()
     stop_on_failure: Truth = True
+    display_bytes: Whole | None = Field(
+        None, ge=0, description="of stdout and stderr in the answer; null: the service's"
+    )
     labels: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -198,12 +230,17 @@ class Submission(Noun):
 
 
 class TestResult(Noun):
-    """What one test said. `stdout` and `stderr` are cut for display; judging saw all of it."""
+    """What one test said. `stdout` and `stderr` are cut for display; judging saw all of it.
+
+    `exit_code` or `signal`: how the program ended, where a process was seen to end.
+    """
 
     __test__ = False  # pytest: this is no test class
 
     index: int
     verdict: Verdict
+    exit_code: int | None = None
+    signal: int | None = None
     cpu_seconds: float = 0.0
     wall_seconds: float = 0.0
     peak_memory_bytes: int = 0

@@ -10,7 +10,7 @@ from typing import Any, Self
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from sandbox_service import gradable, languages, suites
+from sandbox_service import gradable, languages, modes, suites
 from sandbox_service.errors import BadRequest, LimitTooHigh, UnknownSuite
 from sandbox_service.queues.base import PRIORITIES, Job, job_of
 from sandbox_service.schema import BatchRequest, Limits, Submission, TestCase
@@ -37,7 +37,7 @@ class Intake:
 
     async def one(self, body: bytes, *, keep: bool = False) -> Job:
         """A single submission. Raises ValidationError, BadRequest."""
-        return await self._job(Submission.model_validate_json(body), keep=keep)
+        return await self.of(Submission.model_validate_json(body), keep=keep)
 
     async def many(self, body: bytes) -> list[Job]:
         """A batch's submissions, completed by its defaults. Raises ValidationError, BadRequest naming the wrong one."""
@@ -78,13 +78,14 @@ class Intake:
         if "tests" in given and "suite" not in given:
             whole.pop("suite", None)
         try:
-            return await self._job(Submission.model_validate(whole))
+            return await self.of(Submission.model_validate(whole))
         except ValidationError as error:
             raise BadRequest(f"submissions[{index}]: {describe(error)}") from None
         except BadRequest as error:
             raise type(error)(f"submissions[{index}]: {error}") from None
 
-    async def _job(self, submission: Submission, *, keep: bool = False) -> Job:
+    async def of(self, submission: Submission, *, keep: bool = False) -> Job:
+        """One that was read. Raises BadRequest."""
         languages.find(submission.language)
         if submission.tests is not None:
             suite = suites.of_tests(submission.tests)
@@ -97,6 +98,8 @@ class Intake:
             changes["checker"] = suite.checker
         if suite.limits is not None and "limits" not in given:
             changes["limits"] = suite.limits
+        if submission.mode is not None:
+            changes |= modes.replaced(submission.mode, given | changes.keys())
         if not submission.id:
             changes["id"] = secrets.token_hex(16)
         complete = submission.model_copy(update=changes)
@@ -117,6 +120,7 @@ class Intake:
         check_tests(suite.tests, self._settings)
         gradable.check(submission, suite.tests)
         check_limits(submission.limits, self._settings)
+        check_display(submission.display_bytes, self._settings)
         priority = submission.labels.get("priority", "normal")
         if priority not in PRIORITIES:
             raise BadRequest(f"labels.priority is {priority[:40]!r}; one of {', '.join(PRIORITIES)}")
@@ -175,6 +179,13 @@ def check_limits(limits: Limits, settings: Settings) -> None:
     if limits.wall > settings.max_wall_seconds:
         most = settings.max_wall_seconds
         raise LimitTooHigh(f"limits.wall_seconds is {limits.wall:g}, the most is {most:g} (SANDBOX_MAX_WALL_SECONDS)")
+
+
+def check_display(asked: int | None, settings: Settings) -> None:
+    """Raises LimitTooHigh if an answer would show more than it may."""
+    if asked is not None and asked > settings.max_display_bytes:
+        most = settings.max_display_bytes
+        raise LimitTooHigh(f"display_bytes is {asked}, the most is {most} (SANDBOX_MAX_DISPLAY_BYTES)")
 
 
 def describe(error: ValidationError, within: tuple[str, ...] = ()) -> str:

@@ -7,6 +7,7 @@ taken from an `Outcome`; nothing that a submission says about itself is believed
     extraction   a model's answer        → the program in it, or what it has put in a box
     verdict      an Outcome              → TLE, MLE, OLE, RTE, or "ended well"; and all the tests' verdicts → one
     checkers     output and expectation  → None, or the reason why they differ
+    systems      the same by the rules of other systems
     mathematics  the same for mathematics, as far as it goes without a jail; the rest is guest/mathematics.py's
     reward       a verdict               → a number, or None if it was our fault
 """

@@ -2,7 +2,8 @@
 
 Comparison is on bytes; text is decoded for display only, so no encoding error can decide a reward. Outputs are
 hostile and may be many megabytes: every checker is linear in time, compares as it reads, and stops at the first
-difference. Nothing here executes anything. Values of call tests are compared in `values`, mathematics in `mathematics`.
+difference. Nothing here executes anything. Values of call tests are compared in `values`, mathematics in `mathematics`,
+and as other systems do it in `systems`.
 
 A test whose expected output is not right by its own checker (`check(checker, expected, expected)` gives a reason:
 no JSON, no number, NaN) can be passed by nobody; whoever accepts tests should refuse it.
@@ -13,13 +14,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 from io import BytesIO
-from itertools import chain, islice, zip_longest
+from itertools import islice, zip_longest
 from math import isfinite, nan
 
+from sandbox_service.judging import systems
 from sandbox_service.judging.numeric import (
     NUMBER_SYNTAX,
     Tolerance,
@@ -29,14 +31,12 @@ from sandbox_service.judging.numeric import (
     same_number,
     tolerance_of,
 )
+from sandbox_service.judging.text import PIECE_BYTES, first_wrong_line, shown, words
 from sandbox_service.judging.values import check_value
 from sandbox_service.schema import Checker
 
 __all__ = ["check", "check_any", "check_value"]
 
-SHOWN_BYTES = 40
-# Tokens are split off in pieces of this size: all those of a large output at once would take many times its memory.
-PIECE_BYTES = 1 << 20
 # Parsed JSON takes some twenty times its size in memory: no right answer is so much longer than the expected one.
 JSON_GROWTH = 64
 JSON_SLACK_BYTES = 64 << 10
@@ -44,7 +44,6 @@ JSON_SLACK_BYTES = 64 << 10
 INT_DIGITS = 4000
 
 _TOKEN = re.compile(rb"\S++")
-_SPACE = re.compile(rb"\s")
 _ONLY_NUMBERS = re.compile(rb"\s*+(?:" + NUMBER_SYNTAX + rb"(?:\s++|\Z))*+")
 
 
@@ -67,13 +66,18 @@ def check_any(checker: Checker, output: bytes, outputs: Sequence[str]) -> str | 
 def _exact(_: Checker, output: bytes, expected: bytes) -> str | None:
     if output == expected:
         return None
-    return _first_wrong_line(BytesIO(output), BytesIO(expected))
+    return first_wrong_line(BytesIO(output), BytesIO(expected))
+
+
+def _stripped(_: Checker, output: bytes, expected: bytes) -> str | None:
+    output, expected = output.strip(), expected.strip()
+    return None if output == expected else first_wrong_line(BytesIO(output), BytesIO(expected))
 
 
 def _lines(_: Checker, output: bytes, expected: bytes) -> str | None:
     if output == expected:
         return None
-    return _first_wrong_line(_trimmed_lines(output), _trimmed_lines(expected))
+    return first_wrong_line(_trimmed_lines(output), _trimmed_lines(expected))
 
 
 def _unordered_lines(_: Checker, output: bytes, expected: bytes) -> str | None:
@@ -82,10 +86,10 @@ def _unordered_lines(_: Checker, output: bytes, expected: bytes) -> str | None:
     wanted = Counter(_trimmed_lines(expected))
     for number, line in enumerate(_trimmed_lines(output), 1):
         if wanted[line] == 0:
-            return f"line {number}: got {_shown(line)}, which is not expected, or not so often"
+            return f"line {number}: got {shown(line)}, which is not expected, or not so often"
         wanted[line] -= 1
     missing = next(wanted.elements(), None)
-    return None if missing is None else f"the line {_shown(missing)} is missing"
+    return None if missing is None else f"the line {shown(missing)} is missing"
 
 
 def _tokens(checker: Checker, output: bytes, expected: bytes) -> str | None:
@@ -130,11 +134,16 @@ def _json(checker: Checker, output: bytes, expected: bytes) -> str | None:
 
 _CHECKERS: dict[str, Callable[[Checker, bytes, bytes], str | None]] = {
     "exact": _exact,
+    "stripped": _stripped,
     "lines": _lines,
     "tokens": _tokens,
     "numbers": _numbers,
     "json": _json,
     "unordered_lines": _unordered_lines,
+    "lcb": systems.lcb,
+    "prime_code": systems.prime_code,
+    "sandboxfusion": systems.sandboxfusion,
+    "deepcoder": systems.deepcoder,
 }
 
 
@@ -161,35 +170,20 @@ def _compare_tokens(
     """The first wrong token, if any. With `trust_equal`, `is_right` is not asked about two tokens of the same bytes."""
     if trust_equal and (output == expected or _same_when_split(output, expected)):
         return None
-    for index, (got, wanted) in enumerate(zip_longest(_split(output), _split(expected))):
+    for index, (got, wanted) in enumerate(zip_longest(words(output), words(expected))):
         if trust_equal and got == wanted:
             continue
         if got is None:
-            return f"the output ends where {_shown(wanted)} is expected"
+            return f"the output ends where {shown(wanted)} is expected"
         if wanted is None:
-            return f"line {_line_of_token(output, index)}: got {_shown(got)}, expected the end of the output"
+            return f"line {_line_of_token(output, index)}: got {shown(got)}, expected the end of the output"
         if not is_right(got, wanted):
-            return f"line {_line_of_token(output, index)}: got {_shown(got)}, expected {_shown(wanted)}"
+            return f"line {_line_of_token(output, index)}: got {shown(got)}, expected {shown(wanted)}"
     return None
 
 
 def _same_when_split(output: bytes, expected: bytes) -> bool:
     return max(len(output), len(expected)) <= PIECE_BYTES and output.split() == expected.split()
-
-
-def _split(data: bytes) -> Iterator[bytes]:
-    """`data.split()`, a piece at a time."""
-    return chain.from_iterable(piece.split() for piece in _pieces(data))
-
-
-def _pieces(data: bytes) -> Iterator[bytes]:
-    """Slices that begin and end where no token does."""
-    start = 0
-    while start < len(data):
-        space = _SPACE.search(data, start + PIECE_BYTES)
-        end = space.start() if space else len(data)
-        yield data[start:end]
-        start = end
 
 
 def _line_of_token(output: bytes, index: int) -> int:
@@ -200,38 +194,3 @@ def _line_of_token(output: bytes, index: int) -> int:
 def _trimmed_lines(data: bytes) -> Iterator[bytes]:
     """Lines without white space at their ends (hence CRLF = LF), and without blank lines at the very end."""
     return (line.rstrip() for line in BytesIO(data.rstrip()))
-
-
-def _first_wrong_line(output: Iterable[bytes], expected: Iterable[bytes]) -> str | None:
-    for number, (got, wanted) in enumerate(zip_longest(output, expected), 1):
-        if got is None:
-            return f"the output ends before line {number}: expected {_shown(wanted)}"
-        if wanted is None:
-            return f"line {number}: got {_shown(got)}, expected the end of the output"
-        if got != wanted:
-            return _difference(number, got, wanted)
-    return None
-
-
-def _difference(line: int, got: bytes, expected: bytes) -> str:
-    """Short lines are shown whole, of long ones what follows the first difference."""
-    start = 0 if max(len(got), len(expected)) <= SHOWN_BYTES else _common_prefix(got, expected)
-    where = f"line {line}, byte {start + 1}" if start else f"line {line}"
-    return f"{where}: got {_shown(got[start:])}, expected {_shown(expected[start:])}"
-
-
-def _common_prefix(left: bytes, right: bytes) -> int:
-    """The length of what both begin with, found by bisection: comparing slices is far faster than bytes in a loop."""
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[low:middle] == right[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _shown(text: bytes) -> str:
-    cut = repr(text[:SHOWN_BYTES].decode("utf-8", "replace"))
-    return cut if len(text) <= SHOWN_BYTES else f"{cut}…"
