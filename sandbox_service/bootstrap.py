@@ -21,9 +21,9 @@ from sandbox_service.jails import diagnosis
 from sandbox_service.ledger.connection import connection_class
 from sandbox_service.ledger.ledger import Ledger
 from sandbox_service.metrics import MeteredQueue
-from sandbox_service.queues.base import JobQueue
 from sandbox_service.queues.local import LocalQueue
 from sandbox_service.queues.rq import RqQueue
+from sandbox_service.recent import RecordedQueue
 from sandbox_service.recheck import RecheckedQueue
 from sandbox_service.settings import Settings
 from sandbox_service.slots import SlotProcess, open_locks
@@ -42,9 +42,10 @@ def service(settings: Settings) -> FastAPI:
     make_queue = fleet_queue if settings.redis_url else local_queue
 
     @asynccontextmanager
-    async def open_queue() -> AsyncIterator[JobQueue]:
+    async def open_queue() -> AsyncIterator[RecordedQueue]:
         async with make_queue(settings) as queue:
-            outer = MeteredQueue(RecheckedQueue(queue, settings.recheck_share, registry), registry)
+            metered = MeteredQueue(RecheckedQueue(queue, settings.recheck_share, registry), registry)
+            outer = RecordedQueue(metered)
             loop = asyncio.get_running_loop()
             application.state.begin_closing = lambda: loop.create_task(outer.drain(settings.shutdown_seconds))
             yield outer
@@ -74,7 +75,7 @@ async def local_queue(settings: Settings) -> AsyncIterator[LocalQueue]:
 async def fleet_queue(settings: Settings) -> AsyncIterator[RqQueue]:
     """This process's end of a fleet."""
     async with ledger(settings) as books:
-        caller = Caller(settings.redis_url, settings.redis_name)
+        caller = Caller(settings.redis, settings.redis_name)
         queue = RqQueue(books, caller, settings.bounds, settings.suite_bytes, settings.cache_seconds)
         await queue.start()
         try:
@@ -92,7 +93,7 @@ async def worker(settings: Settings) -> AsyncIterator[Worker]:
             books,
             lambda index, owner: SlotProcess(index, owner, locks),
             settings.slot_count,
-            lambda name, take: Pump(settings.redis_url, settings.redis_name, name, take),
+            lambda name, take: Pump(settings.redis, settings.redis_name, name, take),
             settings.suite_bytes,
         )
 
@@ -102,14 +103,14 @@ async def ledger(settings: Settings) -> AsyncIterator[Ledger]:
     """The ledger in the Redis of the settings. Raises ConfigurationError if its URL cannot be understood."""
     try:
         pool = BlockingConnectionPool.from_url(
-            settings.redis_url,
+            settings.redis,
             max_connections=CONNECTIONS,
             timeout=WAIT_SECONDS,
             socket_timeout=WAIT_SECONDS,
             socket_connect_timeout=CONNECT_SECONDS,
             retry=Retry(NoBackoff(), 0),
         )
-        pool.connection_class = connection_class(settings.redis_url)
+        pool.connection_class = connection_class(settings.redis)
     except ValueError as error:
         raise ConfigurationError(f"SANDBOX_REDIS_URL: {error}") from None
     redis = Redis(connection_pool=pool)

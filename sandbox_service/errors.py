@@ -14,6 +14,7 @@
     │   ├── QueueFull           too much is waiting
     │   └── TooManyGuesses      of an API key
     ├── Unavailable             no jail, no worker, shutting down (503)
+    │   └── Overdue             the same to clients who ask again after a 504 only
     └── SandboxFault            the jail failed, not the program: never a verdict about the program
         ├── JailDied            it ended, hung or broke the protocol while it had work
         ├── JailUnsafe          the canary was not held: nothing may be graded
@@ -81,6 +82,10 @@ class TooManyGuesses(ComeBackLater):
 
 class Unavailable(ProctorError):
     """Nothing can be graded now: no safe jail, or the service is closing."""
+
+
+class Overdue(Unavailable):
+    """Not graded while its client waits (504)."""
 
 
 class SandboxFault(ProctorError):

@@ -27,7 +27,7 @@ def serve(settings: Settings) -> int:
     listener = preflight.listen(settings)
     logs.to_stderr(settings.log_level)
     if settings.redis_url:
-        hands.require_memory(settings.redis_url)
+        hands.require_memory(settings.redis)
     else:
         say_what_is_weaker()
     app = bootstrap.service(settings)

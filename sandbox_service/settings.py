@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -32,6 +33,7 @@ class Settings(BaseModel):
 
     # the fleet
     redis_url: str = Field("", description="redis://[:password@]host:port/db; when set, workers grade (proctor worker)")
+    redis_password_file: str = Field("", description="a file with Redis's password, for a redis_url without one")
     redis_name: str = Field("proctor", pattern="^[A-Za-z0-9._-]{1,64}$", description="prefix of all keys in Redis")
 
     # the jails
@@ -50,6 +52,7 @@ class Settings(BaseModel):
     max_processes: int = Field(16, ge=1, description="largest limits.processes")
     max_tests: int = Field(10_000, ge=1, description="most tests of one submission")
     display_bytes: int = Field(4096, ge=0, description="how much of stdout and stderr an answer shows")
+    max_display_bytes: int = Field(16 * MIB, ge=0, description="largest display_bytes of a submission")
 
     # what the service takes on
     max_body_bytes: int = Field(64 * MIB, ge=1024, description="largest request body, compressed or not")
@@ -80,6 +83,29 @@ class Settings(BaseModel):
     def slot_count(self) -> int:
         """How many grading processes to run."""
         return self.slots or len(os.sched_getaffinity(0))
+
+    @property
+    def redis(self) -> str:
+        """Where Redis is, with its password. Raises ConfigurationError if its file gives none."""
+        if not self.redis_password_file:
+            return self.redis_url
+        try:
+            parts = urlsplit(self.redis_url)
+        except ValueError as error:
+            raise ConfigurationError(f"SANDBOX_REDIS_URL: {error}") from None
+        if parts.password is not None:
+            raise ConfigurationError("SANDBOX_REDIS_PASSWORD_FILE: SANDBOX_REDIS_URL has a password already; give one")
+        user, _, address = parts.netloc.rpartition("@")
+        return parts._replace(netloc=f"{user}:{quote(self._redis_password(), safe='')}@{address}").geturl()
+
+    def _redis_password(self) -> str:
+        try:
+            password = Path(self.redis_password_file).read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"SANDBOX_REDIS_PASSWORD_FILE: {error}") from None
+        if not password:
+            raise ConfigurationError(f"SANDBOX_REDIS_PASSWORD_FILE: {self.redis_password_file} is empty")
+        return password
 
     @property
     def keys(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ def work(settings: Settings) -> int:
     Raises ConfigurationError if Redis would not keep what it is given.
     """
     logs.to_stderr(settings.log_level)
-    hands.require_memory(settings.redis_url)
+    hands.require_memory(settings.redis)
     say_what_is_weaker()
     uvloop.run(_work(settings))
     return 0

@@ -20,7 +20,7 @@ from sandbox_service.settings import PREFIX, Settings
 from tests.conftest import Service
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "docs/api.md", "docs/math.md")
+DOCUMENTS = ("README.md", "docs/api.md", "docs/compat.md", "docs/math.md")
 ALL_DOCUMENTS = sorted(
     path.relative_to(REPOSITORY).as_posix()
     for pattern in ("*.md", "docs/**/*.md", "*/README.md", "sandbox_service/guest/README.md")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from sandbox_service.errors import ConfigurationError
@@ -85,3 +87,36 @@ def test_a_secret_is_not_repeated() -> None:
 
 def test_every_setting_says_what_it_is_for() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_redis_is_where_its_url_says() -> None:
+    assert read(redis_url="redis://:a@h:1/2").redis == "redis://:a@h:1/2"
+    assert Settings().redis == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "whole"),
+    [
+        ("redis://h:6379/0", "redis://:p%40s%2Fs@h:6379/0"),
+        ("rediss://user@h", "rediss://user:p%40s%2Fs@h"),
+    ],
+)
+def test_a_password_comes_from_its_file(url: str, whole: str, tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("p@s/s\n")
+    assert read(redis_url=url, redis_password_file=str(tmp_path / "password")).redis == whole
+
+
+@pytest.mark.parametrize(
+    ("url", "text", "reason"),
+    [
+        ("redis://h", "", "is empty"),
+        ("redis://h", None, "No such file"),
+        ("redis://:a@h", "b", "has a password already"),
+        ("redis://[h", "b", "SANDBOX_REDIS_URL"),
+    ],
+)
+def test_a_password_that_cannot_be_had_is_an_error(url: str, text: str | None, reason: str, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / "password").write_text(text)
+    with pytest.raises(ConfigurationError, match=reason):
+        _ = read(redis_url=url, redis_password_file=str(tmp_path / "password")).redis

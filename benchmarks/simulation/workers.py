@@ -144,4 +144,4 @@ async def be_workers() -> None:
 
 
 def _pump_of(settings: Settings) -> Any:
-    return lambda name, take: Pump(settings.redis_url, settings.redis_name, name, take)
+    return lambda name, take: Pump(settings.redis, settings.redis_name, name, take)

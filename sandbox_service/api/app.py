@@ -12,15 +12,16 @@ from fastapi.openapi.utils import get_openapi
 from prometheus_client import CollectorRegistry
 from pydantic.json_schema import models_json_schema
 
-from sandbox_service.api import grading, operations, submissions, suites, trouble
+from sandbox_service.api import compat, dashboard, events, grading, operations, recent, submissions, suites, trouble
 from sandbox_service.api.body import Arriving
 from sandbox_service.api.documents import sharpen
 from sandbox_service.api.keys import Keys
 from sandbox_service.queues.base import JobQueue
+from sandbox_service.recent import RecordedQueue
 from sandbox_service.schema import BatchRequest, Grade, Submission, SuiteBody
 from sandbox_service.settings import Settings
 
-OpenQueue = Callable[[], AbstractAsyncContextManager[JobQueue]]
+OpenQueue = Callable[[], AbstractAsyncContextManager[RecordedQueue]]
 
 
 def create(
@@ -34,10 +35,13 @@ def create(
         async with open_queue() as queue:
             app.include_router(_routes(queue, settings, guard))
             app.include_router(operations.routes(queue, registry, notes))
+            for watched in (recent.routes(queue), events.routes(queue, settings, registry, notes)):
+                app.include_router(watched, dependencies=guard)
             yield
 
     app = FastAPI(title="proctor", version=version("proctor"), lifespan=lifespan, redoc_url=None)
     app.state.arriving = Arriving(settings.queue_bytes)
+    app.include_router(dashboard.routes())
     trouble.install(app)
     _describe(app)
     return app
@@ -47,6 +51,8 @@ def _routes(queue: JobQueue, settings: Settings, guard: Sequence[Any]) -> APIRou
     guarded = APIRouter(dependencies=guard)
     for module in (grading, suites, submissions):
         guarded.include_router(module.routes(queue, settings))
+    for foreign in compat.ROUTES:
+        guarded.include_router(foreign(queue, settings))
     guarded.include_router(operations.about(queue))
     return guarded
 
@@ -56,7 +62,7 @@ def _describe(app: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         document = get_openapi(title=app.title, version=app.version, routes=app.routes)
-        read = (Submission, BatchRequest, SuiteBody, suites.Asked)
+        read = (Submission, BatchRequest, SuiteBody, suites.Asked, *compat.MODELS)
         written = (Grade, trouble.Trouble, suites.Stored, suites.Missing, submissions.Accepted, submissions.Cancelled)
         models = [(model, "validation") for model in read] + [(model, "serialization") for model in written]
         _, schemas = models_json_schema(models, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]

@@ -34,9 +34,21 @@ def takes(model: type[BaseModel]) -> dict[str, object]:
 def gives(model: str, trouble: dict[int, str], media_type: str = "application/json", status: int = 200) -> Responses:
     """A route's answers: a model when all is well, else trouble."""
     well = {media_type: {"schema": {"$ref": f"#/components/schemas/{model}"}}}
-    bad = {"application/json": {"schema": {"$ref": "#/components/schemas/Trouble"}}}
     answers: Responses = {status: {"description": "well", "content": well}}
-    return answers | {number: {"description": text, "content": bad} for number, text in trouble.items()}
+    return answers | _troubles(trouble)
+
+
+def refuses(fault: int = 503) -> Responses:
+    """How a compatibility route says that it cannot answer. `fault`: the status when we failed."""
+    statuses = (400, 401, 408, 409, 413, 422, 431)  # and 429 for keys that are guessed: what is asked is held
+    return _troubles(
+        {number: TROUBLE[number] for number in statuses} | {429: TROUBLE[429], fault: "not graded in time"}
+    )
+
+
+def _troubles(trouble: dict[int, str]) -> Responses:
+    bad = {"application/json": {"schema": {"$ref": "#/components/schemas/Trouble"}}}
+    return {number: {"description": text, "content": bad} for number, text in trouble.items()}
 
 
 def sharpen(schemas: dict[str, Any]) -> None:

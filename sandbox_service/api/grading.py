@@ -17,6 +17,7 @@ from sandbox_service.api.documents import GRADE, TROUBLE, gives, takes
 from sandbox_service.api.intake import Intake
 from sandbox_service.api.keys import key_of
 from sandbox_service.api.trouble import CLIENT_CLOSED_REQUEST, answer_to
+from sandbox_service.api.waiting import unless_gone
 from sandbox_service.chores import within
 from sandbox_service.errors import ProctorError
 from sandbox_service.queues.base import JobQueue, Ticket
@@ -40,7 +41,7 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
         job = await intake.one(await body.read(request, settings.max_body_bytes))
         [ticket] = await queue.submit([job])
         try:
-            found = await _unless_gone(request, ticket.answer)
+            found = await unless_gone(request, ticket.answer)
         finally:
             ticket.release()
         if found is None:
@@ -59,21 +60,6 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
         return _Answers(_Batch(tickets))
 
     return router
-
-
-async def _unless_gone(request: Request, answer: asyncio.Future[Answer]) -> Answer | None:
-    """The answer; None if the client goes away first."""
-    gone: asyncio.Future[None] = asyncio.ensure_future(_until_gone(request))
-    try:
-        await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
-        return answer.result() if answer.done() else None
-    finally:
-        gone.cancel()
-
-
-async def _until_gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 class _Batch:

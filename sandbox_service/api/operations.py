@@ -45,15 +45,20 @@ def about(queue: JobQueue) -> APIRouter:
 
     @router.get("/status", summary="Who grades, and how much waits")
     async def status() -> dict[str, object]:
-        workers = queue.workers()
-        return {
-            "ready": not queue.unready(),
-            "reasons": queue.unready(),
-            "slots": sum(worker.slots for worker in workers),
-            "busy": sum(worker.busy for worker in workers),
-            "pending": asdict(queue.depth()),
-            "counts": queue.counts(),
-            "workers": [asdict(worker) for worker in workers],
-        }
+        return state(queue)
 
     return router
+
+
+def state(queue: JobQueue) -> dict[str, object]:
+    """What `/v1/status` says."""
+    workers, reasons = queue.workers(), queue.unready()
+    return {
+        "ready": not reasons,
+        "reasons": reasons,
+        "slots": sum(worker.slots for worker in workers),
+        "busy": sum(worker.busy for worker in workers),
+        "pending": asdict(queue.depth()),
+        "counts": queue.counts(),
+        "workers": [asdict(worker) for worker in workers],
+    }

@@ -22,6 +22,7 @@ from sandbox_service.errors import (
     IdReused,
     LimitTooHigh,
     NotFound,
+    Overdue,
     ProctorError,
     QueueFull,
     TooManyGuesses,
@@ -82,6 +83,7 @@ _KINDS: list[tuple[type[ProctorError], int, str]] = [
     (BadRequest, 422, "invalid_request"),
     (QueueFull, 429, "queue_full"),
     (TooManyGuesses, 429, "too_many_guesses"),
+    (Overdue, 504, "overdue"),
     (Unavailable, 503, "unavailable"),
 ]
 

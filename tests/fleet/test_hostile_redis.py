@@ -72,7 +72,8 @@ class Victim:
         worker = self.fleet.workers[0]
         body = {"id": f"hostile-{self._number}-{os.urandom(4).hex()}", **submission("stdin", "AC", self._number)}
         status, grade = self.fleet.apis[0].client.post("/v1/grade", body)
-        assert (status, grade["verdict"], grade["grader"]["attempts"]) == (200, "AC", 1)
+        assert (status, grade["verdict"]) == (200, "AC")
+        assert grade["grader"]["attempts"] <= 2  # a Redis that chews on 100 MB may have it taken for dead once
         assert worker.process.poll() is None
         assert not (self._traps / "sprung").exists()
         peak = peak_bytes(worker.pid)

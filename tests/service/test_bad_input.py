@@ -415,7 +415,7 @@ def test_a_batch_that_is_none_is_refused(service: Service, body: object) -> None
     ("method", "path", "status", "kind"),
     [
         ("GET", "/v1/nothing", 404, "not_found"),
-        ("POST", "/", 404, "not_found"),
+        ("POST", "/", 405, "method_not_allowed"),
         ("GET", "/v1/grade", 405, "method_not_allowed"),
         ("DELETE", "/v1/grade/batch", 405, "method_not_allowed"),
         ("POST", "/healthz", 405, "method_not_allowed"),

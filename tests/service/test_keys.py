@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import socket
@@ -31,6 +32,14 @@ GUARDED = [
     ("GET", "/v1/suites/" + "0" * 64),
     ("POST", "/v1/suites/missing"),
 ]
+ROUTES: dict[str, dict[str, Any]] = {
+    "/run_code": {"code": "", "language": "python"},
+    "/submit": {"completion": "", "config": {"provided_data": {"test": ["assert 1"]}}},
+    "/common_evaluate": {"completion": "", "config": {"provided_data": {"test": ["assert 1"]}}},
+    "/common_evaluate_batch": {"completion": "", "config": {"provided_data": {"test": ["assert 1"]}}},
+    "/get_reward": {"query": [], "prompts": [], "labels": []},
+    "/slime": {"response": "", "label": "assert 1"},
+}
 OPEN = ["/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"]
 
 
@@ -60,6 +69,44 @@ def test_each_key_is_as_good_as_any_other(guarded: Service) -> None:
     for key in ("first-key", "second-key", "third-key", "fourth-key"):
         status, grade = ask(guarded, f"Bearer {key}")
         assert (status, grade["verdict"]) == (200, "AC")
+
+
+def basic(user: str, password: str) -> str:
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+def test_a_key_may_come_as_the_password_of_a_url_or_as_judge0_has_it(guarded: Service) -> None:
+    for given in (
+        {"Authorization": basic("any", "first-key")},
+        {"Authorization": basic("", "second-key")},
+        {"Authorization": basic("any", "first-key").replace("Basic", "basic")},
+        {"Authorization": "bearer first-key"},
+        {"X-Auth-Token": "third-key"},
+    ):
+        for path, body in (("/v1/grade", PLAIN), *((path, ROUTES[path]) for path in ("/run_code", "/get_reward"))):
+            assert guarded.client.post(path, body, **given)[0] == 200, (given, path)
+
+
+def test_what_looks_like_a_key_in_a_url_and_is_none_is_refused(guarded: Service) -> None:
+    for given in (
+        {"Authorization": basic("first-key", "")},
+        {"Authorization": basic("any", "first-key ")},
+        {"Authorization": basic("any:first-key", "x")},
+        {"Authorization": "Basic " + basic("any", "first-key")[6:-2] + "!!"},
+        {"Authorization": "Basic f\xefrst-key"},
+        {"Authorization": "Digest first-key"},
+        {"X-Auth-Token": ""},
+        {"Authorization": basic("any", "wrong"), "X-Auth-Token": "first-key"},
+    ):
+        status, answer = guarded.client.post("/v1/grade", PLAIN, **given)
+        assert (status, answer["error"]["type"]) == (401, "unauthorized"), given
+
+
+def test_every_foreign_route_wants_a_key(guarded: Service) -> None:
+    assert len(ROUTES) < GUESSES
+    for path, body in ROUTES.items():
+        status, answer = guarded.client.post(path, body)
+        assert (status, answer["error"]["type"]) == (401, "unauthorized"), path
 
 
 def test_without_a_right_key_nothing_is_done(guarded: Service) -> None:

@@ -38,6 +38,10 @@ LEFT_OUT = {
 }
 
 SUBMISSION: dict[str, Any] = {"id": "one", "code": "print(1)", "tests": [{"type": "stdin", "output": "1"}]}
+ANSWER = "```python\ndef f(): return 1\n```"
+SCALEBOX = {"test_cases": {"type": "stdin_stdout", "input": [""], "output": ["1"]}}
+COLUMNS = {"inputs": [""], "outputs": ["1"]}
+JUDGE0: dict[str, Any] = {"source_code": "print(1)", "language_id": 71}
 SLEEPER = SUBMISSION | {"id": "slow", "code": "import time; time.sleep(2); print(1)"}
 SUITE = json.dumps({"tests": SUBMISSION["tests"]}).encode()
 SHA256 = hashlib.sha256(SUITE).hexdigest()
@@ -62,6 +66,34 @@ SCENES: list[tuple[str, dict[str, Any], int]] = [
     ("GET /v1/submissions/{submission_id}", {"path_parameters": {"submission_id": "none"}}, 404),
     ("DELETE /v1/submissions/{submission_id}", {"path_parameters": {"submission_id": "slow"}}, 200),
     ("DELETE /v1/submissions", {"query": {"label": "step=1"}}, 200),
+    ("POST /run_code", {"body": {"code": "print(1)", "language": "python"}}, 200),
+    ("POST /submit", {"body": {"completion": ANSWER, "config": {"provided_data": {"test": ["assert f() == 1"]}}}}, 200),
+    ("POST /submit", {"body": {"dataset": "mbpp", "completion": ANSWER, "config": {}}}, 422),
+    ("POST /common_evaluate", {"body": {"completion": ANSWER, "config": {"provided_data": SCALEBOX}}}, 200),
+    ("POST /common_evaluate_batch", {"body": {"completion": "none", "config": {"provided_data": SCALEBOX}}}, 200),
+    ("POST /get_reward", {"body": {"query": ["a" + ANSWER], "prompts": ["a"], "labels": [COLUMNS]}}, 200),
+    ("POST /get_reward", {"body": {"query": [], "prompts": [], "labels": []}}, 200),
+    ("POST /slime", {"body": {"prompt": "a", "response": ANSWER, "label": COLUMNS}}, 200),
+    ("POST /slime", {"body": {"response": ANSWER, "label": COLUMNS}, "query": {"detail": "true"}}, 200),
+    ("GET /v1/ping", {}, 200),
+    ("POST /test_program", {"body": {"program": "def f(): return 1", "tests": ["assert f() == 1"]}}, 200),
+    ("POST /test_program_stdio", {"body": {"program": "print(1)", "tests": [{"input": "", "output": "1"}]}}, 200),
+    ("POST /verify", {"body": {"response": {}, "verifier_metadata": {"unit_tests": COLUMNS}}}, 200),
+    ("POST /seed_session", {"body": {"resources_session_id": "one"}}, 200),
+    ("POST /close_session", {"body": {}}, 200),
+    ("POST /aggregate_metrics", {"body": {"verify_responses": [{"reward": 1.0}]}}, 200),
+    ("POST /api/v2/execute", {"body": {"language": "python", "version": "*", "files": [{"content": "print(1)"}]}}, 200),
+    ("POST /api/v2/execute", {"body": {"language": "c", "version": "*", "files": [{"content": ""}]}}, 400),
+    ("POST /submissions", {"body": JUDGE0, "query": {"wait": "true"}}, 201),
+    ("POST /submissions", {"body": JUDGE0 | {"language_id": 1}}, 422),
+    ("POST /submissions/batch", {"body": {"submissions": [JUDGE0]}}, 201),
+    ("GET /submissions/batch", {"query": {"tokens": "one,two"}}, 200),
+    ("GET /submissions/{token}", {"path_parameters": {"token": "none"}}, 404),
+    ("POST /execute", {"body": {"generated_code": "print(1)", "language": "python"}}, 200),
+    *(
+        (f"GET {path}", {}, 200)
+        for path in ("/health", "/reverify_mode", "/api/v2/runtimes", "/languages", "/statuses", "/about")
+    ),
     *((f"GET {path}", {}, 200) for path in ("/healthz", "/readyz", "/metrics", "/v1/languages", "/v1/status")),
 ]
 
