@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.trainer.test_page import Elements, opened
+from tests.browser import Elements, opened
 from trainer.errors import Away
 from trainer.evaluation import page, scanner
 from trainer.evaluation.checkpoints import Checkpoints, Found, has_model, is_as_written

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
-import subprocess
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser import Elements, opened
 from trainer import page
 from trainer.config import resolve
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-VOID = {"meta", "link", "br", "path", "line"}
 
 
 def row(step: int, **changes: Any) -> dict[str, Any]:
@@ -51,27 +46,6 @@ def rows(count: int, **changes: Any) -> list[dict[str, Any]]:
 CONFIG: dict[str, Any] = resolve(
     {"model": {"path": "tiny"}, "data": {"train": ["d"]}, "name": "fine <run>", "algorithm": "aspo", "steps": 500}
 ).model_dump(mode="json")
-
-
-class Elements(HTMLParser):
-    """The tree is whole: what is opened is closed, in order."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.seen: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in VOID:
-            assert self.open.pop() == tag
 
 
 def titles(text: str) -> list[str]:
@@ -187,21 +161,6 @@ def test_a_page_is_written_all_at_once(tmp_path: Path, monkeypatch: pytest.Monke
     page.write(path, rows(3), CONFIG)
     assert path.read_text() == page.render(rows(3), CONFIG)
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
-
-
-def opened(folder: Path, text: str) -> tuple[str, list[str]]:
-    """What a browser makes of it, and what it complains of."""
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed: apt-get install chromium")
-    path = folder / "page.html"
-    path.write_text(text, encoding="utf-8")
-    flags = (
-        "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
-        "--disable-component-update --disable-sync --enable-logging=stderr --dump-dom"
-    ).split()
-    command = [CHROMIUM, *flags, f"--user-data-dir={folder / 'profile'}", path.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
 def test_a_browser_has_no_complaint(tmp_path: Path) -> None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -16,31 +13,8 @@ from sandbox_service.problem import Problem
 from sandbox_service.validation import job, page
 from sandbox_service.validation.recipe import Source
 from sandbox_service.validation.sources import Malformed
+from tests.browser import Elements, opened
 from tests.validation.world import FakeJudge, letters, recipe, sums, words
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-VOID = {"meta", "link", "br", "path", "line", "rect", "circle"}
-
-
-class Elements(HTMLParser):
-    """The tree is whole: what is opened is closed, in order."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.seen: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in VOID:
-            assert self.open.pop() == tag
 
 
 def report(folder: Path, *rows: Problem | Malformed) -> str:
@@ -68,7 +42,9 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_report_is_whole_and_needs_nothing_from_elsewhere(text: str) -> None:
     elements = Elements(text).seen
     assert not [tag for tag, _ in elements if tag in ("script", "img", "iframe", "object", "embed")]
-    assert [attrs["href"] for _, attrs in elements if "href" in attrs] == ["data:,"]
+    links = [attrs["href"] or "" for _, attrs in elements if "href" in attrs]
+    assert links[0] == "data:,", "the icon: none"
+    assert {each.removeprefix("#") for each in links[1:]} <= {attrs.get("id") for _, attrs in elements}
     assert not [attrs for _, attrs in elements if "src" in attrs or any(name.startswith("on") for name in attrs)]
     assert "url(" not in text
     assert "@import" not in text
@@ -83,12 +59,12 @@ def test_a_report_says_what_was_refused_and_why(text: str) -> None:
         "CPU time of the slowest reference, and the limit",
         "Tests of a problem",
         "Different answers, of all tests",
-        "Difficulty: samples that fail",
+        "Difficulty, as the data say",
         "By source",
     } <= set(titles)
     for name in ("image", "interactive", "too few tests", "malformed"):
         assert f"<summary>{name} · 1" in text
-    assert "<dt>&lt;b&gt;bold&lt;/b&gt;</dt>" in text
+    assert "<dt>&lt;b&gt;bold&lt;/<wbr>b&gt;</dt>" in text
     assert "<b>bold" not in text
     assert "bread &amp; &lt;butter&gt;" in text
 
@@ -99,6 +75,17 @@ def test_light_dark_and_small_screens_are_thought_of(text: str) -> None:
     assert dark >= light, "every colour has its dark one"
     used = set(re.findall(r"var\((--\w+)\)", text))
     assert used <= light
+
+
+def test_a_report_begins_with_what_it_comes_to(text: str) -> None:
+    assert '<p class="lead">3 of 7 problems can be trained on. 4 are in quarantine.</p>' in text
+
+
+def test_what_is_behind_most_of_the_quarantine_is_said_first(tmp_path: Path) -> None:
+    few = [each.model_copy(update={"tests": (each.tests or [])[:2]}) for each in (sums(), words())]
+    bad = letters(prompt="This is an interactive problem. " * 9)
+    text = report(tmp_path, *few, bad)
+    assert "3 are in quarantine, 2 of them because of this: too few distinct tests" in text
 
 
 def test_nothing_at_all_is_a_report_as_well(tmp_path: Path) -> None:
@@ -118,29 +105,14 @@ def test_bars_stay_within_the_drawing(values: list[float], is_log: bool) -> None
         assert float(y) + float(height) <= page.HEIGHT - page.BOTTOM + 1
 
 
-def opened(folder: Path, text: str, *flags: str) -> tuple[str, list[str]]:
-    """What a browser makes of it, and what it complains of."""
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed: apt-get install chromium")
-    path = folder / "report.html"
-    path.write_text(text, encoding="utf-8")
-    always = (
-        "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
-        "--disable-component-update --disable-sync --enable-logging=stderr --hide-scrollbars"
-    ).split()
-    command = [CHROMIUM, *always, *flags, f"--user-data-dir={folder / 'profile'}", path.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-
-
 def test_a_browser_has_no_complaint(tmp_path: Path, text: str) -> None:
-    dom, complaints = opened(tmp_path, text, "--dump-dom")
+    dom, complaints = opened(tmp_path, text)
     assert complaints == []
     assert dom.count("<article") == text.count("<article")
 
 
 def test_a_browser_would_complain(tmp_path: Path, text: str) -> None:
-    _, complaints = opened(tmp_path, text.replace(' cx="', ' cx="x', 1), "--dump-dom")
+    _, complaints = opened(tmp_path, text.replace(' cx="', ' cx="x', 1))
     assert "attribute cx" in complaints[0]
 
 
@@ -155,5 +127,5 @@ def test_nothing_is_wider_than_a_phone(tmp_path: Path, text: str) -> None:
         "<!DOCTYPE html><title>?</title><script>onmessage = said => document.title = said.data</script>"
         f'<iframe width="360" height="800" src="{frame.as_uri()}"></iframe>'
     )
-    dom, _ = opened(tmp_path, outer, "--dump-dom", "--virtual-time-budget=2000")
+    dom, _ = opened(tmp_path, outer, "--virtual-time-budget=2000")
     assert "<title>360</title>" in dom

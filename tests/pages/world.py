@@ -1,0 +1,134 @@
+"""A service whose slots answer from a script, in a thread of the test: quick to start and to put in any state."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, cast
+
+import uvicorn
+from prometheus_client import CollectorRegistry
+
+from sandbox_service import suites
+from sandbox_service.answers import Answer
+from sandbox_service.api import app
+from sandbox_service.metrics import MeteredQueue
+from sandbox_service.queues.base import Job, job_of
+from sandbox_service.queues.local import LocalQueue
+from sandbox_service.recent import RecordedQueue
+from sandbox_service.recheck import RecheckedQueue
+from sandbox_service.schema import Grade, StdinTest, Submission, TestResult, Timing, Verdict
+from sandbox_service.settings import Settings
+from sandbox_service.slots import Owner, SlotFactory
+from tests.fakes import FakeSlot, Script, Tally, deserved
+from tests.http import Client
+
+START_SECONDS = 20.0
+
+
+class Stage:
+    """A running service. Its parts belong to the thread's loop: `soon` does something there."""
+
+    def __init__(self, settings: Settings, script: Script, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.client = Client(self.url)
+        self.slots: list[FakeSlot] = []
+        self._settings = settings
+        self._script = script
+        registry = CollectorRegistry()
+        application = app.create(settings, lambda: self._opened(registry), registry, ("no cgroups <b>here</b>",))
+        config = uvicorn.Config(application, port=port, log_config=None, timeout_graceful_shutdown=5)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run)
+
+    @asynccontextmanager
+    async def _opened(self, registry: CollectorRegistry) -> AsyncIterator[RecordedQueue]:
+        self.loop = asyncio.get_running_loop()
+        local = LocalQueue(cast(SlotFactory, self._slot), 2, self._settings.bounds)
+        self.queue = RecordedQueue(MeteredQueue(RecheckedQueue(local, 0.0, registry), registry))
+        try:
+            yield self.queue
+        finally:
+            await self.queue.close()
+
+    def _slot(self, index: int, owner: Owner) -> FakeSlot:
+        self.slots.append(FakeSlot(index, owner, self._script, Tally()))
+        return self.slots[-1]
+
+    def start(self) -> None:
+        """Until it answers."""
+        self._thread.start()
+        end = time.monotonic() + START_SECONDS
+        while not self._server.started:
+            assert self._thread.is_alive(), "the service ended"
+            assert time.monotonic() < end, "the service did not start"
+            time.sleep(0.01)
+
+    def stop(self) -> None:
+        """As a signal does."""
+        self.soon(self.queue.drain(0.0))
+        self._server.should_exit = True
+        self._thread.join(START_SECONDS)
+        assert not self._thread.is_alive(), "the service does not end"
+
+    def soon(self, what: Any) -> Any:
+        """Have a coroutine done in the loop, and its result."""
+        return asyncio.run_coroutine_threadsafe(what, self.loop).result(START_SECONDS)
+
+    def answered(self, *grades: tuple[Job, Grade]) -> None:
+        """These were answered just now."""
+
+        async def note() -> None:
+            for job, grade in grades:
+                self.queue.book.note(job, Answer(grade.model_dump_json().encode()), time.time())
+
+        self.soon(note())
+
+
+def of_code(submission: Submission, _: int) -> str:
+    """What its code deserves."""
+    return deserved(submission.code)
+
+
+@contextmanager
+def stage(script: Script = of_code, port: int = 0, **settings: Any) -> Iterator[Stage]:
+    """A service with these settings, ended as by a signal."""
+    running = Stage(Settings(**{"cache_seconds": 0.0} | settings), script, port or free_port())
+    running.start()
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def job(name: str = "one", tests: list[Any] | None = None, **fields: Any) -> Job:
+    """A job with tests of its own."""
+    suite = suites.of_tests(tests or [StdinTest(input="in", output="out")])
+    return job_of(Submission(**{"id": name, "code": "print()", "suite": suite.id} | fields), suite, "key")
+
+
+def grade(name: str = "one", verdict: str = "AC", seconds: float = 0.01, *tests: TestResult, **fields: Any) -> Grade:
+    """A grade, of one test if none are given."""
+    found = tests or (TestResult(index=0, verdict=Verdict(verdict)),)
+    return Grade(
+        **{
+            "id": name,
+            "verdict": verdict,
+            "reward": None if verdict == "IE" else float(verdict == "AC"),
+            "passed": sum(test.verdict == Verdict.AC for test in found),
+            "total": len(found),
+            "tests": list(found),
+            "timing": Timing(queued_seconds=0.001, graded_seconds=seconds),
+        }
+        | fields
+    )
