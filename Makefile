@@ -11,7 +11,7 @@ TBIN := $(TRAINER)/bin
 GUEST := zygote watch program calls pair room wire values candidate tester leetcode answers mathematics libraries
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test train check format bench doctor lock clean
+.PHONY: help serve test trainers train validate check format bench doctor lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -23,8 +23,15 @@ test: check  ## all checks, then all tests
 	$(BIN)/python -m pytest
 	$(TBIN)/python -m pytest tests/trainer
 
+trainers:  ## environments with other people's trainers, for tests/trainers; says what to set. Gigabytes
+	@PYTHON=$(PYTHON) scripts/trainers.sh
+
 train: $(VENV)/.service $(TRAINER)/.cpu  ## a tiny model learns from the service's rewards, in minutes and without a GPU
 	$(TBIN)/python -m trainer.demo --proctor $(BIN)/proctor
+
+validate: $(VENV)/.service  ## which problems deserve a reward: RECIPE=datasets/recipes/humaneval.toml, ARGS="--limit 40"
+	@test -n "$(RECIPE)" || { echo 'say which: make validate RECIPE=datasets/recipes/NAME.toml; there are:'; ls datasets/recipes; exit 2; }
+	$(BIN)/proctor validate $(RECIPE) $(ARGS)
 
 check: $(VENV)/.dev $(TRAINER)/.cpu  ## style, types, and which way the dependencies point
 	$(BIN)/ruff check .
@@ -46,9 +53,9 @@ doctor: $(VENV)/.service  ## what is missing or unsafe on this machine, and how 
 
 lock: $(VENV)/.dev  ## take the newest versions of everything
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --extra math --universal --python-version 3.11 \
+	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --extra service --extra math --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -o locks/service.txt
-	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --extra math --extra dev --universal --python-version 3.11 \
+	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --extra service --extra math --extra dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -c locks/service.txt -o locks/dev.txt
 	$(BIN)/uv pip compile --quiet --upgrade locks/trainer.in --excludes locks/trainer.excluded --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -o locks/trainer.txt

@@ -1,8 +1,8 @@
-"""`python -m benchmarks [run|soak|load|fleet|simulation|delta|mathematics] …`: `run` unless told otherwise."""
+"""`python -m benchmarks [run|soak|load|fleet|simulation|delta|mathematics|client] …`: `run` unless told otherwise."""
 
 import sys
 
-from benchmarks import delta, fleet, load, mathematics, run, simulation, soak
+from benchmarks import client, delta, fleet, load, mathematics, run, simulation, soak
 
 COMMANDS = {
     "run": run.main,
@@ -12,6 +12,7 @@ COMMANDS = {
     "simulation": simulation.main,
     "delta": delta.main,
     "mathematics": mathematics.main,
+    "client": client.main,
 }
 
 

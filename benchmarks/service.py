@@ -61,6 +61,12 @@ class Service:
                 self._process.kill()
                 self._process.wait()
 
+    def kill(self) -> None:
+        """End it as a crash would; `start` has it again at the same address."""
+        assert self._process
+        self._process.kill()
+        self._process.wait()
+
     @property
     def pid(self) -> int:
         """Its process, if it is ours."""

@@ -26,6 +26,11 @@ def main(arguments: list[str] | None = None) -> int:
     except ProctorError as error:
         print(f"proctor: {error}", file=sys.stderr)
         return WRONG
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("sandbox_service"):
+            raise
+        print(f"proctor: this needs {error.name.partition('.')[0]}: pip install 'proctor[service]'", file=sys.stderr)
+        return WRONG
     except BrokenPipeError:  # `| head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 from sandbox_service import cli, preflight
-from sandbox_service.commands import bench, handover, verdicts
+from sandbox_service.commands import bench, handover, remote, verdicts
 from sandbox_service.commands.files import read_problem
 from sandbox_service.schema import Grade, TestResult, Verdict
 from sandbox_service.settings import Settings
@@ -112,7 +112,7 @@ def test_grade_by_a_service(service: Service, capsys: pytest.CaptureFixture[str]
 def test_a_service_may_ask_for_a_key(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     with running_service(api_keys="sesame", slots=1) as guarded:
         command = ["grade", "problem.json", "right.py", "--url", guarded.client.url]
-        assert "it asks for a key; set PROCTOR_API_KEY" in complaint(capsys, *command)
+        assert "the environment variable PROCTOR_API_KEY is not set" in complaint(capsys, *command)
         monkeypatch.setenv("PROCTOR_API_KEY", "sesame")
         assert cli.main(command) == 0
 
@@ -196,35 +196,47 @@ def test_unknown_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> No
     assert "unrecognized arguments: --fast" in capsys.readouterr().err
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "PATIENCE_SECONDS", 0.5)
+
+
+@pytest.mark.usefixtures("impatient")
 def test_nobody_answers(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     said = complaint(capsys, "grade", "problem.json", "right.py", "--url", f"http://127.0.0.1:{port}")
-    assert "Connection refused; is it running?" in said
+    assert "is it running? (proctor serve)" in said
 
 
 @pytest.mark.parametrize(
     ("status", "body", "said"),
     [
-        (404, b"<html>", "answered 404: Not Found; is this a proctor service?"),
-        (429, b'{"error": {"type": "queue_full", "message": "too much"}}', "answered 429: too much"),
-        (200, b"\n\n", "the service ended the connection with 1 of 1 not graded"),
-        (200, b'{"score": 1}\n', "answered with what is no grade; is it of another version?"),
+        (404, b"<html>", "is --url the address of a reward service?"),
+        (429, b'{"error": {"type": "queue_full", "message": "too much"}}', "(429 queue_full too much): see --url"),
+        (200, b"\n\n", "the answer ended with 1 of its submissions not graded"),
+        (200, b'{"score": 1}\n', "is no grade; is it of another version?"),
         (200, b'{"id": "somebody", "verdict": "AC", "reward": 1}\n', "answered for a submission that was not sent"),
+        (
+            200,
+            b'{"id": "%s", "error": {"type": "unavailable", "message": "closing"}}\n',
+            "unavailable closing): see --url",
+        ),
     ],
 )
+@pytest.mark.usefixtures("impatient")
 def test_strange_services(status: int, body: bytes, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     with answering(status, body) as url:
         assert said in complaint(capsys, "grade", "problem.json", "right.py", "--url", url, "--json")
 
 
 def test_a_fault_of_ours_is_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
-    error = {"type": "unavailable", "message": "no usable jail"}
-    with answering(200, b'{"id": "%s", "error": ' + json.dumps(error).encode() + b"}\n") as url:
+    grade = b'{"id": "%s", "verdict": "IE", "reward": null, "failure_kind": "sandbox", "failure_reason": "it died"}\n'
+    with answering(200, grade) as url:
         assert cli.main(["grade", "problem.json", "right.py", "--url", url]) == 1
     out = capsys.readouterr().out
     assert "IE" in out
-    assert "unavailable: no usable jail" in out
+    assert "sandbox: it died" in out
 
 
 @contextmanager

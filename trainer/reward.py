@@ -1,6 +1,6 @@
 """What a sample is worth to the trainer: the reward service's word, and what the run's configuration makes of it.
 
-Three kinds of trouble are told apart. A service that is away is waited for (`service`), with the same id on every try,
+Three kinds of trouble are told apart. A service that is away is waited for (`grades`), with the same id on every try,
 so that nothing is graded twice. A request that it refuses is a mistake in the configuration or the data, and ends the
 run at once. An answer without a verdict masks its sample; too many of them end the run (`faults`). None of them is
 ever a reward of 0.
@@ -18,7 +18,7 @@ from typing import Any
 from trainer.config import Config
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.faults import FaultGauge
-from trainer.grades import Grades, text_of
+from trainer.grades import Grades, reason_of
 from trainer.service import Peer
 
 
@@ -32,7 +32,13 @@ class Grader:
         self._config = config.reward
         self._seed = config.seed
         self._labels = {"client": config.name}  # whose turn it is: runs that share a service share it evenly
-        peer = Peer(config.reward.url, config.reward.patience_seconds, config.reward.key_variable)
+        peer = Peer(
+            config.reward.url,
+            config.reward.patience_seconds,
+            config.reward.key_variable,
+            url_setting="reward.url",
+            patience_setting="reward.patience_seconds",
+        )
         self._grades = Grades(peer, notice)
         self._gauge = FaultGauge(config.reward.max_fault_share)
         self._free = asyncio.Semaphore(config.reward.concurrency)
@@ -61,7 +67,7 @@ class Grader:
         async with self._free:
             began = time.monotonic()
             grade = await self._grades.of(self._submission(episode_id, prompt, completion), prompt.grading, prompt.id)
-        reward = Reward(grade.value, grade.verdict, grade.reason, time.monotonic() - began)
+        reward = Reward(grade.reward, grade.verdict.value, reason_of(grade), time.monotonic() - began)
         self._gauge.count(reward.reason if reward.is_fault else None)
         return reward
 
@@ -70,7 +76,7 @@ class Grader:
         config, grading = self._config, prompt.grading
         submission: dict[str, Any] = {
             "id": episode_id,
-            "completion": text_of(completion.text),
+            "completion": completion.text,
             "extraction": config.extraction,
             "reward": dict(config.scheme),
             "stop_on_failure": config.scheme.get("scheme") not in ("fraction", "weighted"),

@@ -1,4 +1,4 @@
-"""`proctor evaluate`: hands over to the trainer's evaluation. To grade, it needs no more than an HTTP client."""
+"""`proctor evaluate`: hands over to the trainer's evaluation. To grade, it needs the client and rich."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import NoReturn
 
 from sandbox_service.commands.handover import hand_over
 
-NEEDED = ("aiohttp",)  # vLLM only where it serves the model: `trainer.evaluation` says so
-ADVICE = "pip install aiohttp, or 'proctor[trainer]' to serve models as well"
+NEEDED = ("aiohttp", "rich")  # vLLM only where it serves the model: `trainer.evaluation` says so
+ADVICE = "pip install rich, or 'proctor[trainer]' to serve models as well"
 
 
 def run(arguments: list[str]) -> NoReturn:

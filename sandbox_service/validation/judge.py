@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
@@ -20,6 +18,7 @@ from pydantic import ValidationError
 
 from sandbox_service import bootstrap
 from sandbox_service.api.intake import Intake, describe
+from sandbox_service.client import AsyncClient
 from sandbox_service.errors import BadRequest, ComeBackLater, Unavailable
 from sandbox_service.queues.base import Job
 from sandbox_service.queues.local import LocalQueue
@@ -27,14 +26,13 @@ from sandbox_service.schema import Grade, Verdict
 from sandbox_service.settings import Settings
 
 Fields = Mapping[str, Any]
-Post = Callable[[bytes, Callable[[Grade], None]], None]
 
 LOOK_SECONDS = 0.02
 DISPLAY_BYTES = 64 << 10  # of an output: what comparisons are tried on
 WAITING = 4  # submissions in the queue for each slot
 TRIES = 5
+PATIENCE_SECONDS = 120.0  # with a service, at each try
 WAIT_SECONDS = 1.0  # before the second try, doubled before each further one
-_LATER = re.compile(r" answered (429|5\d\d): ")
 
 
 class Judge(Protocol):
@@ -55,10 +53,10 @@ async def here(settings: Settings) -> AsyncIterator[Judge]:
 
 
 @asynccontextmanager
-async def there(post: Post, at_once: int) -> AsyncIterator[Judge]:
-    """A service. `post` sends a batch and hands over each grade; it blocks, so it gets threads."""
-    with ThreadPoolExecutor(at_once, "judge") as threads:
-        yield Patient(_There(post, threads))
+async def there(url: str) -> AsyncIterator[Judge]:
+    """A service. Raises BadRequest if the address can be none."""
+    async with AsyncClient(url, patience_seconds=PATIENCE_SECONDS) as client:
+        yield Patient(_There(client))
 
 
 class Patient:
@@ -118,24 +116,11 @@ class _Here:
 
 
 class _There:
-    def __init__(self, post: Post, threads: ThreadPoolExecutor) -> None:
-        self._post = post
-        self._threads = threads
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
 
     async def grade(self, shared: Fields, submissions: Sequence[Fields]) -> list[Grade]:
-        ids, body = _body(shared, submissions)
-        grades: dict[str, Grade] = {}
-        try:
-            await asyncio.get_running_loop().run_in_executor(
-                self._threads, self._post, body, lambda grade: grades.update({grade.id: grade})
-            )
-        except BadRequest as error:
-            if _LATER.search(str(error)):
-                raise Unavailable(str(error)) from None
-            raise
-        if missing := len(set(ids) - grades.keys()):
-            raise Unavailable(f"the service ended the connection with {missing} of {len(ids)} not graded")
-        return [grades[each] for each in ids]
+        return await self._client.grade_many(submissions, defaults=shared)
 
 
 async def _no_suite(_: str) -> None:

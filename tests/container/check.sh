@@ -35,7 +35,8 @@ check_tools() {
 mirror() { apt-get indextargets --format '$(REPO_URI)' "Codename: $suite" 'Created-By: Packages' | head -n 1; }
 
 dependencies() {
-    "$python" -c 'import sys, tomllib; print(tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"])' \
+    "$python" -c 'import sys, tomllib; it = tomllib.load(open(sys.argv[1], "rb"))["project"];
+print(it["dependencies"] + it["optional-dependencies"]["service"])' \
         "$repository/pyproject.toml"
 }
 
@@ -48,7 +49,7 @@ build_image() {
     debootstrap --variant=minbase --include="$packages" "$suite" "$root" "$(mirror)" >"$cache/debootstrap.log" 2>&1 ||
         fail "debootstrap failed, see $cache/debootstrap.log"
     rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/*
-    install_into "$root/opt/dependencies" --no-build-isolation "$repository"
+    install_into "$root/opt/dependencies" --no-build-isolation "$repository[service]"
     rm -rf "$root"/opt/dependencies/sandbox_service
     tar -C "$root" -c . | podman --cgroup-manager cgroupfs import - "$image" >/dev/null 2>&1
     rm -rf "$root"

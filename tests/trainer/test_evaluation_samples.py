@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from tests.fake_service import FAULT, PASSED, FakeService, answers
 from tests.trainer.fake_model import FakeModel
-from tests.trainer.fake_service import FAULT, PASSED, FakeService, answers, run
+from tests.trainer.fake_service import run
 from tests.trainer.service_world import free_port
-from trainer import service as service_module
 from trainer.errors import ConfigError, TooManyFaults, TrainerError
 from trainer.evaluation import endpoint, grading, journal, samples
 from trainer.evaluation.evaluation import RESULTS, SUMMARY, Evaluation
@@ -29,9 +29,7 @@ WRONG = {"verdict": "WA", "reward": 0.0}
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_module, "FIRST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(service_module, "LONGEST_PAUSE_SECONDS", 0.02)
+def _quick(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grading, "FAULT_PAUSES", (0.01, 0.01))
 
 

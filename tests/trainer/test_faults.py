@@ -7,28 +7,15 @@ from collections.abc import Iterable
 
 import pytest
 
-from tests.trainer.fake_service import (
-    FAULT,
-    PASSED,
-    FakeService,
-    answers,
-    completion,
-    configured,
-    prompt,
-    run,
-)
+from tests.fake_service import FAULT, PASSED, FakeService, answers
+from tests.trainer.fake_service import completion, configured, prompt, run
 from tests.trainer.service_world import free_port
-from trainer import service as service_module
 from trainer.episode import Reward
 from trainer.errors import TooManyFaults
 from trainer.faults import FaultGauge
 from trainer.reward import Grader
 
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_module, "FIRST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(service_module, "LONGEST_PAUSE_SECONDS", 0.02)
+pytestmark = pytest.mark.usefixtures("quick")
 
 
 def gauged(gauge: FaultGauge, faults: Iterable[bool]) -> int:

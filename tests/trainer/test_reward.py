@@ -9,32 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.trainer.fake_service import (
-    FAULT,
-    PASSED,
-    TESTS,
-    FakeService,
-    answers,
-    ask,
-    completion,
-    configured,
-    prompt,
-    run,
-    says,
-    sleeps,
-)
+from sandbox_service.client.grading import TRIES
+from tests.fake_service import FAULT, PASSED, FakeService, answers, says, sleeps
+from tests.trainer.fake_service import TESTS, ask, completion, configured, prompt, run
 from tests.trainer.service_world import free_port
-from trainer import grades
-from trainer import service as service_module
 from trainer.episode import Episode, Prompt, Reward
 from trainer.errors import ConfigError
 from trainer.reward import Grader, overlong, settle
 
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_module, "FIRST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(service_module, "LONGEST_PAUSE_SECONDS", 0.02)
+pytestmark = pytest.mark.usefixtures("quick")
 
 
 # --- what is asked
@@ -168,7 +151,7 @@ def test_what_the_service_lost_is_sent_again(kind: str) -> None:
 
 
 def test_a_service_that_fails_at_one_sample_loses_only_that() -> None:
-    fake = FakeService(acts=[says(500, "internal_error", "a defect")] * grades.TRIES)
+    fake = FakeService(acts=[says(500, "internal_error", "a defect")] * TRIES)
     lost, fine = ask(fake, prompt(), prompt())
     assert (lost.is_fault, lost.reason) == (True, "given_up: 500 internal_error a defect")
     assert fake.puts == 1, "the tests were not at fault"

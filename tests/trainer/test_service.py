@@ -7,31 +7,14 @@ import time
 
 import pytest
 
-from tests.trainer.fake_service import (
-    PASSED,
-    Act,
-    FakeService,
-    answers,
-    ask,
-    breaks_off,
-    completion,
-    configured,
-    hangs_up,
-    prompt,
-    run,
-    says,
-    sleeps,
-)
+from sandbox_service.client import service as service_module
+from tests.fake_service import PASSED, Act, FakeService, answers, breaks_off, hangs_up, says, sleeps
+from tests.trainer.fake_service import ask, completion, configured, prompt, run
 from tests.trainer.service_world import free_port
-from trainer import service as service_module
 from trainer.errors import Away, ConfigError
 from trainer.reward import Grader
 
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_module, "FIRST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(service_module, "LONGEST_PAUSE_SECONDS", 0.02)
+pytestmark = pytest.mark.usefixtures("quick")
 
 
 def test_the_key_is_the_environments(monkeypatch: pytest.MonkeyPatch) -> None:

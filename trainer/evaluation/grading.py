@@ -22,7 +22,7 @@ from trainer.evaluation import journal
 from trainer.evaluation.samples import Sample, digest
 from trainer.evaluation.together import Feed
 from trainer.faults import FaultGauge
-from trainer.grades import Grade, Grades, text_of
+from trainer.grades import Grade, Grades, reason_of
 from trainer.service import Peer
 
 VERDICTS = "verdicts.jsonl"
@@ -126,18 +126,18 @@ class Grading:
             self._take(known)
             return
         grade = await self._grade(submission, problem, grades)
-        word = "IE" if grade.value is None else grade.verdict
+        word, reason = "IE" if grade.reward is None else grade.verdict.value, reason_of(grade)
         verdict = Verdict(sample.problem, sample.sample, word, submission["id"])
-        said = {"reason": grade.reason, "passed": grade.passed, "total": grade.total}
+        said = {"reason": reason, "passed": grade.passed, "total": grade.total}
         file.append({name: getattr(verdict, name) for name in Verdict.__dataclass_fields__} | said)
         self._there[sample.key] = verdict
         self._take(verdict)
-        self._gauge.count(grade.reason if verdict.is_fault else None)
+        self._gauge.count(reason if verdict.is_fault else None)
 
     async def _grade(self, submission: Mapping[str, Any], problem: Problem, grades: Grades) -> Grade:
         grade = await grades.of(submission, problem.grading, problem.id)
         for pause in FAULT_PAUSES:
-            if grade.value is not None or grade.reason.startswith(STAYS):
+            if grade.reward is not None or grade.failure_kind in STAYS:
                 break
             await asyncio.sleep(pause)
             grade = await grades.of(submission, problem.grading, problem.id)
@@ -147,7 +147,7 @@ class Grading:
         """All but the tests. Its id is a hash of it and of them: the same work has the same id, whoever asks."""
         judge, grading = self._judge, problem.grading
         submission: dict[str, Any] = {
-            "completion": text_of(sample.text),
+            "completion": sample.text,
             "extraction": judge.extraction,
             "labels": {"client": "evaluate"},
         }
