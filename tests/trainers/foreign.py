@@ -1,0 +1,100 @@
+"""Other people's trainers, run as they are: in an interpreter of their own, against a real service.
+
+What runs there is a file of `inside/`; it is asked in lines of JSON, and stays for as long as a test module, because
+these libraries take their time to be imported. A library's interpreter is named by a variable; `make trainers` makes
+them all. Where one is not there its tests skip and say so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+INSIDE = Path(__file__).parent / "inside"
+REPOSITORY = INSIDE.parents[2]
+TIMEOUT_SECONDS = 240.0
+END_SECONDS = 60.0
+SHOWN = 6000  # characters of what it said before it failed
+
+
+class Foreign:
+    """A script that waits to be asked."""
+
+    def __init__(self, process: subprocess.Popen[str], errors: IO[str]) -> None:
+        self._process = process
+        self._errors = errors
+
+    def ask(self, asked: object) -> Any:
+        """What it says. Fails with all it printed if it ends instead, or takes too long."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        guard = threading.Timer(TIMEOUT_SECONDS, self._process.kill)
+        guard.start()
+        try:
+            print(json.dumps(asked), file=self._process.stdin, flush=True)
+            said = self._process.stdout.readline()
+        finally:
+            guard.cancel()
+        if not said:
+            self._errors.seek(0)
+            raise AssertionError(f"it ended with {self._process.wait()}:\n{self._errors.read()[-SHOWN:]}")
+        answer = json.loads(said)
+        assert "said" in answer, answer["failed"]
+        return answer["said"]
+
+
+@contextmanager
+def opened(library: str, script: str, **environment: str) -> Iterator[Foreign]:
+    """A script of `inside/` in the interpreter that has the library; skips where there is none."""
+    command = [interpreter(library), str(INSIDE / f"{script}.py")]
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env=_environment() | environment,
+        )
+        with process:
+            try:
+                yield Foreign(process, errors)
+            finally:
+                _end(process)
+
+
+def interpreter(library: str) -> str:
+    """Of the environment that has it; skips where there is none."""
+    variable = f"PROCTOR_TEST_{library.upper().replace('-', '_')}_PYTHON"
+    python = os.environ.get(variable)
+    if python is None:
+        pytest.skip(f"{variable} is not set: `make trainers` makes an environment for {library}, and says what to set")
+    if not os.access(python, os.X_OK):
+        pytest.fail(f"{variable} names no interpreter: {python}")
+    return python
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """It ends by itself when nobody asks any more."""
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        process.wait(END_SECONDS)
+    finally:
+        process.kill()
+
+
+def _environment() -> dict[str, str]:
+    """Ours without what belongs to our interpreter; the adapters are found in the repository."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SANDBOX_", "PYTHON", "PROCTOR"))}
+    quiet = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "CUDA_VISIBLE_DEVICES": ""}
+    return kept | quiet | {"PYTHONPATH": str(REPOSITORY)}
