@@ -11,7 +11,7 @@ TBIN := $(TRAINER)/bin
 GUEST := zygote watch program calls pair room wire values candidate tester leetcode answers mathematics libraries
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test trainers train validate check format bench doctor lock clean
+.PHONY: help serve test trainers train validate check format bench up down doctor lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -47,6 +47,12 @@ format: $(VENV)/.dev  ## put the style right
 
 bench: $(VENV)/.dev  ## CPU per test against others, in one run; table and plot in build/bench
 	$(BIN)/proctor bench --quick
+
+up:  ## a fleet in containers, by docker or podman; see docs/deploy.md
+	scripts/compose up --detach --build
+
+down:  ## end it; what Redis keeps is kept
+	scripts/compose down
 
 doctor: $(VENV)/.service  ## what is missing or unsafe on this machine, and how to mend it
 	$(BIN)/proctor doctor

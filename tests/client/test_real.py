@@ -19,7 +19,16 @@ from benchmarks.service import Service as Running
 from sandbox_service.client import Client, Fault, Refused, Suite
 from tests.conftest import Service, need_firejail, running_service
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "client.md"
+DOCUMENTS = ("README.md", "docs/client.md")
+EXAMPLES = [
+    (document, source)
+    for document in DOCUMENTS
+    for source in re.findall(
+        r"^```python\n(from sandbox_service.client.*?)^```$",
+        (Path(__file__).parents[2] / document).read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
+]
 TESTS = [{"type": "stdin", "input": "1 2\n", "output": "3\n"}]
 SECONDS = 60.0
 
@@ -128,12 +137,11 @@ def test_a_service_that_is_killed_in_the_middle_costs_time_and_no_answer() -> No
     assert len({grade.id for grade in grades}) == 300
 
 
-@pytest.mark.parametrize("number", range(len(re.findall("^```python", DOCUMENT.read_text(), re.MULTILINE))))
-def test_the_documents_examples_do_what_they_say(service: Service, number: int) -> None:
+@pytest.mark.parametrize(("document", "source"), EXAMPLES, ids=[document for document, _ in EXAMPLES])
+def test_the_documents_examples_do_what_they_say(service: Service, document: str, source: str) -> None:
     """They are run one after the other; an `assert` in them is theirs."""
-    blocks = re.findall(r"^```python\n(.*?)^```$", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL)
-    source = blocks[number].replace("http://127.0.0.1:8080", service.client.url)
-    exec(compile(source, f"{DOCUMENT.name}, example {number}", "exec"), {"__name__": "example"})
+    there = source.replace("http://127.0.0.1:8080", service.client.url)
+    exec(compile(there, document, "exec"), {"__name__": "example"})
 
 
 def pending(service: Service) -> int:

@@ -88,7 +88,7 @@ def user() -> Iterator[int]:
 
 
 def needed(name: str, found: dict[str, importlib.metadata.Distribution]) -> dict[str, importlib.metadata.Distribution]:
-    """A distribution and all that it requires and that is installed."""
+    """A distribution and all that it requires and that is installed; of ours, what the service requires."""
     try:
         distribution = importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:
@@ -96,7 +96,8 @@ def needed(name: str, found: dict[str, importlib.metadata.Distribution]) -> dict
     found[name] = distribution
     for requirement in distribution.requires or []:
         required = re.split(r"[\s;<>=!~\[(]", requirement, maxsplit=1)[0].lower()
-        if "extra ==" not in requirement and required not in found:
+        is_extra = "extra ==" in requirement and 'extra == "service"' not in requirement
+        if not is_extra and required not in found:
             needed(required, found)
     return found
 

@@ -1,0 +1,99 @@
+"""What is started from files: they name the settings there are, and fit together."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from sandbox_service.settings import PREFIX, Settings
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+COMPOSE = ("compose.yaml", "compose.embedded.yaml")
+YAML = sorted(path.relative_to(DEPLOY).as_posix() for path in DEPLOY.rglob("*.y*ml"))
+NEEDED = {"SYS_ADMIN", "NET_ADMIN", "MKNOD", "CHOWN", "SETGID", "SETUID", "SETPCAP", "KILL", "SYS_CHROOT"}
+
+
+def documents(name: str) -> list[dict[str, Any]]:
+    """Of a file; what KEDA and Kubernetes call an object each."""
+    return [each for each in yaml.safe_load_all((DEPLOY / name).read_text()) if each]
+
+
+def objects(kind: str) -> dict[str, dict[str, Any]]:
+    """Kubernetes' objects of a kind, by name."""
+    files = [name for name in YAML if name.startswith("kubernetes/")]
+    found = [each for name in files for each in documents(name) if each.get("kind") == kind]
+    return {each["metadata"]["name"]: each for each in found}
+
+
+def container(kind: str, name: str) -> dict[str, Any]:
+    [only] = objects(kind)[name]["spec"]["template"]["spec"]["containers"]
+    return dict(only)
+
+
+def test_the_example_of_an_environment_has_every_setting_with_its_default() -> None:
+    lines = (DEPLOY / ".env.example").read_text().split("\n\n", 1)[1].splitlines()
+    expected = [
+        line
+        for name, field in Settings.model_fields.items()
+        for line in (f"# {field.description}", f"#{PREFIX}{name.upper()}={field.default}")
+    ]
+    assert lines == expected
+
+
+@pytest.mark.parametrize("name", YAML)
+def test_only_settings_that_there_are_are_named(name: str) -> None:
+    named = set(re.findall(rf"\b{PREFIX}([A-Z]\w*)", (DEPLOY / name).read_text()))
+    assert named <= {field.upper() for field in Settings.model_fields}
+
+
+@pytest.mark.parametrize("name", COMPOSE)
+def test_what_a_compose_file_mounts_is_there(name: str) -> None:
+    for service in documents(name)[0]["services"].values():
+        for volume in service.get("volumes", []):
+            source = str(volume).split(":")[0]
+            assert not source.startswith("./") or (DEPLOY / source).exists(), source
+
+
+def test_only_what_grades_has_rights() -> None:
+    services = documents("compose.yaml")[0]["services"]
+    assert {name for name, service in services.items() if service.get("cap_add")} == {"worker"}
+    assert set(services["worker"]["cap_add"]) == NEEDED
+    assert services["api"]["cap_drop"] == services["worker"]["cap_drop"] == ["ALL"]
+    assert services["api"]["user"] == "proctor"
+    [embedded] = documents("compose.embedded.yaml")[0]["services"].values()
+    assert set(embedded["cap_add"]) == NEEDED
+
+
+def test_so_it_is_in_kubernetes() -> None:
+    worker = container("Deployment", "proctor-worker")["securityContext"]["capabilities"]
+    assert (worker["drop"], set(worker["add"])) == (["ALL"], NEEDED)
+    for kind, name in (("Deployment", "proctor-api"), ("StatefulSet", "redis")):
+        context = container(kind, name)["securityContext"]
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert context["allowPrivilegeEscalation"] is False
+
+
+def test_a_worker_has_as_many_slots_as_processors() -> None:
+    worker = container("Deployment", "proctor-worker")
+    slots = next(each["value"] for each in worker["env"] if each["name"] == "SANDBOX_SLOTS")
+    assert slots == worker["resources"]["requests"]["cpu"] == worker["resources"]["limits"]["cpu"]
+
+
+def test_what_is_scaled_is_there_and_its_metric_too() -> None:
+    [scaled] = objects("ScaledObject").values()
+    assert scaled["spec"]["scaleTargetRef"]["name"] in objects("Deployment")
+    metrics = (DEPLOY.parent / "sandbox_service" / "metrics.py").read_text()
+    for name in re.findall(r"proctor_(\w+)", scaled["spec"]["triggers"][0]["metadata"]["query"]):
+        assert f'"{name}"' in metrics
+
+
+def test_whoever_drains_is_given_the_time() -> None:
+    seconds = Settings().shutdown_seconds + 20
+    for name in ("proctor-api", "proctor-worker"):
+        assert objects("Deployment")[name]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] >= seconds
+    for unit in (DEPLOY / "systemd").glob("*.service"):
+        assert int(re.findall(r"TimeoutStopSec=(\d+)", unit.read_text())[0]) >= seconds
