@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
@@ -73,9 +75,9 @@ def opened(library: str, script: str, **environment: str) -> Iterator[Foreign]:
 
 
 def interpreter(library: str) -> str:
-    """Of the environment that has it; skips where there is none."""
+    """Of the environment that has it, ours if it does; skips where there is none."""
     variable = f"PROCTOR_TEST_{library.upper().replace('-', '_')}_PYTHON"
-    python = os.environ.get(variable)
+    python = os.environ.get(variable) or (sys.executable if find_spec(library.replace("-", "_")) else None)
     if python is None:
         pytest.skip(f"{variable} is not set: `make trainers` makes an environment for {library}, and says what to set")
     if not os.access(python, os.X_OK):
