@@ -61,7 +61,7 @@ class NotFound(BadRequest):
 
 
 class BodyTooLarge(BadRequest):
-    """The body, or what it unpacks to, is over the limit (413)."""
+    """The body, or what it unpacks to, or a batch, is over the limit (413): smaller parts would be taken."""
 
 
 class ComeBackLater(ProctorError):

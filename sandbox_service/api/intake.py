@@ -11,7 +11,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from sandbox_service import gradable, languages, modes, suites
-from sandbox_service.errors import BadRequest, LimitTooHigh, UnknownSuite
+from sandbox_service.errors import BadRequest, BodyTooLarge, LimitTooHigh, UnknownSuite
 from sandbox_service.queues.base import PRIORITIES, Job, job_of
 from sandbox_service.schema import BatchRequest, Limits, Submission, TestCase
 from sandbox_service.settings import Settings
@@ -43,7 +43,7 @@ class Intake:
         """A batch's submissions, completed by its defaults. Raises ValidationError, BadRequest naming the wrong one."""
         batch = BatchRequest.model_validate_json(body)
         if len(batch.submissions) > self._settings.max_batch:
-            raise BadRequest(
+            raise BodyTooLarge(
                 f"{len(batch.submissions)} submissions in one batch, the most is {self._settings.max_batch}"
             )
         defaults = self._once(batch.defaults)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sandbox_service.bounds import KINDS, MOST_TOGETHER, Bounds, never, over_all, over_share
-from sandbox_service.errors import BadRequest, QueueFull
+from sandbox_service.errors import BodyTooLarge, QueueFull
 from sandbox_service.queues.base import PRIORITIES, Depth, Job
 from sandbox_service.queues.estimate import Estimate
 
@@ -55,14 +55,14 @@ def load_of(job: Job, estimate: Estimate) -> Load:
 
 
 def check_fits(loads: Iterable[Load], bounds: Bounds) -> None:
-    """Raises BadRequest if so many together would never be taken, were there nothing else. A single one always is."""
+    """Raises BodyTooLarge if so many together would never be taken, were there nothing else. A single one always is."""
     together = Load()
     for load in loads:
         together.add(load)
     for kind in KINDS if together.submissions > 1 else ():
         want, most = getattr(together, kind), getattr(bounds, kind)
         if want > most:
-            raise BadRequest(never(kind, want, most))
+            raise BodyTooLarge(never(kind, want, most))
 
 
 @dataclass
