@@ -9,9 +9,9 @@ import asyncio
 import os
 import sys
 import time
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,9 @@ from sandbox_service.commands import remote
 from sandbox_service.errors import BadRequest, ConfigurationError
 from sandbox_service.settings import PREFIX, Settings
 from sandbox_service.validation import job, judge, recipe
+from sandbox_service.validation.difficulty import TOO_EASY, TOO_HARD
 from sandbox_service.validation.judge import Judge
+from sandbox_service.validation.model import Model
 from sandbox_service.validation.recipe import Recipe
 from sandbox_service.validation.totals import Totals
 
@@ -75,16 +77,24 @@ def changed(made: Recipe, order: Order) -> Recipe:
 async def _validate(made: Recipe, settings: Settings) -> dict[str, Any]:
     opened, at_once = _judge(made, settings)
     with _Shown(_how_many(made)) as shown:
-        async with opened as ready:
+        async with opened as ready, _model(made, shown.say) as model:
             await _greet(ready)
-            return await job.Job(made, ready, at_once, shown.take).run()
+            return await job.Job(made, ready, at_once, shown.take, model=model).run()
+
+
+def _model(made: Recipe, say: Callable[[str], None]) -> AbstractAsyncContextManager[Model | None]:
+    """Who is asked how hard the problems are, if the recipe wants that. Raises ConfigurationError."""
+    wanted = made.difficulty
+    if wanted is None or not wanted.url:
+        return nullcontext()
+    return Model(wanted, os.environ.get(wanted.key_variable, "").strip(), say)
 
 
 def _judge(made: Recipe, settings: Settings) -> tuple[AbstractAsyncContextManager[Judge], int]:
     """Who grades, and how many problems at once. Raises ConfigurationError if this machine cannot."""
     if made.judge.url:
         at_once = made.judge.in_flight or AT_A_SERVICE
-        return judge.there(partial(remote.grade_all, made.judge.url), at_once), at_once
+        return judge.there(remote.checked(made.judge.url)), at_once
     os.environ.setdefault(f"{PREFIX}LOG_LEVEL", "warning")  # slots say hello and good-bye to a service's log only
     preflight.require(settings)
     here = settings.model_copy(update={"slots": made.judge.slots})
@@ -123,7 +133,19 @@ def _tell(made: Recipe, manifest: dict[str, Any]) -> None:
     )
     for name, count in manifest["causes"].items():
         print(f"{count:8} {name}")
+    if made.difficulty is not None:
+        print(_hardness(manifest["difficulty"]))
     print(made.folder / job.REPORT)
+
+
+def _hardness(said: dict[str, Any]) -> str:
+    samples = said["samples"]
+    graded, passed, cut, lost = (samples.get(name, 0) for name in ("graded", "passed", "cut", "not_judged"))
+    parts = [f"{passed} of {graded} samples pass", f"{said[TOO_EASY]} problems too easy, {said[TOO_HARD]} too hard"]
+    parts += [f"{said['unknown']} not known"] if said["unknown"] else []
+    parts += [f"{cut} samples cut off"] if cut else []
+    parts += [f"{lost} not judged: run it again"] if lost else []
+    return "; ".join(parts)
 
 
 class _Rate(ProgressColumn):
@@ -168,6 +190,10 @@ class _Shown:
         if not self._console.is_terminal and now - self._said >= LINE_SECONDS:
             self._said = now
             print(f"{totals.read}{self._of(totals.read, now - self._begin)}: {said}", file=sys.stderr, flush=True)
+
+    def say(self, words: str) -> None:
+        """Something that whoever waits wants to know."""
+        self._console.print(words, markup=False, highlight=False, soft_wrap=True)
 
     def _of(self, read: int, seconds: float) -> str:
         """Of how many, how fast, and how long it will take."""

@@ -18,12 +18,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sandbox_service.problem import Problem
+from sandbox_service.validation.sources import prompts
 
 SKETCH = 128
 KEYS = 16
+SHORT = 32  # runs of words: of so short a text, nearly all must be in the other, or a word is all the difference
+CONTAINED = 0.9
+LEAST_RUNS = 6  # a text of fewer is a phrase
 COMMON = 200  # a shingle that so many texts begin with is a phrase of the data set: it leads to no comparison
 LEAST_SHARED_TESTS = 3  # tests that are alike say something only if there are some
 _WORD = re.compile(r"[^\W_]+")
+_SENTENCES = (prompts.BY_STDIN, prompts.BY_CALL, prompts.TO_COMPLETE, prompts.TO_WRITE, prompts.IN_A_BOX)
+_OURS = re.compile("|".join([*map(re.escape, _SENTENCES), r"The function is called `[^`]*`\."]))
 _WORD_OR_SIGN = re.compile(r"[^\W_]+|[^\w\s]")
 
 
@@ -48,13 +54,14 @@ class Index:
     """Texts that were seen. `similarity`: from where on two are alike.
 
     With `signs`, brackets and the like are words, too: two problems may differ in nothing else. Without, a copy is
-    found whose signs were written in another way.
+    found whose signs were written in another way, and one that stands within other words.
     """
 
     def __init__(self, similarity: float, words: int, *, signs: bool = True) -> None:
         self._similarity = similarity
         self._size = words
         self._word = _WORD_OR_SIGN if signs else _WORD
+        self._within = not signs
         self._ids: list[str] = []
         self._sketches: list[array[int]] = []
         self._texts: dict[bytes, int] = {}
@@ -93,7 +100,7 @@ class Index:
 
     def _near(self, print_: _Print) -> Iterator[int]:
         met: Counter[int] = Counter()
-        for key in print_.sketch[:KEYS]:
+        for key in print_.sketch if self._within else print_.sketch[:KEYS]:
             met.update(self._keys.get(key, ()))
         return iter(met)
 
@@ -101,7 +108,21 @@ class Index:
         other = self._sketches[place]
         union = heapq.nsmallest(SKETCH, {*sketch, *other})
         common = {*sketch} & {*other}
-        return sum(each in common for each in union) / len(union) if union else 0.0
+        shorter = min(len(sketch), len(other))
+        if shorter < SHORT and len(common) < CONTAINED * shorter:
+            return 0.0
+        share = sum(each in common for each in union) / len(union) if union else 0.0
+        return max(share, _contained(sketch, other)) if self._within else share
+
+
+def _contained(sketch: array[int], other: array[int]) -> float:
+    """The share of the other text that is in this one, if it is nearly all; else, or of a few words, nothing.
+
+    A sketch that is full knows its text only up to its largest hash (Broder, 1997: containment by bottom sketches).
+    """
+    known = [each for each in other if len(sketch) < SKETCH or each <= sketch[-1]]
+    share = len({*known} & {*sketch}) / len(known) if len(known) >= LEAST_RUNS else 0.0
+    return share if share >= CONTAINED else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +135,7 @@ class _Print:
 
     @classmethod
     def of(cls, problem: Problem, word: re.Pattern[str], size: int) -> _Print:
-        words = word.findall(text_of(problem).lower())
+        words = word.findall(statement_of(problem).lower()) or word.findall(text_of(problem).lower())
         runs = {" ".join(words[at : at + size]) for at in range(max(len(words) - size + 1, 1))}
         hashes = (int.from_bytes(_hashed(run)[:8], "big") for run in runs)
         return cls(_hashed(" ".join(words)), _tests(problem), array("Q", heapq.nsmallest(SKETCH, hashes)))
@@ -125,6 +146,11 @@ def text_of(problem: Problem) -> str:
     if problem.prompt is not None:
         return problem.prompt
     return "\n".join(each.content for each in problem.messages or () if each.role == "user")
+
+
+def statement_of(problem: Problem) -> str:
+    """The same without what readers put around a statement: it asks nothing, and would make short ones alike."""
+    return _OURS.sub("", text_of(problem))
 
 
 def _tests(problem: Problem) -> bytes:

@@ -1,6 +1,7 @@
 """What was run for a problem, and what the judge said of it. The checks read it; nothing is concluded here.
 
-First the references, with more time than they should need; then, with the limit that follows from them, the references
+First the references, with more time than they should need, and those that give a wrong answer to a call once more, as
+if the order of an answer's items did not matter; then, with the limit that follows from them, the references
 again (as they are, and with other hash seeds), the solutions that are known to be wrong, and the probes.
 """
 
@@ -14,12 +15,12 @@ from typing import Any, Literal
 from sandbox_service import languages
 from sandbox_service.errors import BadRequest, UnsupportedLanguage
 from sandbox_service.problem import Problem, Solution
-from sandbox_service.schema import Checker, Grade, Limits, Verdict
-from sandbox_service.validation import probes, seeds
+from sandbox_service.schema import AssertTest, CallTest, Checker, Grade, Limits, TestCase, Verdict
+from sandbox_service.validation import assertions, probes, seeds
 from sandbox_service.validation.judge import Fields, Judge, is_fault
 from sandbox_service.validation.recipe import Thresholds
 
-Role = Literal["reference", "again", "seed", "wrong", "probe"]
+Role = Literal["reference", "any_order", "again", "seed", "wrong", "probe"]
 STEP_SECONDS = 0.5
 ANEW = "\n# once more: a program that was graded before may be answered for from memory\n"
 
@@ -91,6 +92,7 @@ async def gather(problem: Problem, other: Problem | None, judge: Judge, threshol
     code = other.references[0].code if other and other.references else None
     try:
         await work.run_references()
+        await work.run_without_order()
         await work.run_the_rest(code)
     except BadRequest as error:
         return Evidence(work.runs, work.limits, str(error), work.not_run, name)
@@ -140,9 +142,33 @@ class _Work:
         self.runs += runs
         self.limits = self._with(self._limit_seconds())
 
+    async def run_without_order(self) -> None:
+        """Those with a wrong answer, against the same tests without order. Only who passes these has said something."""
+        wrong = [each for each in self.runs if each.grade.verdict == Verdict.WA and each.solution is not None]
+        tests = self._without_order() if wrong else None
+        if tests is None:
+            return
+        asked = [_asked("any_order", each.solution, each.name) for each in wrong if each.solution is not None]
+        runs = await self._run(asked, self._with(self._thresholds.measured_seconds), tests=tests)
+        self.runs += [each for each in runs if each.passed]
+
+    def _without_order(self) -> list[TestCase] | None:
+        """None if the tests are of another kind, or no answer of theirs has items."""
+        defined = [name for each in self._problem.references for name in probes.defined_in(each.code)]
+        found: list[TestCase] = []
+        is_looser = False
+        for test in self._problem.tests or ():
+            if not isinstance(test, AssertTest | CallTest) or (isinstance(test, CallTest) and test.calls is not None):
+                return None
+            plain = test if isinstance(test, AssertTest) else AssertTest(code=assertions.of_call(test, defined))
+            looser = assertions.without_order(plain.code)
+            is_looser = is_looser or looser is not None
+            found.append(plain if looser is None else plain.model_copy(update={"code": looser}))
+        return found if is_looser else None
+
     async def run_the_rest(self, other: str | None) -> None:
         """Nothing of it, if there are references and none of them passes: then the tests say nothing."""
-        passed = [each for each in self.runs if each.passed]
+        passed = [each for each in self.runs if each.role == "reference" and each.passed]
         if self.runs and not passed:
             return
         asked = [*self._again(passed), *self._wrong(), *self._probes(other)]
@@ -190,11 +216,18 @@ class _Work:
         """The problem's limits, with another CPU time."""
         return self.limits.model_copy(update={"cpu_seconds": seconds, "wall_seconds": None, **more})
 
-    async def _run(self, asked: Sequence[_Asked], limits: Limits, *, to_the_end: bool = False) -> list[Run]:
+    async def _run(
+        self,
+        asked: Sequence[_Asked],
+        limits: Limits,
+        *,
+        to_the_end: bool = False,
+        tests: Sequence[TestCase] | None = None,
+    ) -> list[Run]:
         if not asked:
             return []
         shared: Fields = {
-            "tests": [each.model_dump(mode="json") for each in self._problem.tests or ()],
+            "tests": [each.model_dump(mode="json") for each in tests or self._problem.tests or ()],
             "checker": (self._problem.checker or Checker()).model_dump(mode="json"),
             "limits": limits.model_dump(mode="json"),
             "stop_on_failure": not to_the_end,

@@ -19,6 +19,7 @@ MEANINGS: Mapping[str, tuple[Severity, str]] = {
     "same_answer": ("quarantine", "(nearly) all tests have the same answer"),
     "contradictory_tests": ("quarantine", "the same input with two different answers"),
     "duplicate_tests": ("note", "tests that were there twice; one of each is kept"),
+    "outside_constraints": ("note", "inputs beyond the bounds that the prompt states"),
     "oversized_tests": ("note", "tests beyond the largest input; left out"),
     # of the prompt
     "image": (

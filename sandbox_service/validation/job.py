@@ -1,45 +1,39 @@
 """The validation of a data set: problem after problem through the judge, in order out again, and nothing done twice.
 
 Problems stream: a few are in flight, each is judged on its own, and what was found out goes into the journal at once.
-The lines are written in the order of the input, whichever problem is finished first; whether one is the duplicate of
-another is decided there, so it depends on nothing but the data. Clean lines and quarantine are there when all is done;
-until then they have other names.
+Whether one is the duplicate of another is decided in the order of the input, whichever problem is finished first, so it
+depends on nothing but the data; what is clean then may be asked of a model, and lines are written in that order, too.
+They are there when all is done; until then they have other names.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from sandbox_service.errors import ConfigurationError
 from sandbox_service.problem import Problem
-from sandbox_service.schema import TestCase
-from sandbox_service.validation import evidence, manifest, preparation, record, report, sources
+from sandbox_service.validation import difficulty, evidence, manifest, preparation, record, report, sources
+from sandbox_service.validation.difficulty import Results, Samples, Tally
 from sandbox_service.validation.duplicates import Index
 from sandbox_service.validation.evidence import Evidence
 from sandbox_service.validation.finding import Finding, condemning, read, told
 from sandbox_service.validation.journal import Journal
 from sandbox_service.validation.judge import Judge
+from sandbox_service.validation.model import Asks
+from sandbox_service.validation.output import Output, plain
 from sandbox_service.validation.recipe import Recipe, Source
 from sandbox_service.validation.record import Record
 from sandbox_service.validation.sources import Malformed
 from sandbox_service.validation.totals import Totals
 
-CLEAN, QUARANTINE, JOURNAL, MANIFEST, REPORT = (
-    "clean.jsonl",
-    "quarantine.jsonl",
-    "journal.jsonl",
-    "manifest.json",
-    "report.html",
-)
+CLEAN, QUARANTINE, DIFFICULTY = "clean.jsonl", "quarantine.jsonl", "difficulty.jsonl"
+JOURNAL, SAMPLES, MANIFEST, REPORT = "journal.jsonl", "samples.jsonl", "manifest.json", "report.html"
 WINDOW = 4  # problems that wait to be written, for each that is being judged
 
 Rows = Callable[[Source], Iterator[Problem | Malformed]]
@@ -52,6 +46,27 @@ class _Item:
     row: Problem | Malformed | str  # str: left out, and why
     findings: tuple[Finding, ...] = ()
     judging: asyncio.Task[Record] | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be decided without waiting."""
+        return self.judging is None or self.judging.done()
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """What is known of a row among the others; of a clean one perhaps not yet how hard it is."""
+
+    row: Problem | Malformed | str
+    known: Record | None = None
+    findings: Sequence[Finding] = ()
+    causes: Sequence[Finding] = ()
+    asking: asyncio.Task[Tally] | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be written without waiting."""
+        return self.asking is None or self.asking.done()
 
 
 def rows_of(source: Source) -> Iterator[Problem | Malformed]:
@@ -69,35 +84,50 @@ def rows_of(source: Source) -> Iterator[Problem | Malformed]:
 
 
 class Job:
-    """One run of a recipe. `show` is told of every problem that is done."""
+    """One run of a recipe. `show` is told of every problem that is done; `model` is asked if the recipe wants that."""
 
     def __init__(
-        self, recipe: Recipe, judge: Judge, at_once: int, show: Callable[[Totals], None], rows: Rows = rows_of
+        self,
+        recipe: Recipe,
+        judge: Judge,
+        at_once: int,
+        show: Callable[[Totals], None],
+        rows: Rows = rows_of,
+        model: Asks | None = None,
     ) -> None:
         self._recipe = recipe
         self._judge = judge
+        self._model = model
         self._room = asyncio.Semaphore(at_once)
         self._window = WINDOW * at_once
+        self._most_decided = max(self._window, _asked_at_once(recipe))
         self._show = show
         self._rows = rows
         self._waiting: deque[_Item] = deque()
+        self._decided: deque[_Decided] = deque()
         self._pending: dict[str, asyncio.Task[Record]] = {}
         self._seen = Index(recipe.thresholds.similarity, recipe.thresholds.shingle_words)
         self._evaluation = Index(recipe.thresholds.evaluation_similarity, recipe.thresholds.shingle_words, signs=False)
         self._ids: set[str] = set()
-        self._difficulties: dict[str, float] = {}
+        self._results: Results | None = None
+        self._samples: Samples | None = None
         self._judged_now = 0
         self.totals = Totals()
 
     async def run(self) -> dict[str, Any]:
         """Validate all; the manifest. Raises ConfigurationError, Unavailable."""
         begin = time.monotonic()
-        folder = self._recipe.folder
-        self._difficulties = difficulties(self._recipe)
+        folder, wanted = self._recipe.folder, self._recipe.difficulty
+        if wanted is not None and wanted.results:
+            self._results = Results(Path(wanted.results))
         self._learn_evaluation()
         with ExitStack() as stack:
             journal = stack.enter_context(Journal(folder / JOURNAL, self._recipe.fingerprint))
-            output = stack.enter_context(_Output(folder))
+            if wanted is not None and wanted.url:
+                assert self._model is not None, "nobody is there to be asked"
+                asked = stack.enter_context(Journal(folder / SAMPLES, difficulty.FORM))
+                self._samples = Samples(wanted, self._model, self._judge, asked, journal)
+            output = stack.enter_context(Output(folder, (CLEAN, QUARANTINE, *([DIFFICULTY] if self._samples else []))))
             try:
                 await self._stream(journal, output)
             finally:
@@ -107,32 +137,41 @@ class Job:
         report.write(folder / REPORT, self._recipe, self.totals, made)
         return made
 
-    async def _stream(self, journal: Journal, output: _Output) -> None:
+    async def _stream(self, journal: Journal, output: Output) -> None:
         other: dict[str, Problem] = {}  # by language: the last problem that has a solution
         for source in self._recipe.sources:
             for row in self._rows(source):
                 self._waiting.append(self._item(row, journal, other))
                 await asyncio.sleep(0)  # reading never waits, and the judge is to have its turn
-                while len(self._waiting) >= self._window or self._is_done():
-                    await self._finish(self._waiting.popleft(), output)
+                while len(self._waiting) >= self._window or _is_ready(self._waiting):
+                    await self._step(output)
         while self._waiting:
-            await self._finish(self._waiting.popleft(), output)
+            await self._step(output)
+        while self._decided:
+            await self._write(self._decided.popleft(), output)
 
-    def _is_done(self) -> bool:
-        """Whether the next in order can be written."""
-        return bool(self._waiting) and (self._waiting[0].judging is None or self._waiting[0].judging.done())
+    async def _step(self, output: Output) -> None:
+        """Decide the next in order, and write those whose turn it is."""
+        self._decided.append(await self._decide(self._waiting.popleft()))
+        while len(self._decided) >= self._most_decided or _is_ready(self._decided):
+            await self._write(self._decided.popleft(), output)
 
     async def _stop(self) -> None:
-        for task in self._pending.values():
+        """What is still on its way; and what failed in the meantime is heard, for nobody else asks."""
+        tasks: list[asyncio.Task[Any]] = [each.judging for each in self._waiting if each.judging]
+        tasks += [each.asking for each in self._decided if each.asking]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._pending.values(), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._samples is not None:
+            await self._samples.stop()
 
     # --- in
 
     def _item(self, row: Problem | Malformed, journal: Journal, other: dict[str, Problem]) -> _Item:
         if isinstance(row, Malformed):
             return _Item(row)
-        problem = row.model_copy(update={"difficulty": self._difficulties.get(row.id, row.difficulty)})
+        problem = self._with_result(row)
         if (reason := preparation.left_out(problem, self._recipe.filters)) is not None:
             return _Item(reason)
         problem, findings = preparation.prepared(problem, self._recipe.filters)
@@ -140,6 +179,11 @@ class Job:
         if problem.references:
             other[problem.language] = problem
         return _Item(problem, tuple(findings), task)
+
+    def _with_result(self, problem: Problem) -> Problem:
+        """As hard as the results say, if they know it: the recipe's filters may ask."""
+        known = self._results.of(problem.id).difficulty if self._results else None
+        return problem if known is None else problem.model_copy(update={"difficulty": known})
 
     def _task(self, problem: Problem, journal: Journal, other: Problem | None) -> asyncio.Task[Record]:
         """The judging of this content, which may have begun already."""
@@ -167,39 +211,28 @@ class Job:
             return Evidence(refusal="it names a suite: validation needs the tests themselves")
         return await evidence.gather(problem, other, self._judge, self._recipe.thresholds)
 
-    # --- out
+    # --- among the others
 
-    async def _finish(self, item: _Item, output: _Output) -> None:
-        """Write one, in its turn."""
-        if isinstance(item.row, str):
-            self.totals.take_left_out(item.row)
-        elif isinstance(item.row, Malformed):
-            finding = Finding("malformed", item.row.reason)
-            self.totals.take_malformed(item.row.place, item.row.reason, [finding])
-            output.quarantine({"id": item.row.place, "findings": [finding.line()], "row": item.row.row})
-        else:
-            assert item.judging is not None
-            self._judge_among_others(item.row, await item.judging, item.findings, output)
-        self._show(self.totals)
-
-    def _judge_among_others(
-        self, problem: Problem, known: Record, prepared: tuple[Finding, ...], output: _Output
-    ) -> None:
-        overrides = self._recipe.severity
-        found = [*prepared, *read(known["findings"]), *self._compared(problem)]
+    async def _decide(self, item: _Item) -> _Decided:
+        """Whether it is clean, in its turn; if it is, the asking of the model begins."""
+        if not isinstance(item.row, Problem):
+            return _Decided(item.row)
+        assert item.judging is not None
+        problem, known = item.row, await item.judging
+        found = [*item.findings, *read(known["findings"]), *self._compared(problem)]
         if known["other"] not in self._ids:
             found = [each for each in found if each.name != "twin"]
-        findings, causes = told(found, overrides), condemning(found, overrides)
-        mended = record.mended(problem, known)
-        self.totals.take(problem, known, findings, causes)
+        findings, causes = told(found, self._recipe.severity), condemning(found, self._recipe.severity)
         if causes:
-            output.quarantine(
-                {"id": problem.id, "findings": [each.line() for each in findings], "problem": plain(problem)}
-            )
-            return
+            return _Decided(problem, known, findings, causes)
         self._ids.add(problem.id)
         self._seen.add(problem)
-        output.clean(plain(mended))
+        return _Decided(problem, known, findings, asking=self._asked(record.mended(problem, known)))
+
+    def _asked(self, problem: Problem) -> asyncio.Task[Tally] | None:
+        """How hard a clean problem is, if the recipe wants to know."""
+        source = self._samples or self._results
+        return asyncio.create_task(source.tally(problem)) if source else None
 
     def _compared(self, problem: Problem) -> Iterator[Finding]:
         if problem.id in self._ids:
@@ -215,73 +248,63 @@ class Job:
                 if isinstance(row, Problem):
                     self._evaluation.add(row)
 
+    # --- out
+
+    async def _write(self, decided: _Decided, output: Output) -> None:
+        """One, in its turn."""
+        row = decided.row
+        if isinstance(row, str):
+            self.totals.take_left_out(row)
+        elif isinstance(row, Malformed):
+            finding = Finding("malformed", row.reason)
+            self.totals.take_malformed(row.place, row.reason, [finding])
+            output.put(QUARANTINE, {"id": row.place, "findings": [finding.line()], "row": row.row})
+        elif decided.causes:
+            assert decided.known is not None
+            self.totals.take(row, decided.known, decided.findings, decided.causes)
+            found = [each.line() for each in decided.findings]
+            output.put(QUARANTINE, {"id": row.id, "findings": found, "problem": plain(row)})
+        else:
+            await self._write_clean(row, decided, output)
+        self._show(self.totals)
+
+    async def _write_clean(self, problem: Problem, decided: _Decided, output: Output) -> None:
+        """Unless it is easier or harder than the recipe wants."""
+        assert decided.known is not None
+        reason = None
+        if decided.asking is not None:
+            problem, reason = self._measured(problem, await decided.asking, output)
+        if reason is not None:
+            self.totals.take_unwanted(problem, decided.known, reason)
+            return
+        self.totals.take(problem, decided.known, decided.findings, ())
+        output.put(CLEAN, plain(record.mended(problem, decided.known)))
+
+    def _measured(self, problem: Problem, tally: Tally, output: Output) -> tuple[Problem, str | None]:
+        """The problem with its difficulty, and why it is left out for that."""
+        assert self._recipe.difficulty is not None
+        reason = difficulty.unwanted(tally, self._recipe.difficulty)
+        self.totals.take_tally(problem.id, tally, is_kept=reason is None)
+        if tally.difficulty is None:
+            return problem, None
+        if self._samples is not None:
+            output.put(DIFFICULTY, tally.line(problem.id))
+        return problem.model_copy(update={"difficulty": tally.difficulty}), reason
+
     def _run(self, seconds: float) -> dict[str, Any]:
         rate = self._judged_now / seconds if seconds else 0.0
-        return {"seconds": round(seconds, 3), "judged_now": self._judged_now, "problems_per_second": round(rate, 3)}
+        said = {"seconds": round(seconds, 3), "judged_now": self._judged_now, "problems_per_second": round(rate, 3)}
+        if self._samples is not None:
+            said |= {"asked_now": self._samples.asked_now, "graded_now": self._samples.graded_now}
+        return said
 
 
-class _Output:
-    """The two files of lines. They have their names when all is in them."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.paths = [folder / CLEAN, folder / QUARANTINE]
-        self._unfinished = [path.with_name(f".{path.name}.part") for path in self.paths]
-
-    def __enter__(self) -> Self:
-        self._files = [path.open("w", encoding="utf-8", errors="backslashreplace") for path in self._unfinished]
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for file in self._files:
-            file.close()
-        for unfinished, path in zip(self._unfinished, self.paths, strict=True):
-            if kind is None:
-                unfinished.replace(path)
-            else:
-                unfinished.unlink()
-
-    def clean(self, line: dict[str, Any]) -> None:
-        """A problem that can be used."""
-        self._files[0].write(json.dumps(line, ensure_ascii=False) + "\n")
-
-    def quarantine(self, line: dict[str, Any]) -> None:
-        """One that should not be, and why."""
-        self._files[1].write(json.dumps(line, ensure_ascii=False) + "\n")
+def _is_ready(queue: deque[_Item] | deque[_Decided]) -> bool:
+    """Whether the next in order waits for nobody."""
+    return bool(queue) and queue[0].is_ready
 
 
-def plain(problem: Problem) -> dict[str, Any]:
-    """A line of JSON, without what would say nothing. An answer may be null, and every test says its kind."""
-    said = problem.model_dump(mode="json")
-    for name in ("checker", "limits", "provenance"):
-        said[name] = {field: value for field, value in (said[name] or {}).items() if value not in (None, "")}
-    said["tests"] = [_plain_test(each) for each in problem.tests or ()]
-    return {name: value for name, value in said.items() if value not in (None, "", [], {})}
-
-
-def _plain_test(test: TestCase) -> dict[str, Any]:
-    said = test.model_dump(mode="json")
-    defaults = {name: field.get_default(call_default_factory=True) for name, field in type(test).model_fields.items()}
-    return {
-        name: value for name, value in said.items() if name in ("type", "output", "input") or value != defaults[name]
-    }
-
-
-def difficulties(recipe: Recipe) -> dict[str, float]:
-    """By problem: the share of a model's samples that fail. Raises ConfigurationError."""
-    if recipe.difficulty is None:
-        return {}
-    path = Path(recipe.difficulty.results)
-    found = {}
-    try:
-        with path.open(encoding="utf-8") as file:
-            for line in file:
-                said = json.loads(line)
-                found[str(said["problem"])] = 1.0 - float(said["correct"]) / float(said["n"])
-    except OSError as error:
-        raise ConfigurationError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, ZeroDivisionError) as error:
-        raise ConfigurationError(f"{path}: lines with problem, n and correct are expected: {error!r}") from None
-    return found
+def _asked_at_once(recipe: Recipe) -> int:
+    """Problems, so that as many completions are asked for as the recipe allows, though some take longer."""
+    wanted = recipe.difficulty
+    return 2 * (wanted.concurrency // wanted.samples + 1) if wanted and wanted.url else 0

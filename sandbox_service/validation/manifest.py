@@ -1,6 +1,7 @@
 """The manifest: what went in, what came out, who judged, and what the files are by their hashes.
 
-All but `run` is the same whenever the same data are judged by the same recipe; `run` says how long it took.
+All but `run` is the same whenever the same data are judged by the same recipe (and a model says the same); `run` says
+how long it took.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sandbox_service.validation.difficulty import TOO_EASY, TOO_HARD
 from sandbox_service.validation.finding import MEANINGS, severity_of
 from sandbox_service.validation.recipe import Recipe, Source
 from sandbox_service.validation.totals import Totals
@@ -28,7 +31,7 @@ def make(recipe: Recipe, totals: Totals, files: Iterable[Path], run: Mapping[str
         "evaluation": [_source(each) for each in recipe.evaluation],
         "problems": {
             "read": totals.read,
-            "left_out": dict(totals.left_out.most_common()),
+            "left_out": dict(sorted(totals.left_out.items(), key=lambda each: (-each[1], each[0]))),
             "malformed": totals.malformed,
             "clean": totals.clean,
             "quarantined": totals.quarantined,
@@ -41,9 +44,23 @@ def make(recipe: Recipe, totals: Totals, files: Iterable[Path], run: Mapping[str
         "by_source": {name: dict(sorted(counts.items())) for name, counts in sorted(totals.by_source.items())},
         "verdicts": {role: dict(sorted(counts.items())) for role, counts in totals.verdicts.items()},
         "figures": {name: summary(values) for name, values in totals.values.items() if len(values)},
+        **({"difficulty": difficulty(totals)} if recipe.difficulty else {}),
         "graders": sorted(totals.graders),
         "files": {path.name: _file(path) for path in files},
         "run": {**run, "runs": totals.runs, "tests": totals.tests_run, "cpu_seconds": round(totals.cpu_seconds, 3)},
+    }
+
+
+def difficulty(totals: Totals) -> dict[str, Any]:
+    """Of the clean problems: how many are known, by the share of samples that pass, and what became of the samples."""
+    rates = Counter(f"{rate:.3f}" for rate in (*totals.solved, *totals.solved_dropped))
+    return {
+        "known": len(totals.solved) + len(totals.solved_dropped),
+        "unknown": totals.unknowns,
+        TOO_EASY: totals.left_out[TOO_EASY],
+        TOO_HARD: totals.left_out[TOO_HARD],
+        "samples": dict(totals.samples),
+        "solved": dict(sorted(rates.items())),
     }
 
 

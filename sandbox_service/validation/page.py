@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -32,10 +33,14 @@ body { margin: 0 auto; padding: 1.25rem; max-width: 80rem; background: var(--gro
 h1 { margin: 0; font-size: 1.5rem; overflow-wrap: anywhere; }
 h2 { margin: 0 0 .6rem; font-size: .95rem; font-weight: 600; }
 .soft { margin: 0 0 1rem; color: var(--soft); overflow-wrap: anywhere; }
+.card .soft { margin: 0 0 .6rem; font-size: .8rem; line-height: 1.35; }
+.lead { margin: 0 0 1rem; max-width: 60rem; font-size: 1.1rem; }
+a { color: inherit; text-decoration-color: var(--soft); text-underline-offset: .2em; }
 .grid { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 23rem), 1fr)); }
 .tiles { display: flex; flex-wrap: wrap; gap: .75rem; margin-bottom: 1rem; }
 .tiles .card { flex: 1 1 8rem; color: var(--soft); font-size: .85rem; }
-.tiles b { display: block; color: var(--text); font-size: 1.5rem; font-weight: 600; line-height: 1.25; }
+.tiles b { color: var(--text); font-size: 1.5rem; font-weight: 600; line-height: 1.25; }
+.tiles span { display: block; }
 .card { min-width: 0; padding: .9rem 1rem; border: 1px solid var(--line); border-radius: .6rem;
   background: var(--card); }
 section { margin-top: 1rem; }
@@ -61,20 +66,24 @@ summary { cursor: pointer; font-weight: 600; font-size: .9rem; }
 dl { margin: .5rem 0; font-size: .85rem; }
 dt { font-weight: 600; overflow-wrap: anywhere; }
 dd { margin: 0 0 .5rem; color: var(--soft); overflow-wrap: anywhere; }
-@media (min-width: 50rem) { dl { display: grid; grid-template-columns: minmax(10rem, 22rem) 1fr; gap: .2rem 1rem; } }
+@media (min-width: 50rem) {
+  dl { display: grid; grid-template-columns: minmax(10rem, 24rem) 1fr; gap: .35rem 1.25rem; } }
+dt, dd { line-height: 1.4; }
 .grave summary { color: var(--bad); }
+:target { background: var(--line); }
 pre { overflow-x: auto; font-size: .8rem; }
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Something counted. `colour` is one of the page's."""
+    """Something counted. `colour` is one of the page's; `link`, what there is to see of it."""
 
     name: str
     count: int
     colour: str
     about: str = ""
+    link: str = ""
 
 
 def whole(title: str, subtitle: str, body: Iterable[Html]) -> Html:
@@ -100,9 +109,17 @@ def whole(title: str, subtitle: str, body: Iterable[Html]) -> Html:
 # --- words and bars
 
 
-def tiles(said: Iterable[tuple[str, str]]) -> Html:
-    """Figures that are seen first."""
-    cards = "".join(f'<div class="card"><b>{escape(value)}</b>{escape(name)}</div>' for value, name in said)
+def lead(text: str) -> Html:
+    """What it all comes to, in words."""
+    return f'<p class="lead">{escape(text)}</p>'
+
+
+def tiles(said: Iterable[tuple[str, str, str]]) -> Html:
+    """Figures that are seen first: each with its share, or nothing, and its name."""
+    cards = "".join(
+        f'<div class="card"><b>{escape(value)}</b> {escape(share)}<span>{escape(name)}</span></div>'
+        for value, share, name in said
+    )
     return f'<div class="tiles">{cards}</div>'
 
 
@@ -116,25 +133,25 @@ def grid(cards: Iterable[Html]) -> Html:
     return f'<main class="grid">{"".join(cards)}</main>'
 
 
-def bars(title: str, said: Sequence[Bar], nothing: str = "") -> Html:
+def bars(title: str, said: Sequence[Bar], nothing: str = "", note: str = "") -> Html:
     """A bar for each, as long as its share of the longest."""
     most = max((each.count for each in said), default=1)
     rows = "".join(
-        f'<div class="bar"><div><span>{escape(each.name)}</span><b>{number(each.count)}</b></div>'
+        f'<div class="bar"><div><span>{_linked(each)}</span><b>{number(each.count)}</b></div>'
         f"{_track([each], total=most)}{f'<p>{escape(each.about)}</p>' if each.about else ''}</div>"
         for each in said
     )
-    return _card(title, f'<div class="bars">{rows}</div>' if said else f'<p class="soft">{escape(nothing)}</p>')
+    return _card(title, f'{_soft(note)}<div class="bars">{rows}</div>' if said else _soft(nothing))
 
 
-def stacked_bars(title: str, rows: Sequence[tuple[str, Sequence[Bar]]]) -> Html:
+def stacked_bars(title: str, rows: Sequence[tuple[str, Sequence[Bar]]], note: str = "") -> Html:
     """A whole bar for each row, and what it is made of."""
     said = "".join(
         f'<div class="bar"><div><span>{escape(name)}</span><b>{number(sum(each.count for each in parts))}</b></div>'
         f"{_track(parts)}{_legend(parts)}</div>"
         for name, parts in rows
     )
-    return _card(title, f'<div class="bars">{said}</div>')
+    return _card(title, f'{_soft(note)}<div class="bars">{said}</div>')
 
 
 def section(title: str, parts: Iterable[Html]) -> Html:
@@ -142,13 +159,23 @@ def section(title: str, parts: Iterable[Html]) -> Html:
     return f'<section class="card"><h2>{escape(title)}</h2>{"".join(parts)}</section>'
 
 
-def examples(title: str, about: str, said: Sequence[tuple[str, str]], *, is_grave: bool, is_open: bool) -> Html:
-    """Problems and reasons, to be unfolded."""
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(reason)}</dd>" for name, reason in said)
-    kind = (' class="grave"' if is_grave else "") + (" open" if is_open else "")
-    return (
-        f'<details{kind}><summary>{escape(title)}</summary><p class="soft">{escape(about)}</p><dl>{rows}</dl></details>'
-    )
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Problems and reasons, to be unfolded; `name` is what a bar's link leads to."""
+
+    name: str
+    title: str
+    about: str
+    said: Sequence[tuple[str, str]]
+    is_grave: bool = False
+
+
+def examples(shown: Examples, *, is_open: bool) -> Html:
+    """One of them."""
+    rows = "".join(f"<dt>{_breakable(name)}</dt><dd>{escape(reason)}</dd>" for name, reason in shown.said)
+    kind = (' class="grave"' if shown.is_grave else "") + (" open" if is_open else "")
+    about = f'<p class="soft" id="{escape(shown.name)}">{escape(shown.about)}</p>'
+    return f"<details{kind}><summary>{escape(shown.title)}</summary>{about}<dl>{rows}</dl></details>"
 
 
 def details(title: str, body: Html) -> Html:
@@ -166,6 +193,25 @@ def number(value: float) -> str:
     if value == int(value):
         return f"{int(value):,}"
     return f"{value:.3g}"
+
+
+def share(part: float, whole: float) -> str:
+    """In per cent, whole ones; nothing of nothing."""
+    return f"{100 * part / whole:.0f} %" if part and whole else ""
+
+
+def _soft(text: str) -> Html:
+    return f'<p class="soft">{escape(text)}</p>' if text else ""
+
+
+def _linked(bar: Bar) -> Html:
+    """A browser unfolds what is linked to."""
+    return f'<a href="#{escape(bar.link)}">{escape(bar.name)}</a>' if bar.link else escape(bar.name)
+
+
+def _breakable(name: str) -> Html:
+    """A long name is broken between its words rather than within one."""
+    return re.sub(r"([/_.-])(?=\w)", r"\1<wbr>", escape(name))
 
 
 def _card(title: str, body: Html) -> Html:
@@ -222,25 +268,48 @@ class _Axis:
         yield from (round(step * count, 12) for count in range(first, last + 1))
 
 
-def histogram(title: str, values: Sequence[float], *, unit: str, is_log: bool = False) -> Html:
-    """How many problems have how much; nothing where nothing is known."""
-    if not values:
+def histogram(
+    title: str,
+    values: Sequence[float],
+    *,
+    unit: str,
+    is_log: bool = False,
+    others: Sequence[float] = (),
+    note: str = "",
+) -> Html:
+    """How many problems have how much; `others`, in grey on top of them. Nothing where nothing is known."""
+    together = [*values, *others]
+    if not together:
         return ""
-    low, high = _range(values, is_log=is_log)
+    low, high = _range(together, is_log=is_log)
     across = _Axis(low, high, LEFT, WIDTH - RIGHT, is_log)
+    counts, more = _counted(values, across), _counted(others, across)
+    up = _Axis(0, max(map(sum, zip(counts, more, strict=True))) * 1.05, HEIGHT - BOTTOM, TOP)
+    drawn = [
+        _column(place, up, bottom, count, colour)
+        for place in range(BINS)
+        for bottom, count, colour in ((0, counts[place], "s0"), (counts[place], more[place], "s5"))
+        if count
+    ]
+    said = f"median {number(_median(together))}"
+    return _drawing(title, _rules(across, up, unit) + "".join(drawn), f"{note} · {said}" if note else said)
+
+
+def _counted(values: Iterable[float], across: _Axis) -> list[int]:
+    """How many are in each column."""
     counts = [0] * BINS
     for value in values:
-        share = (across.at(max(value, low)) - LEFT) / (WIDTH - RIGHT - LEFT)
-        counts[min(int(share * BINS), BINS - 1)] += 1
-    up = _Axis(0, max(counts) * 1.05, HEIGHT - BOTTOM, TOP)
-    size = (WIDTH - RIGHT - LEFT) / BINS
-    bars_ = "".join(
-        f'<rect x="{LEFT + place * size + 0.5:.1f}" y="{up.at(count):.1f}" width="{size - 1:.1f}" '
-        f'height="{up.at(0) - up.at(count):.1f}" rx="1.5" fill="var(--s0)"/>'
-        for place, count in enumerate(counts)
-        if count
+        share = (across.at(max(value, across.low)) - LEFT) / (WIDTH - RIGHT - LEFT)
+        counts[min(int(share * BINS + 1e-9), BINS - 1)] += 1
+    return counts
+
+
+def _column(place: int, up: _Axis, bottom: int, count: int, colour: str) -> Html:
+    size, top = (WIDTH - RIGHT - LEFT) / BINS, up.at(bottom + count)
+    return (
+        f'<rect x="{LEFT + place * size + 0.5:.1f}" y="{top:.1f}" width="{size - 1:.1f}" '
+        f'height="{up.at(bottom) - top:.1f}" rx="1.5" fill="var(--{colour})"/>'
     )
-    return _drawing(title, _rules(across, up, unit) + bars_, f"median {number(_median(values))}")
 
 
 def times_chart(title: str, times: Sequence[float]) -> Html:
@@ -263,8 +332,15 @@ def times_chart(title: str, times: Sequence[float]) -> Html:
         f'fill="var(--{"good" if is_clean else "bad"})"/>'
         for x, y, is_clean in points
     )
-    note = "green: clean · red: in quarantine · on the dashed line the limit would be reached"
-    return _drawing(title, _rules(across, up, "s of CPU time") + line + dots, note)
+    return _drawing(title, _rules(across, up, "s of CPU time") + line + dots, _nearest(points))
+
+
+def _nearest(points: Sequence[tuple[float, float, float]]) -> str:
+    took, limit, _ = max(points, key=lambda each: each[0] / each[1])
+    return (
+        f"nearest to its limit: {number(took)} of {number(limit)} s · green: clean, red: in quarantine · "
+        "on the dashed line the limit would be reached"
+    )
 
 
 def _drawing(title: str, shapes: str, note: str) -> Html:
@@ -280,11 +356,11 @@ def _rules(across: _Axis, up: _Axis, unit: str) -> str:
         if up.is_log or value == int(value)
     ]
     places = [
-        f'<text x="{min(across.at(value), WIDTH - 16):.1f}" y="{HEIGHT - BOTTOM + 14}" text-anchor="middle">'
-        f"{_short(value)}</text>"
+        f'<text x="{min(max(across.at(value), LEFT + 8), WIDTH - 16):.1f}" y="{HEIGHT - BOTTOM + 16}" '
+        f'text-anchor="middle">{_short(value)}</text>'
         for value in across.ticks()
     ]
-    name = f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.1f}" y="{HEIGHT - 4}" text-anchor="middle">{escape(unit)}</text>'
+    name = f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.1f}" y="{HEIGHT - 3}" text-anchor="middle">{escape(unit)}</text>'
     return "".join([*levels, *places, name])
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sandbox_service.problem import Problem
-from sandbox_service.schema import AssertTest, CallTest, StdinTest
+from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
+from sandbox_service.validation import assertions
 
 OTHER = "solves another problem"
 MOST_BYTES = 1 << 20  # of a probe's source
@@ -72,17 +73,24 @@ def _texts(tests: Sequence[StdinTest]) -> Iterator[Probe]:
 
 def _functions(problem: Problem) -> Iterator[Probe]:
     names = called(problem)
-    outputs = [json.dumps(each.output) for each in problem.tests or () if isinstance(each, CallTest)]
+    answers = [answer for each in problem.tests or () for answer in _answers(each)]
     yield Probe("leaves with status 0", f"{_returning(names, 'None')}\nimport sys\nsys.exit(0)")
     yield Probe("leaves when called", f"import os\n{_returning(names, 'os._exit(0)')}")
     for value in ("None", "True", "0", "''", "[]"):
         yield Probe(f"always returns {value}", _returning(names, value))
     yield Probe("returns its first argument", _returning(names, "args[0]"))
     yield Probe("returns what is equal to everything", _EVERYTHING + _returning(names, "Everything()"))
-    if outputs:
-        yield Probe("returns the most frequent answer", _returning(names, _literal(_most_frequent(outputs))))
-        every = ", ".join(_literal(each) for each in dict.fromkeys(outputs))
+    if answers:
+        yield Probe("returns the most frequent answer", _returning(names, _most_frequent(answers)))
+        every = ", ".join(dict.fromkeys(answers))
         yield Probe("returns every answer at once", _returning(names, f"[{every}]"))
+
+
+def _answers(test: TestCase) -> list[str]:
+    """What it expects, as expressions of Python."""
+    if isinstance(test, CallTest):
+        return [_literal(json.dumps(test.output))]
+    return assertions.answers(test.code) if isinstance(test, AssertTest) else []
 
 
 def called(problem: Problem) -> list[str]:

@@ -1,7 +1,7 @@
 """A recipe: which data are taken, what is asked of them, and where the result goes. Read from TOML, every field typed.
 
 A field that is not known is an error, so that a misspelt threshold cannot be silently ignored. Two recipes with the
-same `fingerprint` judge alike, so one may go on with what the other has done.
+same `fingerprint` judge alike, so one may go on with what the other has done. How hard a problem is is no judgement.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sandbox_service.api.intake import describe
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.validation.finding import MEANINGS, Severity
 
-NO_MATTER = {"output", "judge"}  # for the result, whoever judges and wherever it is written
+NO_MATTER = {"output", "judge", "difficulty"}  # for what is found, whoever judges and wherever it is written
 
 Rung = Literal["exact", "lines", "tokens", "numbers", "ignore_case", "unordered_lines"]
 
@@ -57,11 +57,21 @@ class Filters(Part):
 
 
 class Thresholds(Part):
-    """Where the checks draw their lines."""
+    """Where the checks draw their lines.
 
-    least_tests: int = Field(5, ge=1, description="distinct ones; assertions count one each")
+    Two lines are drawn lower for functions (calls and assertions) than for programs that read stdin. Of MBPP's 974
+    problems 958 have three assertions, and 937 prompts have fewer than 100 letters: name and arguments of a function
+    say what a statement of its own has to say for a program, and a call's result is compared as a value, which luck
+    meets less often than a word. Whether constants meet the tests is tried by the probes, whatever their number. One or
+    two are too few for a function as well. A problem that is answered in words (mathematics) has one answer, and it may
+    be asked for in a line: neither line is drawn for it.
+    """
+
+    least_tests: int = Field(5, ge=1, description="of a program, distinct ones")
+    least_function_tests: int = Field(3, ge=1, description="of a function: distinct calls and assertions")
     most_same_answer: float = Field(1.0, gt=0, le=1, description="this share of tests with one answer is too much")
-    least_letters: int = Field(100, ge=0, description="letters and digits of a prompt")
+    least_letters: int = Field(100, ge=0, description="letters and digits of a prompt that asks for a program")
+    least_function_letters: int = Field(25, ge=0, description="of one that asks for a function")
     most_references: int = Field(8, ge=1, description="so many references are run, the first ones")
     most_wrong: int = Field(8, ge=0, description="so many known-wrong solutions are run, the first ones")
     hash_seeds: list[Annotated[int, Field(ge=1, le=4294967295)]] = Field(
@@ -97,11 +107,36 @@ class Judge(Part):
 
 
 class Difficulty(Part):
-    """A model's samples of these problems, from which their difficulty is known: 1 − the share that passes."""
+    """How hard the problems are for a model: 1 − the share of its samples that pass (avg@k).
 
-    results: str = Field(
-        min_length=1, description="lines of JSON with problem, n and correct: `proctor evaluate` writes them"
-    )
+    Either samples that were graded before (`results`), or a model that is asked now (`url`). Cleaning comes first:
+    what is left out by `least` and `most` was clean.
+    """
+
+    results: str = Field("", description="lines of JSON with problem, n and correct: `proctor evaluate` writes them")
+    url: str = Field("", description="of an OpenAI-compatible endpoint: /chat/completions is added to it")
+    model: str = Field("", description="the name that it is served by")
+    samples: int = Field(8, ge=1, description="completions of each clean problem")
+    temperature: float = Field(0.6, ge=0)
+    top_p: float = Field(0.95, gt=0, le=1)
+    max_tokens: int = Field(8192, ge=1, description="of a completion")
+    seed: int = Field(0, ge=0, description="another one draws other samples")
+    extra: dict[str, Any] = Field(default_factory=dict, description="what else each request says, or says otherwise")
+    concurrency: int = Field(16, ge=1, le=1024, description="completions at once")
+    patience_seconds: float = Field(1800.0, gt=0, description="one who is away is waited for so long")
+    key_variable: str = Field("OPENAI_API_KEY", description="the environment variable that has the endpoint's key")
+    least: float = Field(0.0, ge=0, le=1, description="easier ones are left out; 0.01: those that are always solved")
+    most: float = Field(1.0, ge=0, le=1, description="harder ones are left out; 0.99: those that are never solved")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if bool(self.results) == bool(self.url):
+            raise ValueError("give results (of samples that were graded before), or the url of a model that is asked")
+        if self.url and not self.model:
+            raise ValueError("say which model is asked at the url")
+        if self.least > self.most:
+            raise ValueError("least is beyond most")
+        return self
 
 
 class Recipe(Part):
@@ -130,6 +165,15 @@ class Recipe(Part):
     def _limits_make_sense(self) -> Self:
         if self.thresholds.least_limit_seconds > self.thresholds.most_limit_seconds:
             raise ValueError("thresholds.least_limit_seconds is beyond most_limit_seconds")
+        return self
+
+    @model_validator(mode="after")
+    def _difficulty_is_known_in_time(self) -> Self:
+        if self.difficulty and self.difficulty.url and self.filters.difficulty:
+            raise ValueError(
+                "filters.difficulty is asked before anything is judged, and a model is asked afterwards: "
+                "say difficulty.least and difficulty.most"
+            )
         return self
 
     @property

@@ -20,8 +20,8 @@ Record = dict[str, Any]
 
 
 def key_of(problem: Problem) -> str:
-    """The same for the same content."""
-    return hashlib.sha256(problem.model_dump_json().encode()).hexdigest()
+    """The same for the same content. How hard it is changes nothing in a judgement."""
+    return hashlib.sha256(problem.model_dump_json(exclude={"difficulty"}).encode()).hexdigest()
 
 
 def make(problem: Problem, evidence: Evidence, recipe: Recipe) -> Record:

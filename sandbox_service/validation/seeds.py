@@ -1,12 +1,14 @@
 """The same program with another hash seed and other random numbers: the judge's own are fixed, and hide much.
 
 An interpreter takes its hash seed when it begins. So a program that reads stdin begins anew with another one, and a
-function is called in a second interpreter by a stand-in; both need a box in which processes may be made. What cannot be
-carried to the other interpreter ends in an error there, which proves nothing: only another *answer* does, and only if
-the same detour with the judge's own seed (0) still gives the right one.
+function, or an object's method, is called in a second interpreter by a stand-in; both need a box in which processes may
+be made. What cannot be carried to the other interpreter ends in an error there, which proves nothing: only another
+*answer* does, and only if the same detour with the judge's own seed (0) still gives the right one.
 """
 
 from __future__ import annotations
+
+from collections.abc import Set
 
 from sandbox_service.problem import Problem
 from sandbox_service.schema import AssertTest, CallTest, StdinTest
@@ -21,7 +23,7 @@ os.environ["PYTHONHASHSEED"] = "{seed}"
 os.execv(sys.executable, [sys.executable, "-c", {code!r}])
 """
 
-_FUNCTIONS = """import os, pickle, subprocess, sys
+_FUNCTIONS = """import builtins, os, pickle, subprocess, sys
 _child = None
 def _ask(name, args, kwargs):
     global _child
@@ -33,7 +35,7 @@ def _ask(name, args, kwargs):
     is_well, value = pickle.load(_child.stdout)
     if is_well:
         return value
-    raise RuntimeError(value)
+    raise getattr(builtins, value[0], RuntimeError)(value[1])
 """
 
 _CHILD = """import os, pickle, sys
@@ -49,17 +51,24 @@ import collections, functools, heapq, itertools, math, re, string, random
 from math import inf
 pow = __builtins__.pow
 random.seed({seed})
-_names = globals()
+_names, _objects = globals(), []
 for _source in ({prelude!r}, {code!r}):
     exec(compile(_source, "<solution>", "exec"), _names)
 while True:
     _name, _args, _kwargs = pickle.load(_asked)
     _owner, _, _method = _name.rpartition(".")
     try:
-        _found = getattr(_names[_owner](), _method) if _owner else _names[_name]
-        _said = True, _found(*_args, **_kwargs)
+        if _owner.isdigit():
+            _found = getattr(_objects[int(_owner)], _method)
+        else:
+            _found = getattr(_names[_owner](), _method) if _owner else _names[_name]
+        _value = _found(*_args, **_kwargs)
+        if _name in {classes!r}:
+            _objects.append(_value)
+            _value = str(len(_objects) - 1)
+        _said = True, _value
     except Exception as _error:
-        _said = False, repr(_error)
+        _said = False, (type(_error).__name__, str(_error))
     pickle.dump(_said, _answers)
     _answers.flush()
 """
@@ -73,16 +82,13 @@ def with_seed(problem: Problem, code: str, seed: int) -> str | None:
     if all(isinstance(each, StdinTest) for each in tests):
         started = f"import random\nrandom.seed({seed})\ndel random\n{code}"
         made = _PROGRAM.format(seed=seed, code=started if "from __future__" not in code else code)
-    elif any(isinstance(each, StdinTest) or _is_of_objects(each) for each in tests):
+    elif any(isinstance(each, StdinTest) for each in tests):
         return None
     else:
-        child = _CHILD.format(seed=seed, prelude=_prelude(problem), code=code)
-        made = _FUNCTIONS.format(seed=seed, code=child) + _stand_ins(problem)
+        classes = {each.function for each in tests if isinstance(each, CallTest) and each.calls is not None}
+        child = _CHILD.format(seed=seed, prelude=_prelude(problem), code=code, classes=sorted(classes))
+        made = _FUNCTIONS.format(seed=seed, code=child) + _stand_ins(problem, classes)
     return made if len(made.encode("utf-8", "replace")) <= MOST_BYTES else None
-
-
-def _is_of_objects(test: CallTest | AssertTest | StdinTest) -> bool:
-    return isinstance(test, CallTest) and test.calls is not None
 
 
 def _prelude(problem: Problem) -> str:
@@ -91,11 +97,15 @@ def _prelude(problem: Problem) -> str:
     return "\n".join(sorted(each for each in preludes if not each.startswith("@")))
 
 
-def _stand_ins(problem: Problem) -> str:
+def _stand_ins(problem: Problem, classes: Set[str]) -> str:
     lines = []
     for name in probes.called(problem):
         owner, _, method = name.rpartition(".")
-        if owner:
+        if name in classes:
+            lines += [f"class {name}:", "    def __init__(self, *args, **kwargs):"]
+            lines += [f"        self._place = _ask({name!r}, args, kwargs)", "    def __getattr__(self, name):"]
+            lines += ["        return lambda *args, **kwargs: _ask(f'{self._place}.{name}', args, kwargs)"]
+        elif owner:
             lines += [f"class {owner}:", f"    def {method}(self, *args, **kwargs):"]
             lines += [f"        return _ask({name!r}, args, kwargs)"]
         else:

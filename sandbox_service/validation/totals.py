@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_service.problem import Problem
+from sandbox_service.validation.difficulty import Tally
 from sandbox_service.validation.finding import Finding
 from sandbox_service.validation.record import Record
 
@@ -37,6 +38,11 @@ class Totals:
     times: array[float] = field(default_factory=lambda: array("d"))  # slowest, limit, 1 if clean; and so on
     examples: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
     graders: set[str] = field(default_factory=set)
+    solved: array[float] = field(default_factory=lambda: array("d"))  # share of samples that pass, of those kept
+    solved_dropped: array[float] = field(default_factory=lambda: array("d"))  # … of those too easy or too hard
+    samples: Counter[str] = field(default_factory=Counter)  # of a model: graded, passed, cut, not_judged
+    unknown: list[tuple[str, str]] = field(default_factory=list)  # clean problems without a difficulty, and why
+    unknowns: int = 0
     runs: int = 0
     tests_run: int = 0
     cpu_seconds: float = 0.0
@@ -57,6 +63,21 @@ class Totals:
         """A problem that the recipe does not want."""
         self.read += 1
         self.left_out[reason] += 1
+
+    def take_unwanted(self, problem: Problem, record: Record, reason: str) -> None:
+        """A clean one that is easier or harder than the recipe wants."""
+        self.take_left_out(reason)
+        self._measure(problem, record["figures"], is_clean=True)
+
+    def take_tally(self, name: str, tally: Tally, *, is_kept: bool) -> None:
+        """How a model's samples of a clean problem ended."""
+        self.samples.update(graded=tally.n, passed=tally.correct, cut=tally.cut, not_judged=tally.faults)
+        if tally.n:
+            (self.solved if is_kept else self.solved_dropped).append(tally.correct / tally.n)
+            return
+        self.unknowns += 1
+        if len(self.unknown) < EXAMPLES:
+            self.unknown.append((name, tally.reason))
 
     def take(self, problem: Problem, record: Record, findings: Sequence[Finding], causes: Sequence[Finding]) -> None:
         """A judged one; in quarantine if there are causes for it."""

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from sandbox_service.problem import Problem
-from sandbox_service.validation import checks, finding
-from sandbox_service.validation.checks import comparison
-from sandbox_service.validation.checks.tests import assertions, how_many
+from sandbox_service.validation import assertions, checks, finding
+from sandbox_service.validation.checks import comparison, constraints
+from sandbox_service.validation.checks.tests import how_many
 from sandbox_service.validation.evidence import Evidence
 from sandbox_service.validation.recipe import Rung
+from sandbox_service.validation.sources import prompts
 from tests.validation.world import STORY, evidence, letters, recipe, run, sums, words
 
 AC = ["AC"] * 6
@@ -64,12 +65,49 @@ def test_every_finding_has_a_meaning_and_every_check_a_reason() -> None:
         ("def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(2) == 3", 2),
         ("for n in range(9):\n    assert f(n) == n", 100),
         ("assertion(f(1), 1)\nassertion(f(2), 2)", 2),
-        ("raise SystemExit", 1),
-        ("no python (", 1),
+        ("raise SystemExit", 100),
+        ("no python (", 100),
     ],
 )
 def test_assertions_are_counted(code: str, count: int) -> None:
-    assert assertions(code) == count
+    assert assertions.count(code) == count
+
+
+@pytest.mark.parametrize(
+    ("code", "answers"),
+    [
+        ("assert f(1) == 2\nassert f(2) == [3, 'x']", ["2", "[3, 'x']"]),
+        ("def check(candidate):\n    assert candidate(1) is True", ["True"]),
+        ("assert f(1) == 2\nassert f(2) == g(3)", []),
+        ("assert f(1) == 2\nassert f(2) < 3", []),
+        ("assert f(1)", []),
+        ("assert is_right(f(1), 2) == True", []),
+        ("no python (", []),
+    ],
+)
+def test_answers_are_read_from_plain_assertions_only(code: str, answers: list[str]) -> None:
+    assert assertions.answers(code) == answers
+
+
+@pytest.mark.parametrize(
+    ("code", "right", "wrong"),
+    [
+        ("assert f() == [1, [2, 3]]", [[3, 2], 1], [[3, 1], 2]),
+        ("assert f() == (1, 2)", (2, 1), (2, 2)),
+    ],
+)
+def test_a_test_without_order_takes_any_order_and_no_other_items(code: str, right: object, wrong: object) -> None:
+    looser = assertions.without_order(code)
+    assert looser is not None
+    exec(looser, {"f": lambda: right})
+    with pytest.raises(AssertionError):
+        exec(looser, {"f": lambda: wrong})
+    with pytest.raises(AssertionError):
+        exec(code, {"f": lambda: right})
+
+
+def test_without_lists_there_is_no_order() -> None:
+    assert assertions.without_order("assert f() == {1, 2} and f() in [1, 2]") is None
 
 
 def test_few_tests_and_tests_that_say_nothing_twice() -> None:
@@ -78,6 +116,40 @@ def test_few_tests_and_tests_that_say_nothing_twice() -> None:
     assert "too_few_tests" in found(sums(tests=tests[:1] * 9))
     assert how_many(sums(tests=tests[:1] * 9).tests or []) == 1
     assert "too_few_tests" not in found(sums(tests=tests[:4]), thresholds={"least_tests": 4})
+
+
+def functions(count: int, **changes: Any) -> Problem:
+    """A function with so many assertions."""
+    code = "".join(f"assert add({n}, 1) == {n + 1}\n" for n in range(count))
+    solution = {"code": "def add(a, b):\n    return a + b"}
+    return sums(tests=[{"type": "assert", "code": code}], solutions=[solution], **changes)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "names"), [("Write a function that adds two numbers.", set()), ("Add.", {"too_short"})]
+)
+def test_a_function_is_asked_for_in_a_sentence_and_tested_with_three_assertions(prompt: str, names: set[str]) -> None:
+    assert condemned(functions(3, prompt=prompt)) == names
+    assert condemned(functions(2, prompt=prompt)) == {"too_few_tests", *names}
+    assert condemned(functions(3), thresholds={"least_function_tests": 4}) == {"too_few_tests"}
+
+
+def test_what_readers_put_around_a_statement_asks_nothing() -> None:
+    asked = prompts.to_solve("", function="greatest_common_divisor_of_two_numbers")
+    assert found(functions(3, prompt=asked))["too_short"].startswith("0 letters and digits are asked")
+
+
+def test_an_answer_in_words_is_one_test_and_may_be_asked_for_in_a_line() -> None:
+    tests = [{"type": "stdin", "output": "2"}]
+    assert not condemned(sums(prompt=f"What is $1 + 1$? {prompts.IN_A_BOX}", tests=tests, language="text"))
+    assert condemned(sums(prompt=prompts.IN_A_BOX, tests=tests, language="text")) == {"too_short"}
+
+
+def test_assertions_with_one_answer() -> None:
+    code = "".join(f"assert f({n}) == 7\n" for n in range(5))
+    assert found(sums(tests=[{"type": "assert", "code": code}]))["same_answer"] == "5 of 5 tests have the answer '7'"
+    loop = "for n in range(9):\n    assert f(n) == n + 1"
+    assert "same_answer" not in found(sums(tests=[{"type": "assert", "code": loop}]))
 
 
 def test_tests_with_one_answer() -> None:
@@ -93,6 +165,45 @@ def test_two_answers_for_one_question() -> None:
     assert "both '1' and '2' are expected" in found(sums(tests=tests))["contradictory_tests"]
     same = [{"type": "stdin", "input": "1", "output": each} for each in (["2", "3"], "3", "3 ")]
     assert "contradictory_tests" not in found(sums(tests=same))
+    ended = [{"type": "stdin", "input": f"1{end}", "output": f"{n}"} for n, end in enumerate(("", "\n"))]
+    assert "contradictory_tests" in found(sums(tests=ended))
+
+
+def test_white_space_may_be_what_is_asked_about() -> None:
+    lines = [{"type": "stdin", "input": text, "output": str(n)} for n, text in enumerate(("", "\n", "\n\n", "x ", "x"))]
+    assert "contradictory_tests" not in found(sums(tests=lines))
+    assert how_many(sums(tests=lines).tests or []) == 5
+
+
+# --- constraints
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("The first line contains a single integer n (2 ≤ n ≤ 3 ⋅ 10^5).", ("n", 2, 300000)),
+        ("The only line contains two integers x and n (2 ≤ x ≤ 10^{9}, 1 ≤ n ≤ 7).", ("x", 2, 10**9)),
+        ("The first line holds L, a length (1 <= L <= 1 000).", ("L", 1, 1000)),
+        ("The first line contains n (1 ≤ n ≤ 3·105).", ("n", 1, 300000)),
+        ("The first line contains q (-5 ≤ q ≤ 1013).", ("q", -5, 10**13)),
+        ("The first line contains n and m (1 ≤ m ≤ 9).", None),
+        ("The first line contains n (1 ≤ n ≤ m).", None),
+        ("The first line contains n, m (1 ≤ n, m ≤ 9).", None),
+        ("The first line of each test case contains n (1 ≤ n ≤ 9).", None),
+        ("There are t test cases. The first line contains n (1 ≤ n ≤ 9).", None),
+        ("The first line contains t. The first line of a block contains n (1 ≤ n ≤ 9).", None),
+        ("The second line contains n (1 ≤ n ≤ 9).", None),
+    ],
+)
+def test_a_bound_is_read_where_it_is_certain(text: str, bounds: tuple[str, int, int] | None) -> None:
+    assert constraints.bounds_of(text) == bounds
+
+
+def test_inputs_beyond_the_stated_bounds_are_noted() -> None:
+    tests = [{"type": "stdin", "input": f"{n}\n1 2", "output": str(n)} for n in (2, 1, 9, 10, 5, 3)]
+    problem = sums(prompt=STORY * 2 + "The first line contains one integer n (2 ≤ n ≤ 9).", tests=tests)
+    assert found(problem)["outside_constraints"] == "2 of 6 inputs, first that of test 2: n = 1"
+    assert not condemned(problem)
 
 
 # --- prompt
@@ -133,6 +244,8 @@ def test_several_answers_are_fine_where_tests_or_checker_know_them() -> None:
     text = STORY + "Print any of them."
     tests = [{"type": "stdin", "input": str(n), "output": [str(n), str(-n)]} for n in range(1, 7)]
     assert "needs_checker" not in found(sums(prompt=text, tests=tests))
+    tests[0]["output"] = "0"
+    assert "needs_checker" not in found(sums(prompt=text, tests=tests)), "where there is one, they know one"
     assert "needs_checker" not in found(sums(prompt=text, checker={"type": "unordered_lines"}))
     code = "def check(candidate):\n" + "".join(f"    assert sorted(candidate({n})) == [{n}]\n" for n in range(6))
     assert "needs_checker" not in found(sums(prompt=text, tests=[{"type": "assert", "code": code, "entry_point": "f"}]))
@@ -170,6 +283,11 @@ def test_references_that_differ_need_a_checker() -> None:
 def test_the_same_words_in_another_order_need_a_checker() -> None:
     seen = evidence(run("reference", ["WA"] + ["AC"] * 4, outputs=["c\nb\na", *outputs(words())[1:]]))
     assert "another order" in found(words(), seen)["needs_checker"]
+
+
+def test_who_passes_without_order_needs_a_checker() -> None:
+    seen = evidence(run("reference", ["WA"]), run("any_order", ["AC"], name="best.py"))
+    assert found(functions(3), seen)["needs_checker"] == "best.py gives the items of an answer in another order"
 
 
 @pytest.mark.parametrize(

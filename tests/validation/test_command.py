@@ -14,7 +14,7 @@ import pytest
 
 from sandbox_service import cli
 from sandbox_service.problem import Problem
-from sandbox_service.validation import job
+from sandbox_service.validation.output import plain
 from tests.conftest import Service, need_firejail
 from tests.validation.world import letters, sums, words
 
@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(*problems: Problem) -> None:
-    Path("problems.jsonl").write_text("".join(json.dumps(job.plain(each)) + "\n" for each in problems))
+    Path("problems.jsonl").write_text("".join(json.dumps(plain(each)) + "\n" for each in problems))
 
 
 def command(*arguments: str) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 
 from sandbox_service.problem import Problem
 from sandbox_service.validation.duplicates import Index
+from sandbox_service.validation.sources import prompts
 from tests.validation.world import STORY, letters, sums, words
 
 
@@ -42,6 +43,34 @@ def test_signs_may_be_all_the_difference() -> None:
     of_pointed = of_pointed.model_copy(update={"tests": words().tests})
     assert index(of_round, similarity=0.99).find(of_pointed) is None
     assert index(of_round, similarity=0.99, signs=False).find(of_pointed) is not None
+
+
+def test_what_readers_put_around_a_statement_makes_nothing_alike() -> None:
+    """Three words are asked, and thirty are always the same."""
+    asked = [prompts.to_solve(text, function=text[:3]) for text in ("Add two numbers.", "Sort a list.")]
+    first, other = (sums(prompt=prompt, tests=each().tests) for prompt, each in zip(asked, (sums, words), strict=True))
+    assert index(first, similarity=0.4, signs=False).find(other) is None
+
+
+def test_a_word_is_all_the_difference_between_short_texts() -> None:
+    """Two of MBPP's, and a copy that begins in another way."""
+    text = "Write a function to find all index positions of the minimum values in a given list"
+    first, other = sums(prompt=text), words(prompt=text.replace("minimum", "maximum"))
+    copy = words(prompt=f"Read carefully. {text}")
+    assert index(first, similarity=0.6).find(other) is None
+    assert index(first, similarity=0.6).find(copy) is not None
+
+
+@pytest.mark.parametrize("frame", [30, 600])
+def test_an_evaluation_problem_is_found_within_other_words(frame: int) -> None:
+    """As a prompt puts them around it; the very same index finds nothing where half of it is there."""
+    words_around = " ".join(f"w{n}" for n in range(frame))
+    text = " ".join(f"v{n}" for n in range(frame))
+    known = sums(prompt=text)
+    assert index(known, similarity=0.6, signs=False).find(words(prompt=f"{words_around} {text}")) is not None
+    half = text[: len(text) // 2]
+    assert index(known, similarity=0.6, signs=False).find(words(prompt=f"{words_around} {half}")) is None
+    assert index(known, similarity=0.6).find(words(prompt=f"{words_around} {text}")) is None
 
 
 def test_alike_to_a_share_as_the_words_are() -> None:

@@ -18,6 +18,7 @@ from sandbox_service.validation.journal import Journal
 from sandbox_service.validation.judge import Fields, Judge, Patient
 from sandbox_service.validation.recipe import Source
 from sandbox_service.validation.sources import Malformed
+from tests.fake_service import FakeService, says
 from tests.validation.world import FakeJudge, letters, recipe, run, sums, words
 
 FILES = ("clean.jsonl", "quarantine.jsonl")
@@ -214,21 +215,14 @@ def test_a_refusal_is_the_problems_and_an_absence_is_not(tmp_path: Path) -> None
 
 
 def test_a_service_that_is_full_is_asked_again() -> None:
-    answers = iter(("http://x answered 429: the queue is full", "http://x answered 503: closing", ""))
-
-    def post(body: bytes, take: Any) -> None:
-        if complaint := next(answers):
-            raise BadRequest(complaint)
-        for each in json.loads(body)["submissions"]:
-            take(run("reference", ["AC"]).grade.model_copy(update={"id": each["id"]}))
+    fake = FakeService(batch_acts=[says(429, "queue_full", **{"Retry-After": "0"}), says(503, "unavailable")])
 
     async def ask() -> list[Grade]:
-        async with judge.there(post, 1) as there:
-            assert isinstance(there, Patient)
-            there._wait_seconds = 0.0
+        async with fake.running() as url, judge.there(url) as there:
             return await there.grade({}, [{"code": "1"}, {"code": "2"}])
 
     assert [each.verdict for each in asyncio.run(ask())] == ["AC", "AC"]
+    assert len(fake.batches) == 3
 
 
 # --- the journal

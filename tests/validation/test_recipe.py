@@ -10,6 +10,7 @@ from sandbox_service.errors import ConfigurationError
 from sandbox_service.validation import recipe, sources
 from tests.validation import world
 
+MINIMAL = 'name = "x"\n[[sources]]\npath = "x"\n'
 RECIPES = sorted((Path(__file__).parents[2] / "datasets" / "recipes").glob("*.toml"))
 
 
@@ -37,6 +38,14 @@ def test_recipes_of_the_project_can_be_read(path: Path) -> None:
             'name = "x"\n[[sources]]\npath = "x"\n[thresholds]\nmost_limit_seconds = 0.5',
             "least_limit_seconds is beyond",
         ),
+        (f"{MINIMAL}[difficulty]", "difficulty: Value error, give results"),
+        (f'{MINIMAL}[difficulty]\nresults = "x"\nurl = "http://x"', "difficulty: Value error, give results"),
+        (f'{MINIMAL}[difficulty]\nurl = "http://x"', "say which model is asked"),
+        (f'{MINIMAL}[difficulty]\nresults = "x"\nleast = 0.9\nmost = 0.1', "least is beyond most"),
+        (
+            f'{MINIMAL}[filters]\ndifficulty = [0.1, 0.9]\n[difficulty]\nurl = "http://x"\nmodel = "m"',
+            "say difficulty.least and difficulty.most",
+        ),
         ("name = ", "not TOML"),
     ],
 )
@@ -57,3 +66,8 @@ def test_who_judges_and_where_it_is_written_change_nothing() -> None:
     first = world.recipe("a", judge={"slots": 1})
     assert first.fingerprint == world.recipe("b", judge={"url": "http://127.0.0.1:1"}).fingerprint
     assert first.fingerprint != world.recipe("a", thresholds={"least_tests": 4}).fingerprint
+
+
+def test_a_model_may_be_asked_about_what_was_judged_before() -> None:
+    asked = {"url": "http://127.0.0.1:1/v1", "model": "m", "most": 0.9}
+    assert world.recipe("a").fingerprint == world.recipe("a", difficulty=asked).fingerprint

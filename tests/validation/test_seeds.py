@@ -17,11 +17,30 @@ from tests.validation.world import recipe, sums
 WORDS = ["one", "two", "three", "four", "five"]
 BY_CHANCE = "def f(words):\n    return list(set(words))\n"
 SORTED = "def f(words):\n    return sorted(set(words))\n"
+BASKET = """class Basket:
+    def __init__(self, words): self.words = words
+    def add(self, word): self.words.append(word)
+    def all(self): return list(set(self.words))
+"""
+RAISES = BY_CHANCE + "def g(words):\n    raise KeyError(words[0])\n"
+CAUGHT = """
+try:
+    g(['x'])
+except KeyError:
+    pass
+else:
+    assert False
+"""
 METHOD = "class Solution:\n    def f(self, words: List[str]):\n        return list(set(words))\n"
 
 
 def call(output: list[str]) -> dict[str, Any]:
     return {"type": "call", "function": "f", "args": [WORDS], "output": output}
+
+
+def basket(output: list[str]) -> dict[str, Any]:
+    calls: list[Any] = [["Basket", [WORDS[:4]]], ["add", [WORDS[4]]], ["all", []]]
+    return {"type": "call", "function": "Basket", "calls": calls, "output": [None, None, output]}
 
 
 def program(output: list[str], **fields: Any) -> dict[str, Any]:
@@ -44,6 +63,9 @@ def unstable() -> dict[str, bool]:
         "entry point": (program(by_chance, entry_point="f"), BY_CHANCE),
         "method": (program(by_chance, entry_point="Solution().f", prelude="@leetcode"), METHOD),
         "sound program": (program(sorted(WORDS)), SORTED),
+        "exception": (program(by_chance) | {"code": program(by_chance)["code"] + CAUGHT}, RAISES),
+        "object": (basket(by_chance), BASKET),
+        "sound object": (basket(sorted(WORDS)), BASKET.replace("list(", "sorted(")),
         "stdin": ({"type": "stdin", "output": " ".join(by_chance)}, f"print(*set({WORDS}))"),
         "sound stdin": ({"type": "stdin", "output": "one"}, "print('one')"),
         "random": ({"type": "stdin", "output": str(first)}, "import random\nprint([random.random()])"),
@@ -71,12 +93,12 @@ def _printed(code: str) -> list[Any]:
     return list(eval(said))
 
 
-@pytest.mark.parametrize("name", ["call", "program", "entry point", "method", "stdin", "random"])
+@pytest.mark.parametrize("name", ["call", "program", "exception", "entry point", "method", "object", "stdin", "random"])
 def test_what_hangs_on_chance_is_found(unstable: dict[str, bool], name: str) -> None:
     assert unstable[name]
 
 
-@pytest.mark.parametrize("name", ["sound call", "sound program", "sound stdin"])
+@pytest.mark.parametrize("name", ["sound call", "sound program", "sound object", "sound stdin"])
 def test_what_does_not_is_left_alone(unstable: dict[str, bool], name: str) -> None:
     assert not unstable[name]
 
@@ -84,5 +106,5 @@ def test_what_does_not_is_left_alone(unstable: dict[str, bool], name: str) -> No
 def test_what_cannot_be_brought_to_another_interpreter_is_not() -> None:
     assert seeds.with_seed(sums(language="text"), "3", 1) is None
     assert seeds.with_seed(sums(), "#" * seeds.MOST_BYTES, 1) is None
-    calls = {"type": "call", "function": "Stack", "calls": [["Stack", []]], "output": [None]}
-    assert seeds.with_seed(sums(tests=[calls]), "class Stack: ...", 1) is None
+    mixed = [{"type": "call", "function": "f", "output": 1}, {"type": "stdin", "output": "1"}]
+    assert seeds.with_seed(sums(tests=mixed), "def f(): return 1", 1) is None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from sandbox_service.problem import Problem
-from sandbox_service.validation.checks import answers, comparison, prompt, references, speed, tests, wrong
+from sandbox_service.validation.checks import answers, comparison, constraints, prompt, references, speed, tests, wrong
 from sandbox_service.validation.evidence import Evidence
 from sandbox_service.validation.finding import Finding
 from sandbox_service.validation.recipe import Recipe
@@ -21,6 +21,7 @@ CHECKS: tuple[Check, ...] = (
     tests.are_enough,
     tests.have_different_answers,
     tests.do_not_contradict_each_other,
+    constraints.are_kept,
     prompt.is_text,
     prompt.asks_something,
     prompt.needs_no_conversation,

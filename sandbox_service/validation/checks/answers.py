@@ -1,7 +1,8 @@
 """Is there one right answer, as tests that know only one suppose?
 
 Three signs: two references that both ended well and said different things; a reference whose answer has the words of
-the expected one in another order; and a prompt that says so itself, where the tests compare with a single answer.
+the expected one in another order, or that passes where calls are compared without order; and a prompt that says so
+itself, where the tests compare with a single answer.
 Tests that name several right answers, and a comparison that knows no order, are taken at their word.
 """
 
@@ -71,6 +72,8 @@ def _references_differ(problem: Problem, evidence: Evidence) -> str | None:
 def _another_order(problem: Problem, evidence: Evidence) -> str | None:
     """The same words, otherwise ordered, on some test, and no other kind of failure."""
     tests = problem.tests or []
+    for run in evidence.of("any_order"):
+        return f"{run.name} gives the items of an answer in another order"
     for run in evidence.references:
         wrong = [each for each in run.grade.tests if each.verdict != Verdict.AC]
         if wrong and all(_is_reordered(each, tests) for each in wrong):
@@ -91,11 +94,17 @@ def _says_so(problem: Problem) -> str | None:
     checker = problem.checker
     if checker is not None and checker.type in ("unordered_lines", "math"):
         return None
-    if not any(_knows_one_answer(each) for each in problem.tests or ()):
+    tests = problem.tests or ()
+    if any(_knows_several(each) for each in tests) or not any(_knows_one_answer(each) for each in tests):
         return None
     text = text_of(problem)
     found = _SEVERAL.search(text)
     return f"the prompt says {' '.join(found[0].split())!r}, and the tests know one answer" if found else None
+
+
+def _knows_several(test: object) -> bool:
+    """Who has listed the right answers where there are several has one where there is one."""
+    return isinstance(test, StdinTest) and len(test.outputs) > 1
 
 
 def _knows_one_answer(test: object) -> bool:

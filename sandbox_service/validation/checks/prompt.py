@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from sandbox_service.problem import Problem
 from sandbox_service.schema import AssertTest, CallTest
-from sandbox_service.validation.duplicates import text_of
+from sandbox_service.validation.checks.tests import is_of_functions
+from sandbox_service.validation.duplicates import statement_of, text_of
 from sandbox_service.validation.evidence import Evidence
 from sandbox_service.validation.finding import Finding
-from sandbox_service.validation.recipe import Recipe
+from sandbox_service.validation.recipe import Recipe, Thresholds
 
 ENOUGH = 3  # times the fewest letters that a prompt must have: with so many, a picture only illustrates
 _IMAGE = re.compile(r"!\[[^\]]*\]\(|<(?:img|image|figure|svg)\b|\\includegraphics|\[image(?:\]|:)", re.IGNORECASE)
@@ -53,12 +54,18 @@ def is_text(problem: Problem, _: Evidence, recipe: Recipe) -> Iterator[Finding]:
 
 def asks_something(problem: Problem, _: Evidence, recipe: Recipe) -> Iterator[Finding]:
     """What has hardly any letters asks nothing, or lost its text on the way."""
-    count = sum(sign.isalnum() for sign in text_of(problem))
-    if count < recipe.thresholds.least_letters:
-        yield Finding(
-            "too_short",
-            f"{count} letters and digits in the prompt, at least {recipe.thresholds.least_letters} are wanted",
-        )
+    count = sum(sign.isalnum() for sign in statement_of(problem))
+    least = _least_letters(problem, recipe.thresholds)
+    if count < least:
+        yield Finding("too_short", f"{count} letters and digits are asked, at least {least} are wanted")
+
+
+def _least_letters(problem: Problem, thresholds: Thresholds) -> int:
+    """Of mathematics, any: what `1 + 1` is, is asked well enough."""
+    if problem.language == "text":
+        return 1
+    is_short = is_of_functions(problem.tests or ())
+    return thresholds.least_function_letters if is_short else thresholds.least_letters
 
 
 def needs_no_conversation(problem: Problem, _: Evidence, __: Recipe) -> Iterator[Finding]:

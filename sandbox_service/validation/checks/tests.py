@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from sandbox_service.problem import Problem
 from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
+from sandbox_service.validation import assertions
 from sandbox_service.validation.evidence import Evidence
 from sandbox_service.validation.finding import Finding
 from sandbox_service.validation.recipe import Recipe
 
 SHOWN = 60
-REPEATED = 100  # assertions that a loop stands for: nobody knows how many, but not few
-_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
 
 
 def are_enough(problem: Problem, _: Evidence, recipe: Recipe) -> Iterator[Finding]:
-    """Few tests can be met by luck, or by answers learnt by heart."""
-    if problem.tests is None:
+    """Few tests can be met by luck, or by answers learnt by heart. An answer in words is one: that is all there is."""
+    if problem.tests is None or problem.language == "text":
         return
-    count, least = how_many(problem.tests), recipe.thresholds.least_tests
+    thresholds = recipe.thresholds
+    least = thresholds.least_function_tests if is_of_functions(problem.tests) else thresholds.least_tests
+    count = how_many(problem.tests)
     if count < least:
         yield Finding("too_few_tests", f"{_counted(count, 'distinct test')}, at least {least} are wanted")
 
@@ -50,56 +50,35 @@ def do_not_contradict_each_other(problem: Problem, _: Evidence, __: Recipe) -> I
             return
 
 
+def is_of_functions(tests: Sequence[TestCase]) -> bool:
+    """Whether functions are called, and no program is fed."""
+    return not any(isinstance(each, StdinTest) for each in tests)
+
+
 def how_many(tests: Sequence[TestCase]) -> int:
     """Distinct tests; of a test program, its assertions."""
     plain = {question_of(each) for each in tests if not isinstance(each, AssertTest)}
     programs = {each.code: each for each in tests if isinstance(each, AssertTest)}
-    return len(plain) + sum(assertions(each) for each in programs)
-
-
-def assertions(code: str) -> int:
-    """How many things a test program asserts; those in a loop are many. At least one, for it may assert otherwise."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError):
-        return 1
-    return max(len({*_asserted(tree, is_repeated=False)}), 1)
-
-
-def _asserted(node: ast.AST, *, is_repeated: bool) -> Iterator[tuple[str, int]]:
-    repeated = is_repeated or isinstance(node, _LOOPS)
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Assert) or _is_call_of_an_assertion(child):
-            said = ast.dump(child)
-            yield from ((said, place) for place in range(REPEATED if repeated else 1))
-        else:
-            yield from _asserted(child, is_repeated=repeated)
-
-
-def _is_call_of_an_assertion(node: ast.AST) -> bool:
-    """`assertion(…)`, `self.assertEqual(…)`, `np.testing.assert_allclose(…)`."""
-    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
-        return False
-    called = node.value.func
-    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-    return name.startswith("assert")
+    return len(plain) + sum(assertions.count(each) for each in programs)
 
 
 def answers_of(tests: Sequence[TestCase]) -> list[str]:
-    """The expected answer of each test that has one, without white space at its end."""
+    """The expected answer of each test that has one, without white space at its end; of each plain assertion, too."""
     found = []
     for test in tests:
         if isinstance(test, StdinTest):
             found.append("\n".join(each.rstrip() for each in test.outputs))
         elif isinstance(test, CallTest):
             found.append(json.dumps(test.output))
+        else:
+            found += assertions.answers(test.code)
     return found
 
 
 def question_of(test: TestCase) -> str:
-    """What a test asks."""
+    """What a test asks. White space may be what it is about: only whether the last line is ended does not matter."""
     if isinstance(test, StdinTest):
-        return test.input.rstrip()
+        return test.input.removesuffix("\n") if test.input.strip("\n") else test.input
     if isinstance(test, AssertTest):
         return test.code
     return json.dumps([test.function, test.args, test.kwargs, test.calls], sort_keys=True)
