@@ -179,9 +179,7 @@ def burst(count: int) -> bool:
     verdicts = Counter(grade["verdict"] for grade in grades.values())
     twice = sum(grade["grader"]["attempts"] > 1 for grade in grades.values())
     hosts = len({grade["grader"]["host"] for grade in grades.values()})
-    say(
-        f"burst: {len(grades)} of {count} answered in {took:.1f} s by {hosts} hosts: {dict(verdicts)}, {twice} twice"
-    )
+    say(f"burst: {len(grades)} of {count} answered in {took:.1f} s by {hosts} hosts: {dict(verdicts)}, {twice} twice")
     return len(grades) == count and not wrong
 
 
