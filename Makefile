@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 TRAINER ?= .venv-trainer
 PORT ?= 8080
+JOBS ?= 2
 HOST ?= 127.0.0.1
 
 BIN := $(VENV)/bin
@@ -19,9 +20,9 @@ help:  ## this list
 serve: $(VENV)/.service  ## serve the HTTP API until SIGTERM; PORT=8080, HOST=127.0.0.1
 	exec $(BIN)/proctor serve --host $(HOST) --port $(PORT)
 
-test: check  ## all checks, then all tests
-	$(BIN)/python -m pytest
-	$(TBIN)/python -m pytest tests/trainer
+test: check  ## all checks, then all tests; JOBS=2, or 1 to see them one by one
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(TBIN)/python -m pytest -n $(JOBS) --dist loadfile tests/trainer
 
 trainers:  ## environments with other people's trainers, for tests/trainers; says what to set. Gigabytes
 	@PYTHON=$(PYTHON) scripts/trainers.sh

@@ -20,7 +20,7 @@ OURS = ("tests", "suite", "sample", "checker", "limits", "language", "extraction
 INSIDE = ("test_cases", "unit_tests", "input_output", "ground_truth", "tests")  # where others keep the tests themselves
 MOST_NESTED = 4
 
-_OUR_TYPES = frozenset({"stdin", "call", "assert"})
+_OUR_TYPES = ["stdin", "call", "assert"]  # a list, as what is asked may be anything
 
 
 def read(truth: Any) -> dict[str, Any]:
