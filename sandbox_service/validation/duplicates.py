@@ -29,7 +29,8 @@ COMMON = 200  # a shingle that so many texts begin with is a phrase of the data 
 LEAST_SHARED_TESTS = 3  # tests that are alike say something only if there are some
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCES = (prompts.BY_STDIN, prompts.BY_CALL, prompts.TO_COMPLETE, prompts.TO_WRITE, prompts.IN_A_BOX)
-_OURS = re.compile("|".join([*map(re.escape, _SENTENCES), r"The function is called `[^`]*`\."]))
+_AROUND = (r"The function is called `[^`]*`\.", r"It has to pass:\s+```python\n.*?\n```")
+_OURS = re.compile("|".join([*map(re.escape, _SENTENCES), *_AROUND]), re.DOTALL)
 _WORD_OR_SIGN = re.compile(r"[^\W_]+|[^\w\s]")
 
 

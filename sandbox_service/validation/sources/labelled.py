@@ -66,7 +66,9 @@ def _prompt(row: Row) -> str:
         return prompts.to_solve(statement)
     if function and f"def {function}" in statement:
         return f"{prompts.TO_COMPLETE}\n\n{prompts.fenced(statement)}"
-    return prompts.to_solve(statement, function=function or "the tests say how")
+    if not function:
+        return prompts.to_pass(statement, (fields.text(test, "assert") for test in fields.listing(row, "tests")))
+    return prompts.to_solve(statement, function=function)
 
 
 def _checker(row: Row) -> Checker | None:

@@ -27,18 +27,13 @@ def make(row: Row) -> Problem:
     test = fields.optional(row, "test")
     return Problem(
         id=f"{'mbpp+' if test else 'mbpp'}/{row['task_id']}",
-        prompt=_prompt(fields.text(row, "text", "prompt"), asserted),
+        prompt=prompts.to_pass(fields.text(row, "text", "prompt"), asserted),
         tests=[AssertTest(code=test or _program(row, asserted))],
         limits=Limits(cpu_seconds=CPU_SECONDS_PLUS if test else CPU_SECONDS),
         solutions=programs.solutions(fields.optional(row, "code")),
         source="mbpp+" if test else "mbpp",
         licence=LICENCE_PLUS if test else LICENCE,
     )
-
-
-def _prompt(asked: str, asserted: list[str]) -> str:
-    shown = "\n".join(asserted)
-    return f"{prompts.TO_WRITE}\n\n{asked.strip()}\n\nIt has to pass:\n\n```python\n{shown}\n```"
 
 
 def _asserted(row: Row) -> list[str]:

@@ -26,6 +26,11 @@ def to_solve(statement: str, starter: str = "", function: str = "") -> str:
     return f"{BY_STDIN}\n\n{statement.strip()}"
 
 
+def to_pass(statement: str, assertions: Iterable[str]) -> str:
+    """A function that some assertions name, and show."""
+    return f"{TO_WRITE}\n\n{statement.strip()}\n\nIt has to pass:\n\n{fenced(chr(10).join(assertions))}"
+
+
 def with_examples(text: str, examples: Iterable[tuple[str, str]]) -> str:
     """The same, with inputs and outputs shown."""
     shown = [f"Example input:\n{given}\nExample output:\n{wanted}" for given, wanted in examples]
