@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.fleet.fleet import Fleet, running_fleet
+from tests.fleet.fleet import Fleet, errors_said, running_fleet
 from tests.fleet.load import Figures, Load, essence, mix
 
 FIRST = 0.25  # of the answers: then comes the fault
@@ -48,6 +48,8 @@ def answers_under(fleet: Fleet, fault: str, disturb: Disturb | None) -> tuple[An
     )
     figures.write()
     wrong = {name: essence(grade) for name, grade in told.grades.items() if name.removeprefix(run) not in right}
+    if told.strange:
+        print(errors_said())
     assert (sorted(submissions.keys() - told.grades.keys()), wrong, told.conflicts, told.strange) == ([], {}, [], [])
     asked = Load(fleet.urls(), submissions).join()
     changed = {

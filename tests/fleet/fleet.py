@@ -36,6 +36,9 @@ NAME = "proctor"
 
 Processes = list[psutil.Process]
 
+LOG = Path(os.environ.get("FLEET_LOG") or f"{tempfile.gettempdir()}/proctor-fleet-{os.getpid()}.log")
+"""What the processes log; of a run that failed, what went wrong is printed."""
+
 
 def free_port() -> int:
     """A port for a service that will want it again after its death."""
@@ -53,6 +56,12 @@ def until(so: Callable[[], bool], what: str, seconds: float = GUARD_SECONDS) -> 
         if time.monotonic() > end:
             raise AssertionError(f"not within {seconds} s: {what}")
         time.sleep(0.02)
+
+
+def errors_said() -> str:
+    """What the processes of this run logged of what they had not foreseen."""
+    lines = LOG.read_text(errors="replace").splitlines() if LOG.exists() else []
+    return "\n".join(line for line in lines if '"level": "error"' in line)[-20_000:]
 
 
 class FleetRedis(RedisServer):
@@ -91,7 +100,7 @@ class Member:
     def start(self, log: Path | None = None) -> None:
         """Start it, for the first time or again."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SANDBOX_")}
-        with (log or Path(os.environ.get("FLEET_LOG", os.devnull))).open("ab") as stderr:
+        with (log or LOG).open("ab") as stderr:
             self.process = subprocess.Popen(
                 self._command, env=environment | self._settings, stderr=stderr, preexec_fn=self._prepare
             )
