@@ -66,6 +66,9 @@ lock: $(VENV)/.dev  ## take the newest versions of everything
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -c locks/service.txt -o locks/dev.txt
 	$(BIN)/uv pip compile --quiet --upgrade locks/trainer.in --excludes locks/trainer.excluded --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -o locks/trainer.txt
+	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --extra trainer --python-version 3.11 \
+		--python-platform x86_64-manylinux_2_28 \
+		--generate-hashes --no-emit-index-url --no-header --no-annotate -o locks/gpu.txt
 
 clean:  ## forget what was built
 	rm -rf $(VENV) $(TRAINER) build dist *.egg-info sandbox_service/guest/*.so
