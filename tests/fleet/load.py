@@ -97,6 +97,10 @@ class Told:
     strange: list[str] = field(default_factory=list)  # what no client of ours should ever be told
 
 
+class TooLate(AssertionError):
+    """All was answered before what a test waited for."""
+
+
 class Load:
     """Sends submissions in a thread of its own: every other one by itself, the rest in batches."""
 
@@ -122,7 +126,8 @@ class Load:
     def until(self, so: Any) -> None:
         """Wait until something is so, which must be before the end."""
         while not so():
-            assert self._thread.is_alive(), "the load came to its end before that"
+            if not self._thread.is_alive() and not so():
+                raise TooLate("the load came to its end before that")
             assert self.seconds < GIVE_UP_SECONDS, "it never came to that"
             assert not self.told.strange, self.told.strange[:3]
             time.sleep(0.005)
