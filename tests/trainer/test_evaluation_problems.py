@@ -13,33 +13,16 @@ from typing import Any
 import pytest
 
 from sandbox_service.problem import Problem as Line
+from sandbox_service.unpacking import packed_text
+from tests.validation.sources.published import LIVECODEBENCH, packed
 from trainer.errors import ConfigError
 from trainer.evaluation.formats import codeelo, format_of, humaneval, livecodebench, mbpp
-from trainer.evaluation.formats.plain import packed_text
 from trainer.evaluation.presets import PRESETS, Hub, Window, window
 from trainer.evaluation.problems import PROBLEMS, Asked, choose, from_hub
 
 
-def packed(found: object) -> str:
-    """As LiveCodeBench packs its hidden tests."""
-    return base64.b64encode(zlib.compress(pickle.dumps(found))).decode()
-
-
 def livecodebench_row(**changes: Any) -> dict[str, Any]:
-    hidden = [{"input": "4\n", "output": "8\n", "testtype": "stdin"}]
-    return {
-        "question_title": "Double",
-        "question_content": "Double a number.",
-        "platform": "atcoder",
-        "question_id": "abc1_a",
-        "contest_id": "abc1",
-        "contest_date": "2024-08-03T00:00:00",
-        "starter_code": "",
-        "difficulty": "easy",
-        "public_test_cases": json.dumps([{"input": "1\n", "output": "2\n", "testtype": "stdin"}]),
-        "private_test_cases": packed(json.dumps(hidden)),
-        "metadata": "{}",
-    } | changes
+    return LIVECODEBENCH | changes
 
 
 FUNCTIONAL = livecodebench_row(
@@ -165,10 +148,10 @@ class Exploit:
 @pytest.mark.parametrize(
     ("found", "why"),
     [
-        (Exploit(), "it names posix.system"),
-        ([1, 2], "it is no text but list"),
-        (b"bytes", "it names _codecs.encode|no text but bytes"),
-        (Path("x"), "it names pathlib"),
+        (Exploit(), "not unpickled"),
+        ([1, 2], "it is not one text, pickled, but a list"),
+        (b"bytes", "not unpickled"),
+        (Path("x"), "not unpickled"),
     ],
     ids=["code", "list", "bytes", "object"],
 )
@@ -192,7 +175,7 @@ def test_text_comes_out_as_it_went_in_whichever_protocol_wrote_it() -> None:
 def test_tests_that_cannot_be_read_name_their_problem(tmp_path: Path) -> None:
     (path := tmp_path / "lcb.jsonl").write_text(json.dumps(livecodebench_row(private_test_cases=packed([1]))) + "\n")
     with pytest.raises(
-        ConfigError, match=r"lcb\.jsonl:1: livecodebench/abc1_a: its tests cannot be read: it is no text"
+        ConfigError, match=r"lcb\.jsonl:1: livecodebench/abc1_a: its tests cannot be read: it is not one text"
     ):
         choose(Asked((path,)), tmp_path / "out")
 

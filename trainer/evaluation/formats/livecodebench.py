@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox_service.unpacking import packed_text
 from trainer.errors import ConfigError
-from trainer.evaluation.formats.plain import packed_text
 
 CPU_SECONDS = 6.0  # LiveCodeBench's runner: 6 s a test
 MEMORY_BYTES = 2 << 30
