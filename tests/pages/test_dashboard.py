@@ -47,6 +47,9 @@ def scene() -> Iterator[Stage]:
         yield running
 
 
+HAS_HEARD = "document.querySelector('#state span').textContent !== 'Connecting'"
+
+
 @pytest.fixture
 def look(chromium: Browser) -> Iterator[OpenPage]:
     """Opens pages; in the end nothing may have been complained of, or fetched from elsewhere."""
@@ -56,6 +59,8 @@ def look(chromium: Browser) -> Iterator[OpenPage]:
         page = chromium.page(**window)
         pages.append((page, url))
         page.open(url + path)
+        # What it says above the rest of the service moves the rest down: nothing is clicked before that is there.
+        page.until(f"{HAS_HEARD} || document.querySelector('dialog[open]')")
         return page
 
     yield open_page
