@@ -1,8 +1,13 @@
-"""Grades on their way from a slot to a client: JSON that is made once and read only by who needs to."""
+"""Grades on their way from a slot to a client: JSON that is made once, and of which those who carry it read the head.
+
+The results of the tests are the end of it, and most of it; all else is before them. Where they begin is found without
+reading them: within a JSON string no quote stands without a backslash before it, so no text can look like a field.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Self
 
 import orjson
 
@@ -10,44 +15,59 @@ from sandbox_service.schema import Grade, Verdict
 
 LASTING = frozenset({Verdict.AC, Verdict.WA, Verdict.RTE, Verdict.CE})  # the same however busy the machine is
 
+_TESTS = b',"tests":['
+_RESULT = re.compile(rb'\{"index":\d+,"verdict":"([A-Z]+)"')
+
 
 class Answer:
-    """A grade as it travels: JSON, read only by who needs to."""
+    """A grade as it travels."""
 
-    __slots__ = ("_facts", "body")
+    __slots__ = ("_head", "_verdicts", "body")
 
     def __init__(self, body: bytes) -> None:
         self.body = body
-        self._facts: dict[str, Any] | None = None
-
-    @classmethod
-    def of(cls, facts: dict[str, Any]) -> Answer:
-        """An answer from what its JSON is to say."""
-        answer = cls(orjson.dumps(facts))
-        answer._facts = facts
-        return answer
+        self._head: dict[str, Any] | None = None
+        self._verdicts: list[bytes] | None = None
 
     @property
-    def facts(self) -> dict[str, Any]:
-        """The JSON as Python's own values."""
-        if self._facts is None:
-            self._facts = orjson.loads(self.body)
-        return self._facts
+    def head(self) -> dict[str, Any]:
+        """All but the tests, as Python's own values. Raises ValueError if that is none."""
+        if self._head is None:
+            self._head = orjson.loads(self.body[: self.body.index(_TESTS)] + b"}")
+        return self._head
+
+    @property
+    def verdicts(self) -> list[bytes]:
+        """Of each test that was run."""
+        if self._verdicts is None:
+            self._verdicts = _RESULT.findall(self.body)
+        return self._verdicts
+
+    def under(self, head: dict[str, Any]) -> Self:
+        """The same tests under another head."""
+        answer = type(self)(orjson.dumps(head)[:-1] + self.body[self.body.index(_TESTS) :])
+        answer._head = head
+        return answer
 
     @property
     def is_whole(self) -> bool:
         """Whether it is a grade, as far as those who carry it read it."""
         try:
-            facts = self.facts
-            timing, grader, kind = facts["timing"], facts["grader"], facts["failure_kind"]
-            "".join([facts["verdict"], grader["language"], *[test["verdict"] for test in facts["tests"]]])  # all text
+            head = self.head
+            timing, grader, kind = head["timing"], head["grader"], head["failure_kind"]
+            "".join([head["verdict"], grader["language"]])  # all text
             return bool(
                 timing["graded_seconds"] >= 0 <= timing["queued_seconds"]
                 and grader["attempts"] >= 0
                 and (kind is None or isinstance(kind, str))
+                and self._ends_in_results()
             )
         except (ValueError, TypeError, KeyError):
             return False
+
+    def _ends_in_results(self) -> bool:
+        first = self.body.index(_TESTS) + len(_TESTS)
+        return self.body.endswith(b"]}") and self.body[first : first + 1] in (b"{", b"]")
 
     @property
     def is_fault(self) -> bool:
@@ -55,12 +75,12 @@ class Answer:
 
         A test that was failed may be the verdict of the whole though another one has none; then there is no reward.
         """
-        return self.facts.get("reward") is None
+        return self.head.get("reward") is None
 
     @property
     def is_lasting(self) -> bool:
         """Whether the same program would get the same verdict again, whatever the machine is doing."""
-        return self.facts["verdict"] in LASTING and not self.is_fault
+        return self.head["verdict"] in LASTING and not self.is_fault
 
     def grade(self) -> Grade:
         """The grade itself."""
@@ -69,15 +89,17 @@ class Answer:
 
 def fault(submission_id: str, tests: int, kind: str, reason: str, attempts: int = 1) -> Answer:
     """The answer to a submission that we could not grade."""
-    facts = orjson.loads(Grade.fault(submission_id, tests, kind, reason).model_dump_json())
-    facts["grader"]["attempts"] = attempts
-    return Answer.of(facts)
+    return Answer(Grade.fault(submission_id, tests, kind, reason, attempts).model_dump_json().encode())
 
 
 def again(answer: Answer, submission_id: str) -> Answer:
     """A cached answer, given to another submission of the same work."""
-    facts = orjson.loads(answer.body)
-    facts["id"] = submission_id
-    facts["grader"]["cached"] = True
-    facts["timing"] = {"queued_seconds": 0.0, "graded_seconds": 0.0}
-    return Answer.of(facts)
+    head = answer.head
+    return answer.under(
+        head
+        | {
+            "id": submission_id,
+            "grader": head["grader"] | {"cached": True},
+            "timing": {"queued_seconds": 0.0, "graded_seconds": 0.0},
+        }
+    )

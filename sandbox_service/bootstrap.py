@@ -20,7 +20,7 @@ from sandbox_service.hands import Caller, Pump
 from sandbox_service.jails import diagnosis
 from sandbox_service.ledger.connection import connection_class
 from sandbox_service.ledger.ledger import Ledger
-from sandbox_service.metrics import MeteredQueue
+from sandbox_service.metrics import Metrics
 from sandbox_service.queues.local import LocalQueue
 from sandbox_service.queues.rq import RqQueue
 from sandbox_service.recent import RecordedQueue
@@ -44,8 +44,8 @@ def service(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def open_queue() -> AsyncIterator[RecordedQueue]:
         async with make_queue(settings) as queue:
-            metered = MeteredQueue(RecheckedQueue(queue, settings.recheck_share, registry), registry)
-            outer = RecordedQueue(metered)
+            outer = RecordedQueue(RecheckedQueue(queue, settings.recheck_share, registry))
+            Metrics(queue, outer.journal, registry)
             loop = asyncio.get_running_loop()
             application.state.begin_closing = lambda: loop.create_task(outer.drain(settings.shutdown_seconds))
             yield outer

@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import orjson
-
 from sandbox_service.answers import Answer, fault
 from sandbox_service.slots import SlotFactory, SlotProcess
 from sandbox_service.suites import Suite
@@ -146,17 +144,19 @@ class Crew:
     def slot_done(self, key: int, grade: bytes | None) -> None:
         """See slots.Owner."""
         task = self._let_go(key)
-        facts = None if grade is None else orjson.loads(grade)
-        if facts is not None and facts["failure_kind"] in RETRIED and task.attempts < MOST_ATTEMPTS:
-            self._again(task)
-        elif facts is None:
+        if grade is None:
             task.attempts -= 1
             self._owner.task_done(task, None)
+            return
+        answer = Answer(grade)
+        head = answer.head
+        if head["failure_kind"] in RETRIED and task.attempts < MOST_ATTEMPTS:
+            self._again(task)
         else:
-            facts["id"] = task.id
-            facts["grader"]["attempts"] = task.attempts
-            facts["timing"]["queued_seconds"] = round(task.given - task.taken, 6)
-            self._owner.task_done(task, Answer.of(facts))
+            head["id"] = task.id
+            head["grader"]["attempts"] = task.attempts
+            head["timing"]["queued_seconds"] = round(task.given - task.taken, 6)
+            self._owner.task_done(task, answer.under(head))
 
     def slot_lost(self, key: int) -> None:
         """See slots.Owner: try elsewhere, unless this task has taken too many with it."""

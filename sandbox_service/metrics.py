@@ -1,30 +1,25 @@
-"""What Prometheus sees. Interfaces are wrapped; queue, grader and jails have never heard of it."""
+"""What Prometheus sees. Queue, grader and jails have never heard of it."""
 
 from __future__ import annotations
 
-import asyncio
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import accumulate
-from typing import Any
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from sandbox_service.answers import Answer
-from sandbox_service.queues.base import Job, JobQueue, Ticket
-from sandbox_service.queues.wrapper import Wrapper
+from sandbox_service.journal import Journal, Passed
+from sandbox_service.queues.base import JobQueue
 
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # a fork … the longest wall limit
 
 # exported from the beginning, since the first of a kind is no increase where there was no nought before it
 EVENTS = ("cached", "cancelled", "duplicates", "lost", "reaped", "refused", "requeued", "watchdog")
 
-
-MOST_UNCOUNTED = 64
 
 CLOCKS = {
     "queue": "Wait for a slot",
@@ -33,42 +28,23 @@ CLOCKS = {
 }
 
 
-class MeteredQueue(Wrapper):
-    """A queue that counts what passes through it: many at once, or when it is scraped.
+class Metrics(Collector):
+    """Of a queue and the journal of its answers."""
 
-    One by one, between two sleeps of the process, each would find nothing of what it needs in the processor's caches.
-    """
-
-    def __init__(self, queue: JobQueue, registry: CollectorRegistry) -> None:
-        super().__init__(queue)
-        self._uncounted: list[tuple[Answer, float]] = []
+    def __init__(self, queue: JobQueue, journal: Journal, registry: CollectorRegistry) -> None:
+        self._catch_up = journal.catch_up
         self._answers = _Answers()
+        journal.read_by(self._read)
         registry.register(_State(queue))
         registry.register(self)
 
-    async def submit(self, jobs: Sequence[Job]) -> list[Ticket]:
-        """See JobQueue; the answers are counted."""
-        note = partial(self._note, asyncio.get_running_loop().time())
-        tickets = await super().submit(jobs)
-        for ticket in tickets:
-            ticket.answer.add_done_callback(note)
-        return tickets
-
-    def _note(self, began: float, answer: asyncio.Future[Answer]) -> None:
-        if answer.cancelled() or answer.exception() is not None:
-            return
-        self._uncounted.append((answer.result(), asyncio.get_running_loop().time() - began))
-        if len(self._uncounted) >= MOST_UNCOUNTED:
-            self._count_all()
-
-    def _count_all(self) -> None:
-        uncounted, self._uncounted = self._uncounted, []
-        for answer, seconds in uncounted:
-            self._answers.count(answer.facts, seconds)
+    def _read(self, passed: Sequence[Passed]) -> None:
+        for each in passed:
+            self._answers.count(each.answer, each.seconds)
 
     def collect(self) -> Iterator[Metric]:
         """See prometheus_client's Collector."""
-        self._count_all()
+        self._catch_up()
         return self._answers.collect()
 
 
@@ -78,20 +54,21 @@ class _Answers:
     def __init__(self) -> None:
         self._clocks: defaultdict[tuple[str, str], list[_Clock]] = defaultdict(lambda: [_Clock() for _ in CLOCKS])
         self._faults: Counter[str] = Counter()
-        self._tests: Counter[str] = Counter()
+        self._tests: Counter[bytes] = Counter()
         self._retries = 0
 
-    def count(self, facts: dict[str, Any], seconds: float) -> None:
+    def count(self, answer: Answer, seconds: float) -> None:
         """One answer, which took so long."""
-        timing, grader = facts["timing"], facts["grader"]
-        queued, graded, total = self._clocks[facts["verdict"], grader["language"].partition(" ")[0]]
+        head = answer.head
+        timing, grader = head["timing"], head["grader"]
+        queued, graded, total = self._clocks[head["verdict"], grader["language"].partition(" ")[0]]
         queued.observe(timing["queued_seconds"])
         graded.observe(timing["graded_seconds"])
         total.observe(seconds)
-        if facts["failure_kind"]:
-            self._faults[facts["failure_kind"]] += 1
+        if head["failure_kind"]:
+            self._faults[head["failure_kind"]] += 1
         self._retries += max(0, grader["attempts"] - 1)
-        self._tests.update([test["verdict"] for test in facts["tests"]])
+        self._tests.update(answer.verdicts)
 
     def collect(self) -> Iterator[Metric]:
         """All of it, for Prometheus."""
@@ -100,9 +77,10 @@ class _Answers:
             for kind, clocks in self._clocks.items():
                 clock.add_metric(kind, clocks[index].buckets(), clocks[index].sum)
             yield clock
+        tests = {verdict.decode(): count for verdict, count in self._tests.items()}
         for name, text, label, counts in (
             ("faults", "Submissions without a verdict, by kind", "kind", self._faults),
-            ("tests", "Tests run, by verdict", "verdict", self._tests),
+            ("tests", "Tests run, by verdict", "verdict", tests),
         ):
             counter = CounterMetricFamily(f"proctor_{name}", text, labels=[label])
             for value, count in counts.items():

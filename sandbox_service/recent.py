@@ -3,8 +3,8 @@
 Of each verdict the last few are kept, so that a rare one is not pushed out by the many; all within a bound in bytes.
 It is what one API process has answered: in a fleet every one has its own, and none of it outlives the process.
 
-While nobody looks, an answer costs a few dictionary look-ups, made many at once, of facts that the queue and the
-metrics have read already. Nothing is rendered, and no program or suite is parsed, before somebody asks for it.
+While nobody looks, an answer costs a few dictionary look-ups in its head, which the queue has read already. Nothing is
+rendered, and no program, suite or test's result is parsed, before somebody asks for it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-import orjson
-
 from sandbox_service.answers import Answer
+from sandbox_service.journal import Journal, Passed
 from sandbox_service.queues.base import Job, JobQueue, Ticket
 from sandbox_service.queues.wrapper import Wrapper
 from sandbox_service.schema import Verdict
@@ -31,30 +30,34 @@ MOST_OF_A_VERDICT = 50
 MOST_BYTES = 16 << 20
 LARGE_BYTES = 1 << 20  # a program, a suite or an answer beyond this is not kept, but that it was there is
 OWN_BYTES = 1024  # of an entry, with its id and labels
-MOST_UNSETTLED = 64
 BUCKET_SECONDS = 5
 BUCKETS = 180  # a quarter of an hour
 MOST_SUITES = 512
 
 
 class RecordedQueue(Wrapper):
-    """A queue that remembers some of what passed through it. `closing` is set when it takes nothing more."""
+    """A queue that remembers what passed through it: for its journal's readers all, and some of it in its book.
+
+    `closing` is set when it takes nothing more.
+    """
 
     def __init__(self, queue: JobQueue) -> None:
         super().__init__(queue)
-        self.book = Book()
+        self.journal = Journal()
+        self.book = Book(self.journal)
         self.closing = asyncio.Event()
 
     async def submit(self, jobs: Sequence[Job]) -> list[Ticket]:
         """See JobQueue; the answers are noted."""
+        began = time.monotonic()
         tickets = await super().submit(jobs)
         for job, ticket in zip(jobs, tickets, strict=True):
-            ticket.answer.add_done_callback(partial(self._note, job))
+            ticket.answer.add_done_callback(partial(self._note, job, began))
         return tickets
 
-    def _note(self, job: Job, answer: asyncio.Future[Answer]) -> None:
+    def _note(self, job: Job, began: float, answer: asyncio.Future[Answer]) -> None:
         if not answer.cancelled() and answer.exception() is None:
-            self.book.note(job, answer.result(), time.time())
+            self.journal.note(Passed(job, answer.result(), time.time(), time.monotonic() - began))
 
     async def drain(self, seconds: float) -> None:
         """See JobQueue; who looks on is told to go."""
@@ -76,14 +79,14 @@ class Entry:
     program: bytes
     answer: bytes
     size: int  # bytes that it takes, about, without its suite
-    head: dict[str, Any] | None = None
+    read: dict[str, Any] | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
         """Those of the grade that a list shows."""
-        if self.head is None:
-            self.head = _head(orjson.loads(self.answer))
-        return self.head
+        if self.read is None:
+            self.read = _facts(Answer(self.answer).head)
+        return self.read
 
 
 @dataclass(slots=True)
@@ -110,12 +113,11 @@ class Pace:
 
 
 class Book:
-    """What was noted. Whoever reads finds all of it, settled."""
+    """What a journal has. Whoever asks is told of all of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, journal: Journal) -> None:
         self.name = secrets.token_hex(4)  # of this process's book: no other one has entries under its keys
-        self._unsettled: list[tuple[Job, Answer, float]] = []
-        self._unsettled_bytes = 0
+        self._catch_up = journal.catch_up
         self._pages: dict[str, deque[Entry]] = {verdict.value: deque() for verdict in Verdict}
         self._faulty = self._pages[Verdict.IE]
         self._bytes = 0
@@ -124,25 +126,19 @@ class Book:
         self._buckets: deque[Bucket] = deque(maxlen=BUCKETS)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
         self._faults: Counter[str] = Counter()
-
-    def note(self, job: Job, answer: Answer, when: float) -> None:
-        """A submission was answered."""
-        self._unsettled.append((job, answer, when))
-        self._unsettled_bytes += job.size + len(answer.body)
-        if len(self._unsettled) >= MOST_UNSETTLED or self._unsettled_bytes > LARGE_BYTES:
-            self._settle()
+        journal.read_by(self._read)
 
     # --- for who looks
 
     @property
     def last(self) -> int:
         """The number of the last entry; 0 if there is none."""
-        self._settle()
+        self._catch_up()
         return self._number
 
     def entries(self) -> list[Entry]:
         """All that are kept, the last one first."""
-        self._settle()
+        self._catch_up()
         return sorted(chain.from_iterable(self._pages.values()), key=lambda entry: entry.number, reverse=True)
 
     def find(self, key: str) -> Entry | None:
@@ -159,41 +155,39 @@ class Book:
 
     def buckets(self, since: float) -> Iterator[Bucket]:
         """Those that are not empty and had not ended at a time, in order."""
-        self._settle()
+        self._catch_up()
         return (bucket for bucket in self._buckets if bucket.start + BUCKET_SECONDS > since)
 
     def slowest(self, count: int) -> list[Pace]:
         """The suites whose submissions take longest, on average, of those used last."""
-        self._settle()
+        self._catch_up()
         return sorted(self._paces.values(), key=lambda pace: pace.seconds / pace.submissions, reverse=True)[:count]
 
     def faults(self) -> dict[str, int]:
         """How many were not graded, by kind, since the beginning."""
-        self._settle()
+        self._catch_up()
         return dict(self._faults)
 
     # --- keeping the book
 
-    def _settle(self) -> None:
-        unsettled, self._unsettled, self._unsettled_bytes = self._unsettled, [], 0
-        for job, answer, when in unsettled:
-            facts = answer.facts
-            self._count(facts, when)
-            self._time(job, facts)
-            self._keep(job, answer.body, facts, when)
+    def _read(self, passed: Sequence[Passed]) -> None:
+        for job, answer, when, _ in passed:
+            self._count(answer.head, when)
+            self._time(job, answer.head)
+            self._keep(job, answer, when)
 
-    def _count(self, facts: dict[str, Any], when: float) -> None:
+    def _count(self, head: dict[str, Any], when: float) -> None:
         bucket = self._bucket(when)
-        bucket.verdicts[facts["verdict"]] += 1
-        bucket.cached += bool(facts["grader"]["cached"])
-        timing = facts["timing"]
+        bucket.verdicts[head["verdict"]] += 1
+        bucket.cached += bool(head["grader"]["cached"])
+        timing = head["timing"]
         queued = timing["queued_seconds"]
         bucket.graded_seconds += timing["graded_seconds"]
         bucket.queued_seconds += queued
         if queued > bucket.longest_queued_seconds:
             bucket.longest_queued_seconds = queued
-        if facts["failure_kind"]:
-            self._faults[facts["failure_kind"]] += 1
+        if head["failure_kind"]:
+            self._faults[head["failure_kind"]] += 1
 
     def _bucket(self, when: float) -> Bucket:
         """The last one where the clock was put back."""
@@ -202,10 +196,10 @@ class Book:
             self._buckets.append(Bucket(start))
         return self._buckets[-1]
 
-    def _time(self, job: Job, facts: dict[str, Any]) -> None:
-        if facts["grader"]["cached"] or facts["failure_kind"]:
+    def _time(self, job: Job, head: dict[str, Any]) -> None:
+        if head["grader"]["cached"] or head["failure_kind"]:
             return
-        suite, seconds = job.suite.id, facts["timing"]["graded_seconds"]
+        suite, seconds = job.suite.id, head["timing"]["graded_seconds"]
         pace = self._paces.get(suite)
         if pace is None:
             pace = self._paces[suite] = Pace(suite, len(job.suite.tests))
@@ -218,18 +212,18 @@ class Book:
         if seconds > pace.longest_seconds:
             pace.longest_seconds = seconds
 
-    def _keep(self, job: Job, answer: bytes, facts: dict[str, Any], when: float) -> None:
+    def _keep(self, job: Job, answer: Answer, when: float) -> None:
         self._number += 1
-        suite, program, head = job.suite, job.body, None
+        suite, program, grade, facts = job.suite, job.body, answer.body, None
         if len(program) > LARGE_BYTES:
             program = b""
-        if len(answer) > LARGE_BYTES:
-            answer, head = b"", _head(facts)
-        size = len(program) + len(answer) + OWN_BYTES
+        if len(grade) > LARGE_BYTES:
+            grade, facts = b"", _facts(answer.head)
+        size = len(program) + len(grade) + OWN_BYTES
         entry = Entry(
-            self._number, when, job.id, job.client, job.labels, suite.id, len(suite.tests), program, answer, size, head
+            self._number, when, job.id, job.client, job.labels, suite.id, len(suite.tests), program, grade, size, facts
         )
-        page = self._pages.get(facts["verdict"], self._faulty)
+        page = self._pages.get(answer.head["verdict"], self._faulty)
         page.append(entry)
         self._bytes += size
         self._suites.use(suite)
@@ -272,14 +266,14 @@ class _Suites:
         return self._bodies.get(suite_id)
 
 
-def _head(facts: dict[str, Any]) -> dict[str, Any]:
-    timing, grader = facts["timing"], facts["grader"]
+def _facts(head: dict[str, Any]) -> dict[str, Any]:
+    timing, grader = head["timing"], head["grader"]
     return {
-        "verdict": facts["verdict"],
-        "reward": facts["reward"],
-        "passed": facts["passed"],
-        "total": facts["total"],
-        "failure_kind": facts["failure_kind"],
+        "verdict": head["verdict"],
+        "reward": head["reward"],
+        "passed": head["passed"],
+        "total": head["total"],
+        "failure_kind": head["failure_kind"],
         "queued_seconds": timing["queued_seconds"],
         "graded_seconds": timing["graded_seconds"],
         "cached": grader["cached"],

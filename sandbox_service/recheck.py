@@ -74,7 +74,7 @@ class RecheckedQueue(Wrapper):
         def answered(first: asyncio.Future[Answer]) -> None:
             if self._closing or not _is_said(first) or not _may_be_repeated(first.result()):
                 return
-            task = asyncio.get_running_loop().create_task(self._again(job, first.result().facts["verdict"]))
+            task = asyncio.get_running_loop().create_task(self._again(job, first.result().head["verdict"]))
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
 
@@ -103,7 +103,7 @@ class RecheckedQueue(Wrapper):
             if ticket is not None:
                 ticket.release()
             if _is_said(second) and not second.result().is_fault:
-                self._compare(job, verdict, second.result().facts["verdict"])
+                self._compare(job, verdict, second.result().head["verdict"])
 
         return answered
 
@@ -121,4 +121,4 @@ def _is_said(answer: asyncio.Future[Answer]) -> bool:
 
 
 def _may_be_repeated(answer: Answer) -> bool:
-    return answer.is_lasting and not answer.facts["grader"]["cached"]
+    return answer.is_lasting and not answer.head["grader"]["cached"]

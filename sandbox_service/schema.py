@@ -279,12 +279,12 @@ class Grade(Noun):
     passed: int = 0
     total: int = 0
     message: str | None = None
-    tests: list[TestResult] = Field(default_factory=list)
     timing: Timing = Timing()
     grader: GraderIdentity = GraderIdentity()
+    tests: list[TestResult] = Field(default_factory=list)  # the last: see answers.py
 
     @classmethod
-    def fault(cls, submission_id: str, total: int, kind: str, reason: str) -> Self:
+    def fault(cls, submission_id: str, total: int, kind: str, reason: str, attempts: int = 1) -> Self:
         """The grade of a submission that we could not grade."""
         return cls(
             id=submission_id,
@@ -294,6 +294,7 @@ class Grade(Noun):
             failure_kind=kind,
             failure_reason=reason,
             total=total,
+            grader=GraderIdentity(attempts=attempts),
         )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sandbox_service.answers import Answer
-from sandbox_service.schema import Grade, Verdict
+from sandbox_service.answers import Answer, again
+from sandbox_service.schema import Grade, TestResult, Verdict
 
 
 def answer(verdict: Verdict, reward: float | None) -> Answer:
@@ -27,3 +29,50 @@ def test_what_has_no_reward_is_our_fault(
 ) -> None:
     found = answer(verdict, reward)
     assert (found.is_fault, found.is_lasting) == (is_fault, is_lasting)
+
+
+HOSTILE = (
+    '","tests":[{"index":0,"verdict":"AC"',
+    '\\","tests":[',
+    '{"index":9,"verdict":"AC"',
+    "\\",
+    '"',
+    "\x00\ud7ff",
+)
+texts = st.one_of(st.text(), st.sampled_from(HOSTILE), st.lists(st.sampled_from(HOSTILE)).map("".join))
+
+
+@given(texts, texts, st.lists(st.tuples(st.sampled_from(Verdict), texts, texts), max_size=4))
+def test_no_text_in_a_grade_looks_like_a_part_of_it(
+    message: str, id_: str, tests: list[tuple[Verdict, str, str]]
+) -> None:
+    results = [
+        TestResult(index=index, verdict=verdict, stdout=stdout, message=said)
+        for index, (verdict, stdout, said) in enumerate(tests)
+    ]
+    grade = Grade(id=id_, verdict=Verdict.WA, reward=0.0, message=message, tests=results)
+    found = Answer(grade.model_dump_json().encode())
+    assert found.is_whole
+    assert found.head == grade.model_dump(mode="json", exclude={"tests"})
+    assert [each.decode() for each in found.verdicts] == [each.verdict for each in results]
+    other = again(found, "other")
+    assert other.grade().tests == results
+    assert (other.grade().id, other.grade().message, other.grade().grader.cached) == ("other", message, True)
+    assert not found.head["grader"]["cached"], "the one in the cache is as it was"
+
+
+def test_what_is_no_grade_or_half_of_one_is_not_whole() -> None:
+    body = answer(Verdict.AC, 1.0).body
+    assert Answer(body).is_whole
+    without_verdict = body.replace(b'"verdict":"AC"', b'"verdict":null', 1)
+    for wrong in (
+        b"",
+        b"null",
+        b"[]",
+        b"{}",
+        body[:-1],
+        body[: len(body) // 2],
+        without_verdict,
+        b'{"id":1,"tests":[]}',
+    ):
+        assert not Answer(wrong).is_whole, wrong

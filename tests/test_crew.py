@@ -232,6 +232,6 @@ def test_an_answer_that_was_under_way_when_it_was_cancelled_is_an_answer() -> No
         books.slots[0].finish("WA")
         answer = books.done["a"]
         assert answer is not None
-        assert answer.facts["verdict"] == "WA"
+        assert answer.head["verdict"] == "WA"
 
     run(scenario, slots=1)

@@ -16,11 +16,11 @@ from prometheus_client import CollectorRegistry
 from sandbox_service import suites
 from sandbox_service.answers import Answer
 from sandbox_service.errors import ProctorError, QueueFull, Unavailable
-from sandbox_service.metrics import MeteredQueue
 from sandbox_service.queues.base import PRIORITIES, Depth, Job, JobQueue, Ticket, job_of
 from sandbox_service.queues.wrapper import Wrapper
+from sandbox_service.recent import RecordedQueue
 from sandbox_service.recheck import RecheckedQueue
-from sandbox_service.schema import Grade, StdinTest, Submission, Verdict
+from sandbox_service.schema import Grade, GraderIdentity, StdinTest, Submission, Verdict
 from tests.conftest import running_service
 
 HANG_GUARD_SECONDS = 20.0
@@ -70,9 +70,9 @@ class FakeQueue:
         """Answer what came as the index-th, and let everybody hear of it."""
         ticket = self.tickets[index]
         reward = None if verdict == "IE" else float(verdict == "AC")
-        grade = Grade(id=ticket.id, verdict=Verdict(verdict), reward=reward).model_dump(mode="json")
-        grade["grader"]["cached"] = cached
-        ticket.answer.set_result(Answer.of(grade))
+        identity = GraderIdentity(cached=cached)
+        grade = Grade(id=ticket.id, verdict=Verdict(verdict), reward=reward, grader=identity)
+        ticket.answer.set_result(Answer(grade.model_dump_json().encode()))
         await settle()
 
 
@@ -277,7 +277,7 @@ def test_a_refusal_of_the_second_submission_is_nobodys_trouble(
         [ticket] = await world.submit("a")
         world.below.refusal = refusal
         await world.below.answer(0, "AC")
-        assert ticket.answer.result().facts["verdict"] == "AC"
+        assert ticket.answer.result().head["verdict"] == "AC"
         assert world.second == []
 
     play(scenario)
@@ -363,7 +363,7 @@ def test_what_is_not_of_its_business_is_passed_on() -> None:
     assert asked == list(CALLS.items())
     methods = {name for name in vars(JobQueue) if not name.startswith("_")}
     assert set(CALLS) == methods
-    for wrapper in (RecheckedQueue, MeteredQueue):
+    for wrapper in (RecheckedQueue, RecordedQueue):
         assert issubclass(wrapper, Wrapper)
 
 

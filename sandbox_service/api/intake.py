@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Self
 
 import orjson
@@ -20,6 +20,7 @@ from sandbox_service.suites import Suite
 FindSuite = Callable[[str], Awaitable[Suite | None]]
 
 OWN = frozenset({"code", "completion", "id"})  # what each of a batch's submissions says for itself
+ID_BYTES = 12  # of chance: no two are ever the same
 LONG_ID = 64  # one that is longer may be too long
 
 _TESTS = TypeAdapter(list[TestCase])
@@ -33,6 +34,7 @@ class Intake:
         self._find_suite = find_suite
         self._key = key
         self._suites: dict[str, Suite] = {}  # of this request, so that a group's suite is looked up once
+        self._names = _names(1)
         self._uncharged: set[str] = set()  # those that came with it: the first submission of a group pays for its suite
 
     async def one(self, body: bytes, *, keep: bool = False) -> Job:
@@ -48,9 +50,10 @@ class Intake:
             )
         defaults = self._once(batch.defaults)
         jobs: list[Job] = []
+        self._names = _names(len(batch.submissions))
         pattern: _Pattern | None = None
         for index, given in enumerate(batch.submissions):
-            job = pattern.job(given) if pattern else None
+            job = pattern.job(given, self._names) if pattern else None
             if job is None:
                 job = await self._merged(index, defaults, given)
                 pattern = pattern or _Pattern.of(job, defaults, given)
@@ -101,7 +104,7 @@ class Intake:
         if submission.mode is not None:
             changes |= modes.replaced(submission.mode, given | changes.keys())
         if not submission.id:
-            changes["id"] = secrets.token_hex(16)
+            changes["id"] = next(self._names)
         complete = submission.model_copy(update=changes)
         self._check(complete, suite)
         own_bytes = len(suite.body) if suite.id in self._uncharged else 0
@@ -148,15 +151,23 @@ class _Pattern:
         before, program, after = job.body.partition(_field(name, given[name]))
         return cls(job, name, before, after) if program else None
 
-    def job(self, given: Mapping[str, Any]) -> Job | None:
-        """The job of another one; None if it may be otherwise, or wrong."""
+    def job(self, given: Mapping[str, Any], names: Iterator[str]) -> Job | None:
+        """The job of another one, by its id or the next of these; None if it may be otherwise, or wrong."""
         program, id_ = given.get(self._name), given.get("id", "")
         if not isinstance(program, str) or not isinstance(id_, str) or len(given) != 1 + ("id" in given):
             return None
         if len(id_) > LONG_ID:
             return None
         body = b"".join((self._before, _field(self._name, program), self._after))
-        return self._like.like(id_ or secrets.token_hex(16), body)
+        return self._like.like(id_ or next(names), body)
+
+
+def _names(at_once: int) -> Iterator[str]:
+    """Ids that nobody can guess, without end; to make many at once is quicker."""
+    width = 2 * ID_BYTES
+    while True:
+        drawn = secrets.token_hex(ID_BYTES * at_once)
+        yield from (drawn[at : at + width] for at in range(0, len(drawn), width))
 
 
 def _field(name: str, text: str) -> bytes:

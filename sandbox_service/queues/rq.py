@@ -55,6 +55,8 @@ LAST_SECONDS = 0.002  # for each that is still waited for: the last few need not
 class _Waited:
     """A submission that somebody here waits for, or that is kept for whoever asks."""
 
+    __slots__ = ("answer", "id", "is_due", "is_known", "job", "keep", "looked", "sent", "since", "waiters")
+
     def __init__(self, job_id: str, job: Job | None, keep: bool) -> None:
         self.id = job_id
         self.job = job  # None: it was taken by another process
@@ -344,7 +346,7 @@ class RqQueue:
 
     def _heard(self, submission_id: str, answer: Answer) -> float:
         """As `_arrived`, for what the stream says."""
-        kind = answer.facts["failure_kind"]
+        kind = answer.head["failure_kind"]
         if kind == "cancelled" and self._told.pop(submission_id, None) is not None:
             return 0.0
         waited = self._waited.get(submission_id)
@@ -361,8 +363,7 @@ class RqQueue:
         waited = self._waited.pop(submission_id, None)
         if waited is None or waited.answer.done():
             return 0.0
-        facts = answer.facts
-        self._estimate.learn(facts["timing"]["graded_seconds"], len(facts["tests"]))
+        self._estimate.learn(answer.head["timing"]["graded_seconds"], len(answer.verdicts))
         waited.answer.set_result(answer)
         return time.monotonic() - waited.since
 

@@ -13,17 +13,26 @@ from sandbox_service import recent
 from sandbox_service.answers import Answer
 from sandbox_service.api.recent import MOST_TESTS, SHOWN, asks, details, worth_showing
 from sandbox_service.errors import Unavailable
+from sandbox_service.journal import MOST_UNREAD, MOST_UNREAD_BYTES, Journal, Passed
 from sandbox_service.queues.base import Job, JobQueue
-from sandbox_service.recent import BUCKET_SECONDS, MOST_BYTES, MOST_OF_A_VERDICT, MOST_UNSETTLED, Book, RecordedQueue
+from sandbox_service.recent import BUCKET_SECONDS, MOST_BYTES, MOST_OF_A_VERDICT, Book, RecordedQueue
 from sandbox_service.schema import AssertTest, CallTest, Grade, GraderIdentity, StdinTest, TestResult, Verdict
 from tests.pages.world import grade, job
 
 NOON = 1_800_000_000.0
 
 
-def note(book: Book, given: Job, found: Grade, when: float = NOON) -> Answer:
+class BookOfItsOwn(Book):
+    """One that alone reads its journal."""
+
+    def __init__(self) -> None:
+        self.journal = Journal()
+        super().__init__(self.journal)
+
+
+def note(book: BookOfItsOwn, given: Job, found: Grade, when: float = NOON) -> Answer:
     answer = Answer(found.model_dump_json().encode())
-    book.note(given, answer, when)
+    book.journal.note(Passed(given, answer, when, 0.0))
     return answer
 
 
@@ -38,7 +47,7 @@ def kept_bytes(book: Book) -> int:
 
 
 def test_the_last_of_each_verdict_are_kept_the_last_one_first() -> None:
-    book = Book()
+    book = BookOfItsOwn()
     note(book, job("rare"), grade("rare", "IE", failure_kind="sandbox"))
     for number in range(3 * MOST_OF_A_VERDICT):
         note(book, job(f"a{number}"), grade(f"a{number}"))
@@ -50,7 +59,7 @@ def test_the_last_of_each_verdict_are_kept_the_last_one_first() -> None:
 
 @pytest.mark.parametrize("share", ["programs", "suites of their own", "answers"])
 def test_however_large_it_all_is_it_is_bounded(share: str) -> None:
-    book, large = Book(), "x" * 900_000
+    book, large = BookOfItsOwn(), "x" * 900_000
     for number in range(60):
         tests = [StdinTest(output=f"{number}{large}")] if share == "suites of their own" else None
         given = job(f"{number}", tests, code=large) if share == "programs" else job(f"{number}", tests)
@@ -62,7 +71,7 @@ def test_however_large_it_all_is_it_is_bounded(share: str) -> None:
 
 
 def test_a_suite_that_many_share_is_counted_once_and_goes_with_the_last_of_them() -> None:
-    book, suite = Book(), [StdinTest(output="x" * 900_000)]
+    book, suite = BookOfItsOwn(), [StdinTest(output="x" * 900_000)]
     shared = [job(f"{number}", suite) for number in range(40)]
     for given in shared:
         note(book, given, grade(given.id))
@@ -75,7 +84,7 @@ def test_a_suite_that_many_share_is_counted_once_and_goes_with_the_last_of_them(
 
 
 def test_of_what_is_too_large_its_head_is_kept() -> None:
-    book, large = Book(), "x" * (recent.LARGE_BYTES + 1)
+    book, large = BookOfItsOwn(), "x" * (recent.LARGE_BYTES + 1)
     given = job("large", [StdinTest(output=large)], code=large)
     note(book, given, grade("large", "WA", 0.01, TestResult(index=0, verdict=Verdict.WA, stdout=large)))
     [entry] = book.entries()
@@ -85,17 +94,17 @@ def test_of_what_is_too_large_its_head_is_kept() -> None:
 
 
 def test_what_waits_to_be_settled_is_bounded_too() -> None:
-    book = Book()
-    answers = [note(book, job(f"{number}"), grade()) for number in range(MOST_UNSETTLED - 1)]
-    assert all(answer._facts is None for answer in answers), "not even read while nobody looks"
+    book = BookOfItsOwn()
+    answers = [note(book, job(f"{number}"), grade()) for number in range(MOST_UNREAD - 1)]
+    assert all(answer._head is None for answer in answers), "not even read while nobody looks"
     note(book, job("one more"), grade())
-    assert all(answer._facts is not None for answer in answers)
-    large = note(book, job("large", code="x" * recent.LARGE_BYTES), grade())
-    assert large._facts is not None
+    assert all(answer._head is not None for answer in answers)
+    large = note(book, job("large", code="x" * MOST_UNREAD_BYTES), grade())
+    assert large._head is not None
 
 
 def test_a_key_is_of_one_book_only() -> None:
-    books = [Book(), Book()]
+    books = [BookOfItsOwn(), BookOfItsOwn()]
     for book in books:
         note(book, job("same"), grade("same"))
     [entry] = books[0].entries()
@@ -106,7 +115,7 @@ def test_a_key_is_of_one_book_only() -> None:
 
 
 def test_buckets_hold_what_was_answered_in_their_seconds() -> None:
-    book = Book()
+    book = BookOfItsOwn()
     for when, verdict, cached in (
         (0, "AC", False),
         (1, "WA", True),
@@ -126,14 +135,14 @@ def test_buckets_hold_what_was_answered_in_their_seconds() -> None:
 
 
 def test_old_buckets_go() -> None:
-    book = Book()
+    book = BookOfItsOwn()
     for number in range(recent.BUCKETS + 20):
         note(book, job("x"), grade(), NOON + number * BUCKET_SECONDS)
     assert len(list(book.buckets(0))) == recent.BUCKETS
 
 
 def test_the_slowest_suites_are_those_with_the_greatest_mean() -> None:
-    book = Book()
+    book = BookOfItsOwn()
     quick, slow, never = ([StdinTest(output=name)] for name in ("quick", "slow", "never"))
     for seconds in (0.1, 0.3):
         note(book, job("q", quick), grade("q", "AC", seconds))
@@ -149,7 +158,7 @@ def test_the_slowest_suites_are_those_with_the_greatest_mean() -> None:
 
 def test_suites_that_are_not_used_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recent, "MOST_SUITES", 2)
-    book = Book()
+    book = BookOfItsOwn()
     for name in ("a", "b", "a", "c"):
         note(book, job(name, [StdinTest(output=name)]), grade())
     assert {pace.suite for pace in book.slowest(9)} == {job(name, [StdinTest(output=name)]).suite.id for name in "ac"}
@@ -157,11 +166,11 @@ def test_suites_that_are_not_used_are_forgotten(monkeypatch: pytest.MonkeyPatch)
 
 def test_an_answer_costs_next_to_nothing_while_nobody_looks() -> None:
     """Measured at 2 µs; the bound is that of a machine with much else to do."""
-    book, given, facts = Book(), job("x"), grade().model_dump(mode="json")
-    answers = [Answer.of(facts) for _ in range(5000)]
+    book, given, body = BookOfItsOwn(), job("x"), grade().model_dump_json().encode()
+    answers = [Answer(body) for _ in range(5000)]
     began = time.process_time()
     for answer in answers:
-        book.note(given, answer, NOON)
+        book.journal.note(Passed(given, answer, NOON, 0.0))
     assert (time.process_time() - began) / len(answers) < 50e-6
 
 
@@ -238,7 +247,7 @@ def test_of_many_tests_those_that_failed_are_shown_first_of_all() -> None:
 
 
 def test_one_submission_shows_each_test_beside_what_it_should_have_said() -> None:
-    book, long = Book(), "z" * 9999
+    book, long = BookOfItsOwn(), "z" * 9999
     tests = [StdinTest(input="a", output="b"), StdinTest(input="c", output="d")]
     found = TestResult(index=1, verdict=Verdict.WA, stdout=long, message="m", stderr="e")
     given = job("one", tests, code="print(1)", labels={"client": "anna"}, checker={"type": "exact"})
@@ -258,7 +267,7 @@ def test_one_submission_shows_each_test_beside_what_it_should_have_said() -> Non
 
 
 def test_a_result_of_no_test_of_the_suite_is_shown_without_one() -> None:
-    book = Book()
+    book = BookOfItsOwn()
     given = job("one")
     note(book, given, grade("one", "WA", 0.01, TestResult(index=7, verdict=Verdict.WA)))
     assert "expected" not in details(book.entries()[0], given.suite.tests)["tests"][0]

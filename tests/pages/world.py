@@ -16,7 +16,8 @@ from prometheus_client import CollectorRegistry
 from sandbox_service import suites
 from sandbox_service.answers import Answer
 from sandbox_service.api import app
-from sandbox_service.metrics import MeteredQueue
+from sandbox_service.journal import Passed
+from sandbox_service.metrics import Metrics
 from sandbox_service.queues.base import Job, job_of
 from sandbox_service.queues.local import LocalQueue
 from sandbox_service.recent import RecordedQueue
@@ -49,7 +50,8 @@ class Stage:
     async def _opened(self, registry: CollectorRegistry) -> AsyncIterator[RecordedQueue]:
         self.loop = asyncio.get_running_loop()
         local = LocalQueue(cast(SlotFactory, self._slot), 2, self._settings.bounds)
-        self.queue = RecordedQueue(MeteredQueue(RecheckedQueue(local, 0.0, registry), registry))
+        self.queue = RecordedQueue(RecheckedQueue(local, 0.0, registry))
+        Metrics(local, self.queue.journal, registry)
         try:
             yield self.queue
         finally:
@@ -84,7 +86,7 @@ class Stage:
 
         async def note() -> None:
             for job, grade in grades:
-                self.queue.book.note(job, Answer(grade.model_dump_json().encode()), time.time())
+                self.queue.journal.note(Passed(job, Answer(grade.model_dump_json().encode()), time.time(), 0.0))
 
         self.soon(note())
 

@@ -1059,7 +1059,7 @@ def test_a_cached_answer_may_be_asked_for_again_but_its_id_not_be_reused(kind: s
         await world.grade(made("a", "same"))
         first = await world.raw(await world.take(made("b", "same")))
         assert orjson.loads((await world.raw(await world.take(made("b", "same")))).body)["id"] == "b"
-        assert first.facts["grader"]["cached"]
+        assert first.head["grader"]["cached"]
         with pytest.raises(IdReused):
             await world.take(made("b", "other"))
 

@@ -28,6 +28,6 @@ def test_the_last_do_not_wait_for_others(monkeypatch: pytest.MonkeyPatch, slots:
                 tickets = await fleet.world.submit(*(made(f"{round_}.{each}") for each in range(MANY)))
                 answers = [asyncio.shield(ticket.answer) for ticket in tickets]
                 for answer in await asyncio.wait_for(asyncio.gather(*answers), HANG_GUARD_SECONDS):
-                    assert answer.facts["verdict"] == Verdict.AC
+                    assert answer.head["verdict"] == Verdict.AC
 
     asyncio.run(scenario())

@@ -139,10 +139,10 @@ class Desk:
                 place = (held.job.client, held.job.digest)
                 held.job = replace(held.job, id=self._lingering.pop(place, held.job.id))
             answer = await self._answer(held.job, held)
-            facts = answer.facts
-            if not answer.is_fault or facts["failure_kind"] in HOPELESS:
+            head = answer.head
+            if not answer.is_fault or head["failure_kind"] in HOPELESS:
                 break
-            held.reason = f"{facts['failure_kind']}: {facts['failure_reason']}"
+            held.reason = f"{head['failure_kind']}: {head['failure_reason']}"
         return answer.grade()
 
     async def _answer(self, job: Job, held: _Held) -> Answer:
