@@ -54,7 +54,7 @@ REAPER = "reaper"
 
 MOST_ENTRIES = 512  # for each call: Redis does nothing else meanwhile
 MOST_STEPS = 256
-MOST_REPLIES = 512
+MOST_REPLIES = 64  # with up to 16 answers each
 MOST_RETRY_SECONDS = 60.0
 MICROSECONDS = 1_000_000  # costs are counted in whole microseconds, so that the books do not drift
 
@@ -336,7 +336,7 @@ class Ledger:
         return bool(await self._scripts.run("replies", [api, self._reply_seconds]))
 
     async def replies(self, api: str, last: str, wait_seconds: float) -> list[Reply]:
-        """At most 512 answers after `last`, waiting for the first. What is not after `last` is forgotten."""
+        """At most 1,024 answers after `last`, waiting for the first. What is not after `last` is forgotten."""
         key = f"{self._name}:rep:{api}"
         block = round(wait_seconds * 1000) or None  # 0 would be for ever
         pipe = self._redis.pipeline(transaction=False)
@@ -345,8 +345,9 @@ class Ledger:
         pipe.xread({key: last}, count=MOST_REPLIES, block=block)
         found = (await pipe.execute())[-1]
         return [
-            Reply(stream_id.decode(), fields.get(b"i", b"").decode(errors="replace"), fields.get(b"a", b"")[_PREFIX:])
+            Reply(stream_id.decode(), id_.decode(errors="replace"), answer[_PREFIX:])
             for stream_id, fields in _only_stream(found)
+            for id_, answer in fields.items()
         ]
 
     # --- suites

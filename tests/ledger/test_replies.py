@@ -8,6 +8,7 @@ import time
 import pytest
 from redis.asyncio import Redis
 
+from sandbox_service.ledger.entries import Finish
 from sandbox_service.ledger.ledger import Ledger
 from tests.ledger.fleet import all_replies, claim, entries, entry, ids, run, submit
 from tests.redis_server import RedisServer
@@ -32,16 +33,39 @@ async def test_answers_are_read_in_order_and_forgotten_when_the_next_are_read(le
     assert await redis.xlen("test:rep:api") == 2  # the last that was read, and what it did not yet confirm
 
 
-async def test_at_most_512_come_at_once(ledger: Ledger) -> None:
+async def test_answers_to_several_go_to_each_together(ledger: Ledger, redis: Redis) -> None:
+    await ledger.open_replies("api")
+    await ledger.open_replies("other")
+    await ledger.register("w", {}, 4)
+    await submit(ledger, *entries("a", 40))
+    await submit(ledger, *entries("b", 3), api="other")
+    await submit(ledger, *entries("a", 2), api="other")
+    await run(ledger, "w", await claim(ledger, "w", 64, 64, 64))
+    assert ids(await all_replies(ledger)) == ids(entries("a", 40))
+    assert sorted(ids(await all_replies(ledger, "other"))) == sorted(ids(entries("a", 2) + entries("b", 3)))
+    assert (await redis.xlen("test:rep:api"), await redis.xlen("test:rep:other")) == (3, 1)
+
+
+async def test_a_long_answer_is_the_last_of_its_reply(ledger: Ledger, redis: Redis) -> None:
     await ledger.open_replies("api")
     await ledger.register("w", {}, 4)
-    await submit(ledger, *entries("a", 600))
+    await submit(ledger, *entries("a", 3))
+    claims = await claim(ledger, "w")
+    await ledger.settle("w", [Finish(each.id, b"x" * 70_000) for each in claims])
+    assert [len(each.answer) for each in await all_replies(ledger)] == [70_000] * 3
+    assert await redis.xlen("test:rep:api") == 3
+
+
+async def test_at_most_1024_come_at_once(ledger: Ledger) -> None:
+    await ledger.open_replies("api")
+    await ledger.register("w", {}, 4)
+    await submit(ledger, *entries("a", 1100))
     while claims := await claim(ledger, "w"):
         await run(ledger, "w", claims)
     first = await all_replies(ledger)
     rest = await ledger.replies("api", first[-1].stream_id, 0.0)
-    assert (len(first), len(rest)) == (512, 88)
-    assert ids(first + rest) == ids(entries("a", 600))
+    assert (len(first), len(rest)) == (1024, 76)
+    assert ids(first + rest) == ids(entries("a", 1100))
 
 
 @pytest.mark.parametrize("protocol", [2, 3])

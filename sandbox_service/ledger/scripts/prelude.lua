@@ -14,7 +14,8 @@ local WORKER, WORKERS, SLOTS = PREFIX .. 'worker:', PREFIX .. 'workers', PREFIX 
 local BEATS = PREFIX .. 'beats'  -- of all workers in one place: whoever reaps reads them often, and nothing else
 local HELD, STARTED, CANCEL = PREFIX .. 'held:', PREFIX .. 'started:', PREFIX .. 'cancel:'
 local REAPER = 'reaper'  -- holds what is lost until that is answered; not a worker
-local MOST_REPLIES = '100000'  -- as text: to write a number of Lua's, Redis takes longer than one would think
+local MOST_REPLIES = '10000'  -- as text: to write a number of Lua's, Redis takes longer than one would think
+local MOST_IN_REPLY, LONG = 16, 65536  -- answers in one reply; bytes of one that nothing follows
 local MOST_SWEPT = 4096  -- tombstones that one call looks at in one list
 
 -- Seconds, by the only clock that all share.
@@ -53,6 +54,15 @@ local function account(client, count, bytes, cost)
   end
 end
 
+-- What goes to API processes: the fields of each one's next reply, ids and answers in turn.
+
+local replies = {}
+
+local function reply(api)
+  try('XADD', REPLIES .. api, 'NOMKSTREAM', 'MAXLEN', '~', MOST_REPLIES, '*', unpack(replies[api]))
+  replies[api] = nil
+end
+
 local function tally(what, count)
   tallies[what] = (tallies[what] or 0) + count
 end
@@ -76,6 +86,9 @@ local function close_client(client, line)
 end
 
 local function close_books()
+  for api in pairs(replies) do
+    reply(api)
+  end
   if #gone > 0 then
     call('ZREM', PENDING, unpack(gone))
   end
@@ -248,13 +261,19 @@ local function hand_back(id, sub, cancelled)
   end
 end
 
--- Remembers an answer and sends it to all who wait. All answers are stored in one form: a flag (G for a grade, C for one
+-- Remembers an answer and sends it, with others, to all who wait. All answers are stored in one form: a flag (G for a grade, C for one
 -- that was made for another id, F for a fault), the 16 bytes of the digest (unless it is a fault), the answer. The client
 -- makes it, for long strings are dear in Lua.
 local function publish(id, sub, answer, seconds)
   call('SET', RES .. id, answer, 'EX', seconds)
   for api in string.gmatch(sub.apis, '[^ ]+') do
-    try('XADD', REPLIES .. api, 'NOMKSTREAM', 'MAXLEN', '~', MOST_REPLIES, '*', 'i', id, 'a', answer)
+    local fields = replies[api] or {}
+    replies[api] = fields
+    fields[#fields + 1] = id
+    fields[#fields + 1] = answer
+    if #fields >= 2 * MOST_IN_REPLY or #answer > LONG then
+      reply(api)
+    end
   end
 end
 

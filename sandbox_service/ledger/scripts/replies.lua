@@ -4,7 +4,7 @@
 local key = REPLIES .. ARGV[2]
 local there = call('EXISTS', key)
 if there == 0 then
-  call('XADD', key, '*', 'i', '', 'a', '')
+  call('XADD', key, '*', '', '')
   call('XTRIM', key, 'MAXLEN', 0)  -- an empty stream stays
 end
 call('EXPIRE', key, ARGV[3])
