@@ -40,7 +40,7 @@ AHEAD = 4  # submissions for each slot, those in work included: with fewer, more
 LEAST_AHEAD = 8
 GHOST_SECONDS = 5.0
 MOST_SUITES = 10_000
-MOST_GATHERING_SECONDS = 0.05  # so late it may be known what we begin, see decision 13
+MOST_GATHERING_SECONDS = 0.2  # so late it may be known what we begin, see decision 13
 STEPS_OF_ONE = 2  # submission: its beginning and its end
 SHARE_TO_MEET = 0.3  # of a pause at most, its end, in which one is likely to come: it takes all with it
 SHORT_SECONDS = 0.01  # a pause of so long is not worth cutting short
@@ -71,6 +71,7 @@ class Worker:
         self._due_from = self._due_by = 0.0  # the next step from then on takes all with it; by then they go anyhow
         self._age = NEVER  # of the youngest that was answered and not yet handed in
         self._has_room = asyncio.Event()
+        self._most_held = LEAST_AHEAD  # with fewer there is room
         self._stopping = False
         self._refused = 0
         self._looked = 0.0
@@ -165,7 +166,8 @@ class Worker:
     async def _room(self) -> None:
         while not self._stopping:
             slots = self._crew.ready
-            if slots and self._crew.held < max(AHEAD * slots, LEAST_AHEAD):
+            self._most_held = max(AHEAD * slots, LEAST_AHEAD)
+            if slots and self._crew.held < self._most_held:
                 return
             self._has_room.clear()
             with suppress(TimeoutError):
@@ -233,7 +235,8 @@ class Worker:
             self._age = min(self._age, time.monotonic() - task.taken)
         if not self._tasks and self._pause > SHORT_SECONDS:
             self._is_due.set()  # this was the last of many: nothing more will come to go with it
-        self._has_room.set()
+        if self._crew.held < self._most_held:
+            self._has_room.set()
 
     def crew_failed(self) -> None:
         """See crew.Owner. What was claimed goes to another worker."""
