@@ -16,9 +16,9 @@ from sandbox_service.suites import Suite
 PRIORITIES = ("high", "normal", "low")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Job:
-    """A submission as it waits: what is to be computed, for whom, and how urgent it is.
+    """A submission as it waits: what is to be computed, for whom, and how urgent it is. Nobody changes one.
 
     `body` is the submission's JSON without its id, tests and labels, so that equal bodies are equal work.
     `client`: whose turn it takes. `keep`: it is computed though nobody waits for it. `own_bytes`: of its suite, if that
