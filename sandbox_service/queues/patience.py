@@ -18,7 +18,8 @@ T = TypeVar("T")
 
 RETRY_SECONDS = 0.25
 PATIENCE_SECONDS = 15.0
-PASSING = re.compile("(^|caused error: )(MISCONF|LOADING|READONLY|BUSY|MASTERDOWN|NOREPLICAS|OOM)")
+# at the beginning, or where the client tells of a command in a pipeline: with the arguments of the error, as a tuple
+PASSING = re.compile(r"(^|caused error: \W*)(MISCONF|LOADING|READONLY|BUSY|MASTERDOWN|NOREPLICAS|OOM)")
 PASSING_KINDS = (OutOfMemoryError, ReadOnlyError, MasterDownError)  # whose messages the client takes the first word off
 
 
