@@ -1,4 +1,14 @@
-"""The cases of check.sh: what a container is given, what must come of it, and what did.
+"""Does the jail hold in a real container, and does the service refuse to grade where it does not?
+
+    sudo .venv/bin/python -m tests.container.cases [CASE…]    about three minutes; the first time some more, for images
+
+The service's image is built (see images.py) and started in containers that lack now this and now that. For each case
+there is a line: whether /readyz was 200 or 503, the reason it gave, and what became of a right program. Where the
+service is ready, some of the attacks of tests/attacks are tried as well. The exit status is 0 if every case came out
+as expected. Ports 8300 to 8399 of the machine are used, one at a time.
+
+Not shown: AppArmor and SELinux, unless the machine's kernel has them and podman uses them; Docker itself (its filter's
+one difference that matters, no pivot_root, is imitated); rootless podman; cgroup limits; other architectures.
 
 A service that is ready must accept a right program and pay no attack. One that is not must say 503 and why, and must
 answer a grading request with 503 too, soon: not a verdict, and not silence.
@@ -19,17 +29,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(REPOSITORY))
+from tests import corpus
+from tests.container import images
+from tests.http import Client
 
-from tests import corpus  # noqa: E402
-from tests.http import Client  # noqa: E402
-
-PODMAN = ("podman", "--cgroup-manager", "cgroupfs")
-# the limits are for machines that may not raise their own, where podman's defaults are refused
-RUN = ("run", "--detach", "--runtime", "runc", "--network", "host", "--ulimit", "nofile=1024:1024",
-       "--ulimit", "nproc=1000:1000", "--env", "PYTHONPATH=/opt/service:/opt/dependencies",
-       "--env", "PYTHONSAFEPATH=1", "--env", "SANDBOX_SLOTS=1")  # fmt: skip
+RUN = ("run", "--detach", "--network", "host", "--env", "SANDBOX_HOST=127.0.0.1", "--env", "SANDBOX_SLOTS=1")
 FIRST_PORT, LAST_PORT = 8300, 8399
 START_SECONDS = 60.0
 ANSWER_SECONDS = 5.0
@@ -144,14 +148,16 @@ def write_stand_ins(folder: Path) -> None:
 
 
 @contextmanager
-def container(case: Case, image: str, service: str, folder: Path, port: int) -> Iterator[str]:
+def container(case: Case, folder: Path, port: int) -> Iterator[str]:
     """A container in which the service starts; its name."""
     name = f"proctor-check-{port}"
-    volumes = ("--volume", f"{service}:/opt/service:ro", "--volume", f"{folder}:/check:ro")
-    command = ("python3", "-m", "sandbox_service.cli", "serve", "--port", str(port))
+    volume = ("--volume", f"{folder}:/check:ro")
+    command = ("serve", "--port", str(port))
     remove(name)
     subprocess.run(
-        [*PODMAN, *RUN, "--name", name, *volumes, *case.options, image, *command], capture_output=True, check=True
+        ["podman", *RUN, "--name", name, *volume, *case.options, images.SERVICE, *command],
+        capture_output=True,
+        check=True,
     )
     try:
         yield name
@@ -161,7 +167,7 @@ def container(case: Case, image: str, service: str, folder: Path, port: int) -> 
 
 def remove(name: str) -> None:
     """End the container, if there is one. Podman sometimes fails at the first attempt and says nothing of use."""
-    command = [*PODMAN, "rm", "--force", "--ignore", "--time", "2", name]
+    command = ["podman", "rm", "--force", "--ignore", "--time", "2", name]
     for _ in range(3):
         if subprocess.run(command, capture_output=True, check=False).returncode == 0:
             return
@@ -188,14 +194,14 @@ def wait(client: Client, name: str) -> tuple[int, list[str]]:
 def running(name: str) -> bool:
     """Whether the container lives."""
     shown = subprocess.run(
-        [*PODMAN, "inspect", "--format", "{{.State.Running}}", name], capture_output=True, text=True, check=True
+        ["podman", "inspect", "--format", "{{.State.Running}}", name], capture_output=True, text=True, check=True
     )
     return shown.stdout.strip() == "true"
 
 
 def log(name: str) -> str:
     """The last line that the container wrote."""
-    shown = subprocess.run([*PODMAN, "logs", name], capture_output=True, text=True, check=True)
+    shown = subprocess.run(["podman", "logs", name], capture_output=True, text=True, check=True)
     return (shown.stdout + shown.stderr).strip().rpartition("\n")[2]
 
 
@@ -241,9 +247,10 @@ def line(case: Case, seen: Seen) -> str:
     return "\n".join([row, *textwrap.wrap(seen.reasons, 116, initial_indent=" " * 8, subsequent_indent=" " * 8)])
 
 
-def main(image: str, service: str, *wanted: str) -> int:
+def main(*wanted: str) -> int:
     """Try all cases, or those whose name has one of `wanted` in it; the exit status."""
     wrong = 0
+    images.build_service()
     print(f"{'':<6}{'case':<28}| {'expect':<7}| {'readyz':<6}| grade of a right program", flush=True)
     with tempfile.TemporaryDirectory(prefix="proctor-check-") as name:
         folder = Path(name)
@@ -252,7 +259,7 @@ def main(image: str, service: str, *wanted: str) -> int:
         chosen: list[Any] = [case for case in cases(folder) if not wanted or any(word in case.name for word in wanted)]
         for number, case in enumerate(chosen):
             port = FIRST_PORT + number % (LAST_PORT - FIRST_PORT)
-            with container(case, image, service, folder, port) as running_one:
+            with container(case, folder, port) as running_one:
                 seen = try_case(case, Client(f"http://127.0.0.1:{port}"), running_one)
             wrong += not seen.held
             print(line(case, seen), flush=True)
@@ -261,4 +268,5 @@ def main(image: str, service: str, *wanted: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    with images.podman():
+        sys.exit(main(*sys.argv[1:]))

@@ -1,6 +1,6 @@
 """No jail, no service: stand-ins for firejail that leave something out, and what the service says and does then.
 
-The same and more is shown inside a container by tests/container/check.sh.
+The same and more is shown inside a container by tests/container/cases.py.
 """
 
 from __future__ import annotations
