@@ -22,7 +22,7 @@ serve: $(VENV)/.service  ## serve the HTTP API until SIGTERM; PORT=8080, HOST=12
 
 test: check  ## all checks, then all tests; JOBS=2, or 1 to see them one by one
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
-	$(TBIN)/python -m pytest -n $(JOBS) --dist loadfile tests/trainer
+	OMP_NUM_THREADS=1 $(TBIN)/python -m pytest -n $(JOBS) --dist loadfile tests/trainer
 
 trainers:  ## environments with other people's trainers, for tests/trainers; says what to set. Gigabytes
 	@PYTHON=$(PYTHON) scripts/trainers.sh
