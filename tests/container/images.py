@@ -1,5 +1,7 @@
 """The images of docker/ and of what deploy/compose.yaml names, built by podman on this machine.
 
+    sudo .venv/bin/python -m tests.container.images     the service's and the trainer's; the others' are compose.py's
+
 Nothing of the Dockerfiles is changed, but the base image has another maker: debootstrap. Redis, HAProxy and Prometheus
 are Debian's, under the names that the compose file has for theirs.
 
@@ -22,6 +24,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 SERVICE = "localhost/proctor:latest"
+TRAINER = "localhost/proctor-trainer:latest"
 BASE = "docker.io/library/debian:bookworm-slim"
 STAND_INS = {  # image: package, and what it starts with
     "docker.io/library/redis:7-alpine": ("redis-server", []),
@@ -63,11 +66,24 @@ def build_stand_ins() -> None:
 
 def build_service() -> None:
     """The service's own."""
+    _build_own("docker/Dockerfile", SERVICE)
+
+
+def build_trainer() -> None:
+    """The trainer's, with all that it imports there: a quarter of an hour, and 30 GB of disk on the way."""
+    _build_own("docker/trainer.Dockerfile", TRAINER)
+    imported = "import deepspeed, torch, vllm; print(deepspeed.__version__, torch.__version__, vllm.__version__)"
+    run("podman", "run", "--rm", TRAINER, "--help")
+    said = out("podman", "run", "--rm", "--entrypoint", "python3", TRAINER, "-W", "ignore", "-c", imported)
+    say(f"DeepSpeed, PyTorch, vLLM: {said.splitlines()[-1]}")
+
+
+def _build_own(dockerfile: str, image: str) -> None:
     _need_base()
     began = time.monotonic()
-    _build(["-f", "docker/Dockerfile", "-t", SERVICE, "."])
-    [size] = json.loads(out("podman", "image", "inspect", SERVICE, "--format", "[{{.Size}}]"))
-    say(f"image: built in {time.monotonic() - began:.0f} s, {size / 1e6:.0f} MB (base {_base_size() / 1e6:.0f} MB)")
+    _build(["-f", dockerfile, "-t", image, "."])
+    took, size, base = time.monotonic() - began, _size(image), _size(BASE)
+    say(f"{image}: built in {took:.0f} s, {size / 1e6:.0f} MB (base {base / 1e6:.0f} MB)")
 
 
 def _need_base() -> None:
@@ -75,8 +91,8 @@ def _need_base() -> None:
         _debootstrap()
 
 
-def _base_size() -> float:
-    return float(out("podman", "image", "inspect", BASE, "--format", "{{.Size}}"))
+def _size(image: str) -> float:
+    return float(out("podman", "image", "inspect", image, "--format", "{{.Size}}"))
 
 
 def _has(image: str) -> bool:
@@ -132,3 +148,9 @@ def out(*command: str) -> str:
 def say(text: str) -> None:
     """A line of the report."""
     print(text, flush=True)
+
+
+if __name__ == "__main__":
+    with podman():
+        build_service()
+        build_trainer()
