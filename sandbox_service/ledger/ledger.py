@@ -23,6 +23,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from zlib import crc32
 
 import orjson
 from redis.asyncio import Redis
@@ -58,7 +59,7 @@ MOST_REPLIES = 64  # with up to 16 answers each
 MOST_RETRY_SECONDS = 60.0
 MICROSECONDS = 1_000_000  # costs are counted in whole microseconds, so that the books do not drift
 
-_PREFIX = 17  # bytes before an answer in Redis; see `_stored`
+_SEAL, _PREFIX = 17, 21  # bytes before an answer's checksum in Redis, and before the answer; see `_stored`
 _UNSURE = bytes(16)  # instead of a digest: another process made the claim
 _NEW_LETTER, _JOINED_LETTER, _ANSWERED_LETTER = b"NJA"  # of submit.lua
 _NEW, _JOINED, _GONE, _PENDING = Taken("new"), Taken("joined"), Found("gone"), Found("pending")
@@ -345,9 +346,9 @@ class Ledger:
         pipe.xread({key: last}, count=MOST_REPLIES, block=block)
         found = (await pipe.execute())[-1]
         return [
-            Reply(stream_id.decode(), id_.decode(errors="replace"), answer[_PREFIX:])
+            Reply(stream_id.decode(), id_.decode(errors="replace"), _answer(stored))
             for stream_id, fields in _only_stream(found)
-            for id_, answer in fields.items()
+            for id_, stored in fields.items()
         ]
 
     # --- suites
@@ -494,7 +495,7 @@ def _taken(letter: int, answers: Iterator[bytes]) -> Taken:
         return _NEW
     if letter in b"Jj":
         return _JOINED
-    return Taken("answered" if letter == _ANSWERED_LETTER else "cached", next(answers)[_PREFIX:])  # C or c
+    return Taken("answered" if letter == _ANSWERED_LETTER else "cached", _answer(next(answers)))  # C or c
 
 
 def _need(reply: list[Any], worker: str) -> Need:
@@ -540,15 +541,24 @@ def _step(step: Step, digests: dict[str, bytes]) -> tuple[Argument, ...]:
 
 
 def _stored(answer: bytes, fault: bool, digest: bytes) -> bytes:
-    """The one form of all answers in Redis: a flag, the digest of what is answered, the answer."""
-    return b"".join((b"F" if fault else b"G", digest, answer))
+    """The one form of all answers in Redis: a flag, the digest of what is answered, a checksum, the answer.
+
+    Nobody on its way reads all of an answer (see answers.py), so damage would only be seen by who asked.
+    """
+    return b"".join((b"F" if fault else b"G", digest, crc32(answer).to_bytes(4), answer))
+
+
+def _answer(stored: bytes) -> bytes:
+    """The answer of this form; nothing if it is not as it was written."""
+    answer = stored[_PREFIX:]
+    return answer if stored[_SEAL:_PREFIX] == crc32(answer).to_bytes(4) else b""
 
 
 def _found(row: bytes | int) -> Found:
     if isinstance(row, int):
         return _PENDING if row else _GONE
-    flag, digest = row[:1], row[1:_PREFIX]
-    return Found("answered", row[_PREFIX:], flag == b"F", flag == b"C", digest if flag in (b"G", b"C") else b"")
+    flag, digest = row[:1], row[1:_SEAL]
+    return Found("answered", _answer(row), flag == b"F", flag == b"C", digest if flag in (b"G", b"C") else b"")
 
 
 def _only_stream(found: Any) -> list[tuple[bytes, dict[bytes, bytes]]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.compat import differential
 from tests.conftest import Service
 
-PAIRS = 2000 if "PROCTOR_LONG" in os.environ else 100
+PAIRS = 2000 if "PROCTOR_LONG" in os.environ else 200
 
 
 def test_whichever_way_it_is_asked_the_verdict_is_the_same(service: Service) -> None:

@@ -116,6 +116,21 @@ async def test_a_submission_for_which_nobody_waits_is_answered_to_nobody(ledger:
     assert (await ledger.look(["a"]))[0].answer == b"answer"
 
 
+@pytest.mark.parametrize("at", [17, 21, 23, -1])
+async def test_an_answer_that_is_not_as_it_was_written_is_none(ledger: Ledger, redis: Redis, at: int) -> None:
+    await ledger.open_replies("api")
+    await ledger.register("w", {}, 4)
+    await answer(ledger, "a")
+    written = await redis.get("test:res:a")
+    assert isinstance(written, bytes)
+    damaged = bytearray(written)
+    damaged[at] ^= 1
+    await redis.set("test:res:a", bytes(damaged))
+    await redis.xadd("test:rep:api", {"a": bytes(damaged)})
+    assert [each.answer for each in await all_replies(ledger)] == [b"answer", b""]
+    assert [each.answer for each in await ledger.look(["a"])] == [b""]
+
+
 async def test_suites_are_kept_while_they_are_used(redis: Redis) -> None:
     ledger = Ledger(redis, "test", suite_seconds=100)
     assert await ledger.missing_suites(["s", "t"]) == ["s", "t"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
+from zlib import crc32
 
 import orjson
 import pytest
@@ -80,7 +81,7 @@ async def serves(fleet: Fleet) -> None:
 
 def stored(job: Job, answer: bytes, flag: bytes = b"G") -> bytes:
     """As the ledger writes answers."""
-    return flag + job.digest + answer
+    return flag + job.digest + crc32(answer).to_bytes(4) + answer
 
 
 async def faults(fleet: Fleet, tickets: Iterable[Ticket]) -> list[tuple[str, str | None, float | None, bool]]:

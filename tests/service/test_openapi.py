@@ -24,7 +24,7 @@ from schemathesis.core.errors import InvalidSchema
 
 from tests.conftest import Service, running_service
 
-EXAMPLES = 50  # of each operation, right and wrong
+EXAMPLES = 100  # of each operation, right and wrong
 KEY = "a key"
 HEADERS = {"Authorization": f"Bearer {KEY}"}
 

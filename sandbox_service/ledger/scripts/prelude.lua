@@ -262,8 +262,8 @@ local function hand_back(id, sub, cancelled)
 end
 
 -- Remembers an answer and sends it, with others, to all who wait. All answers are stored in one form: a flag (G for a grade, C for one
--- that was made for another id, F for a fault), the 16 bytes of the digest (unless it is a fault), the answer. The client
--- makes it, for long strings are dear in Lua.
+-- that was made for another id, F for a fault), the 16 bytes of the digest (unless it is a fault), the answer with its
+-- checksum before it. The client makes it, for long strings are dear in Lua.
 local function publish(id, sub, answer, seconds)
   call('SET', RES .. id, answer, 'EX', seconds)
   for api in string.gmatch(sub.apis, '[^ ]+') do
