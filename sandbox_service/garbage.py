@@ -2,7 +2,7 @@
 
 What a service consists of stays until its end, and what passes through it is freed as it goes, by its count. By default
 both are searched for cycles every few hundred objects, which a busy process makes with each submission. With thousands
-on their way, a search every 50,000 was still a twentieth of all that the process did.
+on their way, even a search every 50,000 is a twentieth of all that the process does.
 """
 
 from __future__ import annotations

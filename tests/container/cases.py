@@ -1,6 +1,6 @@
 """Does the jail hold in a real container, and does the service refuse to grade where it does not?
 
-    sudo .venv/bin/python -m tests.container.cases [CASE…]    about three minutes; the first time some more, for images
+    sudo .venv/bin/python -m tests.container.cases [CASE…]    a minute or two; the first time some more, for images
 
 The service's image is built (see images.py) and started in containers that lack now this and now that. For each case
 there is a line: whether /readyz was 200 or 503, the reason it gave, and what became of a right program. Where the
