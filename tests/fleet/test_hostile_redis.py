@@ -284,7 +284,7 @@ def test_a_forged_submission_that_cannot_be_read_is_our_fault(victim: Victim, at
     attack(victim.redis)
     key = f"{NAME}:res:forged"
     until(lambda: victim.redis.exists(key) == 1, "it is answered")
-    answer = json.loads(victim.redis.get(key)[17:])
+    answer = json.loads(victim.redis.get(key)[21:])
     victim.redis.delete(key)
     assert (answer["verdict"], answer["reward"], answer["failure_kind"]) == ("IE", None, kind)
 
