@@ -177,12 +177,12 @@ class Worker:
         if claim.id in self._tasks:
             return  # the reply to an earlier claim was lost, or so it seemed
         try:
-            suite = await self._suite(claim.suite)
+            suite = await self._suite(claim.terms.suite)
         except (RedisError, OSError):
             self._note(GiveBack(claim.id))
             return
         if suite is None:
-            answer = fault(claim.id, claim.tests, "suite_lost", f"{claim.suite} is no more")
+            answer = fault(claim.id, claim.terms.tests, "suite_lost", f"{claim.terms.suite} is no more")
             self._note(Finish(claim.id, answer.body, fault=True))
             return
         age = max(0.0, claim.now - claim.taken)
@@ -190,7 +190,7 @@ class Worker:
             claim.id,
             claim.body,
             suite,
-            claim.tests,
+            claim.terms.tests,
             taken=time.monotonic() - age,
             attempts=claim.attempts,
             alone=claim.alone,

@@ -5,9 +5,7 @@ They carry no behaviour. Bodies and answers are bytes that the ledger never look
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
 from sandbox_service.errors import ProctorError
@@ -17,6 +15,25 @@ class Unknown(ProctorError):
     """No such worker: it was reaped, or Redis has lost its memory. Register again, under a new name."""
 
 
+class Terms(NamedTuple):
+    """What the submissions of a batch mostly have in common."""
+
+    suite: str
+    """The suite that holds their tests, or empty."""
+    client: str
+    """Whom they are accounted to."""
+    priority: int
+    """0 high, 1 normal, 2 low."""
+    cost: float
+    """Estimated CPU seconds."""
+    tests: int
+    graders: str = ""
+    """The kind of graders among which equal bodies share an answer, or empty."""
+    labels: tuple[tuple[str, str], ...] = ()
+    keep: bool = False
+    """Asynchronous: they are graded even if nobody waits for them."""
+
+
 class Entry(NamedTuple):
     """A submission as the ledger sees it."""
 
@@ -24,20 +41,7 @@ class Entry(NamedTuple):
     digest: bytes
     """16 bytes: the same id with another digest is refused."""
     body: bytes
-    suite: str
-    """The suite that holds its tests, or empty."""
-    client: str
-    """Whom it is accounted to."""
-    priority: int
-    """0 high, 1 normal, 2 low."""
-    cost: float
-    """Estimated CPU seconds."""
-    tests: int
-    cache: str = ""
-    """The key under which its answer may be shared, or empty."""
-    labels: Mapping[str, str] = MappingProxyType({})
-    keep: bool = False
-    """Asynchronous: it is graded even if nobody waits for it."""
+    terms: Terms
     own_bytes: int = 0
     """What it is charged for beside its body: its suite, if that came with it."""
 
@@ -62,10 +66,7 @@ class Claim(NamedTuple):
 
     id: str
     body: bytes
-    suite: str
-    cost: float
-    """Estimated CPU seconds."""
-    tests: int
+    terms: Terms
     attempts: int
     """How many workers were lost after they had started it."""
     taken: float
@@ -74,7 +75,6 @@ class Claim(NamedTuple):
     """When it was claimed, by the same clock."""
     alone: bool
     """It may have been what ended a worker: run nothing beside it."""
-    cache: str
 
 
 class Start(NamedTuple):

@@ -22,8 +22,8 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
-from zlib import crc32
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
 
 import orjson
 from redis.asyncio import Redis
@@ -44,10 +44,12 @@ from sandbox_service.ledger.entries import (
     Start,
     Step,
     Taken,
+    Terms,
     Totals,
     Unknown,
     WorkerState,
 )
+from sandbox_service.ledger.packing import DIGEST, UNSURE, Packing
 from sandbox_service.ledger.scripts import Argument, Scripts
 
 REAPER = "reaper"
@@ -59,9 +61,8 @@ MOST_REPLIES = 64  # with up to 16 answers each
 MOST_RETRY_SECONDS = 60.0
 MICROSECONDS = 1_000_000  # costs are counted in whole microseconds, so that the books do not drift
 
-_SEAL, _PREFIX = 17, 21  # bytes before an answer's checksum in Redis, and before the answer; see `_stored`
-_UNSURE = bytes(16)  # instead of a digest: another process made the claim
 _NEW_LETTER, _JOINED_LETTER, _ANSWERED_LETTER = b"NJA"  # of submit.lua
+_NO_TERMS = Terms("", "", 1, 0.0, 0)
 _NEW, _JOINED, _GONE, _PENDING = Taken("new"), Taken("joined"), Found("gone"), Found("pending")
 _T = TypeVar("_T")
 
@@ -107,6 +108,7 @@ class Ledger:
         self._redis = redis
         self._name = name
         self._scripts = Scripts(redis, name)
+        self._packing = Packing()
         self._answer_seconds = answer_seconds
         self._fault_seconds = fault_seconds
         self._cache_seconds = cache_seconds
@@ -154,13 +156,21 @@ class Ledger:
                 for entry, letter in zip(part, reply[4], strict=True):
                     if letter in fresh:
                         fresh[letter].append(entry.id)
-                taken += [_taken(letter, answers) for letter in reply[4]]
+                taken += [self._taken(letter, answers) for letter in reply[4]]
         except (IdReused, QueueFull, RedisError, asyncio.CancelledError):
             with suppress(RedisError):  # then they stay, are graded, and are answered to nobody
                 await self._release(api, fresh[_NEW_LETTER], kept_too=True)
                 await self._release(api, fresh[_JOINED_LETTER], kept_too=False)
             raise
         return taken, need
+
+    def _taken(self, letter: int, answers: Iterator[bytes]) -> Taken:
+        if letter == _NEW_LETTER:
+            return _NEW
+        if letter in b"Jj":
+            return _JOINED
+        state: Literal["answered", "cached"] = "answered" if letter == _ANSWERED_LETTER else "cached"  # C or c
+        return Taken(state, self._packing.unpack(next(answers)))
 
     async def release(self, api: str, ids: Sequence[str]) -> None:
         """This API process has nobody left who waits for these. What nobody waits for or keeps is cancelled."""
@@ -175,28 +185,25 @@ class Ledger:
         struck: list[str] = []
         for part in _parts(ids, MOST_STEPS):
             arguments: list[Argument] = [self._fault_seconds]
-            for each, tests in zip(part, await self._tests(part), strict=True):
-                arguments += (each, _stored(answer_of(each, tests), True, _UNSURE))
+            for each, terms in zip(part, await self._terms_of(part), strict=True):
+                arguments += (each, self._packing.pack(answer_of(each, terms.tests), True, UNSURE))
             struck += [each.decode() for each in await self._scripts.run("cancel", arguments)]
         return struck
-
-    async def _tests(self, ids: Sequence[str]) -> list[int]:
-        """How many tests each has; 0 if it is not pending."""
-        pipe = self._redis.pipeline(transaction=False)
-        for each in ids:
-            pipe.hget(f"{self._name}:sub:{each}", "about")
-        return [_tests_of(each) for each in await pipe.execute(raise_on_error=False)]
 
     async def pending_labelled(self, name: str, value: str) -> list[str]:
         """The ids of what is pending and has this label. It looks at all that is pending: for rare use."""
         found: list[str] = []
         async for part in self._pending():
-            pipe = self._redis.pipeline(transaction=False)
-            for each in part:
-                pipe.hget(f"{self._name}:sub:{each}", "labels")
-            rows = await pipe.execute()
-            found += [each for each, row in zip(part, rows, strict=True) if row and json.loads(row).get(name) == value]
+            terms = await self._terms_of(part)
+            found += [id_ for id_, each in zip(part, terms, strict=True) if (name, value) in each.labels]
         return found
+
+    async def _terms_of(self, ids: Sequence[str]) -> list[Terms]:
+        """Those of each; none, if it is not pending."""
+        pipe = self._redis.pipeline(transaction=False)
+        for each in ids:
+            pipe.hget(f"{self._name}:sub:{each}", "about")
+        return [_terms_if_any(about) for about in await pipe.execute(raise_on_error=False)]
 
     async def _pending(self) -> AsyncIterator[list[str]]:
         cursor, seen = 0, set[str]()
@@ -212,12 +219,19 @@ class Ledger:
         """What is known of each."""
         found: list[Found] = []
         for part in _parts(ids, MOST_ENTRIES):
-            found += [_found(row) for row in await self._scripts.run("look", part)]
+            found += [self._found(row) for row in await self._scripts.run("look", part)]
         return found
 
     async def join(self, id: str, api: str) -> Found:  # noqa: A002
         """What is known of it; if it is pending, its answer will come to this API process as well."""
-        return _found(await self._scripts.run("join", [id, api]))
+        return self._found(await self._scripts.run("join", [id, api]))
+
+    def _found(self, row: bytes | int) -> Found:
+        if isinstance(row, int):
+            return _PENDING if row else _GONE
+        flag = row[:1]
+        digest = row[DIGEST] if flag in (b"G", b"C") else b""
+        return Found("answered", self._packing.unpack(row), flag == b"F", flag == b"C", digest)
 
     # --- working
 
@@ -243,18 +257,19 @@ class Ledger:
                 arguments: list[Argument] = [worker, most, idle, slots, self._max_body, turn, hand.heard]
                 reply = await self._scripts.run("claim", arguments)
                 need, tired, now = _need(reply, worker), reply[4], float(reply[5])
-                rows = list(zip(*[iter(reply[6:])] * 9, strict=True))
                 claims, foreign = [], []
-                for row in rows:
+                for row in zip(*[iter(reply[6:])] * 6, strict=True):
                     try:
-                        claims.append(_claim(row, now))
-                    except ValueError:  # its id or suite is no text
+                        claim = _claim(row, now)
+                    except ValueError:
                         foreign.append(row[0])
+                    else:
+                        claims.append(claim)
+                        hand.digests[claim.id] = row[3]
                 if foreign:
                     await self._refuse(worker, foreign)
                 if claims:
                     hand.heard = turn
-                    hand.digests.update((claim.id, row[8]) for claim, row in zip(claims, rows, strict=True))
                 if claims or not tired:
                     return claims, need
 
@@ -262,9 +277,8 @@ class Ledger:
         """Somebody has written what we do not write, which nothing can be said about but that it goes."""
         arguments: list[Argument] = [worker, 0, 0, 0]
         for each in ids:
-            arguments += (b"D", each)
+            arguments += (b"R", each)
         await self._scripts.run("settle", arguments)
-        await self.count("refused", len(ids))
 
     async def settle(self, worker: str, steps: Sequence[Step]) -> list[str]:
         """What became of submissions that the worker holds, in order. Returns the ids that were no more its own."""
@@ -273,12 +287,25 @@ class Ledger:
         for part in _parts(steps, MOST_STEPS):
             arguments: list[Argument] = [worker, self._answer_seconds, self._fault_seconds, self._cache_seconds]
             for step in _telling(part):
-                arguments += _step(step, digests)
+                arguments += self._step(step, digests)
             strangers += [each.decode() for each in await self._scripts.run("settle", arguments)]
             for step in part:
                 if not isinstance(step, Start):
                     digests.pop(step.id, None)
         return strangers
+
+    def _step(self, step: Step, digests: dict[str, bytes]) -> tuple[Argument, ...]:
+        """In the order that settle.lua reads"""
+        match step:
+            case Start(id_):
+                return b"S", id_
+            case Finish(id_, answer, fault, cacheable):
+                packed = self._packing.pack(answer, fault, digests.get(id_, UNSURE))
+                return b"F", id_, packed, int(cacheable)
+            case GiveBack(id_):
+                return b"B", id_
+            case Drop(id_):
+                return b"D", id_
 
     async def beat(self, worker: str, busy: int, ready_slots: int) -> tuple[list[str], Need]:
         """The worker lives. Returns the ids it is to cancel, again each time until it settles them.
@@ -346,7 +373,7 @@ class Ledger:
         pipe.xread({key: last}, count=MOST_REPLIES, block=block)
         found = (await pipe.execute())[-1]
         return [
-            Reply(stream_id.decode(), id_.decode(errors="replace"), _answer(stored))
+            Reply(stream_id.decode(), id_.decode(errors="replace"), self._packing.unpack(stored))
             for stream_id, fields in _only_stream(found)
             for id_, stored in fields.items()
         ]
@@ -431,10 +458,10 @@ def _sums(entries: Iterable[Entry]) -> Iterator[Argument]:
     """For each client the number, bytes and microseconds of its entries, after the number of clients."""
     sums: dict[str, list[int]] = {}
     for entry in entries:
-        figures = sums.setdefault(entry.client, [0, 0, 0])
+        figures = sums.setdefault(entry.terms.client, [0, 0, 0])
         figures[0] += 1
         figures[1] += len(entry.body) + entry.own_bytes
-        figures[2] += _microseconds(entry.cost)
+        figures[2] += _microseconds(entry.terms.cost)
     yield len(sums)
     for client, figures in sums.items():
         yield client
@@ -443,31 +470,37 @@ def _sums(entries: Iterable[Entry]) -> Iterator[Argument]:
 
 def _packed(entries: Sequence[Entry]) -> Iterator[Argument]:
     """In the order that submit.lua reads: what they are about, each kind once, and then the entries."""
-    kinds: dict[tuple[object, ...], int] = {}
-    of_entries = [kinds.setdefault(_about(entry), len(kinds) + 1) for entry in entries]
+    kinds: dict[Terms, int] = {}
+    of_entries = [kinds.setdefault(entry.terms, len(kinds) + 1) for entry in entries]
     yield len(kinds)
-    yield from map(orjson.dumps, kinds)
-    for kind, entry in zip(of_entries, entries, strict=True):
-        yield kind
-        yield entry.id
-        yield entry.digest
-        yield entry.body
-        yield len(entry.body) + entry.own_bytes
-        yield entry.cache
-        yield json.dumps(entry.labels) if entry.labels else b""
-        yield b"1" if entry.keep else b""
+    for terms in kinds:
+        yield _about(terms)
+        yield int(terms.keep)
+    for kind, (id_, digest, body, _, own_bytes) in zip(of_entries, entries, strict=True):
+        yield from (kind, id_, digest, body, len(body) + own_bytes)
 
 
-def _about(entry: Entry) -> tuple[object, ...]:
+def _about(terms: Terms) -> bytes:
     """What many entries have in common, as prelude.lua reads it."""
-    return entry.suite, entry.client, entry.priority, _microseconds(entry.cost), entry.tests
+    suite, client, priority, cost, tests, graders, labels, _ = terms
+    return orjson.dumps((suite, client, priority, _microseconds(cost), tests, graders, dict(labels)))
 
 
-def _tests_of(about: object) -> int:
+@lru_cache(maxsize=1024)
+def _terms(about: bytes) -> Terms:
+    """What `_about` was made of. Raises ValueError if that was nothing of ours."""
     try:
-        return int(orjson.loads(about)[4])  # type: ignore[arg-type]
-    except (ValueError, TypeError, LookupError):
-        return 0
+        suite, client, priority, cost, tests, graders, labels = orjson.loads(about)
+        return Terms(suite, client, priority, cost / MICROSECONDS, tests, graders, tuple(labels.items()))
+    except (TypeError, AttributeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _terms_if_any(about: object) -> Terms:
+    try:
+        return _terms(about) if isinstance(about, bytes) else _NO_TERMS
+    except ValueError:
+        return _NO_TERMS
 
 
 def _check_taken(reply: list[Any], part: Sequence[Entry]) -> None:
@@ -490,75 +523,22 @@ def _amount(kind: str, counted: int) -> float:
     return counted / MICROSECONDS if kind == "cpu_seconds" else counted
 
 
-def _taken(letter: int, answers: Iterator[bytes]) -> Taken:
-    if letter == _NEW_LETTER:
-        return _NEW
-    if letter in b"Jj":
-        return _JOINED
-    return Taken("answered" if letter == _ANSWERED_LETTER else "cached", _answer(next(answers)))  # C or c
-
-
 def _need(reply: list[Any], worker: str) -> Need:
     if reply[0] == b"unknown":
         raise Unknown(f"no worker {worker!r} is registered")
     return Need(reply[1], reply[2], reply[3])
 
 
-def _claim(row: tuple[Any, ...], now: float) -> Claim:
-    id_, body, suite, cost, tests, attempts, taken, cache, _ = row
-    return Claim(
-        id=id_.decode(),
-        body=body,
-        suite=suite.decode(),
-        cost=cost / MICROSECONDS,
-        tests=tests,
-        attempts=attempts,
-        taken=float(taken),
-        now=now,
-        alone=attempts > 0,
-        cache=cache.decode(),
-    )
+def _claim(row: tuple[bytes, ...], now: float) -> Claim:
+    """Of what claim.lua says of one. Raises ValueError if its id, its suite or its time is none."""
+    id_, body, about, _, attempts, taken = row
+    return Claim(id_.decode(), body, _terms(about), int(attempts), float(taken), now, alone=int(attempts) > 0)
 
 
 def _telling(steps: Sequence[Step]) -> Iterator[Step]:
     """Without the starts of what the same call finishes: nobody could ever see them."""
     finished = {step.id for step in steps if isinstance(step, Finish)}
     return (step for step in steps if not isinstance(step, Start) or step.id not in finished)
-
-
-def _step(step: Step, digests: dict[str, bytes]) -> tuple[Argument, ...]:
-    """In the order that settle.lua reads"""
-    match step:
-        case Start(id_):
-            return b"S", id_
-        case Finish(id_, answer, fault, cacheable):
-            digest = digests.get(id_, _UNSURE)
-            return b"F", id_, _stored(answer, fault, digest), int(cacheable)
-        case GiveBack(id_):
-            return b"B", id_
-        case Drop(id_):
-            return b"D", id_
-
-
-def _stored(answer: bytes, fault: bool, digest: bytes) -> bytes:
-    """The one form of all answers in Redis: a flag, the digest of what is answered, a checksum, the answer.
-
-    Nobody on its way reads all of an answer (see answers.py), so damage would only be seen by who asked.
-    """
-    return b"".join((b"F" if fault else b"G", digest, crc32(answer).to_bytes(4), answer))
-
-
-def _answer(stored: bytes) -> bytes:
-    """The answer of this form; nothing if it is not as it was written."""
-    answer = stored[_PREFIX:]
-    return answer if stored[_SEAL:_PREFIX] == crc32(answer).to_bytes(4) else b""
-
-
-def _found(row: bytes | int) -> Found:
-    if isinstance(row, int):
-        return _PENDING if row else _GONE
-    flag, digest = row[:1], row[1:_SEAL]
-    return Found("answered", _answer(row), flag == b"F", flag == b"C", digest if flag in (b"G", b"C") else b"")
 
 
 def _only_stream(found: Any) -> list[tuple[bytes, dict[bytes, bytes]]]:

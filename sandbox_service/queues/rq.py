@@ -25,7 +25,7 @@ from sandbox_service.bounds import Bounds
 from sandbox_service.chores import end
 from sandbox_service.errors import IdReused, Unavailable
 from sandbox_service.hands import Caller
-from sandbox_service.ledger.entries import Entry, Need, Taken, Totals, WorkerState
+from sandbox_service.ledger.entries import Entry, Need, Taken, Terms, Totals, WorkerState
 from sandbox_service.ledger.ledger import Ledger, gathering_seconds
 from sandbox_service.queues.backlog import check_fits, load_of
 from sandbox_service.queues.base import Depth, Job, Ticket, WorkerStatus, distinct
@@ -181,27 +181,24 @@ class RqQueue:
         return taken
 
     def _entry(self, job: Job) -> Entry:
-        return Entry(
-            id=job.id,
-            digest=job.digest,
-            body=job.body,
+        return Entry(job.id, job.digest, job.body, self._terms(job), job.own_bytes)
+
+    def _terms(self, job: Job) -> Terms:
+        return Terms(
             suite=job.suite.id,
             client=job.client,
             priority=job.priority,
             cost=self._estimate.cost(job.tests),
             tests=job.tests,
-            cache=self._cache_key(job),
-            labels=job.labels,
+            graders=self._graders() if self._caches and not job.fresh else "",
+            labels=tuple(job.labels.items()),
             keep=job.keep,
-            own_bytes=job.own_bytes,
         )
 
-    def _cache_key(self, job: Job) -> str:
-        """The same work for the same graders; empty while workers differ, or where nothing is to be cached."""
-        if not self._caches or job.fresh:
-            return ""
+    def _graders(self) -> str:
+        """Of what kind the workers are; empty while they differ: then nobody may be given another's answer."""
         kinds = {f"{worker.info.get('version')}/{worker.info.get('languages')}" for worker in self._workers.values()}
-        return f"{job.digest.hex()}/{kinds.pop()}" if len(kinds) == 1 else ""
+        return kinds.pop() if len(kinds) == 1 else ""
 
     def _released_by(self, waited: _Waited) -> None:
         """One waiter less; when there is none left here, the ledger is told."""

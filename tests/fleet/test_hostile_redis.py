@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from sandbox_service.ledger.packing import Packing
 from tests.fleet.fleet import NAME, Fleet, running_fleet, until
 from tests.fleet.load import submission
 
@@ -200,7 +201,15 @@ def test_where_rq_does_not_work_grading_goes_on(victim: Victim, attack: Attack) 
 # --- the ledger's part
 
 WHOLE = {"digest": b"d" * 16, "taken": "1.0", "bytes": 1}
-ABOUT = {"suite": None, "client": "mallory", "priority": 1, "cost": 1000, "tests": 1}
+ABOUT: dict[str, Any] = {
+    "suite": None,
+    "client": "mallory",
+    "priority": 1,
+    "cost": 1000,
+    "tests": 1,
+    "graders": "",
+    "labels": {},
+}
 SUITE = b'[{"type":"stdin","input":"","output":"1"}]'
 BODY = json.dumps({"code": "print(1)", "tests": None, "suite": "sha256:" + "0" * 64}).encode()
 
@@ -284,7 +293,7 @@ def test_a_forged_submission_that_cannot_be_read_is_our_fault(victim: Victim, at
     attack(victim.redis)
     key = f"{NAME}:res:forged"
     until(lambda: victim.redis.exists(key) == 1, "it is answered")
-    answer = json.loads(victim.redis.get(key)[21:])
+    answer = json.loads(Packing().unpack(victim.redis.get(key)))
     victim.redis.delete(key)
     assert (answer["verdict"], answer["reward"], answer["failure_kind"]) == ("IE", None, kind)
 

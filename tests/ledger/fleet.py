@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from redis.asyncio import Redis
 
 from sandbox_service.bounds import Bounds
-from sandbox_service.ledger.entries import Claim, Entry, Finish, Reply, Start
+from sandbox_service.ledger.entries import Claim, Entry, Finish, Reply, Start, Terms
 from sandbox_service.ledger.ledger import Ledger
 
 ROOMY = Bounds(1_000_000, 10**10, 1e9)
 
 
-def entry(id_: str, body: bytes = b"print(1)", **other: Any) -> Entry:
+def entry(
+    id_: str, body: bytes = b"print(1)", own_bytes: int = 0, labels: Mapping[str, str] | None = None, **other: Any
+) -> Entry:
     """A submission; its digest is that of its body."""
-    fields: dict[str, Any] = {"suite": "suite", "client": "anna", "priority": 1, "cost": 0.5, "tests": 3} | other
-    return Entry(id=id_, digest=hashlib.blake2b(body, digest_size=16).digest(), body=body, **fields)
+    given: dict[str, Any] = {"suite": "suite", "client": "anna", "priority": 1, "cost": 0.5, "tests": 3} | other
+    terms = Terms(**given, labels=tuple((labels or {}).items()))
+    return Entry(id_, hashlib.blake2b(body, digest_size=16).digest(), body, terms, own_bytes)
 
 
 def entries(prefix: str, count: int, **other: Any) -> list[Entry]:
@@ -55,7 +58,7 @@ def ids(items: Iterable[Claim | Entry | Reply]) -> list[str]:
 async def keys(redis: Redis) -> list[str]:
     """All keys that there are."""
     found: list[Any] = await redis.keys("*")
-    return [key.decode() for key in found]
+    return [key.decode(errors="replace") for key in found]
 
 
 def cancelled(id_: str, tests: int) -> bytes:

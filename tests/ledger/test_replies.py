@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 
 import pytest
@@ -51,7 +52,7 @@ async def test_a_long_answer_is_the_last_of_its_reply(ledger: Ledger, redis: Red
     await ledger.register("w", {}, 4)
     await submit(ledger, *entries("a", 3))
     claims = await claim(ledger, "w")
-    await ledger.settle("w", [Finish(each.id, b"x" * 70_000) for each in claims])
+    await ledger.settle("w", [Finish(each.id, os.urandom(70_000)) for each in claims])
     assert [len(each.answer) for each in await all_replies(ledger)] == [70_000] * 3
     assert await redis.xlen("test:rep:api") == 3
 
@@ -116,7 +117,7 @@ async def test_a_submission_for_which_nobody_waits_is_answered_to_nobody(ledger:
     assert (await ledger.look(["a"]))[0].answer == b"answer"
 
 
-@pytest.mark.parametrize("at", [17, 21, 23, -1])
+@pytest.mark.parametrize("at", [17, 22, -5, -1])
 async def test_an_answer_that_is_not_as_it_was_written_is_none(ledger: Ledger, redis: Redis, at: int) -> None:
     await ledger.open_replies("api")
     await ledger.register("w", {}, 4)

@@ -30,9 +30,10 @@ async def test_a_submission_is_new_then_joined_then_answered(ledger: Ledger) -> 
 
 async def test_all_that_was_submitted_arrives_at_the_worker(ledger: Ledger) -> None:
     await ledger.register("w", {}, 4)
-    await submit(ledger, entry("a", b"\0\xff body", suite="s1", cost=1.25, tests=7, cache="key", priority=0))
+    sent = entry("a", b"\0\xff body", suite="s1", cost=1.25, tests=7, graders="key", priority=0, labels={"run": "é"})
+    await submit(ledger, sent)
     (got,) = await claim(ledger, "w")
-    assert (got.id, got.body, got.suite, got.cost, got.tests, got.cache) == ("a", b"\0\xff body", "s1", 1.25, 7, "key")
+    assert (got.id, got.body, got.terms) == ("a", b"\0\xff body", sent.terms)
     assert (got.attempts, got.alone) == (0, False)
     assert 0 <= got.now - got.taken < 5
 
@@ -73,13 +74,13 @@ async def test_after_a_fault_the_same_id_is_taken_anew(ledger: Ledger) -> None:
 
 async def test_equal_work_is_answered_from_the_cache_and_then_known_by_its_own_id(ledger: Ledger, redis: Redis) -> None:
     await ledger.register("w", {}, 4)
-    await submit(ledger, entry("a", cache="key"), entry("b", cache="other"))
+    await submit(ledger, entry("a", graders="key"), entry("b", graders="other"))
     await claim(ledger, "w")
     await ledger.settle("w", [Finish("a", b"answer", cacheable=True), Finish("b", b"not to be shared")])
-    taken, _ = await ledger.submit([entry("c", cache="key"), entry("d", cache="other")], "api", ROOMY)
+    taken, _ = await ledger.submit([entry("c", graders="key"), entry("d", graders="other")], "api", ROOMY)
     assert taken == [Taken("cached", b"answer"), Taken("new")]
-    assert await submit(ledger, entry("e", cache="key", keep=True)) == ["cached"]
-    assert await submit(ledger, entry("c", cache="key")) == ["cached"]  # as before, and so not counted
+    assert await submit(ledger, entry("e", graders="key", keep=True)) == ["cached"]
+    assert await submit(ledger, entry("c", graders="key")) == ["cached"]  # as before, and so not counted
     assert (await ledger.totals()).stats == {"cached": 2}
     digest = entry("a").digest
     assert await ledger.look(["a", "c"]) == [
@@ -93,10 +94,10 @@ async def test_equal_work_is_answered_from_the_cache_and_then_known_by_its_own_i
 async def test_a_cache_of_no_seconds_is_none(redis: Redis) -> None:
     ledger = Ledger(redis, "test", cache_seconds=0)
     await ledger.register("w", {}, 4)
-    await submit(ledger, entry("a", cache="key"))
+    await submit(ledger, entry("a", graders="key"))
     await claim(ledger, "w")
     await ledger.settle("w", [Finish("a", b"answer", cacheable=True)])
-    assert await submit(ledger, entry("b", cache="key")) == ["new"]
+    assert await submit(ledger, entry("b", graders="key")) == ["new"]
 
 
 async def test_ledgers_of_different_names_do_not_know_each_other(redis: Redis) -> None:

@@ -100,17 +100,20 @@ FIELDS = ("body", "digest", "about", "bytes", "taken")
 ABOUT = {
     "no JSON": "anna",
     "no list": '{"client": "anna"}',
-    "too short": '["suite", "anna", 1, 500000]',
-    "suite": '[1, "anna", 1, 500000, 3]',
-    "client": '["suite", null, 1, 500000, 3]',
-    "priority": '["suite", "anna", 3, 500000, 3]',
-    "priority is text": '["suite", "anna", "1", 500000, 3]',
-    "cost": '["suite", "anna", 1, "dear", 3]',
-    "cost without an end": '["suite", "anna", 1, 1e999, 3]',
-    "tests": '["suite", "anna", 1, 500000, -1]',
-    "half a test": '["suite", "anna", 1, 500000, 0.5]',
-    "one that is more": '["suite", "anna", 1, 500000, 3, 4]',
-    "deep": '["suite", "anna", 1, 500000, 3, ' + 900 * "[" + 900 * "]" + "]",
+    "too short": '["suite", "anna", 1, 500000, 3, ""]',
+    "suite": '[1, "anna", 1, 500000, 3, "", {}]',
+    "client": '["suite", null, 1, 500000, 3, "", {}]',
+    "priority": '["suite", "anna", 3, 500000, 3, "", {}]',
+    "priority is text": '["suite", "anna", "1", 500000, 3, "", {}]',
+    "cost": '["suite", "anna", 1, "dear", 3, "", {}]',
+    "cost without an end": '["suite", "anna", 1, 1e999, 3, "", {}]',
+    "tests": '["suite", "anna", 1, 500000, -1, "", {}]',
+    "half a test": '["suite", "anna", 1, 500000, 0.5, "", {}]',
+    "graders": '["suite", "anna", 1, 500000, 3, null, {}]',
+    "labels": '["suite", "anna", 1, 500000, 3, "", "anna"]',
+    "labels without names": '["suite", "anna", 1, 500000, 3, "", [1]]',
+    "one that is more": '["suite", "anna", 1, 500000, 3, "", {}, 4]',
+    "deep": '["suite", "anna", 1, 500000, 3, "", ' + 900 * "[" + 900 * "]" + "]",
 }
 HARM: dict[str, Callable[[Redis], Awaitable[None]]] = {
     **{f"no {field}": lambda redis, field=field: _field_gone(redis, field) for field in FIELDS},  # type: ignore[misc]
@@ -140,13 +143,24 @@ async def test_a_spoilt_entry_is_refused_and_stops_nobody(redis: Redis, harm: st
 
 
 @pytest.mark.parametrize(
-    "key", ["ready:1:anna", "ring:1", "ring:0", "suspects", "res:a", "sub:a", "cache:key", "rep:api", "lead"]
+    "key",
+    [
+        b"ready:1:anna",
+        b"ring:1",
+        b"ring:0",
+        b"suspects",
+        b"res:a",
+        b"sub:a",
+        b"cache:" + entry("a").digest + b"key",
+        b"rep:api",
+        b"lead",
+    ],
 )
-async def test_a_key_of_a_wrong_type_stops_nobody(ledger: Ledger, redis: Redis, key: str) -> None:
-    wrong = redis.set if key.split(":")[0] not in ("res", "cache", "lead") else redis.lpush
-    await wrong(f"test:{key}", "nonsense")
+async def test_a_key_of_a_wrong_type_stops_nobody(ledger: Ledger, redis: Redis, key: bytes) -> None:
+    wrong = redis.set if key.split(b":")[0] not in (b"res", b"cache", b"lead") else redis.lpush
+    await wrong(b"test:" + key, "nonsense")
     await ledger.register("w", {}, 4)
-    assert await submit(ledger, entry("a", cache="key")) == ["new"]
+    assert await submit(ledger, entry("a", graders="key")) == ["new"]
     assert ids(await claim(ledger, "w")) == ["a"]
     assert await ledger.settle("w", [Finish("a", b"answer", cacheable=True)]) == []
     assert await ledger.lead("one", 1.0)

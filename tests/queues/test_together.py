@@ -10,13 +10,13 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from sandbox_service.errors import IdReused
-from sandbox_service.ledger.entries import Entry, Taken
+from sandbox_service.ledger.entries import Entry, Taken, Terms
 from sandbox_service.ledger.ledger import MOST_ENTRIES
 from sandbox_service.queues.together import MOST_BYTES, Together
 
 
 def entry(name: str, size: int = 10) -> Entry:
-    return Entry(name, b"d" * 16, b"x" * size, "", "", 1, 0.1, 1)
+    return Entry(name, b"d" * 16, b"x" * size, Terms("", "", 1, 0.1, 1))
 
 
 class Books:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
-from zlib import crc32
 
 import orjson
 import pytest
 from redis import Redis
 
 from sandbox_service.ledger.entries import Found
+from sandbox_service.ledger.packing import Packing
 from sandbox_service.queues import rq
 from sandbox_service.queues.base import Job, Ticket
 from sandbox_service.schema import Grade, TestResult, Verdict
@@ -81,7 +81,7 @@ async def serves(fleet: Fleet) -> None:
 
 def stored(job: Job, answer: bytes, flag: bytes = b"G") -> bytes:
     """As the ledger writes answers."""
-    return flag + job.digest + crc32(answer).to_bytes(4) + answer
+    return flag + Packing().pack(answer, False, job.digest)[1:]
 
 
 async def faults(fleet: Fleet, tickets: Iterable[Ticket]) -> list[tuple[str, str | None, float | None, bool]]:
@@ -198,8 +198,9 @@ def test_one_who_sends_the_same_again_finds_it() -> None:
 def test_one_who_sends_the_same_work_finds_it_in_the_cache() -> None:
     async def scenario(fleet: Fleet, redis: Redis) -> None:
         jobs = [made(name) for name in NO_GRADES]
+        graders = fleet.queue._graders().encode()
         for job in jobs:
-            redis.set(f"proctor:cache:{fleet.queue._cache_key(job)}", stored(job, NO_GRADES[job.id]), ex=600)
+            redis.set(b"proctor:cache:" + job.digest + graders, stored(job, NO_GRADES[job.id]), ex=600)
         assert await faults(fleet, await fleet.world.submit(*jobs)) == unreadable(*NO_GRADES)
         assert fleet.queue.counts()["refused"] == len(NO_GRADES)
 

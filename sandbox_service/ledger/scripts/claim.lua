@@ -2,25 +2,24 @@
 -- Gives waiting submissions to a worker. ARGV: name, worker, most, idle, slots, the longest body, this turn, the last
 -- turn whose claims the worker has heard of. It is run even when memory is full: nothing else makes room.
 --
--- Returns {'ok', need ×3, whether it gave up looking, time, nine values for each claim} or {'unknown'}.
+-- Returns {'ok', need ×3, whether it gave up looking, time, six values for each claim} or {'unknown'}.
 
 local worker, idle, longest = ARGV[2], number(ARGV[4]), number(ARGV[6])
 local MOST_CLAIMS = 64
-local WIDTH = 9
 if call('SISMEMBER', WORKERS, worker) == 0 then
   return {'unknown'}
 end
 local time, looked, ids, values = clock(), 0, {}, {}
 
--- A number as we write it, or nil.
-local function figure(value)
-  return value and #value <= 15 and string.find(value, '^%d+$') and tonumber(value) or nil
+-- Whether it is a number as we write it.
+local function is_number(value)
+  return value and #value <= 15 and string.find(value, '^%d+$')
 end
 
 -- Somebody has written what we do not write, or taken it away: it goes, as far as it was ever counted.
 local function refuse(id, client)
   local row = sound(try('HMGET', SUB .. id, 'about', 'bytes')) or {}
-  local cost, bytes = (about(row[1]) or NOBODYS).cost, figure(row[2]) or 0
+  local cost, bytes = (about(row[1]) or NOBODYS).cost, is_number(row[2]) and number(row[2]) or 0
   call('DEL', SUB .. id)
   tally('refused', 1)
   if call('ZREM', PENDING, id) == 1 then
@@ -31,8 +30,8 @@ local function refuse(id, client)
 end
 
 local function is_whole(row)
-  return about(row[1]) and figure(row[2]) and tonumber(row[3] or '') and row[4] and #row[4] == 16 and row[5]
-    and (not row[7] or figure(row[7]))
+  return about(row[1]) and is_number(row[2]) and row[3] and row[4] and #row[4] == 16 and row[5]
+    and (not row[7] or is_number(row[7]))
 end
 
 -- What a claim says of a submission, if it has this holder (or none) and the right kind of past.
@@ -49,22 +48,21 @@ local function look(id, client, holder, suspect)
   if not bytes or bytes > longest then
     return refuse(id, client)
   end
-  local row = call('HMGET', key, 'about', 'bytes', 'taken', 'digest', 'body', 'holder', 'attempts', 'cache')
+  local row = call('HMGET', key, 'about', 'bytes', 'taken', 'digest', 'body', 'holder', 'attempts')
   if (row[6] or nil) ~= holder or (suspect ~= nil and suspect ~= (number(row[7]) > 0)) then
     return false
   end
   if not is_whole(row) then
     return refuse(id, client)
   end
-  local what = about(row[1])
-  return {id, row[5], what.suite, what.cost, what.tests, number(row[7]), row[3], row[8] or '', row[4]}
+  return {id = id, body = row[5], about = row[1], digest = row[4], attempts = row[7] or '0', taken = row[3]}
 end
 
 local function give(claim)
-  ids[#ids + 1] = claim[1]
-  for each = 1, WIDTH do
-    values[#values + 1] = claim[each]
-  end
+  local at = #values
+  ids[#ids + 1] = claim.id
+  values[at + 1], values[at + 2], values[at + 3] = claim.id, claim.body, claim.about
+  values[at + 4], values[at + 5], values[at + 6] = claim.digest, claim.attempts, claim.taken
 end
 
 -- The worker did not hear of its last claims: the reply was lost on its way. It gets them again.
@@ -87,7 +85,7 @@ end
 
 local function take(id, client, suspect, put_back)
   if ending[id] then
-    aside[#aside + 1] = {id, put_back}
+    aside[#aside + 1] = {id = id, put_back = put_back}
     return
   end
   local claim = look(id, client, nil, suspect)
@@ -114,7 +112,7 @@ local function take_suspect()
       return
     end
     local what = about(sound(try('HGET', SUB .. found[1], 'about'))) or NOBODYS
-    local claim = take(found[1], what.client, true, function() put('RPUSH', SUSPECTS, found) end)
+    local claim = take(found[1], what.client, true, function(id) put('RPUSH', SUSPECTS, {id}) end)
     if claim then
       give(claim)
     end
@@ -151,8 +149,11 @@ local function take_turn(priority, ring, most, clients)
   end
   local before = #own
   local list = READY .. priority .. ':' .. client
+  local function put_back(id)
+    enqueue('LPUSH', priority, client, {id})
+  end
   for _, id in ipairs(next_of(list, most) or {}) do
-    own[#own + 1] = take(id, client, false, function() enqueue('LPUSH', priority, client, {id}) end)
+    own[#own + 1] = take(id, client, false, put_back)
   end
   if call('EXISTS', list) == 1 then
     call('RPUSH', ring, client)
@@ -189,7 +190,7 @@ if #ids == 0 then
   end
 end
 for each = #aside, 1, -1 do
-  aside[each][2]()
+  aside[each].put_back(aside[each].id)
 end
 if #ids > 0 then
   call('HSET', WORKER .. worker, 'turn', ARGV[7], 'given', cmsgpack.pack(ids))

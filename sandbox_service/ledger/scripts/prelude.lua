@@ -42,7 +42,7 @@ end
 
 -- The books: the changes that this call makes to what is counted.
 
-local lines, gone, tallies, waiting_change = {}, {}, {}, 0
+local lines, gone, is_gone, tallies, waiting_change = {}, {}, {}, {}, 0
 
 -- (Lua knows a negative zero, which Redis does not take for a number.)
 local function account(client, count, bytes, cost)
@@ -91,6 +91,10 @@ local function close_books()
   end
   if #gone > 0 then
     call('ZREM', PENDING, unpack(gone))
+    for each, id in ipairs(gone) do
+      gone[each] = SUB .. id
+    end
+    call('DEL', unpack(gone))
   end
   for client, line in pairs(lines) do
     close_client(client, line)
@@ -115,17 +119,23 @@ local function need()
   return number(call('GET', WAITING)), call('SCARD', WORKERS), number(call('GET', SLOTS))
 end
 
--- Submissions. A field that would be empty is absent: no holder, no cache key, no labels, nobody who waits. `bytes` are
--- those that it is charged for. `attempts` counts the workers that were lost after they had started it; that it is
--- started now is known from the set of its holder. `about` is what many have in common, so that a call reads it once:
--- suite, client, priority, cost and tests, in JSON.
+-- Submissions. A field that would be empty is absent: no holder, nobody who waits. `bytes` are those that it is charged
+-- for. `attempts` counts the workers that were lost after they had started it; that it is started now is known from the
+-- set of its holder. `about` is what many have in common, so that a call reads it once: suite, client, priority, cost,
+-- tests, of what kind of graders it may share answers, labels, in JSON.
 
 local PRIORITIES = {[0] = true, [1] = true, [2] = true}
-local NOBODYS = {client = '', priority = 1, cost = 0, tests = 0}
+local NOBODYS = {client = '', priority = 1, cost = 0, tests = 0, graders = ''}
 local abouts = {}
 
 local function is_figure(value)
   return type(value) == 'number' and value >= 0 and value < 1e15 and value == math.floor(value)
+end
+
+local function is_about(row)
+  return type(row) == 'table' and #row == 7 and type(row[1]) == 'string' and type(row[2]) == 'string'
+    and PRIORITIES[row[3]] and is_figure(row[4]) and is_figure(row[5]) and type(row[6]) == 'string'
+    and type(row[7]) == 'table'
 end
 
 -- What `about` says, or false if that is not as we write it.
@@ -133,27 +143,43 @@ local function about(text)
   local known = abouts[text or '']
   if known == nil then
     local is_json, row = pcall(cjson.decode, text or '')
-    known = is_json and type(row) == 'table' and #row == 5 and type(row[1]) == 'string' and type(row[2]) == 'string'
-      and PRIORITIES[row[3]] and is_figure(row[4]) and is_figure(row[5])
-      and {suite = row[1], client = row[2], priority = row[3], cost = row[4], tests = row[5]} or false
+    known = is_json and is_about(row) and {
+      client = row[2], priority = row[3], cost = row[4], tests = row[5], graders = row[6],
+    } or false
     abouts[text or ''] = known
   end
   return known
 end
 
+-- Where the answer to such a body is that those who are alike may share; nil if there is no such place.
+local function shared(digest, what)
+  return what.graders ~= '' and CACHE .. digest .. what.graders or nil
+end
+
 local function read(id)
-  local row = sound(try(
-    'HMGET', SUB .. id, 'holder', 'apis', 'keep', 'attempts', 'digest', 'cache', 'about', 'bytes'
-  ))
-  if not row or not row[5] then
+  local row = not is_gone[id] and sound(try('HMGET', SUB .. id, 'digest', 'holder', 'apis', 'keep', 'attempts', 'about', 'bytes'))
+  if not row or not row[1] then
     return nil
   end
-  local what = about(row[7]) or NOBODYS
   return {
-    holder = row[1] or '', apis = row[2] or '', keep = row[3] == '1', attempts = number(row[4]), digest = row[5],
-    cache = row[6] or '', client = what.client, priority = what.priority, cost = what.cost, tests = what.tests,
-    bytes = number(row[8]),
+    digest = row[1], holder = row[2] or '', apis = row[3] or '', keep = row[4] == '1', attempts = number(row[5]),
+    about = about(row[6]) or NOBODYS, bytes = number(row[7]),
   }
+end
+
+-- The words of a text: many submissions have the same.
+local texts = {}
+
+local function words(text)
+  local found = texts[text]
+  if not found then
+    found = {}
+    for word in string.gmatch(text, '%S+') do
+      found[#found + 1] = word
+    end
+    texts[text] = found
+  end
+  return found
 end
 
 local function somebody_waits(sub)
@@ -173,7 +199,7 @@ local function attach(id, sub, api)
 end
 
 local function is_ready(id)
-  local row = sound(try('HMGET', SUB .. id, 'digest', 'holder', 'attempts'))
+  local row = not is_gone[id] and sound(try('HMGET', SUB .. id, 'digest', 'holder', 'attempts'))
   return row and row[1] and not row[2] and not row[3]
 end
 
@@ -220,15 +246,15 @@ local function send_home(id, sub)
   if sub.attempts > 0 then
     put('RPUSH', SUSPECTS, {id})
   else
-    enqueue('LPUSH', sub.priority, sub.client, {id})
+    enqueue('LPUSH', sub.about.priority, sub.about.client, {id})
   end
 end
 
 -- Out of the ledger, and out of the books. The sets of its holder are the caller's to put right.
 local function erase(id, sub)
-  call('DEL', SUB .. id)
   gone[#gone + 1] = id
-  account(sub.client, -1, -sub.bytes, -sub.cost)
+  is_gone[id] = true
+  account(sub.about.client, -1, -sub.bytes, -sub.about.cost)
   if sub.holder == '' then
     waiting_change = waiting_change - 1
   end
@@ -244,7 +270,7 @@ local function strike(id, sub)
   elseif sub.attempts > 0 then
     call('LREM', SUSPECTS, 0, id)
   else
-    sweep(sub.priority, sub.client)
+    sweep(sub.about.priority, sub.about.client)
   end
 end
 
@@ -261,12 +287,11 @@ local function hand_back(id, sub, cancelled)
   end
 end
 
--- Remembers an answer and sends it, with others, to all who wait. All answers are stored in one form: a flag (G for a grade, C for one
--- that was made for another id, F for a fault), the 16 bytes of the digest (unless it is a fault), the answer with its
--- checksum before it. The client makes it, for long strings are dear in Lua.
+-- Remembers an answer and sends it, with others, to all who wait. How it is written: see packing.py. The client makes
+-- it, for long strings are dear in Lua.
 local function publish(id, sub, answer, seconds)
   call('SET', RES .. id, answer, 'EX', seconds)
-  for api in string.gmatch(sub.apis, '[^ ]+') do
+  for _, api in ipairs(words(sub.apis)) do
     local fields = replies[api] or {}
     replies[api] = fields
     fields[#fields + 1] = id

@@ -9,7 +9,7 @@ local held, lost, home = HELD .. worker, {}, {}
 
 local function lose(id, sub)
   lost[#lost + 1] = id
-  lost[#lost + 1] = sub.tests
+  lost[#lost + 1] = sub.about.tests
   lost[#lost + 1] = sub.attempts
 end
 

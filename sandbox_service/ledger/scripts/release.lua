@@ -6,7 +6,7 @@ local api, all = ARGV[2], ARGV[3] == '1'
 
 local function detach(id, sub)
   local left = {}
-  for each in string.gmatch(sub.apis, '%S+') do
+  for _, each in ipairs(words(sub.apis)) do
     if each ~= api then
       left[#left + 1] = each
     end

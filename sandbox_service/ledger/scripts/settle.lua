@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
 -- What a worker has to say of the submissions it holds, in order. ARGV: name, worker, seconds that an answer, a fault
--- and a cached answer are kept, then steps: S id · F id answer cacheable · B id · D id. It is run even when memory is
+-- and a cached answer are kept, then steps: S id · F id answer cacheable · B id · D id · R id. It is run even when memory is
 -- full: a finished answer must not be lost, and takes less than the submission that goes.
 --
 -- Returns the ids that were not the worker's any more.
 
 local worker = ARGV[2]
-local seconds = {G = ARGV[3], F = ARGV[4]}
+local answer_seconds, fault_seconds = ARGV[3], ARGV[4]
 local cache_seconds = number(ARGV[5])
 local HELD_HERE, STARTED_HERE, CANCEL_HERE = HELD .. worker, STARTED .. worker, CANCEL .. worker
 local strangers, done, starting = {}, {}, {}
@@ -35,15 +35,15 @@ local function own(id)
   strangers[#strangers + 1] = id
 end
 
-local UNSURE = string.rep('\0', 16)
+local FAULT, UNSURE = string.byte('F'), string.rep('\0', 16)
 
 -- The answer as it is stored, or nil if it is the answer to another body: that of an earlier life of this id.
-local function stored(sub, answer)
-  local flag, digest = string.sub(answer, 1, 1), string.sub(answer, 2, 17)
-  if flag == 'F' or digest == sub.digest then
-    return answer, flag
+local function stored(sub, answer, is_fault)
+  local digest = string.sub(answer, 2, 17)
+  if is_fault or digest == sub.digest then
+    return answer
   elseif digest == UNSURE then
-    return flag .. sub.digest .. string.sub(answer, 18), flag
+    return string.sub(answer, 1, 1) .. sub.digest .. string.sub(answer, 18)
   end
 end
 
@@ -54,16 +54,18 @@ local function finish(id, given, cacheable)
     tally('duplicates', 1)
     return
   end
-  local answer, flag = stored(sub, given)
+  local is_fault = string.byte(given) == FAULT
+  local answer = stored(sub, given, is_fault)
   if not answer then
     done[#done] = nil
     strangers[#strangers + 1] = id
     tally('duplicates', 1)
     return
   end
-  publish(id, sub, answer, seconds[flag])
-  if cacheable == '1' and cache_seconds > 0 and sub.cache ~= '' then
-    call('SET', CACHE .. sub.cache, answer, 'EX', cache_seconds)
+  publish(id, sub, answer, is_fault and fault_seconds or answer_seconds)
+  local place = cacheable == '1' and cache_seconds > 0 and shared(sub.digest, sub.about)
+  if place then
+    call('SET', place, answer, 'EX', cache_seconds)
   end
   erase(id, sub)
   if worker == REAPER then
@@ -80,20 +82,31 @@ local function give_back(id, dropped)
   end
 end
 
-local at = 6
-while at <= #ARGV do
+-- The worker cannot read it: somebody has written what we do not write. Who waits for it will find it gone.
+local function refuse(id)
+  local sub = own(id)
+  if sub then
+    done[#done + 1] = id
+    erase(id, sub)
+    tally('refused', 1)
+  end
+end
+
+local at, last = 6, #ARGV
+while at <= last do
   local kind, id = ARGV[at], ARGV[at + 1]
+  at = at + 2
   if kind == 'S' then
     starting[#starting + 1] = id
-    at = at + 2
   else
     start_all()
     if kind == 'F' then
-      finish(id, ARGV[at + 2], ARGV[at + 3])
-      at = at + 4
+      finish(id, ARGV[at], ARGV[at + 1])
+      at = at + 2
+    elseif kind == 'R' then
+      refuse(id)
     else
       give_back(id, kind == 'D')
-      at = at + 2
     end
   end
 end

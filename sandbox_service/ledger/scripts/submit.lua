@@ -1,8 +1,8 @@
 #!lua
 -- Takes submissions, all or none. ARGV: name, api, three bounds, seconds that an answer is kept, how many clients are
 -- named with three figures of what they will submit in further calls, these, how many kinds of entries there are, what
--- they are about, then eight values for each entry: kind, id, digest, body, bytes, key of the cache, labels, whether it
--- is kept. It is refused as a whole when memory is full.
+-- each is about and whether it is kept, then five values for each entry: kind, id, digest, body, bytes. It is refused
+-- as a whole when memory is full.
 --
 -- Returns {'ok', need ×3, a letter for each entry, the answers of those that have one}, {'reused', index} or {'full',
 -- …}.
@@ -14,12 +14,18 @@ for _ = 1, number(ARGV[7]) do
   later[ARGV[at]] = {number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3])}
   at = at + 4
 end
-local kinds = {}
+
+-- What entries of one kind share: what they are about, the sum of what is new of their client, where they will wait.
+local kinds, lists = {}, {}
 for each = 1, number(ARGV[at]) do
-  local text = ARGV[at + each]
-  kinds[each] = {text = text, what = about(text)}
+  local text, keep = ARGV[at + 2 * each - 1], ARGV[at + 2 * each] == '1'
+  local what = about(text)
+  local name = what.priority .. what.client
+  new[what.client] = new[what.client] or {0, 0, 0}
+  lists[name] = lists[name] or {priority = what.priority, client = what.client, ids = {}}
+  kinds[each] = {text = text, what = what, keep = keep, sum = new[what.client], ids = lists[name].ids}
 end
-local first, width = at + 1 + #kinds, 8
+local first, width = at + 1 + 2 * #kinds, 5
 local entries = (#ARGV - first + 1) / width
 local letters, answers, joined, copies = {}, {}, {}, {}
 
@@ -28,33 +34,35 @@ local letters, answers, joined, copies = {}, {}, {}, {}
 local LETTERS = {G = 'A', C = 'c'}
 
 -- Most are new, and one question for all is cheaper than one for each.
-local keys = {}
-for base = first, #ARGV, width do
-  keys[#keys + 1] = RES .. ARGV[base + 1]
-  keys[#keys + 1] = SUB .. ARGV[base + 1]
+local keys, of_kind = {}, {}
+for each = 1, entries do
+  local base = first + width * (each - 1)
+  of_kind[each] = kinds[number(ARGV[base])]
+  keys[2 * each - 1] = SUB .. ARGV[base + 1]
+  keys[2 * each] = RES .. ARGV[base + 1]
 end
-local some_are_known = #keys > 0 and call('EXISTS', unpack(keys)) > 0
+local some_are_known = entries > 0 and call('EXISTS', unpack(keys)) > 0
 
 local function classify(each, base)
-  local id, digest = ARGV[base + 1], ARGV[base + 2]
-  if some_are_known and call('EXISTS', RES .. id, SUB .. id) > 0 then
-    local result = sound(try('GET', RES .. id))
+  local digest, key, answer_key = ARGV[base + 2], keys[2 * each - 1], keys[2 * each]
+  if some_are_known and call('EXISTS', key, answer_key) > 0 then
+    local result = sound(try('GET', answer_key))
     local letter = result and LETTERS[string.sub(result, 1, 1)]
     if letter then
       answers[#answers + 1] = result
       return string.sub(result, 2, 17) == digest and letter or nil
     end
-    call('DEL', RES .. id)  -- a fault, or nothing of ours
-    local sub = read(id)
+    call('DEL', answer_key)  -- a fault, or nothing of ours
+    local sub = read(ARGV[base + 1])
     if sub then
       joined[each] = sub
       return sub.digest == digest and 'J' or nil
     end
-    call('DEL', SUB .. id)
+    call('DEL', key)
   end
-  local cache = ARGV[base + 5]
-  if cache ~= '' then
-    local answer = sound(try('GET', CACHE .. cache))
+  local place = shared(digest, of_kind[each].what)
+  if place then
+    local answer = sound(try('GET', place))
     if answer then
       answers[#answers + 1] = answer
       copies[each] = 'C' .. digest .. string.sub(answer, 18)
@@ -72,13 +80,9 @@ for each = 1, entries do
   end
   letters[each] = letter
   if letter == 'N' then
-    local what = kinds[number(ARGV[base])].what
-    local sum = new[what.client]
-    if not sum then
-      sum = {0, 0, 0}
-      new[what.client] = sum
-    end
-    sum[1], sum[2], sum[3] = sum[1] + 1, sum[2] + ARGV[base + 4], sum[3] + what.cost
+    local kind = of_kind[each]
+    local sum = kind.sum
+    sum[1], sum[2], sum[3] = sum[1] + 1, sum[2] + ARGV[base + 4], sum[3] + kind.what.cost
     news = news + 1
   end
   base = base + width
@@ -90,58 +94,40 @@ for client, sum in pairs(new) do
   for each = 1, more and 3 or 0 do
     wanted[each] = math.ceil(wanted[each] + more[each] * news / entries)
   end
-  local refusal = over(client, wanted, bounds)
+  local refusal = sum[1] > 0 and over(client, wanted, bounds)
   if refusal then
     return refusal
   end
 end
 
-local time = exact(clock())
-local scores, lists = {}, {}
+local now = clock()
+local time, score = exact(now), string.format('%.0f', now * 1000)
+local scores = {}
 
-local function enter(base)
-  local kind, id = kinds[number(ARGV[base])], ARGV[base + 1]
-  local client, priority = kind.what.client, kind.what.priority
-  local fields = {
-    'digest', ARGV[base + 2], 'body', ARGV[base + 3], 'about', kind.text, 'bytes', ARGV[base + 4], 'taken', time,
-  }
-  local function optional(field, value)
-    if value ~= '' then
-      fields[#fields + 1] = field
-      fields[#fields + 1] = value
-    end
+local function enter(key, kind, id, digest, body, bytes)
+  call('HSET', key, 'digest', digest, 'body', body, 'bytes', bytes, 'about', kind.text, 'taken', time, 'apis', api)
+  if kind.keep then
+    call('HSET', key, 'keep', '1')
   end
-  optional('cache', ARGV[base + 5])
-  optional('labels', ARGV[base + 6])
-  optional('keep', ARGV[base + 7])
-  optional('apis', api)
-  call('HSET', SUB .. id, unpack(fields))
-  scores[#scores + 1] = time
+  kind.ids[#kind.ids + 1] = id
+  scores[#scores + 1] = score
   scores[#scores + 1] = id
-  local list = lists[priority .. client]
-  if not list then
-    list = {priority = priority, client = client, ids = {}}
-    lists[priority .. client] = list
-    lists[#lists + 1] = list
-  end
-  list.ids[#list.ids + 1] = id
 end
 
 base = first
 for each = 1, entries do
-  local letter = letters[each]
+  local kind, id, letter = of_kind[each], ARGV[base + 1], letters[each]
   if letter == 'N' then
-    enter(base)
+    enter(keys[2 * each - 1], kind, id, ARGV[base + 2], ARGV[base + 3], ARGV[base + 4])
   elseif letter == 'J' then
-    local id = ARGV[base + 1]
     if not attach(id, joined[each], api) then
       letters[each] = 'j'  -- this API process waits for it already
     end
-    if ARGV[base + 7] == '1' then
-      call('HSET', SUB .. id, 'keep', '1')
+    if kind.keep then
+      call('HSET', keys[2 * each - 1], 'keep', '1')
     end
   elseif letter == 'C' then
-    call('SET', RES .. ARGV[base + 1], copies[each], 'EX', seconds)
+    call('SET', keys[2 * each], copies[each], 'EX', seconds)
     tally('cached', 1)
   end
   base = base + width
@@ -149,11 +135,15 @@ end
 
 if news > 0 then
   call('ZADD', PENDING, unpack(scores))
-  for _, list in ipairs(lists) do
-    enqueue('RPUSH', list.priority, list.client, list.ids)
+  for _, list in pairs(lists) do
+    if #list.ids > 0 then
+      enqueue('RPUSH', list.priority, list.client, list.ids)
+    end
   end
   for client, sum in pairs(new) do
-    account(client, sum[1], sum[2], sum[3])
+    if sum[1] > 0 then
+      account(client, sum[1], sum[2], sum[3])
+    end
   end
   waiting_change = news
 end
