@@ -99,6 +99,7 @@ class RqQueue:
         self._totals = Totals(0, 0, 0, 0.0, 0.0, 0, {})
         self._workers: dict[str, WorkerState] = {}
         self._saw_workers = 0.0
+        self._graders = ""  # of what kind they are, if answers are cached
         self._counts: Counter[str] = Counter()
         self._reaper = Reaper(ledger, self.name)
         self._away = "not yet connected"
@@ -190,15 +191,10 @@ class RqQueue:
             priority=job.priority,
             cost=self._estimate.cost(job.tests),
             tests=job.tests,
-            graders=self._graders() if self._caches and not job.fresh else "",
+            graders="" if job.fresh else self._graders,
             labels=tuple(job.labels.items()),
             keep=job.keep,
         )
-
-    def _graders(self) -> str:
-        """Of what kind the workers are; empty while they differ: then nobody may be given another's answer."""
-        kinds = {f"{worker.info.get('version')}/{worker.info.get('languages')}" for worker in self._workers.values()}
-        return kinds.pop() if len(kinds) == 1 else ""
 
     def _released_by(self, waited: _Waited) -> None:
         """One waiter less; when there is none left here, the ledger is told."""
@@ -425,6 +421,7 @@ class RqQueue:
         if self._totals.workers != len(self._workers) or age >= len(self._workers) / WORKERS_A_SECOND:
             self._saw_workers = time.monotonic()
             self._workers = await self._ledger.workers()
+            self._graders = _kind_of(self._workers.values()) if self._caches else ""
         self._away = ""
         if self._totals.waiting:
             slots = sum(worker.slots for worker in self._workers.values())
@@ -516,6 +513,12 @@ class RqQueue:
 
 
 NO_BOUNDS = Bounds(1 << 50, 1 << 50, 1e9)  # what was taken once is not refused for being taken again
+
+
+def _kind_of(workers: Iterable[WorkerState]) -> str:
+    """What all of these are; empty if they differ: then nobody may be given another's answer."""
+    kinds = {f"{worker.info.get('version')}/{worker.info.get('languages')}" for worker in workers}
+    return kinds.pop() if len(kinds) == 1 else ""
 
 
 def _cancelled(submission_id: str, tests: int) -> bytes:

@@ -198,7 +198,7 @@ def test_one_who_sends_the_same_again_finds_it() -> None:
 def test_one_who_sends_the_same_work_finds_it_in_the_cache() -> None:
     async def scenario(fleet: Fleet, redis: Redis) -> None:
         jobs = [made(name) for name in NO_GRADES]
-        graders = fleet.queue._graders().encode()
+        graders = fleet.queue._graders.encode()
         for job in jobs:
             redis.set(b"proctor:cache:" + job.digest + graders, stored(job, NO_GRADES[job.id]), ex=600)
         assert await faults(fleet, await fleet.world.submit(*jobs)) == unreadable(*NO_GRADES)
