@@ -25,7 +25,8 @@ from sandbox_service.chores import end, within
 from sandbox_service.crew import Crew, Task
 from sandbox_service.hands import CHUNK, Pump
 from sandbox_service.ledger.entries import Claim, Drop, Finish, GiveBack, Need, Start, Step, Unknown
-from sandbox_service.ledger.ledger import Ledger, beat_seconds, gathering_seconds
+from sandbox_service.ledger.ledger import Ledger
+from sandbox_service.ledger.pace import beat_seconds, gathering_seconds
 from sandbox_service.slots import SlotFactory
 from sandbox_service.suites import Shelf, Suite, id_of
 

@@ -19,18 +19,17 @@ import itertools
 import json
 import secrets
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
-import orjson
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from sandbox_service.bounds import KINDS, Bounds, over_all, over_share
+from sandbox_service.bounds import Bounds
 from sandbox_service.errors import IdReused, QueueFull
+from sandbox_service.ledger import wire
 from sandbox_service.ledger.entries import (
     Claim,
     Drop,
@@ -46,7 +45,6 @@ from sandbox_service.ledger.entries import (
     Taken,
     Terms,
     Totals,
-    Unknown,
     WorkerState,
 )
 from sandbox_service.ledger.packing import DIGEST, UNSURE, Packing
@@ -58,11 +56,8 @@ REAPER = "reaper"
 MOST_ENTRIES = 512  # for each call: Redis does nothing else meanwhile
 MOST_STEPS = 256
 MOST_REPLIES = 64  # with up to 16 answers each
-MOST_RETRY_SECONDS = 60.0
-MICROSECONDS = 1_000_000  # costs are counted in whole microseconds, so that the books do not drift
 
 _NEW_LETTER, _JOINED_LETTER, _ANSWERED_LETTER = b"NJA"  # of submit.lua
-_NO_TERMS = Terms("", "", 1, 0.0, 0)
 _NEW, _JOINED, _GONE, _PENDING = Taken("new"), Taken("joined"), Found("gone"), Found("pending")
 _T = TypeVar("_T")
 
@@ -144,13 +139,13 @@ class Ledger:
                     api,
                     bounds.submissions,
                     bounds.bytes,
-                    _microseconds(bounds.cpu_seconds),
+                    wire.microseconds(bounds.cpu_seconds),
                     self._answer_seconds,
-                    *_sums(rest),
+                    *wire.sums(rest),
                 ]
-                arguments += _packed(part)
+                arguments += wire.packed(part)
                 reply = await self._scripts.run("submit", arguments)
-                _check_taken(reply, part)
+                wire.check_taken(reply, part)
                 need = Need(reply[1], reply[2], reply[3])
                 answers = iter(reply[5:])
                 for entry, letter in zip(part, reply[4], strict=True):
@@ -203,7 +198,7 @@ class Ledger:
         pipe = self._redis.pipeline(transaction=False)
         for each in ids:
             pipe.hget(f"{self._name}:sub:{each}", "about")
-        return [_terms_if_any(about) for about in await pipe.execute(raise_on_error=False)]
+        return [wire.terms(about) for about in await pipe.execute(raise_on_error=False)]
 
     async def _pending(self) -> AsyncIterator[list[str]]:
         cursor, seen = 0, set[str]()
@@ -256,11 +251,11 @@ class Ledger:
                 turn = f"{self._session}-{next(self._turns)}"
                 arguments: list[Argument] = [worker, most, idle, slots, self._max_body, turn, hand.heard]
                 reply = await self._scripts.run("claim", arguments)
-                need, tired, now = _need(reply, worker), reply[4], float(reply[5])
+                need, tired, now = wire.need(reply, worker), reply[4], float(reply[5])
                 claims, foreign = [], []
                 for row in zip(*[iter(reply[6:])] * 6, strict=True):
                     try:
-                        claim = _claim(row, now)
+                        claim = wire.claim(row, now)
                     except ValueError:
                         foreign.append(row[0])
                     else:
@@ -313,7 +308,7 @@ class Ledger:
         Raises Unknown if the worker is not registered; RedisError.
         """
         reply = await self._scripts.run("beat", [worker, busy, ready_slots])
-        need = _need(reply, worker)
+        need = wire.need(reply, worker)
         return [each.decode() for each in reply[4:]], need
 
     async def held(self, worker: str) -> list[str]:
@@ -374,7 +369,7 @@ class Ledger:
         found = (await pipe.execute())[-1]
         return [
             Reply(stream_id.decode(), id_.decode(errors="replace"), self._packing.unpack(stored))
-            for stream_id, fields in _only_stream(found)
+            for stream_id, fields in wire.entries_of_stream(found)
             for id_, stored in fields.items()
         ]
 
@@ -415,23 +410,7 @@ class Ledger:
         """The whole ledger in figures."""
         count, waiting, size, cost, oldest, clients, stats, workers = await self._scripts.run("totals")
         named = {key.decode(): int(value) for key, value in zip(*[iter(stats)] * 2, strict=True)}
-        return Totals(count, waiting, size, cost / MICROSECONDS, float(oldest), clients, named, workers)
-
-
-def beat_seconds(workers: int) -> float:
-    """How often a worker beats that is one of so many: twice a second, and together at most 500 times, down to a beat
-    in two seconds. A worker is dead after four.
-    """
-    return min(max(0.5, workers * 0.002), 2.0)
-
-
-def gathering_seconds(count: int, age: float, most: float) -> float:
-    """How long to let things gather after a call that carried so many, of which the youngest had this age in seconds.
-
-    A call costs as much as ten of what it carries. So the more come, the more go in the next one; and what was long on
-    its way anyhow, as all is when much waits, may wait a twentieth of that. A lone one hardly waits, none over `most`.
-    """
-    return min(max(count * 0.001, age / 20), most)
+        return Totals(count, waiting, size, cost / wire.MICROSECONDS, float(oldest), clients, named, workers)
 
 
 def _parts(items: Sequence[_T], most: int) -> Iterator[Sequence[_T]]:
@@ -450,100 +429,7 @@ def _text(value: Any) -> str:
     return text
 
 
-def _microseconds(seconds: float) -> int:
-    return max(0, round(seconds * MICROSECONDS))
-
-
-def _sums(entries: Iterable[Entry]) -> Iterator[Argument]:
-    """For each client the number, bytes and microseconds of its entries, after the number of clients."""
-    sums: dict[str, list[int]] = {}
-    for entry in entries:
-        figures = sums.setdefault(entry.terms.client, [0, 0, 0])
-        figures[0] += 1
-        figures[1] += len(entry.body) + entry.own_bytes
-        figures[2] += _microseconds(entry.terms.cost)
-    yield len(sums)
-    for client, figures in sums.items():
-        yield client
-        yield from figures
-
-
-def _packed(entries: Sequence[Entry]) -> Iterator[Argument]:
-    """In the order that submit.lua reads: what they are about, each kind once, and then the entries."""
-    kinds: dict[Terms, int] = {}
-    of_entries = [kinds.setdefault(entry.terms, len(kinds) + 1) for entry in entries]
-    yield len(kinds)
-    for terms in kinds:
-        yield _about(terms)
-        yield int(terms.keep)
-    for kind, (id_, digest, body, _, own_bytes) in zip(of_entries, entries, strict=True):
-        yield from (kind, id_, digest, body, len(body) + own_bytes)
-
-
-def _about(terms: Terms) -> bytes:
-    """What many entries have in common, as prelude.lua reads it."""
-    suite, client, priority, cost, tests, graders, labels, _ = terms
-    return orjson.dumps((suite, client, priority, _microseconds(cost), tests, graders, dict(labels)))
-
-
-@lru_cache(maxsize=1024)
-def _terms(about: bytes) -> Terms:
-    """What `_about` was made of. Raises ValueError if that was nothing of ours."""
-    try:
-        suite, client, priority, cost, tests, graders, labels = orjson.loads(about)
-        return Terms(suite, client, priority, cost / MICROSECONDS, tests, graders, tuple(labels.items()))
-    except (TypeError, AttributeError) as error:
-        raise ValueError(str(error)) from None
-
-
-def _terms_if_any(about: object) -> Terms:
-    try:
-        return _terms(about) if isinstance(about, bytes) else _NO_TERMS
-    except ValueError:
-        return _NO_TERMS
-
-
-def _check_taken(reply: list[Any], part: Sequence[Entry]) -> None:
-    if reply[0] == b"reused":
-        raise IdReused(f"id {part[reply[1]].id!r} was used with another body; use a new id")
-    _check_room(reply)
-
-
-def _check_room(reply: list[Any]) -> None:
-    """Raises QueueFull if the script said so."""
-    if reply[0] != b"full":
-        return
-    kind, clients = KINDS[reply[1]], reply[5]
-    used, new, most = (_amount(kind, each) for each in reply[2:5])
-    reason = over_share(kind, used, new, most, clients) if clients else over_all(kind, used, most)
-    raise QueueFull(reason, min(MOST_RETRY_SECONDS, max(1.0, float(reply[6]))))
-
-
-def _amount(kind: str, counted: int) -> float:
-    return counted / MICROSECONDS if kind == "cpu_seconds" else counted
-
-
-def _need(reply: list[Any], worker: str) -> Need:
-    if reply[0] == b"unknown":
-        raise Unknown(f"no worker {worker!r} is registered")
-    return Need(reply[1], reply[2], reply[3])
-
-
-def _claim(row: tuple[bytes, ...], now: float) -> Claim:
-    """Of what claim.lua says of one. Raises ValueError if its id, its suite or its time is none."""
-    id_, body, about, _, attempts, taken = row
-    return Claim(id_.decode(), body, _terms(about), int(attempts), float(taken), now, alone=int(attempts) > 0)
-
-
 def _telling(steps: Sequence[Step]) -> Iterator[Step]:
     """Without the starts of what the same call finishes: nobody could ever see them."""
     finished = {step.id for step in steps if isinstance(step, Finish)}
     return (step for step in steps if not isinstance(step, Start) or step.id not in finished)
-
-
-def _only_stream(found: Any) -> list[tuple[bytes, dict[bytes, bytes]]]:
-    """The entries of the one stream that was asked for: a list of pairs, or, in the newer protocol, a dict of lists."""
-    if not found:
-        return []
-    entries: Any = next(iter(found.values())) if isinstance(found, dict) else found[0][1]
-    return entries[0] if isinstance(found, dict) else entries  # type: ignore[no-any-return]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from sandbox_service.answers import fault
 from sandbox_service.ledger.entries import Lost
-from sandbox_service.ledger.ledger import REAPER, Ledger, beat_seconds
+from sandbox_service.ledger.ledger import REAPER, Ledger
+from sandbox_service.ledger.pace import beat_seconds
 
 log = logging.getLogger(__name__)
 

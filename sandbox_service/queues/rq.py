@@ -26,7 +26,8 @@ from sandbox_service.chores import end
 from sandbox_service.errors import IdReused, Unavailable
 from sandbox_service.hands import Caller
 from sandbox_service.ledger.entries import Entry, Need, Taken, Terms, Totals, WorkerState
-from sandbox_service.ledger.ledger import Ledger, gathering_seconds
+from sandbox_service.ledger.ledger import Ledger
+from sandbox_service.ledger.pace import gathering_seconds
 from sandbox_service.queues.backlog import check_fits, load_of
 from sandbox_service.queues.base import Depth, Job, Ticket, WorkerStatus, distinct
 from sandbox_service.queues.estimate import Estimate
