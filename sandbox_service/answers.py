@@ -38,9 +38,11 @@ class Answer:
 
     @property
     def verdicts(self) -> list[bytes]:
-        """Of each test that was run."""
+        """Of each test that was run. What is AC without a fault has passed all of them, so they need no look."""
         if self._verdicts is None:
-            self._verdicts = _RESULT.findall(self.body)
+            head = self.head
+            is_clean = head["verdict"] == "AC" and head["failure_kind"] is None
+            self._verdicts = [b"AC"] * head["total"] if is_clean else _RESULT.findall(self.body)
         return self._verdicts
 
     def under(self, head: dict[str, Any]) -> Self:
@@ -59,15 +61,13 @@ class Answer:
             return bool(
                 timing["graded_seconds"] >= 0 <= timing["queued_seconds"]
                 and grader["attempts"] >= 0
+                and isinstance(head["total"], int)
                 and (kind is None or isinstance(kind, str))
-                and self._ends_in_results()
+                and self.body.endswith(b"]}")
+                and self.body[self.body.index(_TESTS) + len(_TESTS)] in b"{]"
             )
         except (ValueError, TypeError, KeyError):
             return False
-
-    def _ends_in_results(self) -> bool:
-        first = self.body.index(_TESTS) + len(_TESTS)
-        return self.body.endswith(b"]}") and self.body[first : first + 1] in (b"{", b"]")
 
     @property
     def is_fault(self) -> bool:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from sandbox_service.answers import Answer
 from sandbox_service.journal import Journal, Passed
 from sandbox_service.queues.base import JobQueue
 
@@ -34,13 +33,9 @@ class Metrics(Collector):
     def __init__(self, queue: JobQueue, journal: Journal, registry: CollectorRegistry) -> None:
         self._catch_up = journal.catch_up
         self._answers = _Answers()
-        journal.read_by(self._read)
+        journal.read_by(self._answers.count)
         registry.register(_State(queue))
         registry.register(self)
-
-    def _read(self, passed: Sequence[Passed]) -> None:
-        for each in passed:
-            self._answers.count(each.answer, each.seconds)
 
     def collect(self) -> Iterator[Metric]:
         """See prometheus_client's Collector."""
@@ -57,18 +52,20 @@ class _Answers:
         self._tests: Counter[bytes] = Counter()
         self._retries = 0
 
-    def count(self, answer: Answer, seconds: float) -> None:
-        """One answer, which took so long."""
-        head = answer.head
-        timing, grader = head["timing"], head["grader"]
-        queued, graded, total = self._clocks[head["verdict"], grader["language"].partition(" ")[0]]
-        queued.observe(timing["queued_seconds"])
-        graded.observe(timing["graded_seconds"])
-        total.observe(seconds)
-        if head["failure_kind"]:
-            self._faults[head["failure_kind"]] += 1
-        self._retries += max(0, grader["attempts"] - 1)
-        self._tests.update(answer.verdicts)
+    def count(self, passed: Sequence[Passed]) -> None:
+        """Some more."""
+        for _, answer, _, seconds in passed:
+            head = answer.head
+            timing, grader = head["timing"], head["grader"]
+            queued, graded, total = self._clocks[head["verdict"], grader["language"].partition(" ")[0]]
+            queued.observe(timing["queued_seconds"])
+            graded.observe(timing["graded_seconds"])
+            total.observe(seconds)
+            if head["failure_kind"]:
+                self._faults[head["failure_kind"]] += 1
+            if grader["attempts"] > 1:
+                self._retries += grader["attempts"] - 1
+        self._tests.update(chain.from_iterable(each.answer.verdicts for each in passed))
 
     def collect(self) -> Iterator[Metric]:
         """All of it, for Prometheus."""

@@ -61,10 +61,20 @@ def test_no_text_in_a_grade_looks_like_a_part_of_it(
     assert not found.head["grader"]["cached"], "the one in the cache is as it was"
 
 
+@pytest.mark.parametrize("fault", [None, "jail"])
+def test_verdicts_are_those_of_the_tests_though_an_accepted_ones_are_not_read(fault: str | None) -> None:
+    verdicts = [Verdict.AC, Verdict.AC] + [Verdict.IE] * bool(fault)  # a jail that fails after the last test
+    results = [TestResult(index=index, verdict=each) for index, each in enumerate(verdicts)]
+    grade = Grade(id="", verdict=Verdict.AC, reward=None if fault else 1.0, total=2, failure_kind=fault, tests=results)
+    found = Answer(grade.model_dump_json().encode())
+    assert [each.decode() for each in found.verdicts] == verdicts
+
+
 def test_what_is_no_grade_or_half_of_one_is_not_whole() -> None:
     body = answer(Verdict.AC, 1.0).body
     assert Answer(body).is_whole
     without_verdict = body.replace(b'"verdict":"AC"', b'"verdict":null', 1)
+    without_total = body.replace(b'"total":2', b'"total":"2"')
     for wrong in (
         b"",
         b"null",
@@ -73,6 +83,7 @@ def test_what_is_no_grade_or_half_of_one_is_not_whole() -> None:
         body[:-1],
         body[: len(body) // 2],
         without_verdict,
+        without_total,
         b'{"id":1,"tests":[]}',
     ):
         assert not Answer(wrong).is_whole, wrong
