@@ -148,8 +148,9 @@ class _Pattern:
         name = "code" if "code" in given else "completion"
         if name not in given or given.keys() - {name, "id"} or not defaults.keys().isdisjoint(OWN):
             return None
-        before, program, after = job.body.partition(_field(name, given[name]))
-        return cls(job, name, before, after) if program else None
+        key = b'"%s":' % name.encode()
+        before, program, after = job.body.partition(key + orjson.dumps(given[name]))
+        return cls(job, name, before + key, after) if program else None
 
     def job(self, given: Mapping[str, Any], names: Iterator[str]) -> Job | None:
         """The job of another one, by its id or the next of these; None if it may be otherwise, or wrong."""
@@ -158,8 +159,7 @@ class _Pattern:
             return None
         if len(id_) > LONG_ID:
             return None
-        body = b"".join((self._before, _field(self._name, program), self._after))
-        return self._like.like(id_ or next(names), body)
+        return self._like.like(id_ or next(names), self._before + orjson.dumps(program) + self._after)
 
 
 def _names(at_once: int) -> Iterator[str]:
@@ -167,12 +167,7 @@ def _names(at_once: int) -> Iterator[str]:
     width = 2 * ID_BYTES
     while True:
         drawn = secrets.token_hex(ID_BYTES * at_once)
-        yield from (drawn[at : at + width] for at in range(0, len(drawn), width))
-
-
-def _field(name: str, text: str) -> bytes:
-    """A field of a submission's JSON."""
-    return orjson.dumps({name: text})[1:-1]
+        yield from [drawn[at : at + width] for at in range(0, len(drawn), width)]
 
 
 def check_tests(tests: list[TestCase], settings: Settings) -> None:

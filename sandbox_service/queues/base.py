@@ -15,6 +15,8 @@ from sandbox_service.suites import Suite
 
 PRIORITIES = ("high", "normal", "low")
 
+_EMPTY = hashlib.blake2b(digest_size=16)  # to copy it is quicker than to make one
+
 
 @dataclass(slots=True)
 class Job:
@@ -68,7 +70,9 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
 
 
 def _digest(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=16).digest()
+    digest = _EMPTY.copy()
+    digest.update(body)
+    return digest.digest()
 
 
 def distinct(jobs: Sequence[Job]) -> list[Job]:
