@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
 from typing import Any
@@ -16,7 +16,6 @@ from sandbox_service.api import compat, dashboard, events, grading, operations, 
 from sandbox_service.api.body import Arriving
 from sandbox_service.api.documents import sharpen
 from sandbox_service.api.keys import Keys
-from sandbox_service.queues.base import JobQueue
 from sandbox_service.recent import RecordedQueue
 from sandbox_service.schema import BatchRequest, Grade, Submission, SuiteBody
 from sandbox_service.settings import Settings
@@ -33,28 +32,30 @@ def create(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_queue() as queue:
-            app.include_router(_routes(queue, settings, guard))
+            for router in _guarded(queue, settings, registry, notes):
+                app.include_router(router, dependencies=guard)
             app.include_router(operations.routes(queue, registry, notes))
-            for watched in (recent.routes(queue), events.routes(queue, settings, registry, notes)):
-                app.include_router(watched, dependencies=guard)
+            app.include_router(dashboard.routes())
             yield
 
     app = FastAPI(title="proctor", version=version("proctor"), lifespan=lifespan, redoc_url=None)
     app.state.arriving = Arriving(settings.queue_bytes)
-    app.include_router(dashboard.routes())
     trouble.install(app)
     _describe(app)
     return app
 
 
-def _routes(queue: JobQueue, settings: Settings, guard: Sequence[Any]) -> APIRouter:
-    guarded = APIRouter(dependencies=guard)
+def _guarded(
+    queue: RecordedQueue, settings: Settings, registry: CollectorRegistry, notes: Sequence[str]
+) -> Iterator[APIRouter]:
+    """What wants a key where keys are asked for: first what is asked for most, since the first that fits is taken."""
     for module in (grading, suites, submissions):
-        guarded.include_router(module.routes(queue, settings))
+        yield module.routes(queue, settings)
     for foreign in compat.ROUTES:
-        guarded.include_router(foreign(queue, settings))
-    guarded.include_router(operations.about(queue))
-    return guarded
+        yield foreign(queue, settings)
+    yield operations.about(queue)
+    yield recent.routes(queue)
+    yield events.routes(queue, settings, registry, notes)
 
 
 def _describe(app: FastAPI) -> None:
