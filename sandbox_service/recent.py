@@ -172,8 +172,9 @@ class Book:
 
     def _read(self, passed: Sequence[Passed]) -> None:
         for job, answer, when, _ in passed:
-            self._count(answer.head, when)
-            self._time(job, answer.head)
+            head = answer.head
+            self._count(head, when)
+            self._time(job, head)
             self._keep(job, answer, when)
 
     def _count(self, head: dict[str, Any], when: float) -> None:

@@ -87,7 +87,7 @@ class _Batch:
             self._has_lines.clear()
             lines, self._lines = self._lines, []
             sent = time.monotonic()
-            yield b"".join(lines) or b"\n"
+            yield b"\n".join((*lines, b"")) or b"\n"
 
     def release(self) -> None:
         """What is not finished is not waited for any more."""
@@ -122,6 +122,6 @@ class _Answers(StreamingResponse):
 def _line(submission_id: str, answer: asyncio.Future[Answer]) -> bytes:
     error = answer.exception()
     if error is None:
-        return answer.result().body + b"\n"
+        return answer.result().body
     assert isinstance(error, ProctorError)
     return answer_to(error).line(submission_id)

@@ -69,7 +69,7 @@ class Answer:
 
     def line(self, submission_id: str) -> bytes:
         """As a line of a batch's answer."""
-        return json.dumps({"id": submission_id, "error": self.problem.model_dump()}).encode() + b"\n"
+        return json.dumps({"id": submission_id, "error": self.problem.model_dump()}).encode()
 
 
 _KINDS: list[tuple[type[ProctorError], int, str]] = [
