@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
@@ -65,7 +65,8 @@ class _Answers:
                 self._faults[head["failure_kind"]] += 1
             if grader["attempts"] > 1:
                 self._retries += grader["attempts"] - 1
-        self._tests.update(chain.from_iterable(each.answer.verdicts for each in passed))
+            for verdict, count in answer.tests.items():
+                self._tests[verdict] += count
 
     def collect(self) -> Iterator[Metric]:
         """All of it, for Prometheus."""

@@ -288,7 +288,7 @@ class LocalQueue:
 
     def _learn(self, job: Job, answer: Answer) -> None:
         """Keep what may be asked again."""
-        self._estimate.learn(answer.head["timing"]["graded_seconds"], len(answer.verdicts))
+        self._estimate.learn(answer.head["timing"]["graded_seconds"], sum(answer.tests.values()))
         if not answer.is_fault:
             self._answered.put(job.id, job.digest, answer)
         if answer.is_lasting and not job.fresh:

@@ -357,7 +357,7 @@ class RqQueue:
         waited = self._waited.pop(submission_id, None)
         if waited is None or waited.answer.done():
             return 0.0
-        self._estimate.learn(answer.head["timing"]["graded_seconds"], len(answer.verdicts))
+        self._estimate.learn(answer.head["timing"]["graded_seconds"], sum(answer.tests.values()))
         waited.answer.set_result(answer)
         return time.monotonic() - waited.since
 
