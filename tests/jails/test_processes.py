@@ -19,12 +19,19 @@ if __name__ == "__main__":
 """
 SHELL = "import subprocess\nprint(subprocess.run(['echo', 'from a shell'], capture_output=True, text=True).stdout)"
 SPREAD = """
-import os, time
+import os
+ready, say = os.pipe()
+go, hold = os.pipe()
 for _ in range(4):
     if os.fork() == 0:
+        os.close(hold)
         hoard = bytearray(150 << 20)
-        time.sleep(1)
+        os.close(say)
+        os.read(go, 1)
         os._exit(0)
+os.close(say)
+os.read(ready, 1)  # to its end: until each has its own, or has ended
+os.close(hold)
 for _ in range(4):
     _, status = os.wait()
     if status:
