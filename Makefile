@@ -21,8 +21,8 @@ serve: $(VENV)/.service  ## serve the HTTP API until SIGTERM; PORT=8080, HOST=12
 	exec $(BIN)/proctor serve --host $(HOST) --port $(PORT)
 
 test: check  ## all checks, then all tests; JOBS=2, or 1 to see them one by one
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
-	OMP_NUM_THREADS=1 $(TBIN)/python -m pytest -n $(JOBS) --dist loadfile tests/trainer
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(TBIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder tests/trainer
 
 trainers:  ## environments with other people's trainers, for tests/trainers; says what to set. Gigabytes
 	@PYTHON=$(PYTHON) scripts/trainers.sh

@@ -25,9 +25,34 @@ START_SECONDS = 60.0
 # the trainer and its tests have an environment of their own: `make test` runs both
 collect_ignore = [] if find_spec("torch") else ["trainer"]
 
+# These take longest and go first: one that came last would keep one processor busy, and the other waiting
+LONGEST = (
+    "fleet/test_faults",
+    "service/test_openapi",
+    "jails/test_unprivileged",
+    "service/test_corpora",
+    "service/test_data",
+    "service/test_faults",
+    "fleet/test_ends",
+    "guest/test_two_boxes",
+    "service/test_leaks",
+    "validation/test_corpora",
+    "trainer/test_learning",
+    "trainer/test_configs",
+    "trainer/test_killed",
+    "trainer/test_policy",
+    "trainer/test_away",
+    "trainer/test_engines",
+)
+
 
 def pytest_report_header() -> str:
     return "tests/trainer is left out: no torch in this environment" if collect_ignore else ""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    rank = {Path(__file__).parent / f"{name}.py": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 class Service:
