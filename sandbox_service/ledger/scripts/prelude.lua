@@ -119,7 +119,7 @@ local function need()
   return number(call('GET', WAITING)), call('SCARD', WORKERS), number(call('GET', SLOTS))
 end
 
--- Submissions. A field that would be empty is absent: no holder, nobody who waits. `bytes` are those that it is charged
+-- Submissions. A field that says nothing may be absent: no holder, nobody who waits. `bytes` are those that it is charged
 -- for. `attempts` counts the workers that were lost after they had started it; that it is started now is known from the
 -- set of its holder. `about` is what many have in common, so that a call reads it once: suite, client, priority, cost,
 -- tests, of what kind of graders it may share answers, labels, in JSON.
@@ -157,7 +157,9 @@ local function shared(digest, what)
 end
 
 local function read(id)
-  local row = not is_gone[id] and sound(try('HMGET', SUB .. id, 'digest', 'holder', 'apis', 'keep', 'attempts', 'about', 'bytes'))
+  local row = not is_gone[id] and sound(try(
+    'HMGET', SUB .. id, 'digest', 'holder', 'apis', 'keep', 'attempts', 'about', 'bytes'
+  ))
   if not row or not row[1] then
     return nil
   end
@@ -167,7 +169,7 @@ local function read(id)
   }
 end
 
--- The words of a text: many submissions have the same.
+-- The words of a text; many submissions have the same.
 local texts = {}
 
 local function words(text)

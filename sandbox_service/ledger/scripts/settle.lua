@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- What a worker has to say of the submissions it holds, in order. ARGV: name, worker, seconds that an answer, a fault
--- and a cached answer are kept, then steps: S id · F id answer cacheable · B id · D id · R id. It is run even when memory is
--- full: a finished answer must not be lost, and takes less than the submission that goes.
+-- and a cached answer are kept, then steps: S id · F id answer cacheable · B id · D id · R id. It is run even when memory
+-- is full: a finished answer must not be lost, and takes less than the submission that goes.
 --
 -- Returns the ids that were not the worker's any more.
 
