@@ -109,11 +109,20 @@ def test_a_server_that_dies_as_it_starts_shows_the_end_of_its_log(world: World, 
         world.loop.do(engine.open())
 
 
+def environment_of(pid: int) -> list[bytes]:
+    """Of a process. While its program is being loaded it has none."""
+    last = time.monotonic() + 10
+    while not (found := Path(f"/proc/{pid}/environ").read_bytes()):
+        assert time.monotonic() < last
+        time.sleep(0.01)
+    return found.split(b"\0")
+
+
 def test_a_server_has_the_gpus_that_it_is_given_and_its_log_begins_with_its_command(tmp_path: Path) -> None:
     process = VllmProcess(["--model", "m"], tmp_path / "log", environment={"CUDA_VISIBLE_DEVICES": "6,7"})
     process.start()
     try:
-        environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+        environment = environment_of(process.pid)
     finally:
         process.end()
     assert b"CUDA_VISIBLE_DEVICES=6,7" in environment
