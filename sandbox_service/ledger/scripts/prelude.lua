@@ -90,11 +90,12 @@ local function close_books()
     reply(api)
   end
   if #gone > 0 then
-    call('ZREM', PENDING, unpack(gone))
+    local keys = {}
     for each, id in ipairs(gone) do
-      gone[each] = SUB .. id
+      keys[each] = SUB .. id
     end
-    call('DEL', unpack(gone))
+    call('DEL', unpack(keys))
+    call('ZREM', PENDING, unpack(gone))
   end
   for client, line in pairs(lines) do
     close_client(client, line)
