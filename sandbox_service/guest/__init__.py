@@ -1,1 +1,1 @@
-"""Files that run inside the jail, under another interpreter. Only `wire` is imported by the service; see README.md."""
+"""Files that run inside the sandbox, under its own interpreter. The service imports only `wire`; see README.md."""

@@ -1,11 +1,8 @@
-"""Runs a submission's functions on plain arguments and writes what they return: one JSON line for each call.
+"""Calls a submission's functions with plain arguments and writes one JSON line per result (encoded by `results`).
 
-All calls of a submission share one box. Nothing here is believed: a line is only a value, which the host compares
-with the expected one outside; a submission that writes lines itself has merely returned those values in another way.
-Whatever is not a clean pass is repeated by the host in a box of its own.
-
-Values are written as JSON writes them (a tuple is a list, a key is a string); a set, which JSON lacks, is tagged.
-Anything else is "not a plain value", and fails.
+All calls of a submission share one box. Nothing here is believed: a line is only a value, which the host compares with
+the expected one, so a submission that writes lines itself has merely returned those values in another way. The host
+repeats every call that did not pass cleanly in a box of its own.
 """
 
 import builtins
@@ -15,28 +12,19 @@ import sys
 import types
 from typing import Any, NoReturn
 
+import ending
 import leetcode
+import operations
 import program
+import results
+import stacks
 
 CALLS_FD, RESULTS_FD = 5, 6
-SET_TAG = "__set__"
 
-LISTED: tuple[type, ...] = (
-    type({}.keys()),
-    type({}.values()),
-    type({}.items()),
-    types.GeneratorType,
-    map,
-    filter,
-    zip,
-    range,
-    reversed,
-)
+Function = Any  # any object of the submission's
 
-Function = Any  # whatever the submission defines under the name
-
-# python's builtins and LeetCode's usual names. A program finds them where it finds builtins, so that two hundred names
-# need not be put into every program's globals.
+# Python's builtins and LeetCode's usual names, made available as builtins, so that two hundred names need not be copied
+# into every program's globals.
 _builtins = types.ModuleType("builtins")
 
 REHEARSALS = 9
@@ -44,43 +32,44 @@ REHEARSAL = "class Solution:\n    def add(self, a: int, b: int) -> int:\n       
 
 
 def prepare() -> None:
-    """Once, in the zygote: gather the names, and make a few calls, which specialises what they use before any fork."""
+    """Collect the predefined names and rehearse a few calls to specialise their code; called once, in the zygote."""
     vars(_builtins).update(leetcode.namespace())
     vars(_builtins).update(vars(builtins))  # last: `math.pow` must not hide `pow`
-    wanted = json.dumps([{"function": "add", "args": [1, 2], "kwargs": {}, "calls": None}])
+    requested = json.dumps([{"function": "add", "args": [1, 2], "kwargs": {}, "calls": None}])
     for _ in range(REHEARSALS):
         namespace: dict[str, Any] = {"__name__": "solution", "__builtins__": vars(_builtins)}
         exec(compile(REHEARSAL, program.FILENAME, "exec"), namespace)
-        for call in json.loads(wanted):
+        for call in json.loads(requested):
             _result(namespace, call)
 
 
 def run() -> NoReturn:
-    """Load the submission, make every call in order, write every result, and end."""
-    wanted = json.loads(os.pread(CALLS_FD, os.fstat(CALLS_FD).st_size, 0))
-    code = program.load()
+    """Load the submission, make every call in order, write every result, and exit."""
+    requested = json.loads(os.pread(CALLS_FD, os.fstat(CALLS_FD).st_size, 0))
+    code, needs = program.load()
     os.closerange(program.SOURCE_FD, CALLS_FD + 1)
     namespace = sys.modules["__main__"].__dict__
     sys.modules["builtins"] = _builtins  # a program may change them
     namespace["__builtins__"] = vars(_builtins)
-    namespace["__name__"] = "solution"  # a submission's `if __name__ == "__main__"` part is for stdin tests
+    operations.name_as_module(namespace)
+    sys.setrecursionlimit(stacks.CALL_RECURSION)
     status = program.execute(code, namespace)
     if status:
         os._exit(status)
-    for call in wanted:
+    search = bool(needs & program.SEARCH)
+    for call in requested:
         try:
             result = _result(namespace, call)
         except SystemExit as end:
-            os._exit(program.finish(1 if end.code is None else program._exit_status(end.code) or 1))
-        except BaseException as error:  # the submission's own; the host reads it from stderr
-            os._exit(program.finish(program.explain(error)))
+            ending.end_calls(program.exit_status(end) or 1, search=search)
+        except BaseException as error:  # any exception of the submission's; the host reads it from stderr
+            ending.end_calls(program.explain(error), search=search)
         os.write(RESULTS_FD, result)
-    os._exit(program.finish(0))
+    ending.end_calls(0, search=search)
 
 
 def _result(namespace: dict[str, Any], call: dict[str, Any]) -> bytes:
-    value = _design(namespace, call) if call["calls"] else _call(namespace, call)
-    return json.dumps(value, default=_untangle).encode() + b"\n"
+    return results.encoded(_design(namespace, call) if call["calls"] else _call(namespace, call))
 
 
 def _call(namespace: dict[str, Any], call: dict[str, Any]) -> object:
@@ -89,14 +78,14 @@ def _call(namespace: dict[str, Any], call: dict[str, Any]) -> object:
 
 
 def _design(namespace: dict[str, Any], call: dict[str, Any]) -> list[object]:
-    """LeetCode's class-design problems: a constructor, then methods; the constructor's own result is null."""
+    """Run a class-design problem of LeetCode: a constructor, then methods; the constructor's result is null."""
     (_, arguments), *methods = call["calls"]
     instance = _invoke(_find(namespace, call["function"]), arguments, {})
     return [None] + [_invoke(getattr(instance, name), arguments, {}) for name, arguments in methods]
 
 
 def _find(namespace: dict[str, Any], dotted: str) -> Function:
-    """The function of that name: a global, or a method of a class, of which an instance is made."""
+    """Return the named function: a global, or a method of a class, which is instantiated."""
     first, *rest = dotted.replace("()", "").split(".")
     if first not in namespace and not rest and hasattr(namespace.get("Solution"), first):
         first, rest = "Solution", [first]
@@ -119,11 +108,11 @@ def _invoke(function: Function, args: list[Any], kwargs: dict[str, Any]) -> obje
 
 
 def _linked(function: Function, args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any], str]:
-    """Arguments whose parameter is annotated as ListNode or TreeNode, built from LeetCode's encoding."""
+    """Convert arguments whose parameter is annotated as ListNode or TreeNode from LeetCode's encoding."""
     hints = {name: _node_kind(hint) for name, hint in _annotations(function).items()}
     if not any(hints.values()):
         return args, kwargs, ""
-    import inspect  # large, and seldom needed: a zygote that has it makes every fork dearer
+    import inspect  # large and rarely needed: in the zygote it would make every fork slower
 
     names = list(inspect.signature(function).parameters)
     args = [_build(hints.get(name, ""), value) for name, value in zip(names, args, strict=False)] + args[len(names) :]
@@ -138,7 +127,7 @@ def _annotations(function: Function) -> dict[str, Any]:
 
 
 def _node_kind(hint: object) -> str:
-    """`ListNode`, `TreeNode`, either with `list:` before it for a list of them, or nothing."""
+    """Return `ListNode` or `TreeNode`, with `list:` before it for a list of nodes, or nothing."""
     text = hint if isinstance(hint, str) else hint.__name__ if isinstance(hint, type) else repr(hint)
     kind = next((kind for kind in ("ListNode", "TreeNode") if kind in text), "")
     return f"list:{kind}" if kind and "list[" in text.lower() else kind
@@ -152,21 +141,3 @@ def _build(kind: str, value: Any) -> Any:
     if kind == "TreeNode" and isinstance(value, list):
         return leetcode.tree_node(value)
     return value
-
-
-def _untangle(value: Any) -> object:
-    """What JSON cannot say by itself: sets, deques, LeetCode's nodes, numbers and arrays of numpy."""
-    kind = type(value)
-    if kind is set or kind is frozenset:
-        return {SET_TAG: list(value)}
-    if kind.__name__ == "ListNode":
-        return leetcode.list_values(value)
-    if kind.__name__ == "TreeNode":
-        return leetcode.tree_values(value)
-    if kind.__module__ == "collections" and kind.__name__ == "deque":
-        return list(value)
-    if kind.__module__ == "numpy":
-        return value.tolist()
-    if kind in LISTED:
-        return list(value)
-    raise TypeError(f"the submission returned a {kind.__name__}, which is not a plain value")

@@ -1,7 +1,7 @@
-"""The canary: a submission that tries what must not work, and prints what came of it.
+"""The canary: a program that tries operations that a box must refuse, and prints the results.
 
-It runs where every submission runs. Its stdin is the path of a file that anyone on the machine may read, and that
-must not be seen from here. It is ours, so what it prints may be believed; the host compares it word for word.
+It runs where every submission runs. Its stdin is the path of a file that anyone on the machine may read and a box must
+not see. The program is ours, so its output can be trusted; the host compares it word for word.
 """
 
 import ctypes
@@ -54,6 +54,9 @@ seen = {
     "write_root": outcome(lambda: create("/canary")),
     "write_usr": outcome(lambda: create("/usr/canary")),
     "socket": outcome(lambda: socket.socket().close()),
+    "shared_memory": outcome(lambda: raw("shmget", 0, 4096, 0o1600)),
+    "semaphores": outcome(lambda: raw("semget", 0, 1, 0o1600)),
+    "messages": outcome(lambda: raw("msgget", 0, 0o1600)),
     "mount": outcome(lambda: raw("mount", b"none", b"/tmp", b"tmpfs", 0, None)),
     "new_user_namespace": outcome(lambda: raw("unshare", 0x10000000)),
     "ptrace": outcome(lambda: raw("ptrace", 16, 1, 0, 0)),

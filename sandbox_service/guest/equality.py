@@ -1,8 +1,9 @@
-"""Whether two answers say the same: the expected one, and one that came as a tree from a box that nobody trusts.
+"""Compares two mathematical answers: the expected one, and one received as a tree from an untrusted box.
 
-Numbers and expressions are compared by value, exactly where that can be and else to hundreds of digits; expressions
-with unknowns at a few fixed points, which tells different ones apart unless they differ nowhere near those. What is
-made of such (sets, intervals, equations, inequalities) is math-verify's to compare. Nothing here evaluates text.
+Numbers and expressions are compared by value, exactly where possible and otherwise to hundreds of digits. Expressions
+with unknowns are compared at a few fixed points, which distinguishes expressions unless they agree near all of these.
+Values built from expressions (sets, intervals, equations, inequalities) are compared by math-verify. No text is
+evaluated.
 """
 
 from itertools import islice
@@ -31,18 +32,31 @@ Answer = dict[str, Any]
 
 
 class Value:
-    """An answer whose tree is decoded."""
+    """An answer with its tree decoded."""
 
     def __init__(self, answer: Answer) -> None:
-        """Raises Foreign, or whatever sympy thinks of the tree."""
+        """Args:
+            answer: the answer as data.
+
+        Raises:
+            ForeignNodeError: the tree is malformed. sympy may raise other exceptions.
+        """
         self.text: str | None = answer.get("text")
         self.percent = bool(answer.get("percent"))
         self.unit = answer.get("unit")
+        self.listed = bool(answer.get("listed"))
+        self.letters = answer.get("letters")
         self.value = trees.decode(answer["tree"]) if self.text is None else None
 
 
 def difference(expected: Value, got: Value, tolerance: Tolerance | None = None) -> str | None:
-    """None if they say the same, else why not."""
+    """Return None if two answers are equal, else the reason why not.
+
+    Args:
+        expected: the expected answer.
+        got: the candidate's answer.
+        tolerance: absolute and relative tolerance.
+    """
     if expected.text is not None or got.text is not None:
         return None if _spelled(expected) == _spelled(got) else "another word"
     if units.differ(expected.unit, got.unit):
@@ -51,25 +65,35 @@ def difference(expected: Value, got: Value, tolerance: Tolerance | None = None) 
     if expected.percent != got.percent:
         scale = Rational(1, 100)
         pairs += [(_scaled(expected, scale), _scaled(got, scale))]
-    return None if any(same(one, other, tolerance) for one, other in pairs) else "another value"
+    listed = expected.listed or got.listed
+    return None if any(same(one, other, tolerance, listed=listed) for one, other in pairs) else "another value"
 
 
 def _spelled(answer: Value) -> object:
-    """The words of an answer; a single unknown is its letter."""
+    """Return the words of an answer; the letter of a single unknown, the letters of a product."""
     if answer.text is None and isinstance(answer.value, Symbol):
         return answer.value.name.lower()
-    return answer.text
+    return answer.letters if answer.text is None else answer.text
 
 
 def _scaled(answer: Value, scale: Rational) -> Any:
     return answer.value * scale if answer.percent and isinstance(answer.value, Expr) else answer.value
 
 
-def same(expected: Any, got: Any, tolerance: Tolerance | None = None) -> bool:
-    """Whether two values are the same."""
+def same(expected: Any, got: Any, tolerance: Tolerance | None = None, *, listed: bool = False) -> bool:
+    """Return True if two values are equal.
+
+    Args:
+        expected: the expected value.
+        got: the candidate's value.
+        tolerance: absolute and relative tolerance.
+        listed: one of them was written as a list without brackets.
+    """
     expected, got = _unwrapped(expected, got)
     if type(expected) is type(got) and expected == got:
         return True
+    if _is_collection(expected, got) and _is_collection(got, expected):
+        return _same_collection(expected, got, tolerance, listed)
     if _is_matrix(expected) or _is_matrix(got):
         return _same_matrix(expected, got, tolerance)
     if isinstance(expected, Expr) and isinstance(got, Expr):
@@ -92,8 +116,44 @@ def _same_matrix(expected: Any, got: Any, tolerance: Tolerance | None) -> bool:
     return all(same(one, other, tolerance) for one, other in zip(expected.flat(), got.flat(), strict=True))
 
 
+def _is_collection(value: Any, other: Any) -> bool:
+    """Return True for a value with elements; an open interval may be a pair if the other value is not an interval."""
+    if isinstance(value, sympy.Interval):
+        return bool(value.is_open) and isinstance(other, sympy.FiniteSet | sympy.Tuple)
+    return isinstance(value, sympy.FiniteSet | sympy.Tuple)
+
+
+def _same_collection(expected: Any, got: Any, tolerance: Tolerance | None, listed: bool) -> bool:
+    """Compare sets and lists in any order, tuples and pairs in order; a set is not a tuple, a list may be either."""
+    unordered = [isinstance(value, sympy.FiniteSet) for value in (expected, got)]
+    if all(unordered):
+        return _same_set(list(expected.args), list(got.args), tolerance)
+    if any(unordered) and not listed:
+        return False
+    ones, others = _in_order(expected), _in_order(got)
+    return len(ones) == len(others) and all(map(lambda one, other: same(one, other, tolerance), ones, others))
+
+
+def _in_order(value: Any) -> list[Any]:
+    """Return the elements in the order in which they were written."""
+    return [value.start, value.end] if isinstance(value, sympy.Interval) else list(trees.written(value))
+
+
+def _same_set(expected: list[Any], got: list[Any], tolerance: Tolerance | None) -> bool:
+    """Return True if the elements can be paired. Identical ones need no comparison."""
+    if len(expected) != len(got):
+        return False
+    left = [each for each in got if each not in expected]
+    for wanted in (each for each in expected if each not in got):
+        found = next((each for each in left if same(wanted, each, tolerance)), None)
+        if found is None:
+            return False
+        left.remove(found)
+    return True
+
+
 def _unwrapped(expected: Any, got: Any) -> tuple[Any, Any]:
-    """`x = 5` is 5 where an expression is asked for, or given; `2^5 = 32` is 32; but `x^2 = 25` is not 25."""
+    """Replace a definition by its value: `x = 5` by 5, `2^5 = 32` by 32; but `x^2 = 25` is not 25."""
     if is_equation(got) and not is_relation(expected) and _defines(got):
         got = take_last_relation(got).rhs
     elif is_assignment_relation(expected) and not is_relation(got):
@@ -102,14 +162,24 @@ def _unwrapped(expected: Any, got: Any) -> tuple[Any, Any]:
 
 
 def _defines(equation: Any) -> bool:
+    if not _is_consistent(equation):
+        return False
     if is_assignment_relation(equation):
         return True
     left, right = take_first_relation(equation).lhs, take_last_relation(equation).rhs
     return isinstance(left, Expr) and isinstance(right, Expr) and left.is_number and _same_expression(left, right)
 
 
+def _is_consistent(equation: Any) -> bool:
+    """Return True if all numbers in a chain of equations are equal, which they are not in `x = 6 = 5`."""
+    parts = trees.written(equation) if isinstance(equation, sympy.And) else (equation,)
+    sides = [parts[0].lhs, *(part.rhs for part in parts)]
+    numbers = [side for side in sides if isinstance(side, Expr) and side.is_number]
+    return all(_same_expression(one, numbers[-1]) for one in numbers[:-1])
+
+
 def _near(expected: Expr, got: Expr, tolerance: Tolerance) -> bool | None:
-    """Whether two real numbers are near enough; None if they are none, or both integers."""
+    """Return True if two real numbers are within the tolerance; None if one is not real, or both are integers."""
     if expected.is_Integer and got.is_Integer:
         return None
     one, other = (value.evalf(DIGITS, maxn=MOST_DIGITS) for value in (expected, got))
@@ -130,19 +200,19 @@ def _same_expression(expected: Expr, got: Expr) -> bool:
 
 
 def _without_functions(value: Expr) -> Expr:
-    """With unknowns instead of functions that nobody knows: f(x) is f(x), and nothing else."""
+    """Replace applications of unknown functions by unknowns: f(x) equals f(x) and nothing else."""
     found = sorted(value.atoms(AppliedUndef), key=sympy.srepr)
     return value.xreplace({each: Symbol(f"<{sympy.srepr(each)}>", real=True) for each in found})
 
 
 def _zeros(value: Expr) -> list[bool]:
-    """Whether it is zero, at enough of the points where it is anything; empty if there are too few of those."""
+    """Return, for enough points where the value is defined, whether it is zero; empty if there are too few."""
     unknowns = sorted(value.free_symbols, key=str)
     if not unknowns:
         found = _is_zero(value, {})
         return [] if found is None else [found]
-    seen = (_is_zero(value, _point(unknowns, number)) for number in range(POINTS))
-    zeros = list(islice((each for each in seen if each is not None), ENOUGH_POINTS))
+    decided = (_is_zero(value, _point(unknowns, number)) for number in range(POINTS))
+    zeros = list(islice((each for each in decided if each is not None), ENOUGH_POINTS))
     return zeros if len(zeros) == ENOUGH_POINTS else []
 
 
@@ -155,7 +225,7 @@ def _point(unknowns: list[Any], number: int) -> dict[Any, Rational]:
 
 
 def _is_zero(value: Expr, point: dict[Any, Rational]) -> bool | None:
-    """Whether it is zero there; None if it is no finite number there."""
+    """Return True if the value is zero at the point; None if it is not a finite number there."""
     found = value.evalf(DIGITS, subs=point, maxn=MOST_DIGITS)
     if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
         return None
@@ -177,7 +247,7 @@ def _same_relation(expected: Any, got: Any) -> bool:
 
 
 def _same_sides(expected: Any, got: Any) -> bool:
-    """Whether one is the other, turned round perhaps."""
+    """Return True if the two relations are equal, perhaps reversed."""
     if type(expected) is type(got):
         sides = (got.lhs, got.rhs)
     elif type(expected) is type(got.reversed):
@@ -193,7 +263,7 @@ def _as_set(relation: Any) -> Any:
 
 
 def _same_equation(expected: Any, got: Any) -> bool:
-    """Whether the sides are the same, or the one equation is a multiple of the other."""
+    """Return True if the sides are equal, or one equation is a multiple of the other."""
     if _same_sides(expected, got) or _same_sides(expected, got.reversed):
         return True
     if not all(isinstance(side, Expr) for side in (*expected.args, *got.args)):

@@ -1,12 +1,12 @@
-"""The built-in prelude `@leetcode`: the names that LeetCode's Python solutions take for granted.
+"""The built-in prelude `@leetcode`: the names that LeetCode's Python solutions use without importing them.
 
-Made once, in the warm zygote; a box gets a copy of the table of names (`namespace`), not of the modules: fifteen star
-imports would cost a run about a millisecond. The star imports come in the order that LeetCodeDataset's own preamble
-has, since they overlap (`pow` is math's). Nothing here recurses: lists of 100,000 nodes are legal.
+The names are collected once, in the warm zygote; a box gets a copy of the table (`namespace`), since fifteen star
+imports would cost a run about a millisecond. The star imports are in the order of LeetCodeDataset's own preamble,
+because they overlap (`pow` is math's). Nothing here recurses: lists of 100,000 nodes are legal.
 """
 
 # ruff: noqa: F401, F403, F405, I001
-# a module of star imports is what this is
+# star imports are the purpose of this module
 
 from __future__ import annotations
 
@@ -53,7 +53,11 @@ class TreeNode:
 
 
 def list_node(values: list[Any]) -> ListNode | None:
-    """A linked list of the values; None if there are none."""
+    """Return a linked list of the values, None if there are none.
+
+    Args:
+        values: the values in order.
+    """
     head: ListNode | None = None
     for value in reversed(values):
         head = ListNode(value, head)
@@ -61,7 +65,14 @@ def list_node(values: list[Any]) -> ListNode | None:
 
 
 def list_values(node: ListNode | None) -> list[Any]:
-    """The values of a linked list. A list that bites its own tail is a ValueError."""
+    """Return the values of a linked list.
+
+    Args:
+        node: the first node, or None.
+
+    Raises:
+        ValueError: the list has a cycle.
+    """
     values: list[Any] = []
     seen: set[int] = set()
     while node is not None:
@@ -74,7 +85,12 @@ def list_values(node: ListNode | None) -> list[Any]:
 
 
 def is_same_list(p1: ListNode | None, p2: ListNode | None) -> bool:
-    """Whether two lists have equal values in the same order. One of them must end."""
+    """Return True if two lists have equal values in the same order. At least one of them must end.
+
+    Args:
+        p1: one list.
+        p2: the other list.
+    """
     while p1 is not None and p2 is not None:
         if p1.val != p2.val:
             return False
@@ -83,7 +99,11 @@ def is_same_list(p1: ListNode | None, p2: ListNode | None) -> bool:
 
 
 def tree_node(values: list[Any]) -> TreeNode | None:
-    """A tree from its values in level order: None where a child is missing; a missing node's children are left out."""
+    """Return a tree from its values in level order: None for a missing child, nothing for a missing node's children.
+
+    Args:
+        values: the values.
+    """
     if not values or values[0] is None:
         return None
     root = TreeNode(values[0])
@@ -107,7 +127,14 @@ def _child(value: Any, parents: deque[TreeNode]) -> TreeNode | None:
 
 
 def tree_values(node: TreeNode | None) -> list[Any]:
-    """The reverse of `tree_node`, without the Nones at the end. A node met twice is a ValueError."""
+    """Return the values of a tree in level order, without Nones at the end; the inverse of `tree_node`.
+
+    Args:
+        node: the root, or None.
+
+    Raises:
+        ValueError: a node is reached twice.
+    """
     values: list[Any] = []
     seen: set[int] = set()
     queue = _collections.deque([node])
@@ -126,7 +153,12 @@ def tree_values(node: TreeNode | None) -> list[Any]:
 
 
 def is_same_tree(p: TreeNode | None, q: TreeNode | None) -> bool:
-    """Whether two trees have the same shape and equal values. One of them must be finite."""
+    """Return True if two trees have the same shape and equal values. At least one of them must be finite.
+
+    Args:
+        p: one tree.
+        q: the other tree.
+    """
     pairs = [(p, q)]
     while pairs:
         one, other = pairs.pop()
@@ -139,7 +171,7 @@ def is_same_tree(p: TreeNode | None, q: TreeNode | None) -> bool:
 
 
 SHARED = (ListNode, TreeNode)
-"""The classes whose instances travel by value."""
+"""The classes whose instances are sent by value."""
 
 
 @functools.cache
@@ -149,5 +181,5 @@ def _names() -> dict[str, Any]:
 
 
 def namespace() -> dict[str, Any]:
-    """A fresh table of the names that solutions and tests see."""
+    """Return a new table of the names that solutions and tests see."""
     return dict(_names())

@@ -1,7 +1,7 @@
-"""Libraries of the host's, for a zygote that needs them: imported whole, because no box will see the folders.
+"""Imports the host's libraries completely, for the kind of zygote that needs them, since no box can see their folders.
 
-sympy imports much of itself only when it is needed. In a box that would fail, and be a fault of ours that a candidate
-could bring about; so all that an answer could need is imported here, and what it takes is paid once for each zygote.
+sympy imports parts of itself on demand. In a box such an import would fail and count as a fault of the sandbox, which a
+candidate could cause. So everything that an answer could need is imported here, once for each zygote.
 """
 
 import importlib
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# one implementation of integers on all machines: no verdict may depend on what else is installed
+# one implementation of integers on all machines, so that verdicts do not depend on other installed packages
 ENVIRONMENT = {"SYMPY_GROUND_TYPES": "python", "MPMATH_NOGMPY": "1"}
 PACKAGES = """
     assumptions calculus combinatorics concrete core discrete functions integrals logic matrices multipledispatch
@@ -22,14 +22,24 @@ LEFT_OUT = (".tests", ".benchmarks", "sympy.core.compatibility", "sympy.core.tra
 
 @contextmanager
 def shown(folders: list[int]) -> Iterator[None]:
-    """Import them from these folders, which are closed in the end. Their compiled form may stay beside them."""
+    """Import the libraries from these folders; the folders are closed at the end.
+
+    Compiled files may be written beside the sources.
+
+    Args:
+        folders: descriptors of the folders.
+    """
     os.environ |= ENVIRONMENT
-    ours, prefix, theirs = list(sys.path), sys.pycache_prefix, [f"/proc/self/fd/{folder}" for folder in folders]
-    sys.path[:0], sys.pycache_prefix = theirs, None
+    own_path, prefix, library_path = (
+        list(sys.path),
+        sys.pycache_prefix,
+        [f"/proc/self/fd/{folder}" for folder in folders],
+    )
+    sys.path[:0], sys.pycache_prefix = library_path, None
     _import_all()
     sys.pycache_prefix = prefix
     yield
-    sys.path[:] = ours
+    sys.path[:] = own_path
     for folder in folders:
         os.close(folder)
 

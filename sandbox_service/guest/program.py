@@ -1,35 +1,34 @@
-"""Runs a submission as a program: in the box, after its set-up, with nothing trusted left around it.
+"""Runs a submission as a program, in the box, after its set-up.
 
-The process that this runs in belongs to the submission from `execute` on. Nothing it says afterwards is believed;
-the host looks at the kernel's wait status and at the files it made itself.
+The submission controls the process from `execute` on, and nothing that the process reports afterwards is believed; the
+host reads the kernel's wait status and the files that it made itself.
 """
 
-import atexit
-import collections
+import builtins
 import fcntl
 import gc
 import io
 import marshal
 import os
 import sys
-import threading
 import traceback
 import types
-from typing import NoReturn
+from typing import Any, NoReturn
 
-import _box
+import ending
 
 SOURCE_FD, CACHE_FD = 3, 4
 FILENAME = "solution.py"
+FOLDER = "/tmp"
 
-# first byte of the cache: what became of the source. Written and sealed before any of the submission's code runs.
+# first byte of the cache: result of compiling the source. Written and sealed before any of the submission's code runs.
 COMPILED = b"C"
 REFUSED = b"E"
 NOT_KEPT = b"N"
 
 OUT_OF_MEMORY = 111
+INTERRUPTED = 130
 BUFFER_BYTES = 1 << 16
-FLUSH_FAILED = 120
 F_ADD_SEALS, F_GET_SEALS, SEAL_WRITE, SEAL_ALL = 1033, 1034, 8, 0xF
 
 REHEARSALS = 9
@@ -43,36 +42,58 @@ for line in sys.stdin:
     print(line.strip())
 """
 
-# what a program's globals usually are; a file kept inside one of the containers, unclosed, is not found
-NO_FINALISERS = frozenset(
-    {bool, bytes, dict, float, int, list, set, str, tuple, type, type(None)}
-    | {types.FunctionType, types.ModuleType, range, collections.deque, collections.defaultdict}
-    | {collections.Counter, frozenset}
-)
+# needs of a source beyond being run; found when it is compiled, and stored in the cache's last byte
+SEARCH, FILE = 1, 2
 
-BOUND = (types.BuiltinFunctionType, types.MethodType)
-
-_main = types.ModuleType("__main__")
-_standard: set[int] = set()  # the standard streams, which are flushed anyway
+# a source without any of these words cannot observe whether its file exists
+FILE_WORDS = f"""
+    __file__ __loader__ argv excepthook glob inspect iterdir linecache listdir pdb scandir stderr traceback walk warn
+    {FILENAME} {FILENAME.removesuffix(".py")}
+"""
 
 
 def prepare() -> None:
-    """Once, in the zygote: stream objects over descriptors 0 to 2, and an empty `__main__`."""
-    sys.stdin, sys.stdout, sys.stderr = _streams(0, 1, 2)
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        _standard.update((id(stream), id(stream.buffer)))
+    """Create streams over descriptors 0 to 2 and set `sys` as for a program; called once, in the zygote."""
+    open_streams()
+    sys.argv = [FILENAME]
+    sys.orig_argv = [sys.executable, FILENAME]
+    sys.path.insert(0, FOLDER)
+    ending.prepare()
+
+
+def open_streams() -> None:
+    """Set the standard streams of `sys` to new ones over descriptors 0 to 2."""
+    set_streams(*_streams(0, 1, 2))
+
+
+def set_streams(stdin: Any, stdout: Any, stderr: Any) -> None:
+    """Set the standard streams of `sys`, also those that are called the original ones.
+
+    Args:
+        stdin: stream, or None.
+        stdout: stream, or None.
+        stderr: stream, or None.
+    """
+    sys.stdin, sys.stdout, sys.stderr = stdin, stdout, stderr
     for name in ("stdin", "stdout", "stderr"):
         setattr(sys, f"__{name}__", getattr(sys, name))
-    sys.argv = [FILENAME]
-    _main.__dict__["__builtins__"] = __builtins__
-    sys.modules["__main__"] = _main
+
+
+def make_main() -> None:
+    """Create the `__main__` module; called in the zygote, after the freeze, so that the collector sees it."""
+    path = f"{FOLDER}/{FILENAME}"
+    main = types.ModuleType("__main__")
+    main.__loader__ = sys.modules["_frozen_importlib_external"].SourceFileLoader("__main__", path)
+    vars(main).update(__annotations__={}, __builtins__=builtins, __file__=path, __cached__=None)
+    sys.modules["__main__"] = ending.main = main
 
 
 def rehearse() -> None:
-    """Once, in the zygote: run a small program a few times, from its source to its end.
+    """Run a small program a few times, from its source to its end; called once, in the zygote.
 
-    The interpreter specialises code in place when it has run a little. What is specialised before the fork is not
-    written to after it, so a box copies fewer pages; and what the first run imports (a codec), no box does.
+    The interpreter specialises code in place after a few runs. Code that is specialised before the fork is not written
+    to after it, so a box copies fewer pages; and a module that the first run imports (a codec) is imported before the
+    fork.
     """
     kept = sys.stdin, sys.stdout, sys.stderr
     for _ in range(REHEARSALS):
@@ -82,8 +103,11 @@ def rehearse() -> None:
         os.write(files[3], REHEARSAL.encode())
         sys.stdin, sys.stdout, sys.stderr = _streams(*files[:3])
         load(*files[3:])  # this one compiles, the next does not
-        finish(execute(load(*files[3:]), {"__name__": "__main__"}))
-        finalize()
+        execute(load(*files[3:])[0], {"__name__": "__main__"})
+        ending.prepare()
+        if ending.has_its_streams():
+            ending.needs_finalisation(search=False)
+        sys.stdout.flush()
         for fd in files:
             os.close(fd)
     gc.disable()
@@ -95,7 +119,7 @@ def _streams(*fds: int) -> tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWr
     return (
         _stream(io.BufferedReader(_raw(stdin, "<stdin>", "r"), BUFFER_BYTES), "surrogateescape"),
         _stream(io.BufferedWriter(_raw(stdout, "<stdout>", "w"), BUFFER_BYTES), "surrogateescape"),
-        _stream(io.BufferedWriter(_raw(stderr, "<stderr>", "w"), BUFFER_BYTES), "backslashreplace", write_through=True),
+        _stream(io.BufferedWriter(_raw(stderr, "<stderr>", "w"), BUFFER_BYTES), "backslashreplace", by_line=True),
     )
 
 
@@ -105,35 +129,48 @@ def _raw(fd: int, name: str, mode: str) -> io.FileIO:
     return raw
 
 
-def _stream(
-    buffer: io.BufferedReader | io.BufferedWriter, errors: str, *, write_through: bool = False
-) -> io.TextIOWrapper:
-    stream = io.TextIOWrapper(buffer, encoding="utf-8", errors=errors, newline="\n", write_through=write_through)
+def _stream(buffer: io.BufferedReader | io.BufferedWriter, errors: str, *, by_line: bool = False) -> io.TextIOWrapper:
+    stream = io.TextIOWrapper(buffer, encoding="utf-8", errors=errors, newline="\n", line_buffering=by_line)
     mode = "r" if isinstance(buffer, io.BufferedReader) else "w"
     setattr(stream, "mode", mode)  # noqa: B010  python sets it too, and some programs open(0, sys.stdin.mode)
     return stream
 
 
-def load(source_fd: int = SOURCE_FD, cache_fd: int = CACHE_FD) -> types.CodeType:
-    """The submission's code: from the cache, or compiled and put there. Ends the process if it cannot be compiled.
+def load(source_fd: int = SOURCE_FD, cache_fd: int = CACHE_FD) -> tuple[types.CodeType, int]:
+    """Return the submission's code, from the cache or compiled and written to the cache.
 
-    A cache that is not empty to begin with asks not to be used: there will be no second box to load from it.
+    Ends the process if the source cannot be compiled. A cache that is not empty is left unused: no second box will load
+    from it.
+
+    Args:
+        source_fd: file with the source.
+        cache_fd: file for the compiled code.
+
+    Returns:
+        The code, and its needs (`SEARCH`, `FILE`).
     """
     sealed = fcntl.fcntl(cache_fd, F_GET_SEALS) & SEAL_WRITE
-    size = os.lseek(cache_fd, 0, os.SEEK_END)  # what fstat returns is large: five pages more
+    size = os.lseek(cache_fd, 0, os.SEEK_END)  # fstat's result is large and would cost five pages more
     if sealed and size > len(NOT_KEPT):
-        code: types.CodeType = marshal.loads(os.pread(cache_fd, size - 1, 1))
-        return code
+        record = os.pread(cache_fd, size - 1, 1)
+        code: types.CodeType = marshal.loads(record)  # ignores the byte at the end
+        return code, record[-1]
     source = os.pread(source_fd, os.lseek(source_fd, 0, os.SEEK_END), 0)
     try:
-        code = compile(source.decode("utf-8-sig"), FILENAME, "exec", dont_inherit=True)
+        text = source.decode("utf-8-sig")
+        code = compile(text, FILENAME, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
-        text = "".join(traceback.format_exception_only(error)).strip()
-        _keep(cache_fd, REFUSED + text.encode("utf-8", "backslashreplace"))
+        message = "".join(traceback.format_exception_only(error)).strip()
+        _keep(cache_fd, REFUSED + message.encode("utf-8", "backslashreplace"))
         os._exit(1)
+    needs = SEARCH * _has_one_of(ending.FINALISER_WORDS, text) | FILE * _has_one_of(FILE_WORDS, text)
     if not sealed:
-        _keep(cache_fd, NOT_KEPT if size else COMPILED + marshal.dumps(code))
-    return code
+        _keep(cache_fd, NOT_KEPT if size else COMPILED + marshal.dumps(code) + bytes([needs]))
+    return code, needs
+
+
+def _has_one_of(words: str, text: str) -> bool:
+    return any(word in text for word in words.split())
 
 
 def _keep(cache_fd: int, record: bytes) -> None:
@@ -147,94 +184,79 @@ def _keep(cache_fd: int, record: bytes) -> None:
 
 def run() -> NoReturn:
     """Run the submission with its own stdin, stdout and stderr, as `python3 solution.py` would."""
-    code = load()
+    code, needs = load()
+    if needs & FILE:
+        show_source()
     os.closerange(SOURCE_FD, CACHE_FD + 1)
-    status = finish(execute(code, _main.__dict__))
-    try:
-        status = flush(status) if finalize() else status
-    except BaseException:  # a class of the submission's that cannot even be looked at
-        pass
-    os._exit(status)
+    ending.end(execute(code, ending.main.__dict__), search=bool(needs & SEARCH))
+
+
+def show_source() -> None:
+    """Write the source to the path in `__file__`."""
+    file = os.open(f"{FOLDER}/{FILENAME}", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    os.sendfile(file, SOURCE_FD, 0, os.lseek(SOURCE_FD, 0, os.SEEK_END))
+    os.close(file)
 
 
 def execute(code: types.CodeType, namespace: dict[str, object]) -> int:
-    """Run code to its end; the exit status that python would give it."""
+    """Run code to its end.
+
+    Args:
+        code: the submission's code.
+        namespace: its globals.
+
+    Returns:
+        The exit status that python would give it.
+    """
     gc.enable()
     try:
-        exec(code, namespace)  # this is what the box is for
-    except SystemExit as end:
-        return _exit_status(end.code)
-    except BaseException as error:  # whatever the submission raises is its own, and ends here
+        exec(code, namespace)  # the submission's code; the box contains it
+    except SystemExit as error:
+        ending.flush()
+        return exit_status(error)
+    except BaseException as error:  # any exception of the submission's
         return explain(error)
     return 0
 
 
-def _exit_status(code: object) -> int:
+def exit_status(error: SystemExit) -> int:
+    """Return the status that python ends with; a code that is not a number is printed to stderr.
+
+    Args:
+        error: the exception.
+    """
+    code = error.code
     if code is None:
         return 0
     if isinstance(code, int):
-        return code & 0xFF
-    print(code, file=sys.stderr)
+        return code & 0xFF if -(1 << 63) <= code < 1 << 63 else 0xFF
+    try:
+        print(code, file=sys.stderr)
+    except BaseException:  # raised by an object or a stream of the submission's
+        pass
     return 1
 
 
 def explain(error: BaseException) -> int:
-    """Show a submission's exception on its stderr, without our own frames; the exit status it deserves."""
+    """Pass a submission's exception, without the guest's frames, to `sys.excepthook`.
+
+    Args:
+        error: the exception.
+
+    Returns:
+        The status that python ends with.
+    """
     below = error.__traceback__
+    ending.flush()
     while below is not None and below.tb_frame.f_code.co_filename != FILENAME:
         below = below.tb_next
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, below
     try:
         sys.excepthook(type(error), error.with_traceback(below), below)
-    except BaseException:  # a hook of the submission's; the status is all that counts
+    except SystemExit as end:  # raised by a hook of the submission's
+        return exit_status(end)
+    except BaseException:  # raised by the hook, or there is none
         pass
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
     return OUT_OF_MEMORY if isinstance(error, MemoryError) else 1
-
-
-def finish(status: int) -> int:
-    """What python does at its end: join threads, run exit handlers, flush. The status may become a failure."""
-    try:
-        if len(vars(threading)["_active"]) > 1 or vars(threading)["_threading_atexits"]:
-            vars(threading)["_shutdown"]()
-        atexit._run_exitfuncs()
-    except BaseException:  # a handler of the submission's
-        status = status or 1
-    return flush(status)
-
-
-def _may_hold_something(value: object) -> bool:
-    """Whether a global may be, or be a method of, something that writes when it goes (`write = open(1, "w").write`)."""
-    if type(value) in BOUND:
-        value = value.__self__  # type: ignore[attr-defined]
-    return type(value) not in NO_FINALISERS and id(value) not in _standard
-
-
-def finalize() -> bool:
-    """Let files that were not closed write what they hold, and other finalisers run. Whether there were any.
-
-    To look at everything costs a fifth of a small test, so it is done only where a global may hold such a thing.
-    """
-    if not any(map(_may_hold_something, _main.__dict__.values())):
-        return False
-    left = gc.get_objects()
-    kinds = {kind for kind in set(map(type, left)) if hasattr(kind, "__del__")}
-    if not kinds or len(vars(threading)["_active"]) > 1:  # a thread that is left may be in the middle of something
-        return False
-    for each in left:
-        if type(each) in kinds:
-            try:
-                each.flush() if isinstance(each, io.IOBase) else each.__del__()
-            except BaseException:  # python would say that it ignores it
-                pass
-    return True
-
-
-def flush(status: int) -> int:
-    """Write out what the streams hold. The status may become a failure."""
-    for stream in (sys.stderr, sys.stdout, sys.__stdout__):
-        try:
-            stream.flush()  # type: ignore[union-attr]
-        except BaseException:  # a full output file, or a stream of the submission's own making
-            if stream is sys.__stdout__:
-                status = status or FLUSH_FAILED
-    _box.flush()
-    return status

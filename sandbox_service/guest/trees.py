@@ -1,11 +1,11 @@
-"""Mathematics as plain data: what may pass from the box that reads a candidate's answer to the one that compares it.
+"""Encodes mathematics as plain data, for the message from the box that parses an answer to the box that compares it.
 
-A tree is JSON: `["Add", ["x", "2"], ["s", "x"]]`. Encoding keeps only heads that are named here; decoding trusts
-nothing: it looks heads up in one table, bounds depth, nodes and integers, and evaluates no text. Powers and factorials
-that would be too large to write down become unknowns with a name of their own: equal only if written alike, and never
-computed.
+A tree is JSON: `["Add", ["x", "2"], ["s", "x"]]`. The encoder keeps only heads that are named here. The decoder trusts
+nothing: it looks heads up in one table, limits depth, nodes and integers, and evaluates no text. Powers and factorials
+that are too large to write down become unknowns with a name of their own: they are equal only if written alike, and are
+never computed.
 
-Not here: what an answer's text means (`answers.py`), and whether two trees are equal (`equality.py`).
+Not here: parsing an answer's text (`latex_answers`), and comparing two trees (`equality`).
 """
 
 import re
@@ -22,7 +22,7 @@ Tree = list[Any]
 
 MOST_NODES = 1000
 MOST_DEPTH = 60
-MOST_BITS = 16_384  # of an integer, and of what a power is worth
+MOST_BITS = 16_384  # of an integer, and of the value of a power
 LARGEST_FACTORIAL = 2000
 MOST_ENTRIES = 100  # of a matrix
 NAME = re.compile(r"[A-Za-z0-9_{},'\\ -]{1,60}")
@@ -43,7 +43,7 @@ CONSTANTS: dict[str, Basic] = {
 }
 NAMES = {value: name for name, value in CONSTANTS.items()}
 
-# these evaluate what they are given; of the others see `_BUILT`
+# heads that evaluate their arguments; see `_BUILT` for the others
 PLAIN = {
     head.__name__: head
     for head in (
@@ -53,7 +53,7 @@ PLAIN = {
         sympy.Union, sympy.Intersection, sympy.Complement, sympy.Tuple,
     )
 }  # fmt: skip
-# these keep what they are given: whether it holds is not theirs to say
+# heads that keep their arguments unevaluated
 RELATIONS = {
     head.__name__: head
     for head in (
@@ -62,16 +62,23 @@ RELATIONS = {
 }  # fmt: skip
 
 
-class Foreign(ValueError):
-    """No tree, or none that we take; the message says what stands in the way."""
+class ForeignNodeError(ValueError):
+    """Raised for a malformed tree or an unsupported node; the message gives the reason."""
 
 
 def encode(value: object) -> Tree:
-    """The tree of a parsed answer. Raises Foreign."""
+    """Return the tree of a parsed answer.
+
+    Args:
+        value: a sympy object.
+
+    Raises:
+        ForeignNodeError: the value has an unsupported part.
+    """
     if isinstance(value, sympy.MatrixBase):
         return ["Matrix", [[encode(value[row, column]) for column in range(value.cols)] for row in range(value.rows)]]
     if not isinstance(value, Basic):
-        raise Foreign(f"it is a {type(value).__name__}")
+        raise ForeignNodeError(f"it is a {type(value).__name__}")
     if value in NAMES:
         return ["c", NAMES[value]]
     if isinstance(value, sympy.Number):
@@ -86,11 +93,11 @@ def encode(value: object) -> Tree:
 
 
 def _encode_number(value: Any) -> Tree:
-    """Exactly: a decimal is the fraction that it is written as."""
+    """Encode a number exactly: a decimal as the fraction that its digits give."""
     if isinstance(value, sympy.Float):
         value = Rational(str(value))
     if not isinstance(value, Rational):
-        raise Foreign("it divides by zero")
+        raise ForeignNodeError("it divides by zero")
     return ["x", format(value.p, "x")] if value.q == 1 else ["x", format(value.p, "x"), format(value.q, "x")]
 
 
@@ -104,11 +111,27 @@ def _head(value: Basic) -> str:
 def _arguments(value: Any) -> Any:
     if isinstance(value, sympy.Interval):
         return value.start, value.end, Integer(int(bool(value.left_open))), Integer(int(bool(value.right_open)))
+    return written(value)
+
+
+def written(value: Any) -> Any:
+    """Return the parts of a value, in the order in which they were written if that is known.
+
+    Args:
+        value: a sympy object.
+    """
     return getattr(value, "_unsorted_args", value.args)
 
 
 def decode(tree: object) -> Any:
-    """What a tree says, built anew. Raises Foreign, or whatever sympy thinks of it."""
+    """Return the sympy object of a tree.
+
+    Args:
+        tree: untrusted JSON.
+
+    Raises:
+        ForeignNodeError: the tree is malformed. sympy may raise other exceptions.
+    """
     return _Decoder().value(tree, 0)
 
 
@@ -119,9 +142,9 @@ class _Decoder:
     def value(self, tree: object, depth: int) -> Any:
         self._nodes += 1
         if depth > MOST_DEPTH or self._nodes > MOST_NODES:
-            raise Foreign("it is too large")
+            raise ForeignNodeError("it is too large")
         if type(tree) is not list or not tree or type(tree[0]) is not str:
-            raise Foreign("it is no tree")
+            raise ForeignNodeError("the tree is malformed")
         head, given = tree[0], tree[1:]
         if head in _ATOMS:
             return _ATOMS[head](*given)
@@ -136,30 +159,30 @@ class _Decoder:
             return PLAIN[head](*arguments)
         if head in _BUILT:
             return _BUILT[head](*arguments)
-        raise Foreign(f"it has a {head[:40]}, which is no answer")
+        raise ForeignNodeError(f"it has a {head[:40]}, which is not supported in an answer")
 
     def _all(self, trees: list[object], depth: int) -> list[Any]:
         return [self.value(each, depth + 1) for each in trees]
 
     def _matrix(self, rows: Any, depth: int) -> Any:
         if type(rows) is not list or not all(type(row) is list for row in rows):
-            raise Foreign("it is no tree")
+            raise ForeignNodeError("the tree is malformed")
         if sum(map(len, rows)) > MOST_ENTRIES:
-            raise Foreign("it is too large")
+            raise ForeignNodeError("it is too large")
         return sympy.ImmutableMatrix([self._all(row, depth) for row in rows])
 
 
 def _name(text: object) -> str:
     if type(text) is not str or not NAME.fullmatch(text):
-        raise Foreign("it has an unknown with a strange name")
+        raise ForeignNodeError("it has an unknown with an invalid name")
     return text
 
 
 def _number(top: str, bottom: str = "1") -> Rational:
     if type(top) is not str or type(bottom) is not str or max(len(top), len(bottom)) > MOST_BITS // 4:
-        raise Foreign("it has a number that is too long")
+        raise ForeignNodeError("it has a number with too many digits")
     if int(bottom, 16) <= 0:
-        raise Foreign("it divides by zero")
+        raise ForeignNodeError("it divides by zero")
     return Rational(int(top, 16), int(bottom, 16))
 
 
@@ -171,7 +194,7 @@ _ATOMS: dict[str, Callable[..., Any]] = {
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    """The power, or an unknown if it would be too large to write down."""
+    """Return the power, or an unknown if it is too large to write down."""
     if not isinstance(base, Expr) or not exponent.is_Rational or base in (0, 1, -1):
         return sympy.Pow(base, exponent)
     if _bits(base) * abs(exponent) > MOST_BITS:
@@ -199,7 +222,7 @@ def _gamma(number: Any) -> Any:
 
 
 def _unknown(head: str, *arguments: Basic) -> Symbol:
-    """Something positive and real, whose name says how it is written: no unknown that can be read has such a name."""
+    """Return a positive real unknown whose name is the expression's text; no parsed unknown can have such a name."""
     return Symbol(f"<{head}{tuple(map(sympy.srepr, arguments))}>", positive=True)
 
 
@@ -211,13 +234,18 @@ def _matrices(head: Any) -> Callable[..., Any]:
     return lambda *arguments: head(*arguments).doit()
 
 
+def _all_of(*parts: Any) -> Any:
+    """Return the conjunction of relations; And merges two that are alike and then keeps only itself."""
+    return parts[0] if len(set(parts)) == 1 else And(*parts)
+
+
 _BUILT: dict[str, Callable[..., Any]] = {
     "Pow": _power,
     "factorial": _factorial,
     "binomial": _binomial,
     "gamma": _gamma,
     "FiniteSet": FiniteSet,
-    "And": And,
+    "And": _all_of,
     "Interval": _interval,
     "MatAdd": _matrices(sympy.MatAdd),
     "MatMul": _matrices(sympy.MatMul),

@@ -1,12 +1,12 @@
-"""Units at the end of an answer: what they are called, and whether two answers speak of the same one.
+"""Splits the unit off an answer, and compares the units of two answers.
 
-A unit that is not known here says nothing: `12 apples` is `12`. Two that are known must be the same, to the same
-power; nothing is converted.
+An unknown unit is ignored: `12 apples` is `12`. Two known units must be the same, to the same power; nothing is
+converted.
 """
 
 import re
 
-Unit = list[str]  # what is meant, and its power
+Unit = list[str]  # the unit's name and its power
 
 SPELLED = {
     "mm": "mm millimeter millimetre",
@@ -45,7 +45,7 @@ MEANT = {word: meant for meant, words in SPELLED.items() for word in words.split
 POWERS = {"square": "2", "sq": "2", "squared": "2", "cubic": "3", "cu": "3", "cubed": "3"}
 RATES = {"km/h": "kmh", "m/s": "m/s", "miles per hour": "mph", "kilometers per hour": "kmh", "meters per second": "m/s"}
 
-# bare words after a number: letters that stand alone may be unknowns, and are left alone
+# bare words after a number; single letters may be unknowns and are not units
 _WORDS = sorted((word for word in MEANT if len(word) > 1 and word != "in"), key=len, reverse=True)
 _BARE = re.compile(
     rf"(?P<value>.*[\d)}}\]])\s*(?P<unit>(?:(?:{'|'.join(POWERS)})\s+)?(?:{'|'.join(_WORDS)}|inches)s?)"
@@ -58,21 +58,36 @@ _TEXT = re.compile(
 )
 _DEGREES = re.compile(r"(?P<value>.*\S)\s*(?:\^\s*\{\s*\\circ\s*\}|\^\s*\\circ|\\degree|°)")
 _TRIGONOMETRY = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc)(?![a-z])")  # there a degree is a number
-_JOINS = ("and", "or", "if", "mod", "to")
+# words that change the meaning of an answer, and therefore do not name a counted thing
+_TURNS = frozenset(
+    """
+    and or nor if mod to not no but is isn maybe perhaps either less more least most fewer under over above below about
+    except without minus plus times half wrong false than one two three four five six seven eight nine ten
+    """.split()
+)
 
 
 def split(text: str) -> tuple[str, Unit | None]:
-    """An answer without the unit at its end, and that unit; None if there is none, or none that is known."""
+    """Return an answer without the unit at its end, and the unit, None if it is missing or unknown.
+
+    Args:
+        text: the answer.
+    """
     if not _TRIGONOMETRY.search(text) and (found := _DEGREES.fullmatch(text)):
         return found["value"], ["degree", "1"]
     found = _TEXT.fullmatch(text) or _BARE.fullmatch(text)
-    if found is None or found["unit"].strip().lower() in _JOINS:
+    if found is None or _TURNS.intersection(re.findall("[a-z]+", found["unit"].lower())):
         return text, None
     return found["value"], meaning(found["unit"], found["power"])
 
 
 def meaning(words: str, power: str | None) -> Unit | None:
-    """What a unit's words mean; None if they are not known."""
+    """Return the unit that words mean, None if they are unknown.
+
+    Args:
+        words: the words.
+        power: the written power, if any.
+    """
     words = " ".join(words.lower().split()).rstrip(".")
     if words in RATES:
         return [RATES[words], "1"]
@@ -85,5 +100,10 @@ def meaning(words: str, power: str | None) -> Unit | None:
 
 
 def differ(one: object, other: object) -> bool:
-    """Whether both are known, and not the same."""
+    """Return True if both units are known and different.
+
+    Args:
+        one: one unit, or None.
+        other: the other, or None.
+    """
     return one is not None and other is not None and one != other

@@ -1,28 +1,32 @@
-"""The messages between the host and a zygote: one SEQPACKET message each way for every run.
+"""The messages between the host and a zygote: one SEQPACKET message in each direction for every run.
 
-The host sends a `Job` with its files as descriptors, or without if they are those of the job before; the zygote
-answers with one `Record` for every box it ran, or with the text of a fault, or first, any number of times, that it
-still runs: a sign of life. This is the only guest file that the host imports too: both sides of a wire must read the
-same description. `_box.c` has it once more, for its fast lane; a test holds the two together.
+The host sends a `Job` with its files as descriptors, which belong to this run alone. The zygote answers with one
+`Record` for each box, or with the text of a fault; before that it may send any number of messages that the job still
+runs. This is the only guest file that the host imports too, so that both sides read one description. `_box.c` repeats
+it for its fast path; a test compares the two.
 """
 
-import _socket as socket  # not `socket`: its helpers would weigh on every fork
+import _socket as socket  # not `socket`, whose helpers would slow down every fork
 import array
 import struct
 from typing import NamedTuple
 
-# what to run, and which descriptors come along, in this order
+# kinds of job, and the descriptors sent with each, in this order
 STDIN = 1  # source, cache, stdin, stdout, stderr
 CALLS = 2  # source, cache, calls, stdout, stderr, results
 PAIR = 3  # source, cache, prelude, test, stdout, stderr, tester's stderr, report
+JUDGE = 4  # source, cache, stdin, stdout, stderr, folder
+SHARED = 5  # source, cache, stdin, stdout, stderr, channel: one end of a pair of sockets, see below
 
 # why a box was killed
-NOT_KILLED, DEADLINE, NOT_NEEDED = 0, 1, 2
+NOT_KILLED, DEADLINE, NOT_NEEDED, OWN_LIMIT = 0, 1, 2, 3
 
-# what an answer begins with
+# first byte of an answer
 DONE = b"D"
 FAULT = b"F"
 RUNNING = b"R"
+
+TEST_ENDED = NEXT_TEST = b"D"  # on the channel
 
 JOB = struct.Struct("<BIQQdddd")
 RECORD = struct.Struct("<iBdddQ")
@@ -30,7 +34,7 @@ MAX_MESSAGE = 4096
 
 
 class Job(NamedTuple):
-    """One run: kind and limits. Seconds and bytes; `tester_cpu_seconds` is for the trusted half of a pair."""
+    """One run: kind and limits, in seconds and bytes; `tester_cpu_seconds` is for the tester of an assert test."""
 
     mode: int
     processes: int
@@ -39,38 +43,62 @@ class Job(NamedTuple):
     cpu_seconds: float
     tester_cpu_seconds: float
     wall_seconds: float
-    patience_seconds: float  # how long a starved box may be waited for in all
+    patience_seconds: float  # longest total wait for a starved box
 
 
 class Record(NamedTuple):
-    """What was seen of one box: wait status, whether it was killed at the deadline, times, peak memory."""
+    """Observations of one box: wait status, the reason if it was killed, times, peak memory."""
 
     status: int
-    why_killed: int  # by us: not at all, at its deadline, or because it was no longer needed
+    why_killed: int  # NOT_KILLED, DEADLINE, NOT_NEEDED, or OWN_LIMIT (a lower limit that it set itself)
     cpu_seconds: float
     wall_seconds: float
     starved_seconds: float  # negative: unknown
     peak_memory_bytes: int
 
 
-def send_job(control: socket.socket, job: Job, fds: list[int]) -> None:
-    """Send a job, with its files unless there are none to send. Raises OSError if the other side is gone."""
-    if not fds:
-        control.send(JOB.pack(*job))
-        return
-    control.sendmsg([JOB.pack(*job)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
+def send(control: socket.socket, message: bytes, fds: list[int]) -> None:
+    """Send a message with descriptors.
+
+    Args:
+        control: socket to the zygote.
+        message: the bytes.
+        fds: the descriptors.
+
+    Raises:
+        OSError: the other end is closed.
+    """
+    control.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
 
 
 def unpack_job(message: bytes) -> Job:
-    """The job in a message. Raises struct.error on nonsense."""
+    """Return the job in a message.
+
+    Args:
+        message: bytes received.
+
+    Raises:
+        struct.error: the message is not a job.
+    """
     return Job(*JOB.unpack(message))
 
 
 def pack_records(records: list[Record]) -> bytes:
-    """The answer to a job that was run."""
+    """Return the answer to a job that was run.
+
+    Args:
+        records: one record for each box.
+    """
     return DONE + b"".join(RECORD.pack(*record) for record in records)
 
 
 def unpack_records(message: bytes) -> list[Record]:
-    """The records of a `DONE` answer. Raises struct.error on nonsense."""
+    """Return the records of a `DONE` answer.
+
+    Args:
+        message: bytes received.
+
+    Raises:
+        struct.error: the message is not a list of records.
+    """
     return [Record(*fields) for fields in RECORD.iter_unpack(message[1:])]

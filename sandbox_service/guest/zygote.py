@@ -1,9 +1,9 @@
-"""The zygote: a warm interpreter inside firejail that turns every test into a fresh process.
+"""The zygote: a warm interpreter inside firejail that forks a fresh process for every test.
 
-It is trusted, single-threaded, and reads no byte that a user wrote: code, input and output travel as descriptors
-from the host to the box and back. Its life: import (the host's bootstrap says what), build the room, prepare the
-streams, put the interpreter on huge pages, install the system call filter, say hello, then serve jobs until the
-host goes away.
+It is trusted and single-threaded, and reads no byte that a user wrote: code, input and output are passed as
+descriptors between the host and the box. In order it imports the modules, builds the root file system, prepares the
+streams, moves the interpreter to huge pages, installs the system call filter, reports its identity, and serves jobs
+until the host closes the control socket.
 """
 
 import _socket as socket
@@ -19,27 +19,34 @@ from typing import Any, NoReturn
 
 import _box
 import calls
-import pair
+import judge
+import plain_programs
 import program
-import room
+import rootfs
+import shared
+import stacks
 import tester
-import watch
+import two_boxes
+import watchdog
 import wire
 from wire import Record
 
 OURS = (
-    "_box", "answers", "calls", "candidate", "equality", "leetcode", "libraries", "mathematics", "pair", "program",
-    "room", "tester", "trees", "units", "values", "watch", "wire", "zygote",
+    "_box", "calls", "candidate", "candidate_codec", "channel", "codec", "connection", "decoder", "dispatcher",
+    "encoder", "ending", "equality", "error_codec", "fixtures", "framework_tests", "handle_operators",
+    "handle_state", "identifiers", "judge", "latex_answers", "leetcode", "libraries", "library_names", "mathematics",
+    "name_resolution", "name_table", "name_uses", "operations", "plain_programs", "prelude", "program",
+    "proxy_classes", "remote_handle", "results", "rootfs", "shared", "shared_classes", "stacks", "tester",
+    "tester_codec", "trees", "two_boxes", "type_name", "units", "watchdog", "wire", "zygote",
 )  # fmt: skip
-USUAL_SIGNALS = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
+PYTHON_SIGNALS = {signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ}  # set by the interpreter at start
 RESERVED_FDS = 12
 OPEN_FILES = 256
-THREADS = 512  # counted by uid, which other services on this machine may share
+THREADS = 512  # the kernel counts by uid, which other services on this machine may share
 MAIN_STACK_BYTES = 1 << 30
 THREAD_STACK_BYTES = 8 << 20
-RESERVED_BYTES = 128 << 20  # of address space beside the memory limit: stacks of threads are reserved, seldom used
-TMP_OPTIONS = "size=32m,nr_inodes=2048"
-LIBRARIES = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
+RESERVED_BYTES = 128 << 20  # address space beyond the memory limit: stacks of threads are reserved and seldom used
+TMP_OPTIONS = "size=32m,nr_inodes=2048,mode=700"
 
 Roles = tuple[Callable[[], NoReturn], ...]
 
@@ -48,21 +55,28 @@ _report_fd = -1
 
 
 def main() -> None:
-    """Start, say hello, serve. argv[1] is the host's JSON: control, guest and filter descriptors, uid, cpu, kind."""
+    """Start, report the identity, serve jobs.
+
+    argv[1] is JSON from the host: the control, guest and filter descriptors, uid, cpu and kind.
+    """
     options = json.loads(sys.argv[1])
-    start_again_compiled(options)
+    restart_compiled(options)
     control = socket.socket(fileno=options["control"])
-    roles = roles_of(options["kind"], options["libraries"])
-    warm(options["kind"])
-    hello = identity()
-    move_in(options)
-    control.send(json.dumps(hello).encode())
+    roles = entry_points(options["kind"], options["libraries"])
+    warm(options["kind"], options["shown"])
+    report = identity()
+    set_up(options)
+    control.send(json.dumps(report).encode())
     serve(control, roles)
     os._exit(0)
 
 
-def start_again_compiled(options: dict[str, object]) -> None:
-    """Begin anew once the guest's own modules are compiled: what compiling leaves in memory, every fork would copy."""
+def restart_compiled(options: dict[str, object]) -> None:
+    """Restart the process once the guest modules are compiled: forks would copy the memory used by compiling.
+
+    Args:
+        options: the host's options.
+    """
     if options.get("compiled"):
         return
     options["compiled"] = True
@@ -70,8 +84,15 @@ def start_again_compiled(options: dict[str, object]) -> None:
     os.execv(command[0], command)
 
 
-def roles_of(kind: str, folders: list[int]) -> Roles:
-    """What boxes are to run. For mathematics the two halves of a pair are others, and need libraries of the host's."""
+def entry_points(kind: str, folders: list[int]) -> Roles:
+    """Return the entry points of boxes by role.
+
+    The kind `mathematics` has its own two entry points for a job of two boxes, and needs libraries of the host's.
+
+    Args:
+        kind: kind of zygote.
+        folders: descriptors of the libraries' folders.
+    """
     if kind != "mathematics":
         return ROLES
     import libraries
@@ -80,36 +101,61 @@ def roles_of(kind: str, folders: list[int]) -> Roles:
         import mathematics
 
         mathematics.rehearse()
-    return program.run, calls.run, mathematics.run_reader, mathematics.run_referee
+    return program.run, calls.run, mathematics.run_reader, mathematics.run_referee, judge.run
 
 
-def warm(kind: str) -> None:
-    """Have numpy if it is asked for, and make what must be the same in every box the same."""
+def warm(kind: str, libraries: list[str]) -> None:
+    """Import numpy if the kind asks for it, and set up state that must be the same in every box.
+
+    Args:
+        kind: kind of zygote.
+        libraries: paths of the libraries that submissions may import.
+    """
     sys.path.pop(0)  # the guest folder: its modules are all imported
     sys.pycache_prefix, sys.dont_write_bytecode = None, True
-    sys.path.extend(path for path in LIBRARIES if os.path.isdir(path))
     if kind == "numpy":
-        import numpy
-
-        numpy.random.seed(0)
-    for number in USUAL_SIGNALS:
-        signal.signal(number, signal.SIG_DFL)  # whoever started the service may have had them ignored
-    random.seed(0)  # a program that draws without seeding gets the same numbers in every box: verdicts repeat
+        _import_numpy(libraries)
+    sys.path.append(rootfs.LIBRARIES)
+    reset_signals()
+    random.seed(0)  # unseeded programs get the same numbers in every box, so that verdicts repeat
     _add_site_builtins()
 
 
+def reset_signals() -> None:
+    """Reset signal handlers and mask that the service's parent may have changed; every box inherits them."""
+    for number in signal.valid_signals() - PYTHON_SIGNALS - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _import_numpy(libraries: list[str]) -> None:
+    """Import numpy from the host's folder; the root file system is not built yet."""
+    own_path = list(sys.path)
+    sys.path.extend({os.path.dirname(path) for path in libraries if os.path.basename(path) == "numpy"})
+    try:
+        import numpy
+
+        numpy.random.seed(0)
+    except ModuleNotFoundError:  # not installed, or not to be imported: that is the submission's error
+        pass
+    sys.path[:] = own_path
+    sys.path_importer_cache.clear()
+
+
 def _add_site_builtins() -> None:
-    """`exit`, `quit` and the like, which the site module would have made."""
+    """Add `exit`, `quit` and the other builtins that the site module makes."""
     import _sitebuiltins
     import builtins
 
     for name in ("exit", "quit"):
         setattr(builtins, name, _sitebuiltins.Quitter(name, "Ctrl-D (i.e. EOF)"))
+    for name in ("copyright", "credits", "license"):
+        setattr(builtins, name, _sitebuiltins._Printer(name, sys.copyright))
     builtins.help = _sitebuiltins._Helper()
 
 
 def identity() -> dict[str, object]:
-    """What the host compares with its own: the proof that firejail did put us into a jail."""
+    """Return what the host compares with its own values to prove that firejail created a jail."""
     with open("/proc/self/status") as file:
         status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
     with open("/proc/self/net/dev") as file:
@@ -125,24 +171,29 @@ def identity() -> dict[str, object]:
     }
 
 
-def move_in(options: dict[str, Any]) -> None:
-    """Everything that is done once so that no test pays for it; the filter comes last."""
+def set_up(options: dict[str, Any]) -> None:
+    """Do the set-up that is shared by all tests; the system call filter comes last.
+
+    Args:
+        options: the host's options.
+    """
     global _report_fd, _own_memory
     uid = options["uid"]
     if options["cpu"] >= 0:
         os.sched_setaffinity(0, [options["cpu"]])
-    watch.prepare()
+    proc = watchdog.prepare()
     bpf = os.pread(options["filter"], 1 << 16, 0)
     os.close(options["filter"])
-    room.use_huge_text()
+    rootfs.use_huge_text()
     _own_memory = _virtual_memory() + RESERVED_BYTES
-    room.build(uid, own_namespace=options["own_namespace"])
+    shown = {rootfs.LIBRARIES: options["shown"], rootfs.TEST_LIBRARIES: options["shown_to_tests"]}
+    rootfs.build(uid, options["tester_uid"], shown, own_namespace=options["own_namespace"])
     os.close(options["guest"])
     _set_environment()
-    owner = "" if options["own_namespace"] else f",uid={uid},gid={uid}"
-    box_uid = -1 if options["own_namespace"] else uid
-    _report_fd = _box.prepare(box_uid, f"{TMP_OPTIONS},mode=700{owner}", MAIN_STACK_BYTES)
+    uids: tuple[int, int] = (-1, -1) if options["own_namespace"] else (uid, options["tester_uid"])
+    _report_fd = _box.prepare(*uids, TMP_OPTIONS, MAIN_STACK_BYTES, proc)
     _box.thread_stack(THREAD_STACK_BYTES)
+    stacks.prepare()
     _reserve_fds()
     program.rehearse()
     program.prepare()
@@ -150,15 +201,18 @@ def move_in(options: dict[str, Any]) -> None:
     calls.prepare()
     for name in OURS:
         sys.modules.pop(name, None)  # a program's own `import values` finds nothing of ours
+    plain_programs.prepare()
+    shared.prepare()
     gc.collect()
     _box.pack()
     gc.freeze()
     gc.disable()
+    program.make_main()
     _box.install_filter(bpf)
 
 
 def _set_environment() -> None:
-    """Firejail added variables of its own; programs see only these."""
+    """Reduce the environment to the variables that programs may see; firejail adds its own."""
     kept = {name: os.environ[name] for name in ("PATH", "LC_ALL", "TZ", "PYTHONHASHSEED") if name in os.environ}
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     os.environ.clear()
@@ -167,7 +221,7 @@ def _set_environment() -> None:
 
 
 def _reserve_fds() -> None:
-    """Occupy the low numbers, so that a descriptor from the host never stands where a box's 0, 1, 2, … will be."""
+    """Occupy the low descriptor numbers, so that a descriptor from the host never has the number of one of a box's."""
     null = os.open("/dev/null", os.O_RDWR)
     for fd in range(RESERVED_FDS):
         if fd < 3 or not _is_open(fd):
@@ -189,33 +243,50 @@ def _virtual_memory() -> int:
 
 
 def serve(control: socket.socket, roles: Roles) -> None:
-    """Answer jobs until the host is gone. `_box.serve` answers most by itself, and hands over those that take long."""
+    """Serve jobs until the host closes the socket. `_box.serve` answers short jobs itself and returns the others.
+
+    Args:
+        control: socket to the host.
+        roles: entry points of boxes by role.
+    """
     while True:
         found = _box.serve(control.fileno(), _own_memory, OPEN_FILES, THREADS)
         if found is None:
             return
         if isinstance(found, int):
-            roles[found]()
+            try:
+                roles[found]()
+            finally:
+                control.detach()  # already closed in a box; its number may be a file of the program's
         else:
-            control.send(watched(control, *found))
+            control.send(watch_job(control, *found))
 
 
-def watched(control: socket.socket, message: bytes, started: list[tuple[int, int]]) -> bytes:
-    """The answer to a job whose boxes run longer than its first limit: the records, or the fault."""
+def watch_job(control: socket.socket, message: bytes, started: list[tuple[int, int, int]]) -> bytes:
+    """Return the answer to a job whose boxes run longer than its first limit: the records, or the fault.
+
+    Args:
+        control: socket to the host.
+        message: the job's message.
+        started: pid, pidfd and RLIMIT_CPU of each box.
+    """
     job = wire.unpack_job(message)
     limits = (job.cpu_seconds, job.tester_cpu_seconds)
-    boxes = [watch.Box(pid, pidfd, limits[place]) for place, (pid, pidfd) in enumerate(started)]
+    boxes = [watchdog.Box(*box, limits[place]) for place, box in enumerate(started)]
     waited = min(job.cpu_seconds, job.wall_seconds)
-    last = watch.until_end(control, job, *boxes, waited=waited)
-    records = [*(watch.no_longer(control, box) for box in boxes[:-1]), last]
+    last = watchdog.wait_for_end(control, job, *boxes, waited=waited)
+    records = [*(watchdog.end_unneeded(control, box) for box in boxes[:-1]), last]
     fault = setup_fault(records)
     return wire.FAULT + fault if fault else wire.pack_records(records)
 
 
 def setup_fault(records: list[Record]) -> bytes:
-    """What was reported by a box whose set-up failed; nothing if none did.
+    """Return the report of a box whose set-up failed; empty if none did.
 
     Exit status 97 without a report is the program's own.
+
+    Args:
+        records: the records of the job's boxes.
     """
     if not any(record.status == _box.EXIT_SETUP << 8 for record in records):
         return b""
@@ -225,5 +296,5 @@ def setup_fault(records: list[Record]) -> bytes:
         return b""
 
 
-# what a box runs, by the role that `_box.serve` returns in it
-ROLES: Roles = (program.run, calls.run, pair.run_candidate, pair.run_tester)
+# a box's entry point, by the role that `_box.serve` returns
+ROLES: Roles = (program.run, calls.run, two_boxes.run_candidate, two_boxes.run_tester, judge.run, shared.run)

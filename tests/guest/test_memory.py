@@ -1,11 +1,11 @@
-"""What the zygote does to its memory so that a box copies few pages of it: shown on a process of its own."""
+"""`_box.pack` compacts the zygote's memory, so that a box copies few pages of it."""
 
 import subprocess
 import sys
 
 import pytest
 
-from sandbox_service.jails.firejail import GUEST
+from sandbox_service.languages.python import GUEST
 
 PAGES = """
 import sys
@@ -25,7 +25,7 @@ def test_after_packing_new_blocks_share_pages(size: int) -> None:
 
 
 def pages_of_ten_blocks(size: int, pack: str) -> int:
-    """On how many pages ten new blocks lie, in a process whose memory has gaps."""
+    """Return the number of pages that ten new blocks lie on, in a process whose memory has gaps."""
     program = PAGES.format(folder=str(GUEST), size=size, pack=pack)
     done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True)
     return int(done.stdout)

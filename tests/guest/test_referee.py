@@ -1,4 +1,4 @@
-"""What goes wrong while two answers are compared: whose fault it is."""
+"""Errors while two answers are compared are attributed to the answer or to the service."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ pytest.importorskip("math_verify", reason="pip install 'proctor[math]'")
 
 from tests.guest import boxes  # noqa: F401 (puts the guest on the path)
 
-import answers  # isort: skip
 import equality  # isort: skip
+import latex_answers  # isort: skip
 import mathematics  # isort: skip
 
 
 class _Ended(BaseException):
-    """The box would be no more."""
+    """Raised instead of ending the process."""
 
 
 @pytest.fixture
@@ -36,7 +36,9 @@ def compare(monkeypatch: pytest.MonkeyPatch, trouble: Exception) -> tuple[str, s
         raise trouble
 
     monkeypatch.setattr(equality, "difference", difference)
-    verdict: tuple[str, str] = mathematics._verdict([equality.Value(answers.read("2"))], answers.read("3"), None)
+    verdict: tuple[str, str] = mathematics._verdict(
+        [equality.Value(latex_answers.read("2"))], latex_answers.read("3"), None
+    )
     return verdict
 
 

@@ -1,4 +1,4 @@
-"""What one box tells the other of an answer: what is put in comes out, and what nobody would put in is refused."""
+"""Encoding and decoding of mathematical answers: a round trip preserves an answer, and malformed trees are refused."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ pytest.importorskip("math_verify", reason="pip install 'proctor[math]'")
 
 from tests.guest import boxes  # noqa: F401 (puts the guest on the path)
 
-import answers  # isort: skip
 import equality  # isort: skip
+import latex_answers  # isort: skip
 import trees  # isort: skip
 
 TEXTS = [
@@ -32,8 +32,8 @@ NO_TREES: list[Any] = [
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_there_and_back(text: str) -> None:
-    said = json.loads(json.dumps(answers.read(text)))
-    assert equality.difference(equality.Value(answers.read(text)), equality.Value(said)) is None
+    said = json.loads(json.dumps(latex_answers.read(text)))
+    assert equality.difference(equality.Value(latex_answers.read(text)), equality.Value(said)) is None
 
 
 @pytest.mark.parametrize("tree", NO_TREES)
@@ -48,7 +48,7 @@ def test_large_trees_are_refused_at_once() -> None:
         deep = ["Add", deep, ["x", "1"]]
     wide = ["Add", *[["s", "x"]] * 5_000]
     for tree in (deep, wide):
-        with pytest.raises(trees.Foreign, match="too large"):
+        with pytest.raises(trees.ForeignNodeError, match="too large"):
             trees.decode(tree)
 
 
@@ -72,6 +72,6 @@ def test_what_is_too_large_to_be_written_down_is_not_computed(tree: Any) -> None
 
 
 def test_nothing_but_text_and_numbers_passes() -> None:
-    """A tree that came through JSON has no object in it; encoding makes no other kind."""
+    """Encoding makes only JSON values."""
     for text in TEXTS:
-        assert answers.read(text) == json.loads(json.dumps(answers.read(text)))
+        assert latex_answers.read(text) == json.loads(json.dumps(latex_answers.read(text)))

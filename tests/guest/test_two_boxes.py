@@ -1,6 +1,6 @@
-"""Assert tests in two boxes, without the sandbox: two forked processes, two pipes, one report.
+"""Assert tests in two forked processes with two pipes and one report, without a sandbox.
 
-What is *not* tried here: the jail around them (the host's wait status, limits, descriptors that must not be inherited).
+Not tested here: the sandbox (the host's wait status, limits, descriptors that must not be inherited).
 """
 
 # ruff: noqa: E501 (rows of programs)
@@ -11,9 +11,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.guest import boxes  # first: it puts the guest on the path
 from tests.guest.boxes import DATA, fork, helpers_of, judge, rows
@@ -132,7 +134,7 @@ RIGHT: dict[str, tuple[str, str, str | None, str | None]] = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_right(name: str) -> None:
-    """A right submission passes, and both processes end well."""
+    """A right submission passes, and both processes exit normally."""
     report = judge(*RIGHT[name])
     assert (report.result, report.message, report.statuses) == ("passed", "", (0, 0))
     assert report.calls > 0
@@ -145,7 +147,9 @@ WRONG: dict[str, tuple[str, str, str, str | None, str | None]] = {
         "raised", "def add(a, b): return a / 0", "try:\n    add(1, 2)\nexcept KeyError:\n    pass", "add", None,
     ),
     "the test itself raises": ("failed", ADD, "add(1, 2)\n{}['x']", "add", None),
-    "the test leaves": ("failed", ADD, "add(1, 2)\nimport sys\nsys.exit(0)", "add", None),
+    "the test leaves with a status": ("failed", ADD, "add(1, 2)\nimport sys\nsys.exit(1)", "add", None),
+    "the test leaves with a text": ("failed", ADD, "add(1, 2)\nraise SystemExit('no')", "add", None),
+    "the test leaves without a call": ("bad_test", ADD, "import sys\nsys.exit(0)", "add", None),
     "entry point missing": ("raised", "def plus(a, b): return 3", ADD_TEST, "add", None),
     "entry point missing, test names it": ("raised", "def plus(a, b): return 3", "assert add(1, 2) == 3", "add", None),
     "entry point missing, none given": ("raised", "def plus(a, b): return 3", "assert add(1, 2) == 3", None, None),
@@ -154,9 +158,9 @@ WRONG: dict[str, tuple[str, str, str, str | None, str | None]] = {
     "class missing": ("raised", "x = 1", ADD_TEST + "check(Solution().add)", "Solution().add", None),
     "method missing": ("raised", "class Solution: pass", ADD_TEST, "Solution().add", None),
     "fails to load": ("load_failed", ADD + "raise ValueError('no')", ADD_TEST, "add", None),
-    "leaves while loading": ("load_failed", ADD + "import sys\nsys.exit(0)", ADD_TEST, "add", None),
+    "leaves while loading": ("load_failed", ADD + "import sys\nsys.exit(1)", ADD_TEST, "add", None),
     "a module is no value": ("not_plain", "import os\ndef add(a, b): return os", ADD_TEST, "add", None),
-    "too large an integer": ("not_plain", "def add(a, b): return 1 << 70000", ADD_TEST, "add", None),
+    "too large an integer": ("not_plain", "def add(a, b): return 1 << (1 << 26)", ADD_TEST, "add", None),
     "a cycle": ("not_plain", "def add(a, b):\n    x = []\n    x.append(x)\n    return x", ADD_TEST, "add", None),
     "test does not compile": ("bad_test", ADD, "assert (", "add", None),
     "test with a null byte": ("bad_test", ADD, "assert '\0'", "add", None),
@@ -179,7 +183,7 @@ WRONG: dict[str, tuple[str, str, str, str | None, str | None]] = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong(name: str) -> None:
-    """Every other end has its own result."""
+    """Each kind of failure has its own result."""
     expected, program, test, entry_point, prelude = WRONG[name]
     report = judge(program, test, entry_point, prelude)
     assert report.result == expected, report
@@ -187,7 +191,7 @@ def test_wrong(name: str) -> None:
 
 
 def test_messages() -> None:
-    """What the report says: the line of the test, the candidate's exception, the name at fault."""
+    """The report gives the line of the test, the candidate's exception and the name at fault."""
     assert judge("def add(a, b): return 4", ADD_TEST, "add").message == (
         "AssertionError (line 2: assert candidate(1, 2) == 3)"
     )
@@ -204,7 +208,7 @@ def test_helpers_of_the_submission_are_refused() -> None:
 
 
 def test_warm_leaves_nothing() -> None:
-    """The rehearsal opens nothing, prints nothing, and gives `__main__` back."""
+    """The rehearsal leaves no open file, prints nothing, and restores `__main__`."""
     before, main = set(Path("/proc/self/fd").iterdir()), sys.modules["__main__"]
     tester.warm()
     assert (set(Path("/proc/self/fd").iterdir()), sys.modules["__main__"]) == (before, main)
@@ -215,12 +219,12 @@ def test_warm_leaves_nothing() -> None:
 FORGE = """
 import os, sys, inspect
 def fds():
-    import gc, values
-    return [o for o in gc.get_objects() if type(o) is values.Channel]
+    import gc, channel
+    return [o for o in gc.get_objects() if type(o) is channel.Channel]
 def say(head, body=''):
-    import values
+    from channel import frame
     for channel in fds():
-        os.write(channel._write_fd, values.frame(head, body))
+        os.write(channel._write_fd, frame(head, body))
 def raw(data):
     for channel in fds():
         os.write(channel._write_fd, data)
@@ -279,8 +283,8 @@ HOSTILE: dict[str, str] = {
     "patched frames": "import sys\nf = sys._getframe()\nwhile f:\n    f.f_globals.update(check=print)\n    f = f.f_back\n"
     "def add(a, b): return 4",
     "patched json": "import json, json.encoder\njson.encoder.JSONEncoder.encode = lambda *a: '[true]'\ndef add(a, b): return 4",
-    "patched codec": "import values\nvalues.Encoder.value = lambda s, v, d=0: {'Y': 'object'}\ndef add(a, b): return 4",
-    "patched tester": "import tester\ntester._Desk.end = tester._Desk.report = print\ndef add(a, b): return 4",
+    "patched codec": "import encoder\nencoder.Encoder.value = lambda s, v, d=0: {'Y': 'object'}\ndef add(a, b): return 4",
+    "patched tester": "from connection import Connection\nConnection.end = Connection.report = print\ndef add(a, b): return 4",
     "patched os": "import os\nos.write = os.read = lambda *a: b''\ndef add(a, b): return 3",
     "a trace function": "import sys\nsys.settrace(lambda *a: None)\nsys.setprofile(lambda *a: None)\ndef add(a, b): return 4",
     "an atexit handler": "import atexit, os\natexit.register(os._exit, 0)\ndef add(a, b): raise SystemExit(0)",
@@ -351,15 +355,26 @@ PLAIN_ANSWER = {"patched os", "closed descriptors", "load reported twice"}
 """Submissions that would be right if they did not break the pipe."""
 
 
-@pytest.mark.parametrize("test", [STRICT, MILD, LISTS], ids=["strict", "mild", "lists"])
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile(name: str, test: str) -> None:
-    """No attack is paid, whatever the test looks like, with and without an entry point.
+LARGE = {"a bomb of aliases", "a huge answer", "too many lists", "too many values"}
+"""Submissions that are refused for the size of the answer alone. `make test` runs them with one form of the test."""
 
-    A candidate that falls silent leaves the tester waiting, and no report: that is for the host's clock.
+
+def attempts() -> Iterator[ParameterSet]:
+    """Each submission with each form of the test."""
+    for name in HOSTILE:
+        for shape, test in (("strict", STRICT), ("mild", MILD), ("lists", LISTS)):
+            is_repetition = name in LARGE and shape != "mild"
+            yield pytest.param(name, test, id=f"{name}-{shape}", marks=pytest.mark.full if is_repetition else ())
+
+
+@pytest.mark.parametrize(("name", "test"), list(attempts()))
+def test_hostile(name: str, test: str) -> None:
+    """No attack is paid by any form of the test, with and without an entry point.
+
+    A candidate that stops replying leaves the tester waiting without a report; the host's time limit ends it.
     """
     for entry_point in (None, "add"):
-        report = judge(HOSTILE[name], test if test is not STRICT else test + "check(add)\n", entry_point, seconds=4)
+        report = judge(HOSTILE[name], test if test is not STRICT else test + "check(add)\n", entry_point, seconds=2)
         assert report.result not in ("passed", "bad_test"), report
 
 
@@ -385,9 +400,9 @@ WINNING_NAMES = {
 @pytest.mark.parametrize("entry_point", [None, "f"])
 @pytest.mark.parametrize("name", WINNING_NAMES)
 def test_names_that_would_decide(name: str, entry_point: str | None) -> None:
-    """A submission does not get to define what its answer is compared with.
+    """A submission cannot define the value that its answer is compared with.
 
-    Without an entry point a test that reads several functions of the submission gets them all: there is no way to tell.
+    Without an entry point a test that reads several functions of the submission gets all of them; they look alike.
     """
     if entry_point is None and name == "a helper decides":
         pytest.skip("known: give an entry_point")
@@ -395,7 +410,7 @@ def test_names_that_would_decide(name: str, entry_point: str | None) -> None:
 
 
 def test_handles_decide_nothing() -> None:
-    """Arithmetic, order, membership and conversion of a handle are TypeErrors; equality is identity."""
+    """Arithmetic, order, membership and conversion of a handle raise TypeError; equality is identity."""
     test = (
         "h = f()\n"
         "for attempt in (lambda: h + 1, lambda: 1 - h, lambda: abs(h), lambda: h < 3, lambda: 3 >= h, lambda: 3 in h,\n"
@@ -423,7 +438,7 @@ def test_undeclared_attributes_do_not_arrive() -> None:
 
 
 def test_dead_candidate_cannot_be_swallowed() -> None:
-    """A test that catches everything does not catch the candidate's death."""
+    """A test that catches all exceptions does not catch the candidate's death."""
     test = "try:\n    add(1, 2)\nexcept BaseException:\n    pass\nfinally:\n    pass\n"
     assert judge("import os\ndef add(a, b): os._exit(0)", test, "add").result == "gone"
     assert judge("import os\ndef add(a, b): return os", test, "add").result == "not_plain"
@@ -431,7 +446,7 @@ def test_dead_candidate_cannot_be_swallowed() -> None:
 
 
 def test_threads_of_the_candidate() -> None:
-    """A thread that writes whenever it likes can spoil the stream, not win."""
+    """A thread that writes at any time can break the stream but not win."""
     program = FORGE + (
         "import threading\ndef spam():\n    while True: say('ok', '[3]')\n"
         "def add(a, b):\n    threading.Thread(target=spam, daemon=True).start()\n    return 4\n"
@@ -446,7 +461,7 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"no real problems in 
 
 
 def passes_alone(program: str, test: str) -> bool:
-    """Whether program and test pass in one process, as the data sets mean it."""
+    """Return True if program and test pass in one process, as the data sets intend."""
 
     def alone() -> int:
         exec(compile(program + "\n" + test, "alone.py", "exec"), sys.modules["__main__"].__dict__)
@@ -455,9 +470,10 @@ def passes_alone(program: str, test: str) -> bool:
     return os.wait4(fork(alone, set(), 20), 0)[1] == 0
 
 
+@pytest.mark.full  # tests/service/test_data.py grades the same in jails
 @needs_data
 def test_humaneval() -> None:
-    """164 of 164."""
+    """164 of 164 solutions pass."""
     count = 0
     for row in rows("humaneval"):
         program, test, prelude = row["solutions"][0]["code"], row["tests"][0]["assert"], helpers_of(row["statement"])
@@ -483,7 +499,7 @@ def test_humanevalpack() -> None:
 
 
 def run_file(python: str, name: str) -> dict[str, int]:
-    """How many tests of a file ended how. A process of its own: it forks thousands of times, and pytest is large."""
+    """Return the count of each result over a file, in a small new process, since it forks thousands of times."""
     done = subprocess.run([python, boxes.__file__, name], capture_output=True, text=True, timeout=600, check=False)
     assert done.stdout, done.stderr
     print(done.stderr)
@@ -491,15 +507,17 @@ def run_file(python: str, name: str) -> dict[str, int]:
     return results
 
 
+@pytest.mark.full  # tests/service/test_data.py grades the same in jails
 @needs_data
 def test_mbpp() -> None:
-    """974 of 974: each of their 2,938 asserts on its own, without an entry point."""
+    """974 of 974 solutions pass: each of their 2,938 asserts on its own, without an entry point."""
     assert run_file(sys.executable, "mbpp") == {"passed": 2938}
 
 
+@pytest.mark.full  # tests/service/test_data.py grades the same in jails
 @needs_data
 def test_leetcode() -> None:
-    """120 of 120, as far as they pass in one process (one depends on the hash seed)."""
+    """120 of 120 solutions pass where they pass in one process (one depends on the hash seed)."""
     count = 0
     for row in rows("leetcode_train_120"):
         program, test = row["solutions"][0]["code"], row["tests"][0]["assert"]
@@ -521,7 +539,7 @@ def _python_with_numpy() -> str | None:
 
 @needs_data
 def test_mbppplus() -> None:
-    """60 of 60, in an interpreter that has numpy: this file is run as a script there."""
+    """60 of 60 solutions pass, in an interpreter with numpy that runs this file as a script."""
     python = _python_with_numpy()
     if python is None:
         pytest.skip("no interpreter with numpy")

@@ -1,9 +1,8 @@
-"""What the text of a mathematical answer says: words, or mathematics as a tree, perhaps a percentage or with a unit.
+"""Parses the text of a mathematical answer: words, or mathematics as a tree, perhaps with a percent sign or a unit.
 
-Text is put into the form that latex2sympy's grammar takes, with as little guessing as will do; what is ambiguous is
-refused rather than guessed (`1 000` is no product). The grammar is a real parser, and nothing of the text is ever
-evaluated as Python; even so, whoever reads a stranger's text is to be in a box of its own, and believed nothing but the
-tree.
+The text is normalised to the form that latex2sympy's grammar accepts, with as little guessing as possible; ambiguous
+text is refused (`1 000` is not a product). The grammar is a real parser, and no text is ever evaluated as Python. Even
+so, untrusted text is parsed in a box of its own, and only the resulting tree is used.
 """
 
 import re
@@ -15,26 +14,38 @@ import units
 from antlr4.atn.PredictionMode import PredictionMode
 from latex2sympy2_extended.latex2sympy2 import NormalizationConfig, _Latex2Sympy, normalize_latex
 
-Answer = dict[str, Any]  # `text`; or `tree`, `percent` and `unit`
+Answer = dict[str, Any]  # `text`; or `tree`, `percent`, `unit`, `listed` and `letters`
 
 MOST_CHARACTERS = 1000
-MOST_OPEN = 40  # brackets within brackets: the grammar looks far ahead
+MOST_OPEN = 40  # nested brackets; the grammar looks far ahead
 
-# what latex2sympy's own normaliser is to do; units, and boxes, are looked at here
+# steps of latex2sympy's own normaliser; units and boxes are handled here
 FORM = NormalizationConfig(basic_latex=True, units=False, malformed_operators=True, nits=False, boxed="none")
 
 
-class Unreadable(ValueError):
-    """This is no answer that can be compared; the message says why."""
+class UnreadableError(ValueError):
+    """Raised for text that is not an answer that can be compared; the message gives the reason."""
 
 
 def read(text: str) -> Answer:
-    """The answer that a text gives. Raises Unreadable, or ImportError or MemoryError, which say nothing about it."""
+    """Parse an answer.
+
+    Args:
+        text: the candidate's or the expected answer.
+
+    Returns:
+        The answer: `text` for words; otherwise `tree`, `percent`, `unit`, `listed` and `letters`.
+
+    Raises:
+        UnreadableError: the text is not an answer.
+        ImportError: a part of a library is missing; says nothing about the text.
+        MemoryError: parsing needed too much memory; says nothing about the text.
+    """
     if len(text) > MOST_CHARACTERS:
-        raise Unreadable(f"it has {len(text)} characters, the most is {MOST_CHARACTERS}")
+        raise UnreadableError(f"it has {len(text)} characters, the limit is {MOST_CHARACTERS}")
     text = _cleaned(text)
     if not text:
-        raise Unreadable("it is empty")
+        raise UnreadableError("it is empty")
     words = _words(text) or _numeral(text)
     if words:
         return {"text": words}
@@ -42,25 +53,34 @@ def read(text: str) -> Answer:
         text = only[1].strip()
     text, percent = _without_percent(text)
     text, unit = units.split(text)
-    return {"tree": _tree(_unwrapped(text)), "percent": percent, "unit": unit}
+    text = _unwrapped(_without_estimate(text))
+    return {
+        "tree": _tree(text),
+        "percent": percent,
+        "unit": unit,
+        "listed": _is_list(text),
+        "letters": _letters(text),
+    }
 
 
 def _tree(text: str) -> trees.Tree:
     text = _prepared(text)
     try:
         return trees.encode(_parsed(normalize_latex(text, FORM)))
-    except trees.Foreign as error:
-        raise Unreadable(str(error)) from None
+    except trees.ForeignNodeError as error:
+        raise UnreadableError(str(error)) from None
     except RecursionError:
-        raise Unreadable("it is nested too deep") from None
-    except (ImportError, MemoryError, Unreadable):
+        raise UnreadableError("it is nested too deeply") from None
+    except (ImportError, MemoryError, UnreadableError):
         raise
-    except Exception as error:  # the grammar's own complaints are of that type, and of many lines
-        raise Unreadable(f"it cannot be parsed: {(str(error).splitlines() or [type(error).__name__])[0]}") from None
+    except Exception as error:  # the grammar raises plain Exception, with a message of many lines
+        raise UnreadableError(
+            f"it cannot be parsed: {(str(error).splitlines() or [type(error).__name__])[0]}"
+        ) from None
 
 
 class _Grammar(_Latex2Sympy):  # type: ignore[misc]
-    """latex2sympy's, but that `2(3)` is 6: mixed numbers have been written out before."""
+    """latex2sympy's grammar, except that `2(3)` is 6: mixed numbers have been rewritten before."""
 
     prediction = PredictionMode.SLL
 
@@ -72,7 +92,7 @@ class _Grammar(_Latex2Sympy):  # type: ignore[misc]
     def convert_postfix_list(self, arr: list[Any], i: int = 0) -> Any:
         values = [self.convert_postfix(each) for each in arr[i:]]
         if any(isinstance(value, list) for value in values):
-            raise Unreadable("it is a derivative")
+            raise UnreadableError("it is a derivative")
         result = values[-1]
         for value in reversed(values[:-1]):
             matrix = getattr(value, "is_Matrix", False) or getattr(result, "is_Matrix", False)
@@ -81,23 +101,25 @@ class _Grammar(_Latex2Sympy):  # type: ignore[misc]
 
 
 def _parsed(text: str) -> object:
-    """By the quick way, which finds what the thorough one does, or nothing; a few brackets cost that one seconds."""
+    """Return the parsed text: by the fast prediction mode, and by the full mode only if that fails."""
+    # the fast mode finds the same result or none; a few brackets cost the full mode seconds
     grammar = _Grammar(is_real=True, convert_degrees=False)
     try:
         return grammar.parse(text)
-    except (ImportError, MemoryError, RecursionError, Unreadable):
+    except (ImportError, MemoryError, RecursionError, UnreadableError):
         raise
-    except Exception:  # the grammar's own complaints are of that type
+    except Exception:  # the grammar raises plain Exception
         grammar.prediction = PredictionMode.LL
         return grammar.parse(text)
 
 
-# --- cleaning: what looks different and is the same
+# --- cleaning: spellings of the same text
 
 UNICODE = str.maketrans(
     {
         "−": "-", "–": "-", "×": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ", "÷": r"\div ", "∗": "*", "π": r"\pi ",
         "∞": r"\infty ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ",
+        "≈": r"\approx ", "≅": r"\cong ", "≃": r"\simeq ",
         "±": r"\pm ", "∅": r"\emptyset ", "²": "^{2}", "³": "^{3}", "½": r"\frac{1}{2}", "√": r"\sqrt ", "’": "'",
         "\u00a0": " ", "\u2009": " ", "\u202f": " ", "，": ",", "（": "(", "）": ")", "％": "%", "θ": r"\theta ",
     }
@@ -139,7 +161,7 @@ def _cleaned(text: str) -> str:
 
 
 def _unwrapped(text: str) -> str:
-    """Without braces around all of it."""
+    """Return the text without braces around all of it."""
     text = text.strip()
     while text[:1] == "{" and text[-1:] == "}" and text[-2:-1] != "\\" and _closes_last(text):
         text = text[1:-1].strip()
@@ -158,29 +180,88 @@ def _closes_last(text: str) -> bool:
 # --- words
 
 WORD = re.compile(r"[A-Za-z][A-Za-z' -]*")
-LETTERS = 4  # from so many on, letters in a row are a word and no product
+LETTERS = 4  # at least this many letters in a row are a word, not a product
 SHORT_WORDS = frozenset("yes no true odd even all none not red blue sat sun mon tue wed thu fri am pm".split())
 MATHEMATICAL = frozenset("infinity infty inf alpha beta gamma delta theta lambda sigma omega".split())
 ONE_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+# points in order: the angle ABC differs from the angle CAB, and neither is a product
+POINTS = re.compile(r"(?:\\(?:angle|measuredangle|triangle|square)\s*)?\(?([A-Z]'*(?:\s*[A-Z]'*)+)\)?")
+PRODUCT = re.compile(r"[A-Za-z](?:\s*(?:\\cdot|\\times|\*)?\s*[A-Za-z])+")
 CHOICE = re.compile(r"[(\[]?\s*([A-Z])\s*[)\]]?")
 
 
 def _words(text: str) -> str | None:
-    """An answer in words, or a letter to choose, in one spelling; None if it is mathematics."""
+    """Return an answer in words, or the letter of a choice, in one spelling; None if it is mathematics."""
     inner = ONE_TEXT.fullmatch(text)
-    said = (inner[1] if inner else text).strip().rstrip(".")
-    if choice := CHOICE.fullmatch(said):
+    phrase = (inner[1] if inner else text).strip().rstrip(".")
+    if choice := CHOICE.fullmatch(phrase):
         return choice[1].lower()
-    if not WORD.fullmatch(said):
+    points = POINTS.fullmatch(phrase)
+    if points and points[1].lower() not in MATHEMATICAL:
+        return "".join(points[1].lower().split())
+    if not WORD.fullmatch(phrase):
         return None
-    words = said.lower().replace("-", " ").split()
+    words = phrase.lower().replace("-", " ").split()
     if MATHEMATICAL.intersection(words):
         return None
     is_word = any(len(word) >= LETTERS or word in SHORT_WORDS for word in words)
-    return " ".join(words) if is_word or (inner and len(said) > 1) else None
+    return " ".join(words) if is_word or (inner and len(phrase) > 1) else None
 
 
-# --- numerals to a base: what they are worth is not the question, but how they are written
+def _letters(text: str) -> str | None:
+    """Return the letters of a product of letters in their order, for comparison with an answer that is a word."""
+    if not PRODUCT.fullmatch(text):
+        return None
+    return re.sub(r"\\(?:cdot|times)|[^A-Za-z]", "", text).lower()
+
+
+# --- lists without brackets
+
+
+def _is_list(text: str) -> bool:
+    """Return True for several answers separated by commas, without a bracket around all of them."""
+    depth = 0
+    for sign in text:
+        depth += (sign in "({[") - (sign in ")}]")
+        if sign == "," and depth == 0:
+            return True
+    return False
+
+
+# --- estimates: an answer may add its rounded value, but not give two values
+
+ESTIMATE = re.compile(r"\\(?:approx|simeq|cong|doteq)(?![a-zA-Z])")
+NAME = re.compile(r"\s*[A-Za-z](?:_\{?\w+\}?)?(?:\(\w+\))?\s*")
+DECIMAL = re.compile(r"\s*-?\d+(?:\.(\d+))?\s*")
+
+
+def _without_estimate(text: str) -> str:
+    r"""Return the exact value before an approximation sign, if the decimal number after it is the rounded value.
+
+    `x \approx 5` is `5`.
+
+    Raises:
+        UnreadableError: the number is not decimal, or not the rounded value.
+    """
+    parts = ESTIMATE.split(text)
+    if len(parts) > 1 and NAME.fullmatch(parts[0]):
+        parts = parts[1:]
+    if len(parts) == 1:
+        return parts[0]
+    exact, rounded = _unwrapped(parts[0]), DECIMAL.fullmatch(parts[1])
+    if len(parts) > 2 or rounded is None:
+        raise UnreadableError("the value after an approximation sign is not a decimal number")
+    value = trees.decode(_tree(exact.rpartition("=")[2]))
+    places = len(rounded[1] or "")
+    apart = value.evalf(places + 20) - sympy.Rational(rounded[0].strip())
+    # with two or more decimal places, a truncated value is accepted too
+    unit = sympy.Rational(1 if places > 1 else sympy.Rational(1, 2), 10**places)
+    if not apart.is_number or not apart.is_real or abs(apart) > unit:
+        raise UnreadableError("the values around an approximation sign differ")
+    return exact
+
+
+# --- numerals to a base: compared by their digits, not by value
 
 NUMERAL = re.compile(r"\(?([0-9A-Za-z]+)\)?\s*_\s*\{?\s*(?:\\text\s*\{\s*)?([0-9]{1,2}|[a-z]{3,7})\s*\}?\s*\}?")
 BASES = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9"}
@@ -203,7 +284,7 @@ def _without_percent(text: str) -> tuple[str, bool]:
     return (found[1].removesuffix("\\"), True) if found else (text, False)
 
 
-# --- preparing: what latex2sympy would misread
+# --- preparing: notation that latex2sympy would misread
 
 DIGIT = r"(\d|\{\s*\d+\s*\})"
 PREPARING = tuple(
@@ -231,10 +312,11 @@ COMPUTING = (
     "eye|zeros|ones|diag|hstack|vstack|orth[a-z]*|rank|trace|tr|rref|nullspace|norm|cols|rows|eig[a-z]*|diagonalize|svd"
 )
 REFUSED = (
-    (re.compile(r"\d\s+\d"), "two numbers stand side by side"),
-    (re.compile(r"\\[lc]?dots|\.\.\."), "it goes on without end"),
+    (re.compile(r"\d\s+\d"), "it has two adjacent numbers"),
+    (re.compile(r"(?<![\w^{}\\])\d+\s*_"), "it has a number with an index"),
+    (re.compile(r"\\[lc]?dots|\.\.\."), "it has an ellipsis"),
     (re.compile(r"\\(?:xrightarrow|operatorname\s*\{\s*(?:" + COMPUTING + r")\s*\})"), "it is a command to compute"),
-    (re.compile(r"\\(?:int|iint|oint|sum|prod|lim)(?![a-zA-Z])"), "it is a sum, an integral or a limit, not computed"),
+    (re.compile(r"\\(?:int|iint|oint|sum|prod|lim)(?![a-zA-Z])"), "it is a sum, an integral or a limit"),
 )  # fmt: skip
 
 
@@ -246,9 +328,9 @@ def _prepared(text: str) -> str:
     text = DEGREES.sub(r"(\1\\pi /180)", text)
     for pattern, why in REFUSED:
         if pattern.search(text):
-            raise Unreadable(why)
-    if _most_open(text) > MOST_OPEN:
-        raise Unreadable("it is nested too deep")
+            raise UnreadableError(why)
+    if _greatest_depth(text) > MOST_OPEN:
+        raise UnreadableError("it is nested too deeply")
     return text
 
 
@@ -260,14 +342,14 @@ def _mixed(found: re.Match[str]) -> str:
 
 
 def _repeating(found: re.Match[str]) -> str:
-    """0.1666… as a fraction."""
-    whole, once, again = found[1] or "0", found[2], found[3] or found[4]
-    nines = (10 ** len(again) - 1) * 10 ** len(once)
-    value = sympy.Rational(int(whole + once + again) - int(whole + once), nines)
+    """Return 0.1666… as a fraction."""
+    whole, prefix, period = found[1] or "0", found[2], found[3] or found[4]
+    nines = (10 ** len(period) - 1) * 10 ** len(prefix)
+    value = sympy.Rational(int(whole + prefix + period) - int(whole + prefix), nines)
     return rf"\frac{{{value.p}}}{{{value.q}}}"
 
 
-def _most_open(text: str) -> int:
+def _greatest_depth(text: str) -> int:
     depth = most = 0
     for sign in text:
         depth += (sign in "({[") - (sign in ")}]")

@@ -1,8 +1,8 @@
-"""The room that boxes stand in: a small read-only root, built once by the zygote before it serves.
+"""Builds the root file system of all boxes: small, read-only, made once by the zygote before it serves.
 
-Shown: /usr (read-only), four harmless devices, a two-line passwd, empty places for the child's own /tmp and /proc.
-Not shown: everything else of the machine. firejail has by then taken away the network, the devices, other users'
-files and most capabilities; this is a second wall inside its first.
+Shown: /usr (read-only), four harmless devices, a short passwd, empty mount points for the box's own /tmp and /proc.
+Not shown: everything else of the machine. firejail has already removed the network, the devices, other users' files
+and most capabilities; this is a second barrier inside the first.
 """
 
 import os
@@ -15,14 +15,23 @@ MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
 MS_RELATIME = 1 << 21
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
 
+# libraries for submissions, and libraries for test programs only
+LIBRARIES, TEST_LIBRARIES = "/etc/libraries", "/etc/test-libraries"
 ROOT = "/tmp/room"  # firejail's private /tmp, not the machine's
 DEVICES = ("null", "zero", "random", "urandom")
 PROC_FILES = ("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version")
 HUGE_PAGE = 2 << 20
 
 
-def build(uid: int, *, own_namespace: bool) -> None:
-    """Make the room and move into it. `own_namespace`: first become root of a user namespace (we are not root)."""
+def build(uid: int, tester_uid: int, libraries: dict[str, list[str]], *, own_namespace: bool) -> None:
+    """Build the root file system and enter it.
+
+    Args:
+        uid: uid of boxes.
+        tester_uid: uid of tester boxes.
+        libraries: folders of the root, and the paths below /usr that each links to.
+        own_namespace: first become root of a new user namespace (the process is not root).
+    """
     if own_namespace:
         _own_user_namespace()
     else:
@@ -31,8 +40,9 @@ def build(uid: int, *, own_namespace: bool) -> None:
     os.makedirs(ROOT, exist_ok=True)
     _box.mount("tmpfs", ROOT, "tmpfs", 0, "size=1m,mode=755")
     _show_programs()
+    _show_libraries(libraries)
     _show_devices()
-    _write_passwd(uid)
+    _write_passwd({"box": uid, "tester": tester_uid})
     for folder in ("proc", "tmp"):
         os.mkdir(f"{ROOT}/{folder}")
     if own_namespace:
@@ -63,15 +73,23 @@ def _show_programs() -> None:
             os.symlink(os.readlink(f"/{link}"), f"{ROOT}/{link}")
 
 
+def _show_libraries(libraries: dict[str, list[str]]) -> None:
+    """Link to the libraries; every mount would be copied for every box."""
+    for folder, paths in libraries.items():
+        os.makedirs(ROOT + folder)
+        for path in paths:
+            os.symlink(path, f"{ROOT}{folder}/{os.path.basename(path)}")
+
+
 def _flags_to_keep(target: str) -> int:
-    """What a mount has and may not lose in a user namespace; a remount that does not name it is refused there."""
+    """Return the mount flags that may not be dropped in a user namespace; a remount without them is refused."""
     flags = os.statvfs(target).f_flag
     kept = flags & (os.ST_NOEXEC | os.ST_NOATIME | os.ST_NODIRATIME)  # the same numbers as MS_…
     return kept | (MS_RELATIME if flags & os.ST_RELATIME else 0)
 
 
 def _show_proc() -> None:
-    """A skeleton of /proc, and at /tmp the real one: out of it a box shows its own process, then hides it (_box.c)."""
+    """Make a skeleton of /proc, and mount the real one at /tmp, from which a box mounts its own process (_box.c)."""
     os.mkdir(f"{ROOT}/proc/1")
     os.symlink("1", f"{ROOT}/proc/self")
     os.symlink("self/net", f"{ROOT}/proc/net")
@@ -92,10 +110,11 @@ def _show_devices() -> None:
         os.symlink(f"/proc/self/fd/{fd}", f"{ROOT}/dev/{name}")
 
 
-def _write_passwd(uid: int) -> None:
+def _write_passwd(users: dict[str, int]) -> None:
     os.makedirs(f"{ROOT}/etc", exist_ok=True)
-    _write(f"{ROOT}/etc/passwd", f"root:x:0:0::/:/bin/false\nbox:x:{uid}:{uid}::/tmp:/bin/false\n")
-    _write(f"{ROOT}/etc/group", f"root:x:0:\nbox:x:{uid}:\n")
+    lines = [f"{name}:x:{uid}:{uid}::/tmp:/bin/false\n" for name, uid in users.items()]
+    _write(f"{ROOT}/etc/passwd", "".join(["root:x:0:0::/:/bin/false\n", *lines]))
+    _write(f"{ROOT}/etc/group", "".join(["root:x:0:\n", *(f"{name}:x:{uid}:\n" for name, uid in users.items())]))
 
 
 def _write(path: str, text: str) -> None:
@@ -104,9 +123,12 @@ def _write(path: str, text: str) -> None:
 
 
 def use_huge_text() -> bool:
-    """Put the interpreter's read-only span on huge pages, rounded inwards; False where that leaves nothing.
+    """Move the interpreter's read-only mappings to huge pages, rounded inwards.
 
     A fork copies page tables; with 4 MiB of text in two entries, tests cost a tenth less CPU.
+
+    Returns:
+        False if nothing is left after rounding.
     """
     start, end = _read_only_span(sys.executable)
     start, end = -(-start // HUGE_PAGE) * HUGE_PAGE, end // HUGE_PAGE * HUGE_PAGE
@@ -117,7 +139,7 @@ def use_huge_text() -> bool:
 
 
 def _read_only_span(executable: str) -> tuple[int, int]:
-    """First and last address of the adjoining read-only mappings of a file; (0, 0) if there are none."""
+    """Return the first and last address of a file's adjoining read-only mappings; (0, 0) if there are none."""
     path, first, last = os.path.realpath(executable), 0, 0
     with open("/proc/self/maps") as maps:
         for line in maps:

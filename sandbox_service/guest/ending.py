@@ -1,0 +1,163 @@
+"""Ends a submission's process as CPython ends one.
+
+A full finalisation of the interpreter costs several times as much as a small program. `end` therefore first looks for
+anything that a finalisation could affect: a replaced standard stream, a thread, an exit handler, an object with a
+finaliser. If there is none, flushing stdout and exiting at once has the same effect. Otherwise `end` raises SystemExit
+through the zygote's frames, and CPython finalises itself.
+
+Nothing here defends against the submission, which controls this process.
+"""
+
+import _thread
+import atexit
+import gc
+import io
+import os
+import sys
+import threading
+import types
+from typing import Any, NoReturn, TextIO
+
+import _box
+
+# Words that a source needs to create a thread, an exit handler, or an object whose finaliser may print. Without any of
+# them it has at most the objects that other modules gave it. One string, as thirty would lie on as many pages.
+FINALISER_WORDS = """
+    __del__ open TextIOWrapper Buffered FileIO IOBase finally __exit__ contextmanager tempfile
+    thread futures atexit finalize weakref logging asyncio multiprocessing sched
+    exec eval __import__ importlib runpy
+"""
+
+_PLAIN = frozenset(
+    {bool, bytes, complex, dict, float, frozenset, int, list, range, set, str, tuple, type, type(None)}
+    | {types.BuiltinFunctionType, types.FunctionType, types.ModuleType, type(__spec__.loader)}
+)
+_METHODS = (types.BuiltinFunctionType, types.MethodType)
+_FILES = (io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.FileIO)
+_HARMLESS = (io.BytesIO, io.StringIO)
+
+main = types.ModuleType("__main__")  # the program's
+_streams: tuple[TextIO, ...] = (sys.stdout, sys.stderr)
+_standard: set[int] = set()  # the standard streams, their buffers and files
+_handlers = 0
+
+
+def prepare() -> None:
+    """Record a program's initial state; called in the zygote, after the standard streams were created."""
+    global _streams, _handlers
+    _streams, _handlers = (sys.stdout, sys.stderr), atexit._ncallbacks()
+    _standard.clear()
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        buffer: Any = stream.buffer
+        _standard.update((id(stream), id(buffer), id(buffer.raw)))
+
+
+def forget_streams() -> None:
+    """Forget the standard streams, which another test will not have."""
+    global _streams
+    _streams = ()
+    _standard.clear()
+
+
+def end(status: int, *, search: bool) -> NoReturn:
+    """End a program's process with this status, or with 120 where CPython does.
+
+    Args:
+        status: exit status.
+        search: the source has one of the words of FINALISER_WORDS.
+    """
+    try:
+        if has_its_streams() and not needs_finalisation(search=search):
+            _leave(status)
+    except BaseException:  # a closed stream, a full output file, a class that cannot be looked at: CPython decides
+        pass
+    _finalise(status)
+
+
+def end_calls(status: int, *, search: bool) -> NoReturn:
+    """End a process whose functions were called; output of finalisers is ignored there.
+
+    Args:
+        status: exit status.
+        search: the source has one of the words of FINALISER_WORDS.
+    """
+    try:
+        if has_its_streams() and not (search and has_threads_or_handlers()):
+            _leave(status)
+    except BaseException:  # as above
+        pass
+    _finalise(status)
+
+
+def _leave(status: int) -> NoReturn:
+    flush_all()
+    os._exit(status)
+
+
+def flush_all() -> None:
+    """Flush the original streams and those of the C library. Raises what a flush raises."""
+    for stream in _streams:
+        stream.flush()
+    _box.flush()
+
+
+def _finalise(status: int) -> NoReturn:
+    """Let CPython finalise. Only it may hold the standard streams and the program's globals, which act when freed."""
+    global _streams, main
+    flush()
+    del _streams, main
+    raise SystemExit(status)
+
+
+def flush() -> None:
+    """Flush the standard streams, as CPython does after a program's last line."""
+    for name in ("stderr", "stdout"):
+        try:
+            getattr(sys, name).flush()
+        except BaseException:  # CPython ignores it here
+            pass
+
+
+def has_its_streams() -> bool:
+    """Return True if stdout and stderr are the original ones."""
+    return sys.stdout is _streams[0] is sys.__stdout__ and sys.stderr is _streams[1]
+
+
+def needs_finalisation(*, search: bool) -> bool:
+    """Return True if there is a thread, an exit handler, or an object with a finaliser that may print.
+
+    Args:
+        search: the source has one of the words of FINALISER_WORDS.
+    """
+    if not search and not any(map(_is_unusual, main.__dict__.values())):
+        return False
+    return has_threads_or_handlers() or any(map(_has_finaliser, gc.get_objects()))
+
+
+def has_threads_or_handlers() -> bool:
+    """Return True if there is a second thread, or a function registered to run at exit."""
+    return bool(_thread._count() or atexit._ncallbacks() != _handlers or vars(threading)["_threading_atexits"])
+
+
+def _is_unusual(value: object) -> bool:
+    """Return True for a global that may be an object with a finaliser, or a method of one."""
+    if type(value) in _METHODS:
+        value = value.__self__  # type: ignore[attr-defined]
+    return type(value) not in _PLAIN and id(value) not in _standard
+
+
+def _has_finaliser(value: Any) -> bool:
+    kind = type(value)
+    if kind in _PLAIN or not hasattr(kind, "__del__") or kind in _HARMLESS or id(value) in _standard:
+        return False
+    if kind is types.GeneratorType:
+        return _would_be_closed(value)
+    if kind in _FILES:
+        return not value.closed and value.writable()
+    return True
+
+
+def _would_be_closed(generator: Any) -> bool:
+    """Return True for a generator that has begun, has not ended, and may run code when it is closed."""
+    frame = generator.gi_frame
+    return frame is not None and frame.f_lasti > 0 and bool(generator.gi_code.co_exceptiontable)

@@ -1,0 +1,183 @@
+"""Finds programs that can leave nothing behind for a later test of the same process, from their compiled form.
+
+A program is plain if it imports only modules of MODULES, and uses no name by which it could reach what is kept neither
+in its own namespace nor in what shared.py puts back or compares: frames, other modules, code as text, attributes by
+computed names, the process's own settings. Names are those of globals, attributes and imports; local variables may
+have any. It is an allow list of modules and special methods, and for each module the names that it hides.
+
+A program that is not plain is no worse: it has a process for each test. So the lists refuse too much rather than too
+little.
+"""
+
+import builtins
+import gc
+import io
+import opcode
+import os
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import _box
+import program
+
+# Versions of CPython whose bytecode and standard library these lists were made for
+VERSIONS = ((3, 11), (3, 12), (3, 13))
+
+# What a plain program may import, if the zygote has imported it: a module that a test loads would stay.
+MODULES = frozenset(
+    """
+    __future__ abc array bisect cmath collections collections.abc copy datetime decimal enum fractions functools heapq
+    io itertools math numbers operator os os.path queue random re statistics string sys time types typing
+    """.split()
+)
+
+SPECIAL = frozenset(
+    f"__{name}__"
+    for name in """
+    init new name main repr str format bytes hash bool len iter next reversed contains getitem setitem delitem missing
+    call eq ne lt le gt ge add sub mul truediv floordiv mod divmod pow matmul lshift rshift and or xor radd rsub rmul
+    rtruediv rfloordiv rmod rdivmod rpow rmatmul rlshift rrshift rand ror rxor iadd isub imul itruediv ifloordiv imod
+    ipow imatmul ilshift irshift iand ior ixor neg pos abs invert int float index round trunc floor ceil complex slots
+    module qualname annotations future doc post_init classcell
+    """.split()
+)
+
+# Everywhere: other namespaces, attributes by computed names, code as text, frames, registries, clocks of the process
+REFUSED = frozenset(
+    """
+    eval exec compile globals locals vars dir getattr setattr delattr breakpoint help copyright credits license input_
+    modules mro register attrgetter methodcaller Formatter get_field vformat get_type_hints ForwardRef get_overloads
+    clear_overloads singledispatch singledispatchmethod global_enum global_enum_repr global_str
+    DefaultContext BasicContext ExtendedContext
+    f_back f_builtins f_code f_globals f_lasti f_lineno f_locals f_trace f_trace_lines f_trace_opcodes
+    tb_frame tb_next tb_lasti tb_lineno gi_frame gi_code gi_yieldfrom cr_frame cr_code cr_await cr_origin
+    ag_frame ag_code ag_await func_globals func_code func_defaults func_closure
+    process_time process_time_ns thread_time thread_time_ns clock_gettime clock_gettime_ns clock_settime
+    clock_settime_ns pthread_getcpuclockid tzset
+    """.split()
+)
+
+# Of modules that rule the process, what is allowed; all their other names are refused where they are imported
+ALLOWED = {
+    "sys": """
+        stdin stdout stderr exit setrecursionlimit getrecursionlimit maxsize maxunicode byteorder version version_info
+        hexversion float_info int_info hash_info platform intern getsizeof path argv implementation api_version
+        set_int_max_str_digits get_int_max_str_digits
+    """,
+    "os": """
+        read write fstat lseek linesep sep name path devnull curdir getcwd environ getenv cpu_count urandom
+        SEEK_SET SEEK_CUR SEEK_END
+    """,
+    "os.path": "exists isfile isdir join basename dirname splitext abspath getsize",
+    "types": "GeneratorType",
+}
+# Further names that lead from the objects of a module to those of others
+LEADS = {"queue": "mutex not_empty not_full all_tasks_done"}
+
+# Names of which a program needs one to open a file. The group has no containers, and hides nothing
+OPENERS = ("open", "os", "os.path", "io")
+BASE, OPENS = 1, 2  # bits
+
+IMMUTABLE, HEAP = 1 << 8, 1 << 9  # Py_TPFLAGS_IMMUTABLETYPE, Py_TPFLAGS_HEAPTYPE
+
+outer = sys.modules["__main__"]  # the zygote's own; a program's stands in its place while it runs
+_bits: dict[str, int] = {}  # of what a plain program may import, and of OPENERS
+_hidden: list[frozenset[str]] = []  # names, by bit
+_import_name = _extended_arg = 0
+
+
+def prepare() -> None:
+    """Remember what plain programs can reach; called once, in the zygote, when all modules are imported."""
+    global _import_name, _extended_arg
+    if sys.version_info[:2] not in VERSIONS:
+        return
+    _import_name, _extended_arg = opcode.opmap["IMPORT_NAME"], opcode.opmap["EXTENDED_ARG"]
+    modules = {name: sys.modules[name] for name in sorted(MODULES) if name in sys.modules}
+    kept: list[list[Any]] = [[vars(builtins), sys.modules], []]
+    _hidden[:] = [frozenset(), frozenset()]
+    for name, module in modules.items():
+        _bits[name] = 1 << len(kept)
+        kept.append(_containers(module))
+        _hidden.append(frozenset(_refused_names(name, module, modules)))
+    for name in OPENERS:
+        _bits[name] = _bits.get(name, 0) | OPENS
+    streams = sys.stdin, sys.stdout, sys.stderr
+    program.set_streams(None, None, None)  # no test has those of another, and CPython must be able to free them
+    _box.remember(kept)
+    program.set_streams(*streams)
+
+
+def _refused_names(name: str, module: types.ModuleType, modules: dict[str, types.ModuleType]) -> Iterator[str]:
+    """Yield the names of a module that a plain program must not use. Special names are decided by SPECIAL."""
+    allowed = ALLOWED[name].split() if name in ALLOWED else None
+    yield from LEADS.get(name, "").split()
+    for each, value in vars(module).items():
+        is_allowed = not _is_open(value) if allowed is None else each in allowed
+        if not is_allowed and not each.startswith("__") and modules.get(each) is not value:
+            yield each
+
+
+def _is_open(value: object) -> bool:
+    """Return whether a value of a module leads to other modules, or is changed without a change of its module."""
+    return isinstance(value, (types.ModuleType, list, dict, set, bytearray))
+
+
+def _containers(module: types.ModuleType) -> list[Any]:
+    """Return the namespaces of a module, of its classes and of what is in these, and lists that may be used."""
+    found: dict[int, Any] = {id(vars(module)): vars(module)}
+    for value in list(vars(module).values()):
+        if isinstance(value, io.TextIOWrapper):  # a standard stream, which no later test has
+            continue
+        _add_class(found, value if isinstance(value, type) else type(value))
+        _add_attributes(found, value)
+    for name, value in (("path", sys.path), ("argv", sys.argv)):
+        if vars(module).get(name) is value:
+            found[id(value)] = value
+    if vars(module).get("environ") is os.environ:
+        found[id(vars(os.environ)["_data"])] = vars(os.environ)["_data"]
+    return list(found.values())
+
+
+def _add_class(found: dict[int, Any], kind: type) -> None:
+    """Add the namespaces of a class, its bases and their classes, and of what is in them, unless they are fixed."""
+    metaclass: type = type(kind)
+    for each in kind.__mro__ + metaclass.__mro__:
+        if each.__flags__ & IMMUTABLE or not each.__flags__ & HEAP:
+            continue
+        [namespace] = gc.get_referents(each.__dict__)
+        if id(namespace) not in found:
+            found[id(namespace)] = namespace
+            for value in list(namespace.values()):
+                _add_attributes(found, value)
+
+
+def _add_attributes(found: dict[int, Any], value: Any) -> None:
+    """Add the dictionary of an object's attributes, if it has one. It is made here, where it was not made yet."""
+    if isinstance(value, (types.ModuleType, type)):
+        return
+    function = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
+    for each in (value, function):
+        attributes = getattr(each, "__dict__", None)
+        if type(attributes) is dict:
+            found[id(attributes)] = attributes
+
+
+def uses_of(code: types.CodeType) -> int:
+    """Return what a plain program uses: the bits of the modules that it names, and OPENS; 0 if it is not plain.
+
+    Names are those in `co_names`, and the attributes of class patterns (`case C(x=1)`), which are tuples of constants.
+
+    Args:
+        code: the compiled program, none of which has been run.
+    """
+    if not _bits:
+        return 0
+    found = _box.uses(code, REFUSED, SPECIAL, _bits, _hidden, _import_name, _extended_arg)
+    return found | BASE if found >= 0 else 0
+
+
+def bit_of(name: str) -> int:
+    """Return the bit in `uses_of` of the module with this name."""
+    return _bits.get(name, 0)

@@ -1,0 +1,286 @@
+/* What a box of several tests does between two of them, and before the first: for shared.py and plain_programs.py. Included
+ * by _box.c, once.
+ *
+ * All of this serves honest programs: the submission controls its process. It is C because every box pays for it before its
+ * first test: a page of the zygote's that a box writes to is copied, and Python writes to the reference count of all that it
+ * looks at.
+ */
+#ifndef SHARED_H
+#define SHARED_H
+
+#include <sys/stat.h>
+
+/*** What a program uses ***/
+
+/* The tables of plain_programs.py, and the numbers of two instructions. */
+struct tables {
+    PyObject *refused, *special; /* sets of names */
+    PyObject *bits;              /* by module's name: its group's bit */
+    PyObject *hidden;            /* a list, by group: None, or the set of names that its module hides */
+    int import_name, extended_arg;
+};
+
+/* Borrowed; NULL, and no exception, if there is none. */
+static PyObject *found_in(PyObject *dict, PyObject *key) { return PyDict_GetItemWithError(dict, key); }
+
+static int is_special(PyObject *name)
+{
+    return PyUnicode_GetLength(name) > 1 && PyUnicode_ReadChar(name, 0) == '_' && PyUnicode_ReadChar(name, 1) == '_';
+}
+
+/* The bits of a name: those of the module that is called so; -1 if no plain program has the name. */
+static long long bits_of(const struct tables *t, PyObject *name)
+{
+    if (PySet_Contains(t->refused, name) || (is_special(name) && !PySet_Contains(t->special, name)))
+        return -1;
+    PyObject *bit = found_in(t->bits, name);
+    return bit ? PyLong_AsLongLong(bit) : 0;
+}
+
+/* 1 if a module of these groups hides the name. */
+static int is_hidden(const struct tables *t, PyObject *name, long long groups)
+{
+    for (Py_ssize_t group = 0; groups >> group; group++)
+        if (groups >> group & 1 && PySet_Contains(PyList_GetItem(t->hidden, group), name))
+            return 1;
+    return 0;
+}
+
+/* A name in the first pass (`groups` 0) adds its bits, in the second one it is looked for among what is hidden. -1: refused. */
+static long long look_at(const struct tables *t, PyObject *name, long long groups)
+{
+    return groups ? -is_hidden(t, name, groups) : bits_of(t, name);
+}
+
+/* 0 if an instruction imports a module that no plain program may import. Each has two bytes: a number and an argument. */
+static int imports_known(const struct tables *t, const unsigned char *text, Py_ssize_t size, PyObject *names)
+{
+    unsigned long argument = 0;
+    for (Py_ssize_t at = 0; at + 1 < size; at += 2) {
+        argument = argument << 8 | text[at + 1];
+        if (text[at] == t->extended_arg)
+            continue;
+        if (text[at] == t->import_name) {
+            PyObject *name = PyTuple_GetItem(names, (Py_ssize_t)argument);
+            if (!name || !found_in(t->bits, name))
+                return 0;
+        }
+        argument = 0;
+    }
+    return 1;
+}
+
+/* The bits of all names in a code object and those in it, or -1; attributes of class patterns are tuples of constants. */
+static long long walk(const struct tables *t, PyObject *code, long long groups)
+{
+    PyObject *names = PyObject_GetAttrString(code, "co_names"), *constants = PyObject_GetAttrString(code, "co_consts");
+    PyObject *text = groups ? NULL : PyObject_GetAttrString(code, "co_code");
+    long long found = 0, bits;
+    int is_right = names && constants && (groups || text);
+    if (is_right && text)
+        is_right = imports_known(t, (unsigned char *)PyBytes_AsString(text), PyBytes_Size(text), names);
+    for (Py_ssize_t i = 0; is_right && i < PyTuple_Size(names); i++) {
+        is_right = (bits = look_at(t, PyTuple_GetItem(names, i), groups)) >= 0;
+        found |= bits;
+    }
+    for (Py_ssize_t i = 0; is_right && i < PyTuple_Size(constants); i++) {
+        PyObject *constant = PyTuple_GetItem(constants, i);
+        if (Py_TYPE(constant) == Py_TYPE(code)) {
+            is_right = (bits = walk(t, constant, groups)) >= 0;
+            found |= bits;
+        } else if (PyTuple_Check(constant))
+            for (Py_ssize_t k = 0; is_right && k < PyTuple_Size(constant); k++)
+                if (PyUnicode_Check(PyTuple_GetItem(constant, k))) {
+                    is_right = (bits = look_at(t, PyTuple_GetItem(constant, k), groups)) >= 0;
+                    found |= bits;
+                }
+    }
+    Py_XDECREF(names);
+    Py_XDECREF(constants);
+    Py_XDECREF(text);
+    return is_right ? found : -1;
+}
+
+PyDoc_STRVAR(uses_doc, "uses(code, refused, special, bits, hidden, import_name, extended_arg) -> int\n\n"
+"The groups of the modules that a plain program names, or -1 if the program is not plain; see plain_programs.py.\n"
+"Raise TypeError.");
+static PyObject *uses(PyObject *self, PyObject *args)
+{
+    PyObject *code;
+    struct tables t;
+    if (!PyArg_ParseTuple(args, "OOOOOii", &code, &t.refused, &t.special, &t.bits, &t.hidden, &t.import_name, &t.extended_arg))
+        return NULL;
+    long long groups = walk(&t, code, 0);
+    if (groups > 0 && walk(&t, code, groups) < 0)
+        groups = -1;
+    if (PyErr_Occurred())
+        return NULL;
+    return PyLong_FromLongLong(groups);
+}
+
+/*** What a test may not have changed ***/
+
+/* A container as it was in the zygote. References are held, so that no other object can get the same address. */
+struct kept {
+    PyObject *container;
+    unsigned long long group; /* a bit */
+    Py_ssize_t size;
+    PyObject **items; /* of a list its items, of a dictionary its keys and values by turns */
+};
+static struct kept *kept;
+static Py_ssize_t kept_count;
+
+static Py_ssize_t size_of(PyObject *container)
+{
+    return PyList_Check(container) ? PyList_Size(container) : PyDict_Size(container);
+}
+
+/* 0, or -1 with an exception. */
+static int keep(struct kept *one, PyObject *container, unsigned long long group)
+{
+    PyObject *key, *value, **next;
+    Py_ssize_t at = 0, size = size_of(container);
+    if (size < 0)
+        return -1;
+    next = PyMem_Calloc((size_t)size * 2 + 1, sizeof *next);
+    if (!next) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    Py_INCREF(container);
+    *one = (struct kept){container, group, size, next};
+    if (PyList_Check(container))
+        for (; at < size; at++)
+            Py_INCREF(*next++ = PyList_GetItem(container, at));
+    else
+        while (PyDict_Next(container, &at, &key, &value)) {
+            Py_INCREF(*next++ = key);
+            Py_INCREF(*next++ = value);
+        }
+    return 0;
+}
+
+PyDoc_STRVAR(remember_doc, "remember(groups)\n\n"
+"Remember the contents of lists and dictionaries, by identity, for `is_unchanged`; called once, in the zygote. `groups`:\n"
+"a list of at most 64 lists of them. Raise SystemError, MemoryError.");
+static PyObject *remember(PyObject *self, PyObject *args)
+{
+    PyObject *groups;
+    Py_ssize_t total = 0;
+    if (!PyArg_ParseTuple(args, "O", &groups))
+        return NULL;
+    for (Py_ssize_t group = 0; group < PyList_Size(groups); group++)
+        total += PyList_Size(PyList_GetItem(groups, group));
+    if (PyErr_Occurred())
+        return NULL;
+    kept = PyMem_Calloc((size_t)total + 1, sizeof *kept);
+    if (!kept)
+        return PyErr_NoMemory();
+    for (Py_ssize_t group = 0; group < PyList_Size(groups) && group < 64; group++) {
+        PyObject *containers = PyList_GetItem(groups, group);
+        for (Py_ssize_t at = 0; at < PyList_Size(containers); at++, kept_count++)
+            if (keep(&kept[kept_count], PyList_GetItem(containers, at), 1ULL << group))
+                return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static int is_as_kept(const struct kept *one)
+{
+    PyObject **next = one->items, *key, *value;
+    Py_ssize_t at = 0;
+    if (size_of(one->container) != one->size)
+        return 0;
+    if (PyList_Check(one->container)) {
+        for (; at < one->size; at++)
+            if (PyList_GetItem(one->container, at) != *next++)
+                return 0;
+        return 1;
+    }
+    while (PyDict_Next(one->container, &at, &key, &value)) {
+        if (key != next[0] || value != next[1])
+            return 0;
+        next += 2;
+    }
+    return 1;
+}
+
+PyDoc_STRVAR(is_unchanged_doc, "is_unchanged(groups) -> bool\n\n"
+"The remembered containers of these groups, a bit each, hold the same objects in the same order.");
+static PyObject *is_unchanged(PyObject *self, PyObject *args)
+{
+    unsigned long long groups;
+    if (!PyArg_ParseTuple(args, "K", &groups))
+        return NULL;
+    for (Py_ssize_t i = 0; i < kept_count; i++)
+        if (kept[i].group & groups && !is_as_kept(&kept[i]))
+            Py_RETURN_FALSE;
+    Py_RETURN_TRUE;
+}
+
+PyDoc_STRVAR(folder_bytes_doc, "folder_bytes(path) -> int: the size of a folder itself. Raise OSError.");
+static PyObject *folder_bytes(PyObject *self, PyObject *args)
+{
+    const char *path;
+    struct stat found; /* os.stat's result is large, and fills pages of its own */
+    if (!PyArg_ParseTuple(args, "s", &path))
+        return NULL;
+    if (stat(path, &found))
+        return os_error();
+    return PyLong_FromLongLong(found.st_size);
+}
+
+/*** The next test ***/
+
+#define STREAMS 3
+#define MOST_OPEN 256
+#define KEPT_BYTES (1 << 20) /* of unused memory: the streams of each test would fetch theirs from the system */
+
+static struct files next_streams;
+
+PyDoc_STRVAR(next_test_doc, "next_test(channel) -> bool\n\n"
+"Say that a test has ended, and wait for the descriptors of the next one, which `take_streams` makes its streams. False if\n"
+"the host ends the run.");
+static PyObject *next_test(PyObject *self, PyObject *args)
+{
+    int channel;
+    char message[1];
+    if (!PyArg_ParseTuple(args, "i", &channel))
+        return NULL;
+    mallopt(M_TOP_PAD, KEPT_BYTES);
+    if (send(channel, "D", 1, MSG_NOSIGNAL) != 1)
+        Py_RETURN_FALSE;
+    return PyBool_FromLong(receive(channel, message, sizeof message, &next_streams) == 1 && next_streams.count == STREAMS);
+}
+
+static int is_next(int fd)
+{
+    for (int i = 0; i < STREAMS; i++)
+        if (next_streams.fds[i] == fd)
+            return 1;
+    return 0;
+}
+
+PyDoc_STRVAR(take_streams_doc, "take_streams(channel) -> bool\n\n"
+"Make the received descriptors 0 to 2. False if the last test left another one open. Raise OSError.");
+static PyObject *take_streams(PyObject *self, PyObject *args)
+{
+    static struct pollfd polled[MOST_OPEN];
+    int channel;
+    if (!PyArg_ParseTuple(args, "i", &channel))
+        return NULL;
+    for (int fd = STREAMS; fd < MOST_OPEN; fd++)
+        polled[fd] = (struct pollfd){fd, 0, 0};
+    if (poll(polled + STREAMS, MOST_OPEN - STREAMS, 0) < 0)
+        return os_error();
+    for (int fd = STREAMS; fd < MOST_OPEN; fd++)
+        if (!(polled[fd].revents & POLLNVAL) && fd != channel && !is_next(fd))
+            Py_RETURN_FALSE;
+    for (int i = 0; i < STREAMS; i++)
+        if (next_streams.fds[i] < STREAMS || dup2(next_streams.fds[i], i) < 0)
+            Py_RETURN_FALSE; /* the program has closed a stream; the next test has a box of its own */
+    close_files(&next_streams);
+    Py_RETURN_TRUE;
+}
+
+#endif

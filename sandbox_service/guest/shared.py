@@ -1,0 +1,125 @@
+"""Runs the stdin tests of a submission one after the other in one box, as long as that cannot change a verdict.
+
+The first test is a run like any other: a program that cannot be shared ends after it as program.py ends it. After a
+test that ended well, this module puts the process back and tells the host, which reads the output and either sends the
+descriptors of the next test or closes the channel.
+
+Each test has new streams, a new `__main__`, the random state, the decimal context and the limits that the first one
+had. What is not put back must not have changed: a program that is not plain (plain_programs.py), or a test that leaves
+a stream replaced, a thread, a handler at exit, a finaliser, a file, a descriptor, a module or a changed attribute,
+ends the box after its test.
+
+Nothing here defends against the submission, which controls this process. The host believes outputs that it compared
+itself, and repeats everything else in a fresh box. No expected output is ever here.
+"""
+
+import gc
+import os
+import sys
+from typing import NoReturn
+
+import _box
+import ending
+import plain_programs
+import program
+
+CHANNEL_FD = 5
+KEPT_FD = 63  # where the channel is while the program runs: the numbers that it gets are those of any other box
+
+
+_random_bit = _decimal_bit = 0
+_recursion = _digits = 0
+
+
+def prepare() -> None:
+    """Record what a test begins with, and do a few times what comes between two; called once, in the zygote.
+
+    See `program.rehearse` for the reason.
+    """
+    global _random_bit, _decimal_bit, _recursion, _digits
+    _random_bit, _decimal_bit = plain_programs.bit_of("random"), plain_programs.bit_of("decimal")
+    _recursion, _digits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
+    streams = sys.stdin, sys.stdout, sys.stderr
+    main, code = ending.main, compile(program.REHEARSAL, program.FILENAME, "exec")
+    for _ in range(program.REHEARSALS):
+        uses = plain_programs.uses_of(code)
+        _has_ended_well(search=False)
+        _forget()
+        _box.is_unchanged(uses)
+        _begin(uses)
+    _forget()
+    ending.main = main
+    program.set_streams(*streams)
+    ending.prepare()
+    gc.disable()
+
+
+def run() -> NoReturn:
+    """Run the submission on the box's stdin, then on those that the host sends, and end like the last run."""
+    code, needs = program.load()
+    search = bool(needs & program.SEARCH)
+    uses = plain_programs.uses_of(code)
+    if needs & program.FILE:
+        program.show_source()
+        if uses & plain_programs.OPENS:  # it could change the file
+            uses = 0
+    if uses:
+        os.dup2(CHANNEL_FD, KEPT_FD)
+    os.closerange(program.SOURCE_FD, CHANNEL_FD + 1)
+    folder_bytes = _box.folder_bytes(program.FOLDER)  # of a tmpfs: grows with each name in it
+    # called from here each time: a program can count the frames below its own
+    status = program.execute(code, ending.main.__dict__)
+    while uses and status == 0 and _has_ended_well(search=search):
+        if not _box.next_test(KEPT_FD) or not _has_begun_next(uses, folder_bytes):
+            os._exit(0)  # all output is flushed, and there is nothing to finalise
+        status = program.execute(code, ending.main.__dict__)
+    ending.end(status, search=search)
+
+
+def _has_ended_well(*, search: bool) -> bool:
+    """Flush the streams; return False if CPython must finalise the process, or if there is more than a flush to do."""
+    try:
+        if not ending.has_its_streams() or ending.needs_finalisation(search=search):
+            return False
+        ending.flush_all()
+    except BaseException:  # a closed stream, a full output file, a class that cannot be looked at
+        return False
+    return True
+
+
+def _has_begun_next(uses: int, folder_bytes: int) -> bool:
+    """Forget what the last test left and begin the next one; return False if something cannot be put back."""
+    try:
+        _forget()
+        if _box.folder_bytes(program.FOLDER) != folder_bytes or not _box.is_unchanged(uses):
+            return False
+        if not _box.take_streams(KEPT_FD):
+            return False
+        _begin(uses)
+    except BaseException:  # no memory, or no descriptor
+        return False
+    return True
+
+
+def _forget() -> None:
+    """Put back what the last test may have changed, and free its objects."""
+    namespace = ending.main.__dict__
+    sys.modules["__main__"] = ending.main = plain_programs.outer
+    program.set_streams(None, None, None)
+    ending.forget_streams()
+    namespace.clear()
+    sys.setrecursionlimit(_recursion)
+    sys.set_int_max_str_digits(_digits)
+    gc.collect()
+
+
+def _begin(uses: int) -> None:
+    """Give the next test what each test has for itself. Its descriptors are in place."""
+    program.open_streams()
+    ending.prepare()
+    program.make_main()
+    if uses & _random_bit:
+        sys.modules["random"].seed(0)
+    if uses & _decimal_bit:
+        decimal = sys.modules["decimal"]
+        decimal.setcontext(decimal.DefaultContext)

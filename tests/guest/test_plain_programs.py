@@ -1,0 +1,106 @@
+"""Which programs may share a box: the names that decide, in a process that has the zygote's modules."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sandbox_service.languages.python import USUAL_MODULES
+from tests.guest.boxes import GUEST
+
+ASK = f"""
+import sys, {", ".join(USUAL_MODULES.split())}
+import dis, types
+sys.path.insert(0, {str(GUEST)!r})
+import _box, plain_programs
+plain_programs.prepare()
+
+def imports(code):
+    found = {{each.argval for each in dis.get_instructions(code) if each.opname == "IMPORT_NAME"}}
+    return found.union(*(imports(each) for each in code.co_consts if type(each) is types.CodeType))
+
+for source in eval(sys.stdin.read()):
+    code = compile(source, "solution.py", "exec")
+    uses = plain_programs.uses_of(code)
+    modules = {{name for name in plain_programs.MODULES if uses & plain_programs.bit_of(name) & ~plain_programs.OPENS}}
+    print((bool(uses), bool(uses & plain_programs.OPENS), sorted(modules), sorted(imports(code))))
+"""
+
+PLAIN = {
+    "sum": "a, b = map(int, input().split())\nprint(a + b)",
+    "usual imports": "import sys, math, heapq\nfrom collections import defaultdict, deque\nprint(sys.stdin.read())",
+    "class": "class A:\n    def __init__(self, x):\n        self.x = x\n    def __lt__(self, o):\n        return 1",
+    "recursion": "import sys\nsys.setrecursionlimit(10**6)\ndef f(n):\n    return n and f(n - 1)\nf(9)",
+    "cache": "from functools import lru_cache\n@lru_cache(maxsize=None)\ndef f(n):\n    return n",
+    "types": "from typing import List, Dict, Optional\ndef f(x: List[int]) -> Optional[int]: ...",
+    "bootstrap": "from types import GeneratorType\nprint(GeneratorType)",
+    "fast input": "import os, io\ninput = io.BytesIO(os.read(0, os.fstat(0).st_size)).readline",
+    "local names": "def main():\n    getattr = modules = eval = gc = 1\n    return getattr + modules + eval + gc",
+    "main guard": "def main(): pass\nif __name__ == '__main__':\n    main()",
+    "variables like modules": "code = queue = signal = types = 1\nprint(code, queue, signal)",
+    "super": "class A(list):\n    def __init__(self):\n        super().__init__()",
+    "list.remove without os": "x = [1]\nx.remove(1)",
+}
+
+NOT_PLAIN = {
+    "a module that is not listed": "import threading",
+    "a module imported in a function": "def f():\n    import gc",
+    "a module from a package": "import concurrent.futures",
+    "numpy": "import numpy",
+    "sys.modules": "import sys\nsys.modules",
+    "frames": "import sys\nsys._getframe()",
+    "from sys": "from sys import settrace",
+    "all of os": "from os import *\nsystem('')",
+    "file removed": "import os\nos.remove('x')",
+    "getattr": "getattr(1, 'x')",
+    "getattr in other letters": "ｇetattr(1, 'x')",
+    "eval": "eval('1')",
+    "special attribute": "print(input.__self__)",
+    "finaliser": "class A:\n    def __del__(self): pass",
+    "class pattern": "match 1:\n    case object(modules=x): pass",
+    "special class pattern": "match 1:\n    case object(__class__=x): pass",
+    "module in a module": "import random\nrandom._os",
+    "module by another module's name": "import fractions\nfractions.sys.modules",
+    "in a lambda": "f = lambda: globals()",
+    "in a comprehension": "[vars() for _ in range(1)]",
+    "lock of a queue": "import queue\nqueue.Queue().mutex",
+    "process's clock": "import time\ntime.process_time()",
+    "import behind 300 names": "\n".join(f"n{i} = {i}" for i in range(300)) + "\nimport gc",
+}
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, tuple[bool, bool, list[str], list[str]]]:
+    sources = PLAIN | NOT_PLAIN
+    asked = subprocess.run(
+        [sys.executable, "-P", "-s", "-S", "-c", ASK],
+        input=repr(list(sources.values())),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path("/"),
+    )
+    return dict(zip(sources, map(eval, asked.stdout.splitlines()), strict=True))
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_usual_programs_are_plain(answers: dict[str, tuple[bool, bool, list[str], list[str]]], name: str) -> None:
+    is_plain, _, modules, imports = answers[name]
+    assert is_plain
+    assert set(imports) <= set(modules), "an import was not seen"
+
+
+@pytest.mark.parametrize("name", NOT_PLAIN)
+def test_a_program_with_a_way_out_is_not_plain(
+    answers: dict[str, tuple[bool, bool, list[str], list[str]]], name: str
+) -> None:
+    assert not answers[name][0]
+
+
+def test_programs_that_could_open_files_are_known(
+    answers: dict[str, tuple[bool, bool, list[str], list[str]]],
+) -> None:
+    assert [name for name in PLAIN if answers[name][1]] == ["fast input"]
