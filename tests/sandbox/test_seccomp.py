@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.jails import seccomp
+from sandbox_service.sandbox import seccomp
 from tests.conftest import Service
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are those of x86-64")
@@ -43,9 +43,10 @@ DANGEROUS = {
     "fspick": 433, "pidfd_open": 434, "clone3": 435, "pidfd_getfd": 438, "process_madvise": 440, "mount_setattr": 442,
     "landlock_create_ruleset": 444, "memfd_secret": 447, "process_mrelease": 448, "shmget": 29, "shmat": 30,
     "semget": 64, "msgget": 68, "setuid": 105, "setgid": 106, "setreuid": 113, "setregid": 114, "setfsuid": 122,
+    "setsockopt": 54, "sendmsg": 46, "sendmmsg": 307,
     "setfsgid": 123, "chown": 92, "fchown": 93, "lchown": 94, "fchownat": 260, "mlockall": 151, "nfsservctl": 180,
 }  # fmt: skip
-CONDITIONAL = {"ioctl", "socketpair", "clone"}  # allowed with some arguments only
+CONDITIONAL = {"ioctl", "socketpair", "clone", "fcntl", "prctl"}  # allowed with some arguments only
 # Linux 6.11 and later pass these by every filter; outside the kernel's own probes they do nothing but fail or kill
 URETPROBE, UPROBE = 335, 336
 
@@ -133,6 +134,15 @@ def test_the_sweep_would_notice_a_call_that_passes(service: Service) -> None:
         ([16, 0, 0x5412, 0], errno.EPERM),  # ioctl(TIOCSTI): type into a terminal
         ([16, 0, 0x5412 | 1 << 40, 0], errno.EPERM),
         ([16, 0, 0x541C, 0], errno.EPERM),  # ioctl(TIOCLINUX)
+        ([72, 0, 8, 1], errno.EPERM),  # fcntl(F_SETOWN)
+        ([72, 0, 10, 9], errno.EPERM),  # fcntl(F_SETSIG)
+        ([72, 0, 1024, 0], errno.EPERM),  # fcntl(F_SETLEASE)
+        ([72, 0, 1026, 1], errno.EPERM),  # fcntl(F_NOTIFY)
+        ([72, 0, 1031, 1 << 20], errno.EPERM),  # fcntl(F_SETPIPE_SZ)
+        ([157, 22, 1, 0, 0, 0], errno.EPERM),  # prctl(PR_SET_SECCOMP): strict mode ends in SIGKILL
+        ([157, 35, 1, 0, 0, 0], errno.EPERM),  # prctl(PR_SET_MM)
+        ([157, 59, 1, 0, 0, 0], errno.EPERM),  # prctl(PR_SET_SYSCALL_USER_DISPATCH)
+        ([157, 62, 1, 0, 0, 0], errno.EPERM),  # prctl(PR_SCHED_CORE)
     ],
 )
 def test_what_depends_on_arguments_is_refused_with_the_wrong_ones(

@@ -1,9 +1,9 @@
-"""A memory and process bound over a whole jail, where the machine lets us have one.
+"""Limits the memory and the number of processes of a whole jail by a cgroup, where one can be made.
 
-Only the kind of jail whose boxes may fork needs it: resource limits bound one process, and a box that may have many
-of them is bounded by nothing else. All other boxes are single processes, whose limits say everything, and are spared
-the accounting, which costs CPU at every page. Without a writable cgroup (v1 or v2) programs with `processes` above 1
-are bounded by each process's own limits, by their number, and by the clock.
+Only jails whose boxes may fork have one: resource limits bound a process, and a box with many processes needs a bound
+over all. Other boxes are single processes with resource limits, and are spared the accounting, which costs CPU at every
+page. Without a writable cgroup (v1 or v2), programs with `processes` above 1 are bounded by each process's own limits,
+by their number, and by wall time.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REMOVAL_TRIES, REMOVAL_SECONDS = 20, 0.01
-ZYGOTE_BYTES = 64 << 20  # the zygote and firejail are in the group too
+ZYGOTE_BYTES = 64 << 20  # the zygote and the isolation tool are in the group too
 
 
 @dataclass(frozen=True)
 class Names:
-    """What one version of cgroups calls its files."""
+    """The names of the files in one version of cgroups."""
 
     memory: str
     tasks: str
@@ -32,31 +32,36 @@ V2 = Names("memory.max", "pids.max", "memory.events")
 
 
 class Group:
-    """One cgroup of ours: a folder (v2), or one for each controller (v1)."""
+    """A cgroup: one folder (v2), or one for each controller (v1)."""
 
     def __init__(self, folders: dict[str, Path], names: Names) -> None:
         self._folders = folders
         self._names = names
 
     def add(self, pid: int) -> None:
-        """Put a process into it; its future children follow. A process that has gone is no matter."""
+        """Put the process `pid` into it; its future children follow. A process that has ended is ignored."""
         for folder in set(self._folders.values()):
             with suppress(ProcessLookupError):
                 (folder / "cgroup.procs").write_text(str(pid))
 
     def limit(self, memory_bytes: int, tasks: int) -> None:
-        """Bound what all of it may use together, beside the zygote."""
+        """Limit what its processes use together, beside the zygote.
+
+        Args:
+            memory_bytes: resident memory.
+            tasks: processes and threads.
+        """
         (self._folders["memory"] / self._names.memory).write_text(str(memory_bytes + ZYGOTE_BYTES))
         (self._folders["pids"] / self._names.tasks).write_text(str(tasks))
 
     def oom_kills(self) -> int:
-        """How many processes the kernel has killed in it for want of memory."""
+        """Return how many of its processes the kernel has killed for lack of memory."""
         events = (self._folders["memory"] / self._names.events).read_text()
         counts = dict(line.split() for line in events.splitlines())
         return int(counts.get("oom_kill", 0))
 
     def remove(self) -> None:
-        """Give it back, once the killed processes in it are gone; if they stay, the next of that name takes it over."""
+        """Remove it once its killed processes are gone; if they stay, the next group of that name uses it again."""
         for folder in set(self._folders.values()):
             for _ in range(REMOVAL_TRIES):
                 try:
@@ -68,7 +73,7 @@ class Group:
 
 
 def create(name: str) -> Group | None:
-    """A cgroup of that name below our own; None where none can be had."""
+    """Return a cgroup of that name below this process's own; None if none can be made."""
     try:
         return _create_v2(name) or _create_v1(name)
     except OSError:
@@ -108,7 +113,7 @@ def _mounted(kind: str, controller: str) -> Path | None:
 
 
 def _own(controller: str) -> str:
-    """Our own place in the tree of that controller ("" for v2)."""
+    """Return this process's path in the tree of that controller ("" for v2)."""
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers == controller or (controller and controller in controllers.split(",")):
@@ -116,6 +121,9 @@ def _own(controller: str) -> str:
     return "/"
 
 
-def name_of(uid: int) -> str:
-    """One name for each slot, so that what a killed service left behind is used again."""
-    return f"proctor-{uid if uid >= 0 else os.getuid()}"
+def name_of(uid: int, kind: str) -> str:
+    """Return the name for a slot's jails of a kind, by the slot's uid.
+
+    The name is always the same: a group that a killed service left is used again.
+    """
+    return f"proctor-{uid if uid >= 0 else os.getuid()}-{kind}"

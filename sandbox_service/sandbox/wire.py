@@ -1,18 +1,24 @@
-"""The host's end of the wire. The messages are described once, in the guest's `wire.py`, which both sides read."""
+"""The host's end of the wire: the names of guest/wire.py, which describes the messages for both sides."""
 
 from sandbox_service.guest.wire import (
     CALLS,
     DEADLINE,
     DONE,
     FAULT,
+    JOB,
+    JUDGE,
     MAX_MESSAGE,
+    NEXT_TEST,
     NOT_NEEDED,
+    OWN_LIMIT,
     PAIR,
     RUNNING,
+    SHARED,
     STDIN,
+    TEST_ENDED,
     Job,
     Record,
-    send_job,
+    send,
     unpack_records,
 )
 
@@ -21,13 +27,19 @@ __all__ = [
     "DEADLINE",
     "DONE",
     "FAULT",
+    "JOB",
+    "JUDGE",
     "MAX_MESSAGE",
+    "NEXT_TEST",
     "NOT_NEEDED",
+    "OWN_LIMIT",
     "PAIR",
     "RUNNING",
+    "SHARED",
     "STDIN",
+    "TEST_ENDED",
     "Job",
     "Record",
-    "send_job",
+    "send",
     "unpack_records",
 ]

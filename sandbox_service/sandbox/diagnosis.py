@@ -1,10 +1,10 @@
-"""What an operator must be told: why no jail starts and what to change, and what is weaker without root.
+"""Explains to an operator why no sandbox starts, what to change, and what is weaker without root.
 
-firejail's own words ("Error clone: main.c:3094 main: Operation not permitted") say which call failed, seldom why. Why
-is read from what this process may do: a capability that a container was not given is the usual cause, and the kernel
-tells which are missing. Only if none is, the words are searched for causes that were seen.
+The message of an isolation tool ("Error clone: main.c:3094 main: Operation not permitted") says which call failed, and
+seldom why. The usual cause is a capability that a container was not given, and the kernel reports which are missing.
+Only if none is missing, the message is searched for known causes.
 
-This explains a fault that has already happened. Whether a jail is one is never decided here.
+This module explains a fault that has already happened. It does not decide whether a sandbox is isolated.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ import os
 import re
 from collections.abc import Iterable
 
-from sandbox_service.errors import SandboxFault
-from sandbox_service.jails.ourselves import process_status
+from sandbox_service.errors import SandboxError
+from sandbox_service.sandbox.base import IsolationTool
+from sandbox_service.sandbox.host import process_status
 
-# what a root that makes jails must hold (bit, what for); without root it must not be barred from firejail's SUID root
+# what root may need to hold (bit, what for); a tool names those that it needs
 CAPABILITIES = {
     "SYS_ADMIN": (21, "namespaces and mounts"),
     "NET_ADMIN": (12, "an empty network"),
     "MKNOD": (27, "a private /dev"),
-    "CHOWN": (0, "firejail's own folders"),
+    "CHOWN": (0, "the owners of folders"),
     "SETUID": (7, "the boxes' uid"),
     "SETGID": (6, "the boxes' gid"),
     "SETPCAP": (8, "taking capabilities away"),
@@ -47,12 +48,19 @@ MAPPED_ROOT = (
     "root of a user namespace may not make devices: run the container without mapped uids (not rootless, no "
     "userns-remap, no hostUsers: false)"
 )
+MASKED_PROC = (
+    "parts of this container's /proc are covered, so the kernel refuses a new one: give the container "
+    "--security-opt systempaths=unconfined"
+)
 CAUSES = (
-    ("did not jail", DID_NOT_JAIL),
+    ("firejail did not jail", DID_NOT_JAIL),
     ("_own_user_namespace", NO_USER_NAMESPACE),
     ("enter_root", NO_ROOT),
     ("cannot create /dev/", MAPPED_ROOT),
     ("Error (clone|unshare)|_box.unshare", NO_NAMESPACE),
+    ("No permissions to create|setting up uid map", NO_USER_NAMESPACE),
+    ("Creating new namespace failed", NO_NAMESPACE),
+    ("Can't mount proc", MASKED_PROC),
     ("[Pp]ermission denied|[Ee]rrno 13", NO_MOUNT),
 )
 
@@ -65,18 +73,23 @@ WITHOUT_ROOT = (
 
 
 def weaknesses() -> tuple[str, ...]:
-    """What holds less well here than it would as root."""
+    """Return a sentence for each protection that is weaker here than it would be as root."""
     return () if os.geteuid() == 0 else WITHOUT_ROOT
 
 
-def explained(fault: SandboxFault) -> SandboxFault:
-    """The same fault with what to do about it, if that is known."""
-    mend = advice(str(fault), missing_capabilities())
+def explained(fault: SandboxError, tool: IsolationTool) -> SandboxError:
+    """Return the same fault, with advice if its cause is known."""
+    mend = advice(str(fault), missing_capabilities(tool))
     return type(fault)(f"{fault}; to mend it: {mend}") if mend else fault
 
 
 def advice(said: str, missing: Iterable[str]) -> str:
-    """What to do: missing capabilities first, then known words."""
+    """Return what to change; empty if the cause is not known.
+
+    Args:
+        said: the message of the fault.
+        missing: names of capabilities that this process lacks. They explain a fault better than its message.
+    """
     lacking = [f"{name} ({CAPABILITIES[name][1]})" for name in missing]
     if lacking:
         options = " ".join(f"--cap-add {name.split()[0]}" for name in lacking)
@@ -84,7 +97,12 @@ def advice(said: str, missing: Iterable[str]) -> str:
     return next((mend for words, mend in CAUSES if re.search(words, said)), "")
 
 
-def missing_capabilities() -> list[str]:
-    """Which of the needed ones we, or as a normal user the SUID firejail that we start, cannot have."""
+def missing_capabilities(tool: IsolationTool) -> list[str]:
+    """Return the capabilities that the tool needs and that this process, or the SUID tool that it starts, lacks.
+
+    Without root, a tool that is not SUID needs none of the machine's: it has those of its user namespace.
+    """
+    if os.geteuid() != 0 and not tool.setuid:
+        return []
     held = int(process_status()["CapEff" if os.geteuid() == 0 else "CapBnd"], 16)
-    return [name for name, (bit, _) in CAPABILITIES.items() if not held >> bit & 1]
+    return [name for name in tool.capabilities if not held >> CAPABILITIES[name][0] & 1]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.jails import cgroups
+from sandbox_service.sandbox import cgroups
 from tests.conftest import Service
 
 POOL = """

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from sandbox_service import bootstrap
-from sandbox_service.grader import Grader
+from sandbox_service.grading.grader import Grader
 from sandbox_service.guest import wire as guests
-from sandbox_service.jails import wire as hosts
+from sandbox_service.sandbox import wire as hosts
 from sandbox_service.schema import Limits, StdinTest, Submission
 from sandbox_service.settings import Settings
 from tests.conftest import need_firejail
 
-C_SOURCE = (Path(guests.__file__).parent / "_box.c").read_text()
+GUEST = Path(guests.__file__).parent
+C_SOURCE = "".join((GUEST / name).read_text() for name in ("box.h", "_box.c"))
 CODES = {"char": "c", "uint8_t": "B", "int32_t": "i", "uint32_t": "I", "uint64_t": "Q", "double": "d"}
 # the C loop's own words for what Python calls otherwise
 RENAMED = {"peak_bytes": "peak_memory_bytes"}

@@ -1,0 +1,177 @@
+"""Programs for a launcher: what is executed, with which files beside it, and how much it may use.
+
+An `Executable` is prepared once for a submission and run for each of its tests. It holds sealed files without names, or
+the path of an interpreter and the files that this reads.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from types import TracebackType
+
+from sandbox_service.sandbox.launch_wire import ENVIRONMENT, Box, BoxFile, Request, pack
+from sandbox_service.schema import Limits
+
+STARVED_FACTOR = 8.0  # a starved box may run for up to this many times its wall limit
+LEAST_FILE_BYTES = 16 << 20
+TASKS = 512
+TASKS_BESIDE = 48  # threads of the runtimes of programs with processes
+
+# places of the descriptors of a stdin run; the program's own files follow
+STDIN, STDOUT, STDERR, FIRST_FILE = 0, 1, 2, 3
+
+ELF_MAGIC, PT_LOAD, PF_W = b"\x7fELF\x02", 1, 2
+HEADER, SEGMENT = struct.Struct("<16xHHIQQQIHHH"), struct.Struct("<IIQQQQQQ")
+
+
+@dataclass(frozen=True)
+class Needs:
+    """The needs of a language's programs beyond the limits of a submission.
+
+    Attributes:
+        reserved_bytes: private memory that is mapped and seldom used: threads' stacks, tables of a virtual machine.
+        stack_bytes: the main thread's stack; 0: as much as the memory limit, and 256 MiB at least.
+        processes: least number of processes that they are allowed.
+        out_of_memory: words on stderr by which a failed program says that it ran out of memory.
+        environment: variables.
+    """
+
+    reserved_bytes: int = 128 << 20
+    stack_bytes: int = 0
+    processes: int = 1
+    out_of_memory: tuple[bytes, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=lambda: ENVIRONMENT)
+
+
+class Executable:
+    """A program that a launcher runs. A context manager, which closes its files."""
+
+    can_share = False
+
+    def __init__(
+        self,
+        executable: int | str,
+        arguments: Sequence[str],
+        files: Mapping[str, int] | None = None,
+        needs: Needs | None = None,
+        refused: str | None = None,
+    ) -> None:
+        """Take over the descriptors.
+
+        Args:
+            executable: a sealed file, or the path of an interpreter in the room.
+            arguments: with the program's own name.
+            files: descriptors of files by their name in /tmp.
+            needs: those of its language.
+            refused: why the source did not compile; nothing can then be run.
+        """
+        self.executable = executable
+        self.arguments = tuple(arguments)
+        self.files = dict(files or {})
+        self.needs = needs or Needs()
+        self.refused = refused
+        own = [executable] if isinstance(executable, int) else []
+        self.fds = [*own, *self.files.values()]
+        self.data_bytes = data_bytes_of(executable) if isinstance(executable, int) and not refused else 0
+        self._message = lru_cache(maxsize=4)(self._pack)
+        self._judges_message = lru_cache(maxsize=4)(self._pack_judge)
+
+    @classmethod
+    def refusing(cls, reason: str) -> Executable:
+        """Return what stands for a source that did not compile, for this reason."""
+        return cls("", (), refused=reason)
+
+    def __enter__(self) -> Executable:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for fd in self.fds:
+            os.close(fd)
+        self.fds = []
+
+    def refusal(self) -> str | None:
+        """Return why the source did not compile, or None if it did."""
+        return self.refused
+
+    def box(self, place: int, descriptors: tuple[int, ...], limits: Limits) -> Box:
+        """Return its box of a request.
+
+        Args:
+            place: of the first of `fds` in the request's list of descriptors.
+            descriptors: sources of the box's descriptors 0, 1, 2 and so on.
+            limits: those of the box.
+        """
+        needs, of_file = self.needs, isinstance(self.executable, int)
+        processes = max(limits.processes, needs.processes)
+        beside = enumerate(self.files, place + of_file)
+        return Box(
+            executable=place if of_file else self.executable,
+            arguments=self.arguments,
+            descriptors=descriptors,
+            cpu_seconds=limits.cpu_seconds,
+            data_bytes=limits.memory_bytes + needs.reserved_bytes,
+            stack_bytes=needs.stack_bytes or max(limits.memory_bytes, 256 << 20),
+            file_bytes=max(limits.output_bytes, LEAST_FILE_BYTES) + 1,
+            processes=processes,
+            tasks=TASKS if processes == 1 else processes + TASKS_BESIDE,
+            files=tuple(BoxFile(name, at) for at, name in beside),
+            environment=needs.environment,
+        )
+
+    def message(self, limits: Limits) -> bytes:
+        """Return the message that runs it on a stdin, for the descriptors STDIN, STDOUT, STDERR and its own."""
+        return self._message(limits)
+
+    def judges_message(self, arguments: tuple[str, ...], links: tuple[str, ...], limits: Limits) -> bytes:
+        """Return the message that runs it as a judge, whose folder is descriptor 3 of the box.
+
+        Args:
+            arguments: further words of its command line.
+            links: names in the folder that the box's /tmp has as well, unless the program has a file of that name.
+            limits: those of the box.
+
+        Returns:
+            The message, for the descriptors STDIN, STDOUT, STDERR, its own, and the folder.
+        """
+        return self._judges_message(arguments, links, limits)
+
+    def _pack_judge(self, arguments: tuple[str, ...], links: tuple[str, ...], limits: Limits) -> bytes:
+        folder = FIRST_FILE + len(self.fds)
+        box = self.box(FIRST_FILE, (STDIN, STDOUT, STDERR, folder), limits)
+        linked = tuple(BoxFile(name, target=f"/proc/self/fd/3/{name}") for name in links if name not in self.files)
+        whole = replace(box, arguments=(*box.arguments, *arguments), files=(*box.files, *linked))
+        return pack(Request((whole,), limits.wall, patience_of(limits)))
+
+    def _pack(self, limits: Limits) -> bytes:
+        box = self.box(FIRST_FILE, (STDIN, STDOUT, STDERR), limits)
+        return pack(Request((box,), limits.wall, patience_of(limits)))
+
+    def is_too_large(self, limits: Limits) -> bool:
+        """Return whether its variables alone exceed the memory limit: it could not even be started."""
+        return self.data_bytes > limits.memory_bytes + self.needs.reserved_bytes
+
+
+def patience_of(limits: Limits) -> float:
+    """Return the seconds after which a run is ended even if it is starved; several processes starve each other."""
+    return limits.wall * (STARVED_FACTOR if limits.processes == 1 else 1.0)
+
+
+def data_bytes_of(fd: int) -> int:
+    """Return the bytes of an executable's writable segments; 0 if the file is no executable that is understood.
+
+    Args:
+        fd: its descriptor.
+    """
+    head = os.pread(fd, HEADER.size, 0)
+    if len(head) < HEADER.size or not head.startswith(ELF_MAGIC):
+        return 0
+    _, _, _, _, table, _, _, _, size, count = HEADER.unpack(head)
+    segments = (os.pread(fd, SEGMENT.size, table + at * size) for at in range(count))
+    found = [SEGMENT.unpack(each) for each in segments if len(each) == SEGMENT.size]
+    return sum(each[6] for each in found if each[0] == PT_LOAD and each[1] & PF_W)

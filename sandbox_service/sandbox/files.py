@@ -1,0 +1,118 @@
+"""Files without names (memfds), which carry everything into a box and out of it.
+
+A run gets files of its own, which the host closes when it has read them. A box can change a file's flags, locks, size
+and blocks, also behind its end; no other run has the file, so no other run sees the change. The two exceptions are a
+submission's source and its compiled form: they serve all of its runs, are sealed before the submission's first line is
+executed, and no box has them open by then.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from types import TracebackType
+
+F_ADD_SEALS, F_GET_SEALS = 1033, 1034
+SEAL_WRITE = 8
+SEAL_ALL = 0xF
+REFUSED, NOT_KEPT = b"E", b"N"
+
+
+def create(content: bytes = b"", *, sealed: bool = False) -> int:
+    """Return a new memfd with this content, at its start.
+
+    Args:
+        content: the bytes.
+        sealed: no process can change it any more.
+    """
+    fd = os.memfd_create("box", os.MFD_CLOEXEC | (os.MFD_ALLOW_SEALING if sealed else 0))
+    if content:
+        _write(fd, content)
+    if sealed:
+        fcntl.fcntl(fd, F_ADD_SEALS, SEAL_ALL)
+    return fd
+
+
+def create_all(*contents: bytes) -> list[int]:
+    """Return a new memfd for each content, at its start. If one cannot be made, those before it are closed."""
+    fds: list[int] = []
+    try:
+        fds.extend(map(create, contents))
+    except BaseException:
+        close_all(fds)
+        raise
+    return fds
+
+
+def close_all(fds: list[int]) -> None:
+    """Close `fds`, the files of a run."""
+    for fd in fds:
+        os.close(fd)
+
+
+def _write(fd: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.pwrite(fd, view, len(content) - len(view)) :]
+
+
+def size(fd: int) -> int:
+    """Return the size of the file `fd` in bytes. Its offset is then at its end."""
+    return os.lseek(fd, 0, os.SEEK_END)
+
+
+def read(fd: int, most: int, *, end: bool = False) -> bytes:
+    """Return the beginning of a file, or its end. The offset of the file is then at its end.
+
+    Args:
+        fd: its descriptor.
+        most: the largest number of bytes.
+        end: return the last bytes instead of the first.
+    """
+    there = size(fd)
+    if not there:
+        return b""
+    return os.pread(fd, min(most, there), max(0, there - most) if end else 0)
+
+
+class Program:
+    """A submission's source and its compiled form, which the first box makes and all later ones load.
+
+    A context manager, which closes both files.
+    """
+
+    refused: str | None = None  # before a run, nothing is known
+    can_share = True
+
+    def __init__(self, source: str, *, once: bool = False) -> None:
+        """Make the two files.
+
+        Args:
+            source: the program's text.
+            once: it is likely to run in one box only, so that its compiled form need not be kept.
+        """
+        self.source_fd = create(source.encode("utf-8"), sealed=True)
+        self.cache_fd = os.memfd_create("cache", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        if once:
+            os.write(self.cache_fd, NOT_KEPT)
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        os.close(self.source_fd)
+        os.close(self.cache_fd)
+
+    def refusal(self) -> str | None:
+        """Return why the source did not compile, or None if it did. To be called after a run.
+
+        The guest writes and seals the cache before any of the submission's code runs, so the answer is the
+        compiler's. If the cache is not sealed, the box ended while it compiled.
+        """
+        if not fcntl.fcntl(self.cache_fd, F_GET_SEALS) & SEAL_WRITE:
+            return "the compiler did not get through the source within the limits"
+        if os.pread(self.cache_fd, 1, 0) != REFUSED:
+            return None
+        return read(self.cache_fd, 1 << 16)[1:].decode("utf-8", "replace")

@@ -1,0 +1,169 @@
+"""The folder of a judge: a small file system in memory, which the host fills and the judge's box can reach.
+
+A helper process mounts it in a mount namespace of its own, opens it, detaches it and ends. Only the descriptor is left:
+the folder has no path on the machine, and `..` at its top leads nowhere. It ends with its last descriptor.
+
+The judge may write in `feedback` only, if boxes have uids of their own. The host reads from there what a hostile
+program may have arranged: links are not followed, and only regular files are read, and only their beginning.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+
+from sandbox_service.errors import SandboxError
+
+FEEDBACK = "feedback"
+HELP_SECONDS = 30
+OPTIONS = "size=512m,nr_inodes=2048,mode=755"
+
+_HELPER = """
+import ctypes, os, socket, sys
+NEWNS, NEWUSER, REC, PRIVATE, NOSUID, NODEV, NOEXEC, DETACH = 1 << 17, 1 << 28, 16384, 1 << 18, 2, 4, 8, 2
+libc = ctypes.CDLL(None, use_errno=True)
+def call(name, *arguments):
+    if getattr(libc, name)(*arguments):
+        raise OSError(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+connection = socket.socket(fileno=int(sys.argv[1]))
+uid, gid = os.getuid(), os.getgid()
+call("unshare", NEWNS | (NEWUSER if uid else 0))
+if uid:
+    write("/proc/self/setgroups", "deny")
+    write("/proc/self/uid_map", f"{uid} {uid} 1")
+    write("/proc/self/gid_map", f"{gid} {gid} 1")
+call("mount", None, b"/", None, REC | PRIVATE, None)
+call("mount", b"judge", b"/tmp", b"tmpfs", NOSUID | NODEV | NOEXEC, sys.argv[2].encode())
+folder = os.open("/tmp", os.O_RDONLY | os.O_DIRECTORY)
+call("umount2", b"/tmp", DETACH)
+socket.send_fds(connection, [b"1"], [folder])
+"""
+
+
+class JudgeFolder:
+    """A folder for one run of a judge at a time. `fd` is its descriptor."""
+
+    def __init__(self) -> None:
+        """Make the folder. Raises SandboxError."""
+        self.fd = _mounted()
+        self._feedback = -1
+        self._written: set[str] = set()
+        self._is_ours = os.geteuid() == 0  # judges have another uid, and can change nothing but what is in `feedback`
+
+    def fill(self, files: Mapping[str, bytes]) -> None:
+        """Write the files of a run in place of those of the last one, and an empty feedback folder if there is none.
+
+        Args:
+            files: contents by name.
+
+        Raises:
+            SandboxError: there is no room.
+        """
+        try:
+            for name, content in files.items():
+                if name in self._written:
+                    os.unlink(name, dir_fd=self.fd)
+                self._write(name, content)
+            if self._feedback < 0:
+                os.mkdir(FEEDBACK, dir_fd=self.fd)
+                self._feedback = os.open(FEEDBACK, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.fd)
+                os.fchmod(self._feedback, 0o777)  # whatever the umask; only this judge's box can reach it
+        except OSError as error:
+            raise SandboxError(f"the judge's folder cannot be filled: {error}") from None
+
+    def _write(self, name: str, content: bytes) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+        fd = os.open(name, flags, 0o444, dir_fd=self.fd)
+        self._written.add(name)
+        try:
+            os.fchmod(fd, 0o444)
+            view = memoryview(content)
+            while view:
+                view = view[os.write(fd, view) :]
+        finally:
+            os.close(fd)
+
+    def left(self) -> frozenset[str]:
+        """Return the names in the feedback folder."""
+        if self._feedback < 0:
+            return frozenset()
+        with os.scandir(self._feedback) as entries:
+            return frozenset(entry.name for entry in entries)
+
+    def feedback(self, name: str, most: int) -> bytes | None:
+        """Return the beginning of a file that the judge left in its feedback folder, or None if there is none.
+
+        Args:
+            name: the file's name.
+            most: the largest number of bytes.
+        """
+        try:
+            fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self._feedback)
+        except OSError:
+            return None
+        try:
+            return os.pread(fd, most, 0) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+        finally:
+            os.close(fd)
+
+    def remove(self, name: str) -> None:
+        """Remove the file of this name from the feedback folder, if it is there."""
+        with suppress(OSError):
+            os.unlink(name, dir_fd=self._feedback)
+
+    def clear(self) -> None:
+        """Remove everything, for the next run. Raises SandboxError; the folder is then of no use any more."""
+        try:
+            if self._is_ours and not self.left():  # nothing is there but the host's own files
+                while self._written:
+                    os.unlink(self._written.pop(), dir_fd=self.fd)
+            else:
+                self._remove_all()
+        except (OSError, RecursionError) as error:
+            raise SandboxError(f"the judge's folder cannot be cleared: {error}") from None
+
+    def _remove_all(self) -> None:
+        self._written.clear()
+        if self._feedback >= 0:
+            os.close(self._feedback)
+            self._feedback = -1
+        with os.scandir(self.fd) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.name, dir_fd=self.fd)
+                else:
+                    os.unlink(entry.name, dir_fd=self.fd)
+
+    def close(self) -> None:
+        """Close the folder, which ends it."""
+        if self._feedback >= 0:
+            os.close(self._feedback)
+            self._feedback = -1
+        os.close(self.fd)
+
+
+def _mounted() -> int:
+    """Return the descriptor of a new file system in memory. Raises SandboxError."""
+    ours, theirs = socket.socketpair()
+    command = [sys.executable, "-I", "-S", "-c", _HELPER, str(theirs.fileno()), OPTIONS]
+    with ours, theirs:
+        try:
+            done = subprocess.run(
+                command, pass_fds=[theirs.fileno()], capture_output=True, timeout=HELP_SECONDS, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise SandboxError(f"no folder for judges: {error}") from None
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+            raise SandboxError(f"no folder for judges: {''.join(said)}")
+        _, fds, _, _ = socket.recv_fds(ours, 1, 1)
+    return fds[0]

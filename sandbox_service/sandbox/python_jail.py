@@ -1,0 +1,132 @@
+"""A sandbox whose zygote is a Python interpreter: runs programs, calls their functions, and tests them in two boxes."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Sequence
+from typing import NoReturn
+
+from sandbox_service.errors import SandboxError
+from sandbox_service.sandbox import files, wire
+from sandbox_service.sandbox.base import JudgeCall, Outcome, PairResult
+from sandbox_service.sandbox.files import Program
+from sandbox_service.sandbox.jail import Jail
+from sandbox_service.sandbox.launch_wire import Request
+from sandbox_service.sandbox.outcomes import STDERR_BYTES, outcome_of
+from sandbox_service.sandbox.running import RunningBox
+from sandbox_service.sandbox.shared_run import PythonSharedRun
+from sandbox_service.schema import Limits
+from sandbox_service.text import sendable
+
+STARVED_FACTOR = 8.0  # a starved box may run for up to this many times its wall limit
+LEAST_FILE_BYTES = 16 << 20  # room for the compiled program, whatever the output limit
+TESTER_SECONDS = 10.0
+
+
+class PythonJail(Jail):
+    """An isolation tool with an interpreter in it; see `base.Sandbox`."""
+
+    def run_stdin(self, program: Program, stdin: bytes, limits: Limits) -> Outcome:
+        """Run the program once on this input, in a box of its own; see `base.Sandbox`."""
+        fds = files.create_all(stdin, b"", b"")
+        try:
+            (record,) = self._run(wire.STDIN, limits, program, fds)
+            return outcome_of(record, fds[1], fds[2], limits)
+        finally:
+            files.close_all(fds)
+
+    def start_shared(self, program: Program, stdin: bytes, limits: Limits) -> PythonSharedRun:
+        """Start a box that runs one test after the other; see `base.Sandbox`."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        fds: list[int] = []
+        try:
+            fds = files.create_all(stdin, b"", b"")
+            job = _job(wire.SHARED, limits)
+            given = [program.source_fd, program.cache_fd, *fds, theirs.fileno()]
+            box = self._begin(wire.JOB.pack(*job), given, os.dup(fds[2]), limits, job.patience_seconds)
+            return PythonSharedRun(box, ours, fds, limits)
+        except BaseException:
+            ours.close()
+            files.close_all(fds)
+            raise
+        finally:
+            theirs.close()
+
+    def run_calls(self, program: Program, calls: bytes, limits: Limits) -> tuple[Outcome, bytes]:
+        """Make the calls in one box; see `base.Sandbox`."""
+        fds = files.create_all(calls, b"", b"", b"")
+        try:
+            (record,) = self._run(wire.CALLS, limits, program, fds)
+            return outcome_of(record, fds[1], fds[2], limits), files.read(fds[3], limits.output_bytes + 1)
+        finally:
+            files.close_all(fds)
+
+    def run_pair(self, program: Program, prelude: str, test: bytes, limits: Limits) -> PairResult:
+        """Run a test program against the candidate, in two boxes; see `base.Sandbox`."""
+        fds = files.create_all(prelude.encode(), test, b"", b"", b"", b"")
+        try:
+            _, _, out, err, tester_err, report = fds
+            candidate, tester = self._run(wire.PAIR, limits, program, fds)
+            tested = outcome_of(tester, report, tester_err, limits)
+            return PairResult(outcome_of(candidate, out, err, limits), tested, _report(report))
+        finally:
+            files.close_all(fds)
+
+    def run_judge(self, program: Program, call: JudgeCall, stdin: bytes, limits: Limits) -> Outcome:
+        """Run a judge once, with its folder; see `base.Sandbox`."""
+        fds = files.create_all(stdin, b"", b"")
+        try:
+            (record,) = self._run(wire.JUDGE, limits, program, [*fds, call.folder])
+            return outcome_of(record, fds[1], fds[2], limits)
+        finally:
+            files.close_all(fds)
+
+    def start_program(self, program: Program, stdin: int, stdout: int, limits: Limits) -> RunningBox:
+        """Start the program with these ends of pipes; see `base.Sandbox`."""
+        return self._start(wire.STDIN, program, limits, [stdin, stdout], [])
+
+    def start_judge(self, program: Program, call: JudgeCall, stdin: int, stdout: int, limits: Limits) -> RunningBox:
+        """Start a judge with its folder and these ends of pipes; see `base.Sandbox`."""
+        return self._start(wire.JUDGE, program, limits, [stdin, stdout], [call.folder])
+
+    def _start(self, mode: int, program: Program, limits: Limits, pipes: list[int], rest: list[int]) -> RunningBox:
+        job, err = _job(mode, limits), files.create()
+        fds = [program.source_fd, program.cache_fd, *pipes, err, *rest]
+        return self._begin(wire.JOB.pack(*job), fds, err, limits, job.patience_seconds)
+
+    def _run(self, mode: int, limits: Limits, program: Program, of_run: list[int]) -> list[wire.Record]:
+        job, fds = _job(mode, limits), [program.source_fd, program.cache_fd, *of_run]
+        message = wire.JOB.pack(*job)
+        return self._limited(
+            limits,
+            lambda: wire.unpack_records(self._exchange(message, fds, job.wall_seconds, job.patience_seconds)),
+        )
+
+    def launch(self, request: Request, fds: Sequence[int], limits: Limits) -> NoReturn:  # noqa: ARG002
+        """Raise SandboxError: a request and its fds are for a launcher."""
+        raise SandboxError(f"{self.zygote.kind} boxes execute nothing")
+
+
+def _job(mode: int, limits: Limits) -> wire.Job:
+    return wire.Job(
+        mode=mode,
+        cpu_seconds=limits.cpu_seconds,
+        tester_cpu_seconds=limits.cpu_seconds + TESTER_SECONDS,
+        processes=limits.processes,
+        memory_bytes=limits.memory_bytes,
+        file_bytes=max(limits.output_bytes, LEAST_FILE_BYTES) + 1,
+        wall_seconds=limits.wall,
+        patience_seconds=limits.wall * (STARVED_FACTOR if limits.processes == 1 else 1.0),  # or they starve each other
+    )
+
+
+def _report(fd: int) -> dict[str, object] | None:
+    try:
+        report = json.loads(files.read(fd, STDERR_BYTES))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(report, dict):
+        return None
+    return {name: sendable(value) if isinstance(value, str) else value for name, value in report.items()}

@@ -1,0 +1,172 @@
+"""A box that runs one stdin test after the other; see guest/shared.py.
+
+The box claims that a test has ended well, by a byte on its channel. Nothing but that claim comes over the channel: the
+output lies in the host's own files, which no other test has, and the CPU time is the kernel's.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import struct
+import time
+from contextlib import suppress
+from dataclasses import replace
+from types import TracebackType
+from typing import Protocol, Self
+
+from sandbox_service.errors import JailDiedError, SandboxError
+from sandbox_service.sandbox import files, wire
+from sandbox_service.sandbox.base import Outcome
+from sandbox_service.sandbox.outcomes import STDERR_BYTES
+from sandbox_service.sandbox.running import RunningBox
+from sandbox_service.schema import Limits
+
+LOOK = struct.pack("ll", 1, 0)  # seconds and microseconds of silence; then the zygote is asked
+END_SECONDS = 0.25  # for a box to end by itself when its channel is closed
+STDOUT, STDERR = 1, 2
+
+
+class SharedRun(Protocol):
+    """A started box, as a context manager that ends it at once if `end` was not called."""
+
+    def wait(self) -> Outcome | None:
+        """Wait for the running test.
+
+        Returns:
+            Its outcome if the box claims that it ended well, without its CPU time and its peak of memory; None if the
+            box claims nothing, and is ending.
+
+        Raises:
+            SandboxError: the sandbox failed.
+        """
+        ...
+
+    def cpu_seconds(self) -> float | None:
+        """Return the CPU time that the box has used until now; None if the box is no longer there."""
+        ...
+
+    def give(self, stdin: bytes) -> None:
+        """Give the box `stdin`, the input of the next test, and new files for its output."""
+        ...
+
+    def end(self, *, is_known: bool) -> Outcome:
+        """Close the channel, and wait for the end of the box.
+
+        Args:
+            is_known: nothing is to be learned from its end; it is killed if it does not end by itself.
+
+        Returns:
+            The facts of the whole box, with the output of its last test.
+
+        Raises:
+            SandboxError: the sandbox failed.
+        """
+        ...
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...
+
+
+class PythonSharedRun:
+    """A `SharedRun` in a sandbox whose zygote is a Python interpreter."""
+
+    def __init__(self, box: RunningBox, channel: socket.socket, fds: list[int], limits: Limits) -> None:
+        """Args:
+        box: the box, with its first test.
+        channel: the host's end.
+        fds: stdin, stdout and stderr of the first test; closed by this object, as is the channel.
+        limits: those of the box.
+        """
+        self._box, self._channel, self._fds, self._limits = box, channel, fds, limits
+        self._clock: int | None = None
+        self._began = time.monotonic()
+        channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, LOOK)
+
+    def wait(self) -> Outcome | None:
+        """See SharedRun. The channel has an end when the box ends, so the box itself need not be polled."""
+        while True:
+            try:
+                is_claim = self._channel.recv(len(wire.TEST_ENDED) + 1) == wire.TEST_ENDED
+            except BlockingIOError:
+                self._receive(is_ready=_is_readable(self._box, 0))
+            except OSError:
+                return None
+            else:
+                return self._outcome(time.monotonic() - self._began) if is_claim else None
+
+    def _receive(self, *, is_ready: bool) -> None:
+        if is_ready:
+            self._box.receive()
+        else:
+            self._box.check_alive()
+
+    def cpu_seconds(self) -> float | None:
+        """See SharedRun."""
+        try:
+            if self._clock is None:
+                self._clock = self._box.cpu_clock()
+            return time.clock_gettime(self._clock)
+        except (OSError, JailDiedError):
+            return None
+
+    def _outcome(self, wall_seconds: float) -> Outcome:
+        written = files.size(self._fds[STDOUT])
+        return Outcome(
+            exit_code=0,
+            signal=None,
+            timed_out=False,
+            cpu_seconds=0.0,
+            wall_seconds=wall_seconds,
+            starved_seconds=None,
+            peak_memory_bytes=0,
+            stdout=os.pread(self._fds[STDOUT], min(written, self._limits.output_bytes + 1), 0) if written else b"",
+            stderr=files.read(self._fds[STDERR], STDERR_BYTES),
+            stdout_bytes=written,
+        )
+
+    def give(self, stdin: bytes) -> None:
+        """See SharedRun."""
+        self._close_files()
+        self._fds = files.create_all(stdin, b"", b"")
+        self._began = time.monotonic()
+        with suppress(OSError):  # the box has ended, as `wait` will find
+            wire.send(self._channel, wire.NEXT_TEST, self._fds)
+
+    def end(self, *, is_known: bool) -> Outcome:
+        """See SharedRun."""
+        self._channel.close()
+        deadline = time.monotonic() + END_SECONDS
+        while self._box.outcome is None:
+            if is_known and time.monotonic() > deadline:
+                self._box.kill()
+            self._receive(is_ready=_is_readable(self._box, END_SECONDS))
+        last = self._outcome(0.0)
+        return replace(self._box.outcome, stdout=last.stdout, stderr=last.stderr, stdout_bytes=last.stdout_bytes)
+
+    def _close_files(self) -> None:
+        fds, self._fds = self._fds, []
+        files.close_all(fds)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if self._box.outcome is None and not isinstance(error, SandboxError):  # else its sandbox is discarded
+                self._box.kill()
+                self.end(is_known=True)
+        finally:
+            self._channel.close()
+            self._close_files()
+
+
+def _is_readable(box: RunningBox, seconds: float) -> bool:
+    poll = select.poll()
+    poll.register(box, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
