@@ -1,46 +1,39 @@
-"""How a source becomes a program: one row for each language.
+"""The languages of submissions: rows of data (rows.py), and the runtimes that run them.
 
-`text` is the one whose sources are no programs: what is submitted is itself the output. It is not run.
+A row names its runtime (base.py); the slot process makes the runtimes (slots/main.py). `text` has none: the submitted
+text is itself the output.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from sandbox_service.errors import UnsupportedLanguageError
+from sandbox_service.languages.rows import LANGUAGES, Language
 
-from sandbox_service.errors import UnsupportedLanguage
-from sandbox_service.schema import Limits
+__all__ = ["LANGUAGES", "Language", "by_suffix", "find"]
 
-_NUMPY = re.compile(r"\b(numpy|scipy|pandas|sklearn)\b")
+_BY_NAME = {name: language for language in LANGUAGES for name in (language.name, *language.aliases)}
 
 
-@dataclass(frozen=True)
-class Language:
-    """A language: the names it goes by, and which kind of jail runs a given source; None if nothing is run."""
-
-    name: str
-    aliases: tuple[str, ...]
-    jail_kind: Callable[[str, Limits], str] | None
+SUFFIXES = {".cc": "cpp", ".cxx": "cpp", ".c++": "cpp", ".mjs": "javascript", ".cjs": "javascript"}
+_NOT_MEANT = frozenset({"pypy", "cpp20"})  # their suffix is another's
 
 
-def _python_jail(source: str, limits: Limits) -> str:
-    """Numpy doubles the price of a fork, so only sources that mention it get a zygote that has it loaded."""
-    if limits.processes > 1:
-        return "processes"
-    return "numpy" if _NUMPY.search(source) else "std"
-
-
-LANGUAGES = (
-    Language("python", ("py", "python3"), _python_jail),
-    Language("text", (), None),
-)
+def by_suffix(suffix: str) -> Language | None:
+    """Return the language whose sources have this suffix, such as `.cpp`; None if none but Python has."""
+    named = SUFFIXES.get(suffix.lower())
+    for language in LANGUAGES:
+        toolchain = language.toolchain
+        if language.name == named:
+            return language
+        if toolchain and language.name not in _NOT_MEANT and toolchain.source.endswith(suffix.lower() or "?"):
+            return language
+    return None
 
 
 def find(name: str) -> Language:
-    """The language of that name or alias. Raises UnsupportedLanguage naming those there are."""
-    for language in LANGUAGES:
-        if name == language.name or name in language.aliases:
-            return language
-    known = ", ".join(language.name for language in LANGUAGES)
-    raise UnsupportedLanguage(f"language {name!r} is not supported; there is: {known}")
+    """Return the language of that name or alias. Raises UnsupportedLanguageError naming those there are."""
+    language = _BY_NAME.get(name) or _BY_NAME.get(name.lower())
+    if language is None:
+        known = ", ".join(language.name for language in LANGUAGES)
+        raise UnsupportedLanguageError(f"language {name!r} is not supported; there is: {known}")
+    return language

@@ -1,0 +1,350 @@
+"""Translates test programs that are plain calls with literal values to calls whose results the host compares.
+
+Such a program would have to share a process with the submission, which could end it with success. As calls its expected
+values stay outside. A program that does anything else is refused (`NotPlainError`), not guessed at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sandbox_service.languages.assertions.conditions import Check, Conditions, Helper
+from sandbox_service.languages.assertions.expressions import Node, Parser
+from sandbox_service.languages.assertions.literals import name_of, value
+from sandbox_service.languages.assertions.tokens import END, NotPlainError, Token, tokens
+
+MOST_CHECKS = 2000
+_OPENING, _CLOSING = {"(", "[", "{"}, {")", "]", "}"}
+_IGNORED = ("throw", "return", "use", "import", "using", "package")
+_ASSERTIONS = {"assert", "console.assert", "assert.True", "assert.ok", "assert!", "require.True", "debug_assert!"}
+_REFUSALS = {"assert.False", "require.False"}
+_EQUALITIES = {
+    "assert.equal", "assert.strictEqual", "assert.deepEqual", "assert.deepStrictEqual", "assert.Equal", "require.Equal",
+    "assert_eq!", "assertEquals", "Assertions.assertEquals", "assert.EqualValues",
+}  # fmt: skip
+_ITERATED = r"for\((?:int|size_t)?{0}=0;{0}<\(?(?:int)?\)?{1}\.(?:size|length)\(\);(?:{0}\+\+|\+\+{0}|{0}\+=1)\)"
+_DIFFERENT = r"if\((?:{0}!={1}|(?:std::)?f?abs\({0}-{1}\)>=?(?P<tolerance>[0-9.e-]+))\)returnfalse;"
+_SIZES = r"if\({0}\.(?:size|length)\(\)!={1}\.(?:size|length)\(\)\)returnfalse;"
+
+
+def checks(code: str, language: str) -> list[Check]:
+    """Return the calls of a test program and what they must return.
+
+    Args:
+        code: the test program, which belongs behind the submission.
+        language: the name of its language.
+
+    Raises:
+        NotPlainError: it is not made of such calls alone.
+    """
+    reader = _READERS.get(language)
+    if reader is None:
+        raise NotPlainError(f"test programs in {language} are not translated")
+    found = reader(tokens(code, language))
+    if not found:
+        raise NotPlainError("there is no assertion")
+    if len(found) > MOST_CHECKS:
+        raise NotPlainError("there are too many assertions")
+    return found
+
+
+class _Body:
+    """The statements of a function, read in order."""
+
+    def __init__(self, words: list[Token], language: str, conditions: Conditions) -> None:
+        self._words, self._language, self._conditions = words, language, conditions
+        self._at = 0
+        self.checks: list[Check] = []
+
+    def read(self) -> list[Check]:
+        """Return the checks that the statements make. Raises NotPlainError for a statement that makes no sense here."""
+        while self._at < len(self._words):
+            statement = self._statement()
+            if statement:
+                self._read(statement)
+        return self.checks
+
+    def _statement(self) -> list[Token]:
+        """Return the next statement: to a semicolon, or in JavaScript to where one may be left out."""
+        begin, depth = self._at, 0
+        while self._at < len(self._words):
+            token = self._words[self._at]
+            self._at += 1
+            sign = token.text if token.kind == "sign" else ""
+            depth += (sign in _OPENING) - (sign in _CLOSING)
+            if depth == 0 and (sign == ";" or (sign in _CLOSING and self._ends(begin))):
+                break
+        found = self._words[begin : self._at]
+        return found[:-1] if found[-1:] == [Token("sign", ";")] else found
+
+    def _ends(self, begin: int) -> bool:
+        """Return whether a statement may end at a closing bracket."""
+        first = self._words[begin].text
+        following = self._words[self._at] if self._at < len(self._words) else END
+        closed = self._words[self._at - 1].text
+        if first in ("if", "for", "type", "while"):
+            return closed == "}"
+        return self._language in ("javascript", "typescript") and following.kind in ("name", "end")
+
+    def _read(self, words: list[Token]) -> None:
+        texts = [token.text for token in words]
+        if words[0].kind == "name" and texts[0] == "if":
+            return self._read_if(words)
+        if words[0].kind == "name" and texts[0] in _IGNORED:
+            if texts[0] == "throw" or (texts[0] == "return" and texts[1:] not in ([], ["0"], ["true"])):
+                raise NotPlainError(f"the statement {texts[0]}")
+            return None
+        if self._language == "go" and texts[0] in ("for", "type"):
+            return self._read_go_table(texts)
+        place = self._assignment(words)
+        if place:
+            return self._read_assignment(words, place)
+        if self._language == "java" and texts[0] == "assert" and texts[1:2] != ["("] and texts[1:2] != ["."]:
+            words = words[1:]
+            return self.checks.extend(self._conditions.checks(self._expression(words)))
+        if self._is_declaration(words):
+            return None
+        return self._read_call(self._expression(words))
+
+    def _expression(self, words: list[Token]) -> Node:
+        parser = Parser(words, self._language)
+        found = parser.expression()
+        if parser.next is not END:
+            raise NotPlainError(f"{parser.next.text!r} is not expected")
+        return found
+
+    def _is_declaration(self, words: list[Token]) -> bool:
+        return len(words) > 1 and all(token.kind == "name" or token.text in "<>,&" for token in words)
+
+    def _assignment(self, words: list[Token]) -> int:
+        """Return the place of an assignment's sign; 0 if the statement is none."""
+        depth = 0
+        for place, token in enumerate(words):
+            if token.kind != "sign":
+                continue
+            depth += (token.text in _OPENING) - (token.text in _CLOSING)
+            if depth == 0 and token.text in ("=", ":="):
+                return place
+        return 0
+
+    def _read_assignment(self, words: list[Token], place: int) -> None:
+        name = words[place - 1]
+        if self._language == "rust" and words[0].text == "let":
+            name = words[2] if words[1].text == "mut" else words[1]
+        if self._language == "typescript" and words[0].text in ("const", "let", "var"):
+            name = words[1]
+        texts = [token.text for token in words[place + 1 :]]
+        if name.kind != "name":
+            raise NotPlainError("an assignment that is not to a name")
+        if texts[:1] == ["require"] or texts == ["assert", ".", "New", "(", "t", ")"]:
+            return
+        expression = self._expression(words[place + 1 :])
+        if (
+            self._language == "go"
+            and expression.kind == "list"
+            and words[place + 2 : place + 4]
+            and texts[2:3] == ["test"]
+        ):
+            self.checks.extend(map(self._row, expression.parts))
+            return
+        if "map" in " ".join(token.text for token in words[: place - 1]) and self._language == "cpp":
+            expression = Node("call", "cast", (Node("name", "map"), expression))
+        self._conditions.bind(name.text, expression)
+
+    def _row(self, node: Node) -> Check:
+        """Return the check of a row of a table of Go's."""
+        row = {entry.parts[0].text: entry.parts[1] for entry in node.parts if entry.kind == "entry"}
+        if set(row) != {"actual", "expected"}:
+            raise NotPlainError("a table of other columns")
+        return self._conditions.equal(row["actual"], row["expected"])
+
+    def _read_go_table(self, texts: list[str]) -> None:
+        compared = "reflect . DeepEqual ( tc . actual , tc . expected )"
+        if texts[0] == "for" and compared not in " ".join(texts):
+            raise NotPlainError("a loop")
+
+    def _read_if(self, words: list[Token]) -> None:
+        """Read `if (condition) throw …`: the condition must not hold."""
+        parser = Parser(words[1:], self._language)
+        condition = parser.expression()
+        rest = [token.text for token in words[1 + parser.at :]]
+        if not rest or "throw" not in rest[:2]:
+            raise NotPlainError("a condition")
+        if condition.kind == "call" and condition.parts[0].kind == "member" and condition.parts[0].text == "contains":
+            listed = self._conditions.known.get(name_of(condition.parts[0].parts[0]))
+            if not isinstance(listed, Node) or listed.kind != "call" or condition.parts[1:] != (Node("name", "false"),):
+                raise NotPlainError("a condition")
+            for each in listed.parts[1:]:
+                self.checks.extend(self._conditions.checks(each))
+            return
+        self.checks.extend(self._conditions.checks(Node("unary", "!", (condition,))))
+
+    def _read_call(self, node: Node) -> None:
+        if node.kind == "macro":
+            name, given = f"{node.text}!", list(node.parts)
+        elif node.kind == "call":
+            name, given = name_of(node.parts[0]), list(node.parts[1:])
+        else:
+            raise NotPlainError(f"the statement is a {node.kind}")
+        if name in _ASSERTIONS and given:
+            self.checks.extend(self._conditions.checks(given[0]))
+        elif name in _REFUSALS and given:
+            self.checks.extend(self._conditions.checks(Node("unary", "!", (given[0],))))
+        elif name in _EQUALITIES and len(given) >= 2:
+            self.checks.append(self._conditions.equal(given[0], given[1]))
+        else:
+            self._change(node, name, given)
+
+    def _change(self, node: Node, name: str, given: list[Node]) -> None:
+        """Read a statement that adds to a variable's value."""
+        owner, _, method = name.rpartition(".")
+        held = self._conditions.known.get(owner)
+        values = [value(each, self._conditions.known) for each in given]
+        if node.kind == "call" and isinstance(held, dict) and method == "put" and len(values) == 2:
+            held[str(values[0])] = values[1]
+        elif (
+            node.kind == "call"
+            and isinstance(held, list)
+            and method in ("add", "push_back", "push")
+            and len(values) == 1
+        ):
+            held.append(values[0])
+        else:
+            raise NotPlainError(f"the statement {name or node.kind}")
+
+
+def _functions(words: list[Token]) -> dict[str, tuple[str, list[Token]]]:
+    """Return the functions of a program by name: parameters, and the tokens of the body."""
+    found: dict[str, tuple[str, list[Token]]] = {}
+    for place, token in enumerate(words[:-1]):
+        if token.kind != "name" or words[place + 1].text != "(":
+            continue
+        after = _behind(words, place + 1)
+        begin = next(
+            (at for at in range(after, min(after + 12, len(words))) if words[at].text in ("{", ";", ",", ")")), None
+        )
+        if begin is None or words[begin].text != "{" or token.text in ("if", "for", "while", "switch", "catch"):
+            continue
+        end = _behind(words, begin)
+        found.setdefault(
+            token.text, (" ".join(each.text for each in words[place + 2 : after - 1]), words[begin + 1 : end - 1])
+        )
+    return found
+
+
+def _behind(words: list[Token], place: int) -> int:
+    """Return the place behind the bracket that closes the one at `place`."""
+    depth = 0
+    for at in range(place, len(words)):
+        if words[at].kind == "sign":
+            depth += (words[at].text in _OPENING) - (words[at].text in _CLOSING)
+            if depth == 0:
+                return at + 1
+    return len(words)
+
+
+def _helper(parameters: str, body: list[Token]) -> Helper | None:
+    """Return a function that compares its two parameters element by element; None if it does anything else."""
+    names = re.fullmatch(r".*?(\w+) , .*?(\w+)", parameters)
+    if names is None:
+        return None
+    text = "".join(token.text + (" " if token.text in ("int", "return") else "") for token in body)
+    text = re.sub(r"[{} ]", "", text)
+    one, other = names[1], names[2]
+    both = re.escape(one), re.escape(other)
+    items = [f"{name}\\[i\\]" for name in both]
+    inner = [f"{item}\\[j\\]" for item in items]
+    sizes, loop = _SIZES.format(*both), _ITERATED.format("i", both[0])
+    loop = loop.replace("(?:int|size_t)?i", "(?:int|size_t)?i", 1)
+    flat = sizes + loop + _DIFFERENT.format(*items) + "returntrue;"
+    nested = (
+        sizes
+        + loop
+        + _SIZES.format(*items)
+        + _ITERATED.format("j", items[0])
+        + _DIFFERENT.format(*inner)
+        + "returntrue;"
+    )
+    for pattern in (flat, nested):
+        if found := re.fullmatch(pattern, text.replace("inti", "i").replace("intj", "j")):
+            return Helper(float(found["tolerance"]) if found["tolerance"] else None)
+    if re.fullmatch(_TABLES.format(*both), text):
+        return Helper(is_table=True)
+    return None
+
+
+_TABLES = (
+    r"if\({0}\.size\(\)!={1}\.size\(\)\)returnfalse;map<\w+,\w+>::iteratorit;"
+    r"for\(it={0}\.begin\(\);it!={0}\.end\(\);it\+\+\)(?:string|char)(\w+)=it->first;(?:string|int)(\w+)=it->second;"
+    r"if\({1}\.find\(\w+\)=={1}\.end\(\)\)returnfalse;if\({1}\[\w+\]!=\w+\)returnfalse;returntrue;"
+)
+
+
+def _cpp(words: list[Token]) -> list[Check]:
+    functions = _functions(words)
+    if "main" not in functions:
+        raise NotPlainError("there is no main")
+    known = {name: _helper(*function) for name, function in functions.items() if name != "main"}
+    helpers = {name: helper for name, helper in known.items() if helper is not None}
+    return _Body(functions["main"][1], "cpp", Conditions(helpers, functions)).read()
+
+
+def _java(words: list[Token]) -> list[Check]:
+    functions = _functions(words)
+    if set(functions) != {"main"}:
+        raise NotPlainError("there are other functions than main")
+    return _Body(functions["main"][1], "java", Conditions({}, functions)).read()
+
+
+def _javascript(words: list[Token], language: str = "javascript") -> list[Check]:
+    texts = [token.text for token in words]
+    arrow = next((at for at in range(len(texts) - 1) if texts[at : at + 2] == ["=>", "{"]), None)
+    functions = {name: body for name, (_, body) in _functions(words).items() if name.lower().startswith("test")}
+    if arrow is None and not functions:
+        return _Body(words, language, Conditions({}, ())).read()
+    if arrow is not None and not functions:
+        end = _behind(words, arrow + 1)
+        functions = {texts[max(0, arrow - 4)]: words[arrow + 2 : end - 1]}
+    if len(functions) != 1:
+        raise NotPlainError("there are several functions")
+    name, body = next(iter(functions.items()))
+    if not " ".join(texts).rstrip("; ").endswith(f"{name} ( )"):
+        raise NotPlainError("the test function is not called")
+    return _Body(body, language, Conditions({}, (name,))).read()
+
+
+def _go(words: list[Token]) -> list[Check]:
+    found: list[Check] = []
+    functions = _functions(words)
+    tests = {name: body for name, (_, body) in functions.items() if name.startswith("Test")}
+    for body in tests.values():
+        found += _Body(body, "go", Conditions({}, tests)).read()
+    return found
+
+
+def _rust(words: list[Token]) -> list[Check]:
+    while Token("sign", "#") in words:  # an attribute
+        at = words.index(Token("sign", "#"))
+        words = words[:at] + words[_behind(words, at + 1) :]
+    functions = {name: body for name, (_, body) in _functions(words).items()}
+    own = set(functions)
+    found: list[Check] = []
+    for name, body in functions.items():
+        if body or name != "main":
+            found += _Body(body, "rust", Conditions({}, own)).read()
+    return found
+
+
+_READERS: dict[str, Callable[[list[Token]], list[Check]]] = {
+    "cpp": _cpp,
+    "cpp20": _cpp,
+    "java": _java,
+    "javascript": _javascript,
+    "typescript": lambda words: _javascript(words, "typescript"),
+    "go": _go,
+    "rust": _rust,
+}
+
+LANGUAGES = frozenset(_READERS)
+"""Those whose test programs can be run."""

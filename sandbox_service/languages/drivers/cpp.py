@@ -1,0 +1,137 @@
+"""The driver of C++: behind the submission, in one file, since that is compiled once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from sandbox_service.languages.drivers import scan
+from sandbox_service.languages.drivers.functions import SOLUTION, Function, Functions
+
+TEMPLATE = Path(__file__).with_name("driver.cpp")
+
+# what LeetCode has in its own file, on one line: the submission's line numbers stay
+_GIVEN = {
+    "ListNode": "struct ListNode { int val; ListNode *next;"
+    " ListNode(int x = 0, ListNode *n = nullptr) : val(x), next(n) {} };",
+    "TreeNode": "struct TreeNode { int val; TreeNode *left, *right;"
+    " TreeNode(int x = 0, TreeNode *l = nullptr, TreeNode *r = nullptr) : val(x), left(l), right(r) {} };",
+}
+_EVERYTHING = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<bits/stdc\+\+\.h>", re.MULTILINE)
+_CHOSEN = """
+namespace proctor_driver {{
+template <class R> auto own_{name}(R (*function)({parameters})) {{ return function; }}
+}}
+"""
+_CALL = """    if (name == "%s" && count == %d) {
+        std::vector<Argument<%s>> args(count);
+        out += result([%s](auto& a) -> decltype(auto) { (void)a; return %s(%s); }, args, %s);
+        %s;
+    }
+"""
+
+_LIBRARY = frozenset(
+    "abort abs access acos alarm asctime asin atan atof atoi atol atoll atexit basename bsearch calloc cbrt ceil "
+    "clock close connect cos cosh ctime difftime div drand48 dup erf exit exp exp2 expm1 fabs ffs floor fma fmax "
+    "fmin fmod fork free frexp gamma getenv gets getline gmtime hypot index initstate isalnum isalpha isascii "
+    "isatty isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit j0 j1 jn kill labs "
+    "ldexp ldiv lgamma link llabs lldiv localtime log log10 log1p log2 logb lrand48 lrint lround malloc mblen "
+    "memchr memcmp memcpy memmem memmove memset mktime modf nan nearbyint nice pause perror pipe pow printf "
+    "putchar puts qsort raise rand random read realloc remainder remove rename rewind rindex rint round scalb "
+    "scanf select signal significand sin sinh sleep sqrt srand stpcpy strcat strcasecmp strchr strcmp strcoll "
+    "strcpy strcspn strdup strerror strlen strncat strncmp strncpy strndup strnlen strpbrk strrchr strsep strspn "
+    "strstr strtod strtof strtok strtol strtoll strxfrm swab sync system tan tanh tgamma time times toascii "
+    "tolower toupper trunc truncate ungetc unlink wait write y0 y1 yn".split()
+)
+"""Functions of the C library that a submission may overload, so that the name alone does not say which is meant."""
+
+
+def files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, str]]:
+    """Return the submission with its driver.
+
+    Args:
+        source: the submission.
+        code: the same, masked.
+        functions: what is called.
+    """
+    driver = TEMPLATE.read_text()
+    source = _EVERYTHING.sub("", source)  # it is there already, and must be first to be used precompiled
+    parts = [_before(code, functions), '#line 1 "main.cpp"\n', source, "\n#undef main\n", '#line 1 "driver.cpp"\n']
+    return "".join([*parts, driver, *_overloads(code, functions), _calls(functions, code)]), {}
+
+
+def _overloads(code: str, functions: Functions) -> Iterator[str]:
+    """Yield what tells a function of the submission from the C library's of the same name: its parameters."""
+    for function in functions.plain:
+        if parameters := _overloaded(code, function):
+            yield _CHOSEN.format(name=f"{function.name}_{function.count}", parameters=parameters[0])
+
+
+def _overloaded(code: str, function: Function) -> list[str]:
+    """Return the parameters with which the submission declares a function, if the C library may have its name too."""
+    if function.owner or function.name not in _LIBRARY:
+        return []
+    found = scan.parameters(code, "cpp", function.name)
+    return [each for each in found if "=" not in each and each.count(",") >= function.count - 1][:1]
+
+
+def _before(code: str, functions: Functions) -> str:
+    """Return what LeetCode gives a program that includes nothing itself."""
+    lines = ["#include <bits/stdc++.h>\n"]
+    named = any(function.owner == SOLUTION for function in functions.plain) or functions.methods
+    if named or "#include" not in code.replace(" ", ""):
+        lines.append("using namespace std;\n")
+    for name, text in _GIVEN.items():
+        if re.search(rf"\b{name}\b", code) and not scan.has_class(code, name):
+            lines.append(text + "\n")
+    if re.search(r"\bmain\s*\(", code):
+        lines.append("#define main submission_main\n")
+    return "".join(lines)
+
+
+def _calls(functions: Functions, code: str) -> str:
+    plain = "".join(_plain(function, code) for function in functions.plain)
+    classes = "".join(_class(name, methods) for name, methods in functions.methods)
+    return (
+        "\nnamespace proctor_driver {\n"
+        f"void make_call(const std::string& name, std::size_t count, std::string& out) {{\n{plain}"
+        "    absent(name, count);\n}\n"
+        f"void make_object(const std::string& type, std::size_t left, std::string& out) {{\n{classes}"
+        "    stop('?', \"there is no \" + type);\n}\n"
+        "}  // namespace proctor_driver\n"
+        "int main() { return proctor_driver::main(); }\n"
+    )
+
+
+def _plain(function: Function, code: str) -> str:
+    made = f"(new ::{function.owner}())->{function.name}" if function.owner else f"::{function.name}"
+    if _overloaded(code, function):
+        made = f"own_{function.name}_{function.count}({made})"
+    return _CALL % (function.full_name, function.count, "void", "", made, _arguments(function), "true", "return")
+
+
+def _class(name: str, methods: tuple[Function, ...]) -> str:
+    makers = [method for method in methods if method.name == name]
+    others = [method for method in methods if method.name != name]
+    made = "".join(
+        f"        if (count == {maker.count}) {{ std::vector<Argument<::{name}>> a(count); (void)a;"
+        f" self = new ::{name}({_arguments(maker)}); }}\n"
+        for maker in makers
+    )
+    called = "".join(
+        _CALL
+        % (each.name, each.count, f"::{name}", "self", f"self->{each.name}", _arguments(each), "false", "continue")
+        for each in others
+    )
+    return (
+        f'    if (type == "{name}") {{\n        ::{name}* self = nullptr;\n'
+        f"        {{ auto [name, count] = named();\n{made}        if (!self) absent(name, count); }}\n"
+        '        out += "[null";\n        while (--left > 0) {\n            auto [name, count] = named();\n'
+        f"            out += ',';\n{called}            absent(name, count);\n        }}\n"
+        "        out += ']';\n        return;\n    }\n"
+    )
+
+
+def _arguments(function: Function) -> str:
+    return ", ".join(f"a[{index}]" for index in range(function.count))

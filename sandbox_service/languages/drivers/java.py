@@ -1,0 +1,42 @@
+"""The driver of Java: a class of its own that finds the submission's by reflection."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from sandbox_service.languages.drivers import scan
+from sandbox_service.languages.drivers.functions import Functions
+
+TEMPLATE = Path(__file__).with_name("ProctorDriver.java")
+
+# what LeetCode imports; on one line, so that the submission's line numbers stay
+_IMPORTS = "".join(
+    f"import {name}.*; "
+    for name in ("java.io", "java.math", "java.text", "java.util", "java.util.function", "java.util.stream")
+)
+_GIVEN = {
+    "ListNode": "class ListNode { int val; ListNode next; ListNode() {} ListNode(int val) { this.val = val; }"
+    " ListNode(int val, ListNode next) { this.val = val; this.next = next; } }",
+    "TreeNode": "class TreeNode { int val; TreeNode left, right; TreeNode() {} TreeNode(int val) { this.val = val; }"
+    " TreeNode(int val, TreeNode left, TreeNode right) { this.val = val; this.left = left; this.right = right; } }",
+}
+_PUBLIC = re.compile(r"\bpublic\s+(?:(?:final|abstract|strictfp)\s+)*(?:class|interface|enum|record)\s+(\w+)")
+_PACKAGE = re.compile(r"^\s*package\s[^;]*;", re.MULTILINE)
+
+
+def files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, str]]:
+    """Return the driver, whose class is the main one, and the submission beside it.
+
+    Args:
+        source: the submission.
+        code: the same, masked.
+        functions: not needed: the driver finds them.
+    """
+    del functions
+    if package := _PACKAGE.search(code):
+        source = source[: package.start()] + " " * len(package[0].replace("\n", "")) + source[package.end() :]
+    public = _PUBLIC.search(code)
+    given = [text for name, text in _GIVEN.items() if name in code and not scan.has_class(code, name)]
+    driver = TEMPLATE.read_text() + "".join(f"\n{text}\n" for text in given)
+    return driver, {f"{public[1] if public else 'Solution'}.java": _IMPORTS + source}

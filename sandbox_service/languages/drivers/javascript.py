@@ -1,0 +1,103 @@
+"""The driver of JavaScript and TypeScript: behind the submission, in one file, since it needs the file's names."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from sandbox_service.languages.drivers import scan
+from sandbox_service.languages.drivers.functions import Functions
+
+TEMPLATE = Path(__file__).with_name("driver.js")
+
+_GIVEN = {
+    "ListNode": "function ListNode(val, next)"
+    " { this.val = val === undefined ? 0 : val; this.next = next === undefined ? null : next; }",
+    "TreeNode": "function TreeNode(val, left, right) { this.val = val === undefined ? 0 : val;"
+    " this.left = left === undefined ? null : left; this.right = right === undefined ? null : right; }",
+}
+_TYPED = {
+    "ListNode": "class ListNode { val: any; next: any; constructor(val?: any, next?: any)"
+    " { this.val = val === undefined ? 0 : val; this.next = next === undefined ? null : next; } }",
+    "TreeNode": "class TreeNode { val: any; left: any; right: any; constructor(val?: any, left?: any, right?: any)"
+    " { this.val = val === undefined ? 0 : val; this.left = left === undefined ? null : left;"
+    " this.right = right === undefined ? null : right; } }",
+}
+_EXPORT = re.compile(
+    r"^[ \t]*export[ \t]+(?:default[ \t]+)?(?=(?:async|function|class|const|let|var|abstract)\b)", re.M
+)
+_EXPORT_LIST = re.compile(r"^[ \t]*(?:export[ \t]*\{[^}]*\}[ \t]*;?|export[ \t]+default[ \t]+\w+[ \t]*;?)", re.M)
+_DOCUMENT = re.compile(r"/\*\*(?:(?!\*/).){0,4000}\*/\s*(?:export\s+)?(?:async\s+)?[^;{}()]{0,200}\Z", re.DOTALL)
+_TAG = re.compile(r"@(param|returns?)\s*\{([^}\n]*)\}")
+
+
+def files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, str]]:
+    """Return a JavaScript submission with its driver.
+
+    Args:
+        source: the submission.
+        code: the same, masked.
+        functions: what is called.
+    """
+    return _joined(source, code, functions, "javascript", _GIVEN), {}
+
+
+def typed_files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, str]]:
+    """Return a TypeScript submission with its driver, which is text to the compiler: it has no types.
+
+    Args:
+        source: the submission.
+        code: the same, masked.
+        functions: what is called.
+    """
+    return _joined(source, code, functions, "typescript", _TYPED), {}
+
+
+def _joined(source: str, code: str, functions: Functions, language: str, given: dict[str, str]) -> str:
+    for export in (_EXPORT_LIST, _EXPORT):  # a script has no exports; the masked source tells them from text
+        for found in reversed(list(export.finditer(code))):
+            source = source[: found.start()] + " " * len(found[0]) + source[found.end() :]
+    absent = [name for name in given if name in code + source and not _declares(code, language, name)]
+    nodes = [name for name in given if name in code + source]
+    plain = [(function.owner or function.name, function) for function in functions.plain]
+    names = {name for name, _ in plain} | {name for name, _ in functions.methods}
+    table = ", ".join(
+        f"{name}: {name}" for name in sorted({*names, *nodes}) if name in absent or _declares(code, language, name)
+    )
+    hints = {function.full_name: _hints(source, code, function.name) for _, function in plain} if nodes else {}
+    parts = [source, "\n;\n", *(given[name] + "\n" for name in absent)]
+    body = TEMPLATE.read_text()
+    parts.append(f'new Function("require", "table", "hints", {json.dumps(body)})')
+    parts.append(f'(eval("require"), {{ {table} }}, {json.dumps(hints)});\n')
+    return "".join(parts)
+
+
+def _declares(code: str, language: str, name: str) -> bool:
+    return scan.has_class(code, name) or "" in scan.owners(code, language, name)
+
+
+def _hints(source: str, code: str, name: str) -> list[str]:
+    """Return which parameters, and last the result, are nodes: as a comment or as TypeScript's annotations say."""
+    declared = next((each.start() for each in re.finditer(rf"\b{re.escape(name)}\b", code)), None)
+    if declared is None:
+        return []
+    comment = _DOCUMENT.search(source[:declared][-6000:])
+    if comment is not None and (tags := _TAG.findall(comment[0])):
+        parameters = [kind(text) for tag, text in tags if tag == "param"]
+        return [*parameters, next((kind(text) for tag, text in tags if tag != "param"), "")]
+    head = re.compile(r"[^(]{0,80}\(([^)]{0,2000})\)\s*(?::([^{=]{0,200}))?").match(code, declared)
+    if head is None or ":" not in head[0]:
+        return []
+    parameters = [kind(each.partition(":")[2]) for each in re.split(r",(?![^<\[(]*[>\])])", head[1])]
+    return [*parameters, kind(head[2] or "")]
+
+
+def kind(text: str) -> str:
+    """Return `ListNode` or `TreeNode` if a type is one, with `list:` before it for an array of them, or nothing.
+
+    Args:
+        text: the type as it is written.
+    """
+    node = next((name for name in _GIVEN if name in text), "")
+    return f"list:{node}" if node and ("[]" in text or "Array" in text) else node

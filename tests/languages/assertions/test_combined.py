@@ -1,0 +1,54 @@
+"""A submission and its test program in one source."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox_service.languages.assertions.combined import closed, combined
+from sandbox_service.languages.assertions.tokens import NotPlainError
+
+
+def test_cpp_is_source_then_test() -> None:
+    assert combined("cpp", "#include <x>", "int f();", "int main() {}") == "#include <x>\nint f();\nint main() {}"
+
+
+def test_javas_assertions_are_on() -> None:
+    code = "public class Main { void main() {\n assert(f(1) == 2);\n assert !g();\n } }"
+    joined = combined("java", "", "public class Solution {}", code)
+    assert "if (!((f(1) == 2))) throw new AssertionError();" in joined
+    assert "if (!( !g())) throw new AssertionError();" in joined
+    assert "public class Solution" not in joined
+
+
+def test_a_failed_assertion_of_javascript_ends_the_program() -> None:
+    assert "throw new Error" in combined("javascript", "", "f", "console.assert(false)")
+
+
+def test_tests_of_go_have_a_main() -> None:
+    code = 'package f_test\nimport ("testing"; "fmt")\nfunc TestF(t *testing.T) { t.Fail() }'
+    joined = combined("go", "", 'package main\nimport "sort"\nfunc f() { sort.Ints(nil) }\nfunc main() {}', code)
+    assert joined.startswith('package main\nimport "sort"\nimport "testing"\n')
+    assert joined.count("package") == 1
+    assert 'testing.InternalTest{{Name: "TestF", F: TestF}}' in joined
+    assert "fmt" not in joined
+    assert "func submissionMain(" in joined
+
+
+def test_a_library_that_go_does_not_have_is_told() -> None:
+    with pytest.raises(NotPlainError, match="testify"):
+        combined("go", "", "", 'import "github.com/stretchr/testify/assert"\nfunc TestF(t *testing.T) {}')
+
+
+def test_tests_of_rust_have_a_main() -> None:
+    code = "#[cfg(test)]\nmod tests {\n use super::*;\n #[test]\n fn test_f() { assert!(f()); }\n}"
+    joined = combined("rust", "", "fn f() -> bool { true }\nfn main() {}", code)
+    assert "fn main() {\n    tests::test_f();\n}" in joined
+    assert "pub fn test_f() {" in joined
+    assert "fn submission_main() {}" in joined
+
+
+def test_brackets_are_closed_if_both_sides_say_so() -> None:
+    assert closed(1, "}\nint main() { }") == 1
+    assert closed(0, "}\nint main() { }") == 0
+    assert closed(2, "}\nvoid main() { }\n}") == 2
+    assert closed(3, "int main() { }") == 0

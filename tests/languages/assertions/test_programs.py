@@ -1,0 +1,257 @@
+"""Test programs in the styles of the data sets that have them, as calls with expected values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox_service.languages.assertions.conditions import Check
+from sandbox_service.languages.assertions.programs import checks
+from sandbox_service.languages.assertions.tokens import NotPlainError
+from sandbox_service.languages.drivers.values import Call
+
+
+def _check(name: str, args: list[Any], expected: Any, **options: Any) -> Check:
+    return Check(Call(name, args), expected, **options)
+
+
+CPP = """
+#undef NDEBUG
+#include<assert.h>
+bool issame(vector<float> a, vector<float> b) {
+    if (a.size()!=b.size()) return false;
+    for (int i=0;i<a.size();i++) {
+        if (abs(a[i]-b[i])>1e-4) return false;
+    }
+    return true;
+}
+int main() {
+    vector<float> values = {1.0, -2.5};
+    assert (near(values, 0.3)==true);
+    assert (not (near({}, 0.3)));
+    assert (text("a\\n\\"b") == "x" "y");
+    assert (issame(scaled({1, 2}, 1.5f), {1.5, 3.0}));
+    assert (abs(root(2) - 1.4142) < 1e-3);
+    assert (f(vector<vector<int>>{{1}, {}}, 'c') != -1);
+}
+"""
+MULTIPL_CPP = """}
+int main() {
+    auto candidate = pluck;
+    assert(candidate((std::vector<long>({(long)4, (long)2})), (0.5f)) == (std::vector<long>({(long)2, (long)1})));
+    assert(candidate((std::map<std::string,std::string>({{"p", "q"}})), ("")) == (std::vector<long>()));
+}
+"""
+JAVA = """public class Main {
+    public static void main(String[] args) {
+        Solution s = new Solution();
+        List<Boolean> correct = Arrays.asList(
+                s.near(new ArrayList<>(Arrays.asList(11.0, 2.0)), 0.3),
+                !s.near(new ArrayList<>(List.of()), 0.05),
+                s.words("a b").equals(Arrays.asList("a", "b")),
+                Math.abs(s.root(2) - 1.4142) < 1e-3,
+                Objects.equals(s.none(new int[]{1, 2}), null)
+        );
+        if (correct.contains(false)) {
+            throw new AssertionError();
+        }
+    }
+}
+"""
+MULTIPL_JAVA = """    }
+    public static void main(String[] args) {
+    assert(near((new ArrayList<Float>(Arrays.asList((float)1.0f, (float)2.0f))), (0.3f)) == (false));
+    assert(words(("a")).equals((new ArrayList<String>(Arrays.asList((String)"a")))));
+    }
+
+}
+"""
+JAVASCRIPT = """const testNear = () => {
+  console.assert(near([1.0, 2.0], 0.3) === true)
+  console.assert(
+    JSON.stringify(words('a b')) === JSON.stringify(['a', "b"])
+  )
+  console.assert(table({ a: 1, 'b': [] }) === undefined)
+}
+
+testNear()
+"""
+MULTIPL_JAVASCRIPT = """const assert = require('node:assert');
+
+function test() {
+  let candidate = near;
+  assert.deepEqual(candidate([1.0, -2.0], 0.3),true);
+  assert.deepEqual(candidate({"a": null}, `b`),[]);
+}
+
+test();
+"""
+TYPESCRIPT = """declare var require: any;
+const assert = require('node:assert');
+
+
+function test() {
+  let candidate = near;
+  assert.deepEqual(candidate([1.0, 2.0], 0.3),false);
+}
+
+test();
+"""
+GO = """func TestNear(t *testing.T) {
+    assert := assert.New(t)
+    assert.Equal(true, Near([]float64{1.0, 2.0}, 0.3))
+    assert.Equal([]string{"a", "b"}, Words("a b"))
+    assert.Equal(map[string]int{"a": 1}, Count([]interface{}{"a", 1}))
+    assert.Equal([][]int{{1}, {}}, Rows(nil))
+}
+"""
+MULTIPL_GO = """func TestNear(t *testing.T) {
+  candidate := near
+\ttype test struct {
+\t\tactual   []int
+\t\texpected []int
+\t}
+   tests := []test{
+     { actual: candidate([]float64{1.0, 2.0}, 0.3), expected: []int{1} },
+     { actual: candidate([]float64{}, -1), expected: []int{} },
+   }
+
+\tfor i, tc := range tests {
+\t\tt.Run(fmt.Sprintf("test num % d", i), func(t *testing.T) {
+\t\t\tif !reflect.DeepEqual(tc.actual, tc.expected) {
+\t\t\t\tt.Errorf("expected '%s', got '%s'", tc.expected, tc.actual)
+\t\t\t}
+\t\t})
+\t}
+}
+"""
+RUST = """#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_near() {
+        assert_eq!(near(vec![1.0, 2.0], 0.3), true);
+        assert!(words("a b".to_string()) == vec!["a", "b"]);
+        assert!(!near(vec![0.5; 3], 0.1));
+        assert_eq!(first(&vec![String::from("a")]), Some("a".to_string()));
+    }
+}
+"""
+MULTIPL_RUST = """}
+
+fn main() {
+    let candidate = near;
+    assert_eq!(candidate(vec![1.0, 2.0], 0.3), false);
+    assert_eq!(candidate(HashMap::from([(String::from("a"), 1)]), (1, 2)), vec![vec![], vec![1]]);
+    assert_eq!(candidate(Vec::<i64>::new(), 1), None);
+}
+"""
+PROGRAMS = {
+    "cpp": (
+        CPP,
+        [
+            _check("near", [[1.0, -2.5], 0.3], True),
+            _check("near", [[], 0.3], True, negated=True),
+            _check("text", ['a\n"b'], "xy"),
+            _check("scaled", [[1, 2], 1.5], [1.5, 3.0], tolerance=1e-4),
+            _check("root", [2], 1.4142, tolerance=1e-3),
+            _check("f", [[[1], []], "c"], -1, negated=True),
+        ],
+    ),
+    "cpp multipl-e": (
+        MULTIPL_CPP,
+        [_check("pluck", [[4, 2], 0.5], [2, 1]), _check("pluck", [{"p": "q"}, ""], [])],
+    ),
+    "java": (
+        JAVA,
+        [
+            _check("near", [[11.0, 2.0], 0.3], True),
+            _check("near", [[], 0.05], True, negated=True),
+            _check("words", ["a b"], ["a", "b"]),
+            _check("root", [2], 1.4142, tolerance=1e-3),
+            _check("none", [[1, 2]], None),
+        ],
+    ),
+    "java multipl-e": (MULTIPL_JAVA, [_check("near", [[1.0, 2.0], 0.3], False), _check("words", ["a"], ["a"])]),
+    "javascript": (
+        JAVASCRIPT,
+        [
+            _check("near", [[1.0, 2.0], 0.3], True),
+            _check("words", ["a b"], ["a", "b"]),
+            _check("table", [{"a": 1, "b": []}], None),
+        ],
+    ),
+    "javascript multipl-e": (
+        MULTIPL_JAVASCRIPT,
+        [_check("near", [[1.0, -2.0], 0.3], True), _check("near", [{"a": None}, "b"], [])],
+    ),
+    "typescript": (TYPESCRIPT, [_check("near", [[1.0, 2.0], 0.3], False)]),
+    "go": (
+        GO,
+        [
+            _check("Near", [[1.0, 2.0], 0.3], True),
+            _check("Words", ["a b"], ["a", "b"]),
+            _check("Count", [["a", 1]], {"a": 1}),
+            _check("Rows", [None], [[1], []]),
+        ],
+    ),
+    "go multipl-e": (MULTIPL_GO, [_check("near", [[1.0, 2.0], 0.3], [1]), _check("near", [[], -1], [])]),
+    "rust": (
+        RUST,
+        [
+            _check("near", [[1.0, 2.0], 0.3], True),
+            _check("words", ["a b"], ["a", "b"]),
+            _check("near", [[0.5, 0.5, 0.5], 0.1], True, negated=True),
+            _check("first", [["a"]], "a"),
+        ],
+    ),
+    "rust multipl-e": (
+        MULTIPL_RUST,
+        [
+            _check("near", [[1.0, 2.0], 0.3], False),
+            _check("near", [{"a": 1}, [1, 2]], [[], [1]]),
+            _check("near", [[], 1], None),
+        ],
+    ),
+}
+
+REFUSED = {
+    "a loop": ("cpp", "int main() { for (int i = 0; i < 9; i++) assert(f(i) == i); }"),
+    "two calls": ("cpp", "int main() { assert(decode(encode(1)) == 1); }"),
+    "a call on both sides": ("cpp", "int main() { assert(f(1) == f(2)); }"),
+    "a helper that is not known": ("cpp", "bool ok(int x) { return x; } int main() { assert(ok(f(1))); }"),
+    "a helper that compares nothing": (
+        "cpp",
+        "bool same(vector<int> a, vector<int> b) { return true; } int main() { assert(same(f(1), {1})); }",
+    ),
+    "a division of integers": ("cpp", "int main() { assert(f(1) == 1 / 2); }"),
+    "an octal number": ("cpp", "int main() { assert(f(1) == 010); }"),
+    "a cast of a result": ("cpp", "int main() { assert((int)f(1) == 1); }"),
+    "no assertion": ("cpp", "int main() { return 0; }"),
+    "output": ("cpp", "int main() { assert(f(1) == 1); cout << 1; }"),
+    "an early end": ("cpp", "int main() { return 1; assert(f(1) == 1); }"),
+    "an exception": ("java", "class Main { public static void main(String[] a) { throw new AssertionError(); } }"),
+    "a size": ("java", "class Main { public static void main(String[] a) { assert(f(1).size() == 1); } }"),
+    "a test that is not called": ("javascript", "const testF = () => { console.assert(f(1) === 1) }"),
+    "a loop of Go": ("go", "func TestF(t *testing.T) { for i := range x { if f(i) != i { t.Error() } } }"),
+    "a result that is used": ("rust", "fn main() { assert_eq!(f(1).len(), 1); }"),
+    "deep brackets": ("cpp", "int main() { assert(f(" + "{" * 500 + "}" * 500 + ") == 1); }"),
+    "an open bracket": ("cpp", "int main() { assert(f((((("),
+    "no program": ("cpp", "\x00"),
+    "another language": ("lua", "assert(f(1) == 1)"),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_test_program_of_plain_calls_is_translated(name: str) -> None:
+    code, expected = PROGRAMS[name]
+    assert checks(code, name.split()[0]) == expected
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_any_other_test_program_is_refused(name: str) -> None:
+    language, code = REFUSED[name]
+    with pytest.raises(NotPlainError):
+        checks(code, language)

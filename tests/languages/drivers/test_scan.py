@@ -1,0 +1,64 @@
+"""Where sources declare functions."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox_service.languages.drivers.functions import found
+from sandbox_service.languages.drivers.scan import has_class, masked, parameters
+
+CASES = [
+    ("cpp", "class Solution { public: int f(int x) { return g(x); } };", "f", ("Solution", "f")),
+    ("cpp", "int f(int x) { return x; } class Solution { int g() { return f(1); } };", "f", ("", "f")),
+    ("cpp", "namespace n { struct A { int f(); }; }\n", "f", ("A", "f")),
+    ("cpp", "// int f(int x) {\nclass Solution { vector<int> f(int); };", "f", ("Solution", "f")),
+    ("cpp", 'const char* s = "int f(";\nint f() { return 1\'000; }', "f", ("", "f")),
+    ("cpp", 'auto s = R"x(} class Y { int f(" )x"; int f();', "f", ("", "f")),
+    ("cpp", "int main() { return f(1); }", "f", ("", "f")),
+    ("java", "class Problem { public static List<Integer> f(int[] x) { return null; } }", "f", ("Problem", "f")),
+    ("java", 'class A { String s = """\n class B { int f() { } """; int f() { return 1; } }', "f", ("A", "f")),
+    ("csharp", "public class Solution { public int TwoSum(int[] x) { return 1; } }", "twoSum", ("Solution", "TwoSum")),
+    ("csharp", 'class A { string s = @"\\"; int F(int x) { return x; } }', "f", ("A", "F")),
+    ("rust", "struct S; impl S { pub fn two_sum<'a>(x: &'a [i32]) -> i32 { 1 } }", "twoSum", ("S", "two_sum")),
+    ("rust", "impl Show for S { fn show(&self) {} }", "show", ("S", "show")),
+    ("rust", "fn f(x: char) -> bool { x == '{' }\nfn g() {}", "g", ("", "g")),
+    ("go", "func (s *S) f() {}\nfunc f(x int) int { return x }", "f", ("", "f")),
+    ("javascript", "const f = (x) => x;", "f", ("", "f")),
+    ("javascript", "class Solution { f(x) { return x; } }", "f", ("Solution", "f")),
+    ("javascript", "const s = `${1} } {`; const r = /[{]/; var f = function (x) {};", "f", ("", "f")),
+    ("typescript", "function f<T>(x: T): T { return x; }", "f", ("", "f")),
+    ("cpp", "class Other {};", "Other().f", ("Other", "f")),
+]
+
+
+@pytest.mark.parametrize(("language", "source", "name", "expected"), CASES)
+def test_a_function_is_found(language: str, source: str, name: str, expected: tuple[str, str]) -> None:
+    assert found(masked(source, language), language, name) == expected
+
+
+def test_masking_keeps_every_line_and_column() -> None:
+    source = 'int a; // "x\n/* \n */ char* b = "\\"}"; int c;'
+    code = masked(source, "cpp")
+    assert len(code) == len(source)
+    assert code.count("\n") == source.count("\n")
+    assert code.index("int c") == source.index("int c")
+    assert "x" not in code
+    assert "}" not in code
+
+
+@pytest.mark.parametrize("language", ["cpp", "java", "csharp", "go", "rust", "javascript"])
+@pytest.mark.parametrize("part", ["/*", '"', "'", '"""', 'R"x(', 'r#"', "`", "{", "class A {", "(/", "impl "])
+def test_hostile_sources_are_read_to_their_end(language: str, part: str) -> None:
+    source = part * 20_000
+    assert found(masked(source, language), language, "f")[1] == "f"
+
+
+def test_a_declared_class_is_no_definition() -> None:
+    assert has_class("struct ListNode { int val; };", "ListNode")
+    assert not has_class("struct ListNode; struct ListNode* f(struct ListNode* x);", "ListNode")
+
+
+def test_the_parameters_of_a_function_are_read() -> None:
+    source = "#include <string>\nint f(std::string a, /* b */ int b);\nint f( std::string a,  int b) { return g(f); }"
+    assert parameters(masked(source, "cpp"), "cpp", "f") == ["std::string a, int b"] * 2
+    assert parameters("struct A { int f(int x); };", "cpp", "f") == []

@@ -1,0 +1,121 @@
+"""Call tests and test programs of languages other than Python, in real boxes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox_service import languages
+from sandbox_service.grading.grader import Grader
+from sandbox_service.languages import toolchains
+from sandbox_service.schema import AssertTest, CallTest, Grade, Limits, StdinTest, Submission, TestCase, Verdict
+
+CPP = """class Solution {
+public:
+    int add(int a, int b) { printf("adding"); return a + b; }
+    ListNode* reversed(ListNode* head) {
+        ListNode* before = nullptr;
+        while (head) { auto next = head->next; head->next = before; before = head; head = next; }
+        return before;
+    }
+    int spin(int x) { volatile int spun = 0; while (x) spun++; return spun; }
+    int crash(int x) { return *(volatile int*)(long)(x * 0); }
+};"""
+JAVASCRIPT = """var add = (a, b) => { console.log("adding"); return a + b; };
+/** @param {ListNode} head
+ * @return {ListNode} */
+var reversed = function (head) {
+  let before = null;
+  for (; head; head = head.next) before = new ListNode(head.val, before);
+  return before;
+};
+var spin = (x) => { while (x); };
+var crash = (x) => x.y.z;
+"""
+SOLUTIONS = {"cpp": CPP, "javascript": JAVASCRIPT}
+ADD, REVERSED = (
+    CallTest(function="add", args=[1, 2], output=3),
+    CallTest(function="reversed", args=[[1, 2]], output=[2, 1]),
+)
+LOOP = "int main() { for (int i = 0; i < 3; i++) assert(Solution().add(i, i) == 2 * i); }"
+
+
+def _graded(grader: Grader, language: str, code: str, *tests: TestCase, **options: Any) -> Grade:
+    if not toolchains.is_present(languages.find(language)):
+        pytest.skip(f"{language} is not installed")
+    limits = Limits(cpu_seconds=1, wall_seconds=60)
+    return grader.grade(Submission(language=language, code=code, tests=list(tests), limits=limits, **options))
+
+
+@pytest.mark.parametrize("language", SOLUTIONS)
+def test_calls_are_judged_as_in_python(grader: Grader, language: str) -> None:
+    tests: list[TestCase] = [
+        ADD,
+        REVERSED,
+        CallTest(function="add", args=[1, 2], output=4),
+        CallTest(function="spin", args=[1], output=0),
+        CallTest(function="crash", args=[0], output=0),
+        ADD,
+    ]
+    grade = _graded(grader, language, SOLUTIONS[language], *tests, stop_on_failure=False)
+    assert [result.verdict for result in grade.tests] == ["AC", "AC", "WA", "TLE", "RTE", "AC"], grade
+    assert grade.tests[2].message == "got 3, expected 4"
+    assert "adding" in grade.tests[2].stdout
+    assert not grade.forgeable
+
+
+def test_a_compiler_that_refuses_is_a_compile_error(grader: Grader) -> None:
+    grade = _graded(grader, "cpp", "class Solution { public: int add(int a, int b) { return c; } };", ADD)
+    assert grade.verdict == Verdict.CE
+    assert "main.cpp:1" in (grade.message or "")
+
+
+def test_an_argument_that_does_not_fit_is_told(grader: Grader) -> None:
+    grade = _graded(grader, "cpp", CPP, CallTest(function="add", args=["1", 2], output=3))
+    assert (grade.verdict, grade.message) == ("RTE", "an argument is a string, where the function takes an integer")
+
+
+def test_a_type_without_values_is_the_services_limit(grader: Grader) -> None:
+    code = "struct Own { int x; }; class Solution { public: int add(Own a, int b) { return b; } };\n"
+    grade = _graded(grader, "cpp", code, ADD)
+    assert (grade.verdict, grade.reward, grade.failure_kind) == ("IE", None, "bad_test")
+    assert "Own" in (grade.failure_reason or "")
+    test = AssertTest(code="#include <cassert>\nint main() { assert(Solution().add({1}, 2) == 2); }")
+    asserted = _graded(grader, "cpp", code, test)
+    assert (asserted.verdict, asserted.forgeable) == ("AC", True), "the test program is run as it is"
+
+
+def test_a_program_and_its_calls(grader: Grader) -> None:
+    """One of its functions has the name of a function of the C library."""
+    code = "#include <iostream>\nint twice(int x) { return 2 * x; }\n"
+    code += "int strlen(std::string text) { return text.size(); }\nint main() { std::cout << twice(4); }"
+    calls = [CallTest(function="twice", args=[3], output=6), CallTest(function="strlen", args=["abc"], output=3)]
+    grade = _graded(grader, "cpp", code, StdinTest(output="8"), *calls)
+    assert grade.verdict == Verdict.AC, grade.message
+
+
+ENDS = "#include <cstdlib>\nstatic int ends = (_Exit(0), 0);\n"
+
+
+def test_a_test_program_of_calls_cannot_be_ended_with_success(grader: Grader) -> None:
+    test = AssertTest(code="#include <cassert>\nint main() { assert(Solution().add(1, 2) == 3); }")
+    right = _graded(grader, "cpp", CPP, test)
+    assert (right.verdict, right.forgeable) == ("AC", False)
+    forged = _graded(grader, "cpp", ENDS + CPP, test)
+    assert (forged.verdict, forged.forgeable) == ("RTE", False)
+
+
+def test_a_verdict_that_can_be_forged_says_so(grader: Grader) -> None:
+    code = "#include <cassert>\nstruct Solution { int add(int a, int b) { return a + b; } };\n"
+    right = _graded(grader, "cpp", code, AssertTest(code=LOOP))
+    assert (right.verdict, right.forgeable, right.tests[0].forgeable) == ("AC", True, True)
+    wrong = _graded(grader, "cpp", code.replace("a + b", "a - b"), AssertTest(code=LOOP))
+    assert (wrong.verdict, wrong.forgeable) == ("WA", True)
+    assert _graded(grader, "cpp", ENDS + code, AssertTest(code=LOOP)).forgeable
+
+
+def test_an_unfinished_source_is_closed_by_its_test_program(grader: Grader) -> None:
+    test = AssertTest(code="}\nint main() {\n    auto candidate = twice;\n    assert(candidate((3)) == (6));\n}\n")
+    grade = _graded(grader, "cpp", "#include <bits/stdc++.h>\nlong twice(long x) {\n  return 2 * x;\n", test)
+    assert (grade.verdict, grade.forgeable) == ("AC", False), grade.message

@@ -1,0 +1,46 @@
+"""Programs with known verdicts in every language. The expensive ones are repetitions of what the cheap ones show."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from sandbox_service.grading.grader import Grader
+from sandbox_service.languages import LANGUAGES
+from tests.languages.toolchains import LIMITS, SHORT, Case, cases, need, submission
+
+CHEAP = {"c", "javascript", "lua"}  # their compilers take little; of the others, hello is run for each
+CHOSEN = {"java-RTE-overflow", "java-MLE-list"}  # what virtual machines get wrong
+
+
+def params() -> list[object]:
+    return [
+        pytest.param(case, id=case.id, marks=() if case.language in CHEAP or case.id in CHOSEN else pytest.mark.full)
+        for case in cases()
+    ]
+
+
+@pytest.mark.parametrize("case", params())
+def test_every_program_gets_its_verdict(grader: Grader, case: Case) -> None:
+    need(case.language)
+    limits = SHORT if case.verdict == "TLE" else LIMITS
+    grade = grader.grade(submission(case.language, case.code, limits=limits))
+    shown = [(test.verdict, test.message, test.cpu_seconds, test.peak_memory_bytes >> 20) for test in grade.tests]
+    assert grade.verdict == case.verdict, (grade.message, grade.failure_reason, shown)
+
+
+@pytest.mark.parametrize("language", [each.name for each in LANGUAGES if each.toolchain])
+def test_hello_is_printed_in_every_language(grader: Grader, language: str) -> None:
+    need(language)
+    toolchain = next(each.toolchain for each in LANGUAGES if each.name == language)
+    assert toolchain is not None
+    grade = grader.grade(submission(language, toolchain.hello, tests=[{"type": "stdin", "output": "hello\n"}]))
+    assert grade.verdict == "AC", (grade.message, grade.failure_reason)
+    assert grade.grader.language.startswith(f"{language} ")
+
+
+def test_each_verdict_has_five_programs_in_c_cpp_and_java() -> None:
+    found = Counter((case.language, case.verdict) for case in cases())
+    wanted = ("AC", "WA", "TLE", "MLE", "OLE", "RTE", "CE")
+    assert all(found[language, verdict] >= 5 for language in ("c", "cpp", "java") for verdict in wanted)
