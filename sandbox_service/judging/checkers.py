@@ -1,12 +1,12 @@
-"""Is this output the expected one? One function per kind of comparison, and a reason where the answer is no.
+"""Compares a program's output with the expected output: one function for each checker type.
 
-Comparison is on bytes; text is decoded for display only, so no encoding error can decide a reward. Outputs are
-hostile and may be many megabytes: every checker is linear in time, compares as it reads, and stops at the first
-difference. Nothing here executes anything. Values of call tests are compared in `values`, mathematics in `mathematics`,
-and as other systems do it in `systems`.
+Comparison is on bytes; text is decoded for display only, so no encoding error can decide a reward. Outputs are hostile
+and may be many megabytes: every checker is linear in time, compares as it reads, and stops at the first difference.
+Nothing here executes anything. Results of call tests are compared in `values`, mathematics in `mathematics`, and other
+systems' rules are in `systems`.
 
-A test whose expected output is not right by its own checker (`check(checker, expected, expected)` gives a reason:
-no JSON, no number, NaN) can be passed by nobody; whoever accepts tests should refuse it.
+No submission can pass a test whose expected output is wrong by its own checker (`check(checker, expected, expected)`
+gives a reason: not JSON, not a number, NaN); such a test should be refused when it is submitted.
 """
 
 from __future__ import annotations
@@ -29,17 +29,15 @@ from sandbox_service.judging.numeric import (
     is_number,
     parse,
     same_number,
+    same_numbers,
     tolerance_of,
 )
-from sandbox_service.judging.text import PIECE_BYTES, first_wrong_line, shown, words
-from sandbox_service.judging.values import check_value
+from sandbox_service.judging.text import GROUP, PIECE_BYTES, first_wrong_line, groups, shown, unequal, words
+from sandbox_service.judging.values import JSON_GROWTH, READ_BYTES, check_value, too_many_elements
 from sandbox_service.schema import Checker
 
 __all__ = ["check", "check_any", "check_value"]
 
-# Parsed JSON takes some twenty times its size in memory: no right answer is so much longer than the expected one.
-JSON_GROWTH = 64
-JSON_SLACK_BYTES = 64 << 10
 # Python refuses to convert more than 4300 digits; Decimal takes any number of them, exactly.
 INT_DIGITS = 4000
 
@@ -48,9 +46,17 @@ _ONLY_NUMBERS = re.compile(rb"\s*+(?:" + NUMBER_SYNTAX + rb"(?:\s++|\Z))*+")
 
 
 def check(checker: Checker, output: bytes, expected: bytes) -> str | None:
-    """None if `output` is right, else a short reason why not.
+    """Compare an output with the expected one.
 
-    With `ignore_case`, ASCII letters are compared without their case, and shown so.
+    With `ignore_case`, ASCII letters are compared, and shown, in lower case.
+
+    Args:
+        checker: type and options of the comparison.
+        output: the program's output.
+        expected: the expected output.
+
+    Returns:
+        None if the output is right, else a short reason.
     """
     if checker.ignore_case and checker.type != "json":
         output, expected = output.lower(), expected.lower()
@@ -58,7 +64,16 @@ def check(checker: Checker, output: bytes, expected: bytes) -> str | None:
 
 
 def check_any(checker: Checker, output: bytes, outputs: Sequence[str]) -> str | None:
-    """None if `output` is any of those that are right, else a short reason why it is not the first of them."""
+    """Compare an output with several accepted ones.
+
+    Args:
+        checker: type and options of the comparison.
+        output: the program's output.
+        outputs: the accepted outputs.
+
+    Returns:
+        None if one of them matches, else the reason why the first does not.
+    """
     reasons = [check(checker, output, expected.encode("utf-8")) for expected in outputs]
     return None if None in reasons else reasons[0]
 
@@ -86,17 +101,36 @@ def _unordered_lines(_: Checker, output: bytes, expected: bytes) -> str | None:
     wanted = Counter(_trimmed_lines(expected))
     for number, line in enumerate(_trimmed_lines(output), 1):
         if wanted[line] == 0:
-            return f"line {number}: got {shown(line)}, which is not expected, or not so often"
+            return f"line {number}: got {shown(line)}, which is not expected, or occurs too often"
         wanted[line] -= 1
     missing = next(wanted.elements(), None)
     return None if missing is None else f"the line {shown(missing)} is missing"
 
 
+def _unordered_tokens(_: Checker, output: bytes, expected: bytes) -> str | None:
+    wanted = Counter(words(expected))
+    for token in words(output):
+        if wanted[token] == 0:
+            return f"got {shown(token)}, which is not expected, or occurs too often"
+        wanted[token] -= 1
+    missing = next(wanted.elements(), None)
+    return None if missing is None else f"{shown(missing)} is missing"
+
+
+def _yes_no(_: Checker, output: bytes, expected: bytes) -> str | None:
+    return _compare_tokens(output, expected, _same_yes_no, trust_equal=False)
+
+
+def _same_yes_no(got: bytes, expected: bytes) -> bool:
+    return got.upper() == expected.upper() in (b"YES", b"NO")
+
+
 def _tokens(checker: Checker, output: bytes, expected: bytes) -> str | None:
     tolerance = tolerance_of(checker)
-    # Two tokens that say nan are alike as text, but not where numbers are meant.
+    # Two "nan" tokens are equal as text, but not as numbers.
     trust_equal = tolerance is None or b"nan" not in expected.lower()
-    return _compare_tokens(output, expected, partial(_token_is_right, tolerance), trust_equal)
+    at_once = None if tolerance is None else partial(same_numbers, tolerance=tolerance)
+    return _compare_tokens(output, expected, partial(_token_is_right, tolerance), trust_equal, at_once)
 
 
 def _token_is_right(tolerance: Tolerance | None, got: bytes, expected: bytes) -> bool:
@@ -109,7 +143,9 @@ def _token_is_right(tolerance: Tolerance | None, got: bytes, expected: bytes) ->
 
 def _numbers(checker: Checker, output: bytes, expected: bytes) -> str | None:
     trust_equal = _ONLY_NUMBERS.fullmatch(expected) is not None
-    return _compare_tokens(output, expected, partial(_number_is_right, tolerance_of(checker)), trust_equal)
+    tolerance = tolerance_of(checker)
+    at_once = partial(same_numbers, tolerance=tolerance)
+    return _compare_tokens(output, expected, partial(_number_is_right, tolerance), trust_equal, at_once)
 
 
 def _number_is_right(tolerance: Tolerance | None, got: bytes, expected: bytes) -> bool:
@@ -119,16 +155,20 @@ def _number_is_right(tolerance: Tolerance | None, got: bytes, expected: bytes) -
 def _json(checker: Checker, output: bytes, expected: bytes) -> str | None:
     if not output.strip() and not expected.strip():
         return None
-    if len(output) > JSON_GROWTH * len(expected) + JSON_SLACK_BYTES:
+    if len(output) > JSON_GROWTH * len(expected) + READ_BYTES:
         return f"the output has {len(output)} bytes, the expected one {len(expected)}"
-    try:
-        got = _parsed(output)
-    except (ValueError, RecursionError) as error:
-        return f"the output is not JSON: {error}"
     try:
         wanted = _parsed(expected)
     except (ValueError, RecursionError) as error:
         return f"the expected output is not JSON: {error}"
+    if len(output) > READ_BYTES:
+        surplus = too_many_elements(output, json.dumps(wanted, default=str).encode())
+        if surplus is not None:
+            return surplus
+    try:
+        got = _parsed(output)
+    except (ValueError, RecursionError) as error:
+        return f"the output is not JSON: {error}"
     return check_value(checker, got, wanted)
 
 
@@ -140,6 +180,8 @@ _CHECKERS: dict[str, Callable[[Checker, bytes, bytes], str | None]] = {
     "numbers": _numbers,
     "json": _json,
     "unordered_lines": _unordered_lines,
+    "unordered_tokens": _unordered_tokens,
+    "yes_no": _yes_no,
     "lcb": systems.lcb,
     "prime_code": systems.prime_code,
     "sandboxfusion": systems.sandboxfusion,
@@ -156,30 +198,47 @@ def _exact_integer(digits: str) -> int | Decimal:
 
 
 def _finite_float(text: str) -> float | Decimal:
-    """A float; but 1e400 and 2e400, which as floats are both infinite, stay themselves."""
+    """Return a float, or a Decimal for numbers such as 1e400 and 1e-400, which as floats are infinity and zero."""
     value = float(text)
-    if isfinite(value):
+    if isfinite(value) and value != 0.0:
         return value
     exact = parse(text.encode())
-    return nan if exact is None else exact
+    if exact is None:
+        return nan
+    return value if exact == value else exact
 
 
 def _compare_tokens(
-    output: bytes, expected: bytes, is_right: Callable[[bytes, bytes], bool], trust_equal: bool
+    output: bytes,
+    expected: bytes,
+    is_right: Callable[[bytes, bytes], bool],
+    trust_equal: bool,
+    are_right: Callable[[Sequence[bytes], Sequence[bytes]], bool] | None = None,
 ) -> str | None:
-    """The first wrong token, if any. With `trust_equal`, `is_right` is not asked about two tokens of the same bytes."""
+    """Return a reason for the first wrong token, or None.
+
+    With `trust_equal`, tokens with equal bytes are right without a call of `is_right`. `are_right` may accept many
+    pairs in one call.
+    """
     if trust_equal and (output == expected or _same_when_split(output, expected)):
         return None
-    for index, (got, wanted) in enumerate(zip_longest(words(output), words(expected))):
-        if trust_equal and got == wanted:
-            continue
-        if got is None:
-            return f"the output ends where {shown(wanted)} is expected"
-        if wanted is None:
-            return f"line {_line_of_token(output, index)}: got {shown(got)}, expected the end of the output"
-        if not is_right(got, wanted):
-            return f"line {_line_of_token(output, index)}: got {shown(got)}, expected {shown(wanted)}"
+    for base, (gots, wanteds) in enumerate(groups(words(output), words(expected))):
+        if len(gots) == len(wanteds):
+            doubtful = unequal(gots, wanteds) if trust_equal else (gots, wanteds)
+            if not doubtful[0] or (are_right is not None and are_right(*doubtful)):
+                continue
+        for index, (got, wanted) in enumerate(zip_longest(gots, wanteds), base * GROUP):
+            if (trust_equal and got == wanted) or (None not in (got, wanted) and is_right(got, wanted)):
+                continue
+            return _wrong_token(output, index, got, wanted)
     return None
+
+
+def _wrong_token(output: bytes, index: int, got: bytes | None, expected: bytes | None) -> str:
+    if got is None:
+        return f"the output ends where {shown(expected or b'')} is expected"
+    what = "the end of the output" if expected is None else shown(expected)
+    return f"line {_line_of_token(output, index)}: got {shown(got)}, expected {what}"
 
 
 def _same_when_split(output: bytes, expected: bytes) -> bool:
@@ -192,5 +251,5 @@ def _line_of_token(output: bytes, index: int) -> int:
 
 
 def _trimmed_lines(data: bytes) -> Iterator[bytes]:
-    """Lines without white space at their ends (hence CRLF = LF), and without blank lines at the very end."""
+    """Yield lines without trailing white space (hence CRLF = LF), and without blank lines at the very end."""
     return (line.rstrip() for line in BytesIO(data.rstrip()))

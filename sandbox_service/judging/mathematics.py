@@ -1,8 +1,8 @@
-"""A mathematical answer, as far as it can be judged without understanding it.
+"""Decides a mathematical answer without parsing it, where text or plain numbers are enough.
 
-Most answers of a training run are the same text as expected, or plain numbers as the expected one is: `at_once` decides
-these, exactly, and they cost nothing. Any other is for a jail (`guest/mathematics.py`): `question` is what its referee
-is asked, `answer` what its report comes to. No mathematics library is imported on this side of the wall.
+Most answers of a training run are the expected text, or plain numbers like the expected one: `at_once` decides these
+exactly and at no cost. Other answers are decided in a sandbox (`guest/mathematics.py`): `question` is the referee's
+input, `answer` reads its report. No mathematics library is imported here.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from sandbox_service.judging.extraction import boxed
 from sandbox_service.judging.numeric import tolerance_of
 from sandbox_service.schema import Checker
 
-MOST_BYTES = 4000  # what is longer is no answer; the guest counts characters
+MOST_BYTES = 4000  # longest answer; the guest counts characters instead
 SHOWN_CHARACTERS = 60
 
-# white space between two words or numbers means something
+# white space between two words or numbers is significant
 _NOISE = re.compile(r"\$|(?<!\\)\\[,;:!]|\\(?:left|right)(?![a-zA-Z])|(?<!\w)\s+|\s+(?!\w)")
 _DIGITS = r"(?:\d{1,200}|\d{1,3}(?:,\d{3}){1,50})"
 _DECIMAL = re.compile(rf"([-+]?{_DIGITS}(?:\.\d{{1,200}})?)", re.ASCII)
@@ -29,12 +29,20 @@ _FRACTION = re.compile(
 
 
 def accepted(outputs: Sequence[str]) -> list[str]:
-    """The expected answers: what is in their boxes, where they have one."""
+    """Return the expected answers: the contents of their boxes, where they have one.
+
+    Args:
+        outputs: the test's outputs.
+    """
     return [found if (found := boxed(output)) is not None else output.strip() for output in outputs]
 
 
 def refusal(output: str) -> str | None:
-    """Why this can be no expected answer, as far as can be seen without reading it; None if it may be one."""
+    """Return why a text cannot be an expected answer, as far as that shows without parsing; None if it may be one.
+
+    Args:
+        output: one of the test's outputs.
+    """
     [expected] = accepted([output])
     if not expected:
         return "an empty answer"
@@ -42,7 +50,16 @@ def refusal(output: str) -> str | None:
 
 
 def at_once(got: bytes, expected: Sequence[str], *, tolerant: bool = False) -> tuple[bool, str | None]:
-    """Whether it is decided, and why it is wrong if it is. `tolerant`: numbers that differ may still be near enough."""
+    """Decide an answer without parsing, if that is possible.
+
+    Args:
+        got: the candidate's answer.
+        expected: the expected answers.
+        tolerant: numbers that differ may still be within the tolerance.
+
+    Returns:
+        Whether the answer is decided, and the reason if it is wrong.
+    """
     text = got.decode("utf-8", "replace").strip()
     if not text:
         return True, "there is no answer"
@@ -66,7 +83,7 @@ def _plain(text: str) -> str:
 
 
 def _number(plain: str) -> Fraction | None:
-    """What a plain decimal number or fraction is worth, exactly; None if it is neither."""
+    """Return the exact value of a plain decimal number or fraction; None if the text is neither."""
     if decimal := _DECIMAL.fullmatch(plain):
         return Fraction(decimal[1].replace(",", ""))
     if found := _FRACTION.fullmatch(plain):
@@ -77,14 +94,26 @@ def _number(plain: str) -> Fraction | None:
 
 
 def question(expected: Sequence[str], checker: Checker) -> bytes:
-    """What the referee is asked."""
+    """Return the referee's input.
+
+    Args:
+        expected: the expected answers.
+        checker: the checker, for its tolerance.
+    """
     tolerance = tolerance_of(checker)
     bounds = None if tolerance is None else [float(tolerance.absolute), float(tolerance.relative)]
     return json.dumps({"expected": list(expected), "tolerance": bounds}).encode()
 
 
 def answer(report: Mapping[str, object] | None) -> tuple[str, str]:
-    """What the referee came to, and why: passed, failed, bad_test, gone (the reader said nothing) or fault."""
+    """Return the referee's result and its reason.
+
+    Args:
+        report: the referee's report, or None if it wrote none.
+
+    Returns:
+        passed, failed, bad_test, gone (the reader sent nothing) or fault; and the message.
+    """
     if report is None:
-        return "fault", "the referee said nothing"
+        return "fault", "the referee wrote no report"
     return str(report.get("result")), str(report.get("message") or "")

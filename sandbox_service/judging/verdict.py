@@ -1,8 +1,8 @@
-"""From facts to a verdict. What the program said of itself is not asked.
+"""Derives verdicts from the facts of a run; the program's own statements do not count.
 
-`judge` says whether a run went over a limit or failed; whether a run that ended well gave the right answer is for
-`checkers`. CPU time decides what is too slow; the wall clock only ends those that sleep, and as a neighbour can hold
-up any program, `is_suspect` names the runs that prove nothing before they are repeated alone.
+`judge` says whether a run exceeded a limit or failed; `checkers` decide whether a successful run gave the right answer.
+CPU time decides whether a program is too slow; the wall-clock limit only ends programs that sleep. A busy machine can
+delay any program, so `is_suspect` names the timeouts that are repeated alone before they count.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterable
 
-from sandbox_service.errors import JailDied
-from sandbox_service.jails.base import OUT_OF_MEMORY, Outcome
+from sandbox_service.errors import JailDiedError
+from sandbox_service.sandbox.base import OUT_OF_MEMORY, Outcome
 from sandbox_service.schema import Limits, TestResult, Verdict
 
-# The kernel kills a little before the limit is used up, and meters a little late.
+# The kernel kills slightly before the limit is used up, and updates its counters slightly late.
 NEAR_LIMIT = 0.95
-# Runnable but not running for this part of the wall time: the machine was slow, not (only) the program.
+# Runnable but not running for this part of the wall time: the machine was slow, not only the program.
 STARVED_PART = 0.1
 MESSAGE_CHARACTERS = 200
 STDERR_TAIL_BYTES = 4096
@@ -24,18 +24,28 @@ MIB = 1 << 20
 
 
 def judge(outcome: Outcome, limits: Limits) -> tuple[Verdict, str | None]:
-    """TLE, MLE, OLE or RTE with a reason, or AC: it ended well, and its answer is yet to be checked.
+    """Judge the end of a run.
 
-    A run can break several limits; the first of resident memory, CPU, output, other signs of too little memory and wall
-    clock names it, and only a run that broke none is RTE. (Resident memory first: what takes too much of it is allowed
-    to go on for a while, and may run into another limit only for that.)
+    A run can exceed several limits. They are checked in this order: resident memory, output, CPU, other signs of too
+    little memory, wall clock; only a run that exceeded none can be RTE. (Resident memory and output are first because a
+    program over these limits may continue for a while and exceed another one as a consequence.)
+
+    Args:
+        outcome: the facts of the run.
+        limits: the limits it ran under.
+
+    Returns:
+        TLE, MLE, OLE or RTE with a reason; AC for a successful run, whose answer is still to be checked.
+
+    Raises:
+        JailDiedError: the outcome has neither an exit code nor a signal.
     """
     if outcome.peak_memory_bytes > limits.memory_bytes:
         return Verdict.MLE, _memory_message(outcome, limits)
-    if _used_up_cpu(outcome, limits):
-        return Verdict.TLE, f"{outcome.cpu_seconds:.2f} s of CPU time, the limit is {limits.cpu_seconds:g} s"
     if outcome.stdout_bytes > limits.output_bytes or outcome.signal == signal.SIGXFSZ:
         return Verdict.OLE, f"{outcome.stdout_bytes} bytes of output, the limit is {limits.output_bytes}"
+    if _used_up_cpu(outcome, limits):
+        return Verdict.TLE, f"{outcome.cpu_seconds:.2f} s of CPU time, the limit is {limits.cpu_seconds:g} s"
     if _ran_out_of_memory(outcome, limits):
         return Verdict.MLE, _memory_message(outcome, limits)
     if outcome.timed_out:
@@ -51,7 +61,7 @@ def _used_up_cpu(outcome: Outcome, limits: Limits) -> bool:
 
 
 def _ran_out_of_memory(outcome: Outcome, limits: Limits) -> bool:
-    """By what it really used: the address space, which is limited too, has room for stacks that are only reserved."""
+    """Judge by the memory used: the address space, which is limited too, includes stacks that are only reserved."""
     if outcome.exit_code == OUT_OF_MEMORY:
         return True
     return outcome.signal == signal.SIGKILL and outcome.peak_memory_bytes >= NEAR_LIMIT * limits.memory_bytes
@@ -73,7 +83,7 @@ def _judge_end(outcome: Outcome) -> tuple[Verdict, str | None]:
     if outcome.signal is not None:
         return Verdict.RTE, f"killed by {_signal_name(outcome.signal)}"
     if outcome.exit_code is None:
-        raise JailDied("an outcome with neither an exit code nor a signal")
+        raise JailDiedError("an outcome with neither an exit code nor a signal")
     if outcome.exit_code != 0:
         return Verdict.RTE, f"exit code {outcome.exit_code}{_last_words(outcome.stderr)}"
     return Verdict.AC, None
@@ -87,15 +97,20 @@ def _signal_name(number: int) -> str:
 
 
 def _last_words(stderr: bytes) -> str:
-    """The last line of stderr: for most languages, what went wrong."""
+    """Return the last line of stderr, which in most languages is the error."""
     last = stderr[-STDERR_TAIL_BYTES:].rstrip().rpartition(b"\n")[2].strip()
     return f": {last.decode('utf-8', 'replace')[:MESSAGE_CHARACTERS]}" if last else ""
 
 
 def is_suspect(outcome: Outcome, limits: Limits) -> bool:
-    """Whether this is a time-out that may be ours: run it again, alone, before it counts.
+    """Return True for a timeout that may be the machine's fault, to be repeated alone before it counts.
 
-    It is if the wall clock ended it with CPU time to spare, and it was kept from running; or if nobody knows.
+    That is a run ended by the wall clock with CPU time to spare that was kept from running, or for which that is
+    unknown.
+
+    Args:
+        outcome: the facts of the run.
+        limits: the limits it ran under.
     """
     if not outcome.timed_out or outcome.cpu_seconds >= NEAR_LIMIT * limits.cpu_seconds:
         return False
@@ -105,10 +120,17 @@ def is_suspect(outcome: Outcome, limits: Limits) -> bool:
 
 
 def overall(results: Iterable[TestResult], total: int) -> Verdict:
-    """The verdict of `total` tests: the first failing test's; else IE if any test has no verdict; else AC.
+    """Return the verdict of a submission.
 
-    A test that was not run, or not judged (IE), has no verdict. It is no failure: a later test that fails decides.
-    No tests at all is IE, for who is asked nothing has passed nothing.
+    A test that was not run, or was judged IE, has no verdict. It is not a failure: a later failing test decides. No
+    tests at all is IE, since nothing was tested.
+
+    Args:
+        results: the results of the tests that were run.
+        total: number of tests.
+
+    Returns:
+        The verdict of the first failing test; else IE if any test has no verdict; else AC.
     """
     by_index = sorted(results, key=lambda result: result.index)
     failed = next((result.verdict for result in by_index if result.verdict not in (Verdict.AC, Verdict.IE)), None)

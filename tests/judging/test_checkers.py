@@ -1,14 +1,17 @@
-"""Text against text: what each checker accepts, what it refuses, and what today's graders get wrong."""
+"""Text checkers: what each accepts and refuses, and errors of other graders that they avoid."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from sandbox_service.case_schema import OWN_TOLERANCE
 from sandbox_service.judging.checkers import check
+from sandbox_service.judging.numeric import same_number, same_numbers, tolerance_of
 from sandbox_service.schema import Checker
 
 TYPES = ["exact", "lines", "tokens", "numbers", "json", "unordered_lines"]
@@ -283,7 +286,6 @@ def test_the_reason_says_where_and_what(kind: str, output: bytes, expected: byte
 
 
 @pytest.mark.parametrize("kind", TYPES)
-@settings(deadline=None)
 @given(data=st.binary())
 def test_a_reason_can_always_be_written_as_utf8(kind: str, data: bytes) -> None:
     for reason in (check(Checker(type=kind), data, b"7"), check(Checker(type=kind), b"7", data)):
@@ -291,7 +293,6 @@ def test_a_reason_can_always_be_written_as_utf8(kind: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("kind", TEXT_TYPES)
-@settings(deadline=None)
 @given(data=st.binary())
 def test_text_is_right_if_it_is_the_same(kind: str, data: bytes) -> None:
     assert check(Checker(type=kind), data, data) is None
@@ -302,14 +303,12 @@ WORDS = st.lists(st.text("ab1.-", min_size=1, max_size=4).map(str.encode), max_s
 SPACE = st.text(" \t\r\n\v\f", min_size=1, max_size=3).map(str.encode)
 
 
-@settings(deadline=None)
 @given(words=WORDS, space=st.lists(SPACE, min_size=9, max_size=9), tolerance=st.sampled_from([None, 1e-6]))
 def test_tokens_do_not_see_white_space(words: list[bytes], space: list[bytes], tolerance: float | None) -> None:
     spread = b"".join(gap + word for gap, word in zip(space, words, strict=False)) + space[-1]
     assert check(Checker(float_tolerance=tolerance), spread, b" ".join(words)) is None
 
 
-@settings(deadline=None)
 @given(left=WORDS, right=WORDS)
 def test_tokens_see_every_other_difference(left: list[bytes], right: list[bytes]) -> None:
     assert (check(Checker(), b" ".join(left), b"\n".join(right)) is None) == (left == right)
@@ -320,14 +319,12 @@ DECIMALS = st.from_regex(
 )
 
 
-@settings(deadline=None)
 @given(got=DECIMALS, expected=DECIMALS)
 def test_numbers_are_compared_by_their_exact_values(got: str, expected: str) -> None:
     same = check(Checker(type="numbers"), got.encode(), expected.encode()) is None
     assert same == (Fraction(got) == Fraction(expected))
 
 
-@settings(deadline=None)
 @given(got=DECIMALS, expected=DECIMALS, tolerance=st.sampled_from(["0.0", "0.001", "0.5", "2.0"]))
 def test_tolerances_mean_what_they_say(got: str, expected: str, tolerance: str) -> None:
     distance, bound = abs(Fraction(got) - Fraction(expected)), Fraction(tolerance)
@@ -336,7 +333,6 @@ def test_tolerances_mean_what_they_say(got: str, expected: str, tolerance: str) 
     assert (check(Checker(float_tolerance=float(tolerance)), got.encode(), expected.encode()) is None) == near
 
 
-@settings(deadline=None)
 @given(lines=st.lists(st.sampled_from([b"a", b"b", b"c c"]), max_size=6), data=st.data())
 def test_unordered_lines_are_a_multiset(lines: list[bytes], data: st.DataObject) -> None:
     other = data.draw(st.permutations(lines))
@@ -364,7 +360,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("kind", TYPES)
 def test_hostile_output_is_merely_wrong(kind: str, name: str) -> None:
-    """Anything quadratic would take hours here."""
+    """Quadratic time would take hours here."""
     begin, part, end = HOSTILE[name]
     output = begin + part * (8 * MEGABYTE // len(part)) + end
     assert not right(Checker(type=kind, float_tolerance=1e-6), output, b"5.5\n")
@@ -400,7 +396,7 @@ def test_leading_zeros_of_long_integers_do_not_count() -> None:
 
 @pytest.mark.parametrize(("kind", "part"), [("tokens", b"12 "), ("tokens", b"12\r\n"), ("numbers", b"1.5\n")])
 def test_large_outputs_are_compared_to_the_end(kind: str, part: bytes) -> None:
-    """Large outputs are split in pieces: no token may be lost, or cut in two, where they join."""
+    """Large outputs are split into pieces; no token may be lost or cut where they join."""
     many = part * (MEGABYTE + 1)
     assert right(Checker(type=kind), many + b"34", b" " + many.replace(b"\r\n", b"\n") + b"34\n")
     assert not right(Checker(type=kind), many + b"34", many + b"35\n")
@@ -417,3 +413,64 @@ def test_a_token_longer_than_a_piece_is_one_token() -> None:
 def test_the_line_of_a_late_token_is_right() -> None:
     many = b"12\n" * MEGABYTE
     assert check(Checker(), many + b"x", many + b"y") == f"line {MEGABYTE + 1}: got 'x', expected 'y'"
+
+
+ODD_NUMBERS = [
+    "0", "-0", "0.0", "-0.0", "1", "1.0", "5e-324", "1e-400", "1e308", "1e400", "2e400", "-1e400", "1" + "0" * 400,
+    "1" + "0" * 5000, "9" * 5000, "1e999999999", "0.1", "0.10", "1000000", "1e6",
+    "123456789012345678", "123456789012345679",
+]  # fmt: skip
+NO_NUMBERS = ["inf", "-inf", "nan", "NaN", "Infinity", "0x10", "1_0", "\u0661", "one", "None"]
+ALL_TYPES = ["exact", "stripped", "lines", "tokens", "numbers", "json", "unordered_lines", *OWN_TOLERANCE]
+
+
+@pytest.mark.parametrize("kind", ALL_TYPES)
+@pytest.mark.parametrize("tolerance", [None, 1e-6])
+def test_no_word_is_a_finite_number_and_no_number_a_word(kind: Any, tolerance: float | None) -> None:
+    checker = Checker(type=kind, float_tolerance=None if kind in OWN_TOLERANCE else tolerance)
+    for number in ODD_NUMBERS:
+        for word in NO_NUMBERS:
+            assert check(checker, word.encode(), number.encode()) is not None
+            assert check(checker, number.encode(), word.encode()) is not None
+
+
+@pytest.mark.parametrize("kind", ALL_TYPES)
+@pytest.mark.parametrize("tolerance", [None, 1e-6])
+def test_a_finite_number_is_right_where_it_is_expected(kind: Any, tolerance: float | None) -> None:
+    checker = Checker(type=kind, float_tolerance=None if kind in OWN_TOLERANCE else tolerance)
+    for number in ODD_NUMBERS:
+        assert check(checker, number.encode(), number.encode()) is None
+
+
+@pytest.mark.parametrize("kind", ["numbers", "json", "lcb"])
+def test_numbers_beyond_a_float_are_told_apart(kind: Any) -> None:
+    for got, wanted in [("1e-400", "0"), ("0", "1e-400"), ("2e400", "1e400"), ("1" + "0" * 400, "2e400")]:
+        assert check(Checker(type=kind), got.encode(), wanted.encode()) is not None
+    assert check(Checker(type=kind), b"1" + b"0" * 400, b"1e400") is None
+
+
+DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, places=None).map(str) | st.integers().map(str)
+
+
+@given(
+    pairs=st.lists(st.tuples(DECIMALS, DECIMALS) | DECIMALS.map(lambda text: (text, text)), max_size=5),
+    tolerance=st.sampled_from([None, 0.0, 1e-9, 1e-3, 10.0]),
+)
+def test_many_numbers_are_compared_as_one_by_one(pairs: list[tuple[str, str]], tolerance: float | None) -> None:
+    bounds = tolerance_of(Checker(float_tolerance=tolerance))
+    gots, wanteds = [got.encode() for got, _ in pairs], [wanted.encode() for _, wanted in pairs]
+    each = [same_number(got, wanted, bounds) for got, wanted in zip(gots, wanteds, strict=True)]
+    assert same_numbers(gots, wanteds, bounds) == all(each)
+
+
+@pytest.mark.parametrize("words", [1023, 1024, 1025, 5000])
+def test_tokens_are_counted_across_the_pieces_in_which_they_are_compared(words: int) -> None:
+    near = Checker(float_tolerance=1e-6)
+    expected = b"0.5\n" * words
+    assert check(near, b"0.50\n" * words, expected) is None
+    assert check(near, b"0.50\n" * (words - 1) + b"0.6", expected) == f"line {words}: got '0.6', expected '0.5'"
+    assert check(near, b"0.50\n" * (words - 1), expected) == "the output ends where '0.5' is expected"
+    assert (
+        check(near, b"0.50\n" * (words + 1), expected)
+        == f"line {words + 1}: got '0.50', expected the end of the output"
+    )

@@ -1,14 +1,16 @@
-"""Which part of an answer is the program: fences, reasoning, answer tags, and hostile answers."""
+"""Extraction of the answer from a completion: fences, reasoning, answer tags, and hostile completions."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
-from sandbox_service.judging.extraction import extract
+from sandbox_service.judging.extraction import LONGEST_BOX, extract
+from sandbox_service.judging.fences import MOST_FENCES
 from sandbox_service.schema import ExtractionRule
 
 MEGABYTE = 1 << 20
@@ -137,13 +139,11 @@ def test_answer_tags(completion: str, code: str | None) -> None:
     assert extract(completion, "answer_tag", "python") == code
 
 
-@settings(deadline=None)
 @given(completion=st.text())
 def test_the_whole_is_the_whole(completion: str) -> None:
     assert extract(completion, "whole", "python") == completion
 
 
-@settings(deadline=None)
 @given(
     completion=st.lists(
         st.sampled_from(["```", "````", "~~~", "python", "\n", "\r\n", " ", "x", "<think>", "</think>"])
@@ -159,7 +159,6 @@ def test_code_is_always_part_of_the_answer(completion: list[str]) -> None:
             assert code.strip()
 
 
-@settings(deadline=None)
 @given(code=st.text(alphabet="x `~\n'", min_size=1).filter(str.strip), mark=st.sampled_from("`~"))
 def test_any_code_survives_in_a_fence_that_is_long_enough(code: str, mark: str) -> None:
     longest = max((len(run) for run in re.findall(f"{re.escape(mark)}+", code)), default=0)
@@ -187,7 +186,7 @@ HOSTILE = [
 @pytest.mark.parametrize("rule", [*BLOCK_RULES, "answer_tag"])
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_hostile_answers_hold_no_program(rule: ExtractionRule, number: int) -> None:
-    """Anything quadratic would take hours here."""
+    """Quadratic time would take hours here."""
     assert extract(HOSTILE[number], rule, "python") is None
 
 
@@ -234,3 +233,115 @@ def test_a_thought_may_have_to_be_finished() -> None:
 def test_hostile_boxes_take_no_time() -> None:
     for text in ("\\boxed{" * 100_000, "\\boxed{" + "{" * MEGABYTE, "\\" * MEGABYTE, "\\boxed{" + "{}" * 500_000):
         assert extract(text, "boxed", "text") is None
+
+
+IN_CONTAINERS: list[tuple[str, str | None]] = [
+    ("- Solution:\n\n    ```python\n    x\n      y\n    ```", "x\n  y"),
+    ("- Solution:\n  ```python\n  x\n    y\n  ```", "x\n  y"),
+    ("1. Solution:\n   ```python\n   x\n   ```", "x"),
+    ("10. Solution:\n    ```python\n    x\n    ```", "x"),
+    ("- a\n  - b\n    - c\n      ```python\n      x\n        y\n      ```\n", "x\n  y"),
+    ("- ```python\n  x\n  ```", "x"),
+    ("1. ```python\n   x\n    y\n   ```", "x\n y"),
+    ("* + 1) ```py\n       x\n       ```", "x"),
+    ("> ```python\n> x\n>   y\n> ```", "x\n  y"),
+    (">```python\n>x\n>```", "x"),
+    ("> > ```python\n> > x\n> > ```", "x"),
+    ("> - ```python\n>   x\n>   ```", "x"),
+    ("- > ```python\n  > x\n  > ```", "x"),
+    ("> - a\n>\n>     ```python\n>     x\n>     ```", "x"),
+    ("> ```python\n> x\n```", None),
+    ("> ```python\n> x\n\n> y\n> ```", None),
+    ("- a\n\nparagraph\n\n    ```python\n    x\n    ```", None),
+    ("- a\n\n      ```python\n      x\n      ```", None),
+    ("- ```python\n  x\ny\n  ```", None),
+    ("- ```python\n\n  x\n\n  ```", "\nx\n"),
+    ("-\t```python\n\tx\n\t\ty\n\t```", "x\n    y"),
+    ("-     ```python\n      x\n      ```", None),
+    ("-```python\nx\n```", None),
+    ("1. a\n2. b\n\n   text\n\n    ```python\n    x\n    ```", "x"),
+    ("- a\n    ```python\n    x\n    ```\n- b\n    ```python\n    y\n    ```", "y"),
+]
+INFO_STRINGS: list[tuple[str, str | None]] = [
+    ("```{.python}\nx\n```", "x"),
+    ('```{.python .numberLines startFrom="1"}\nx\n```', "x"),
+    ("```{#a .python}\nx\n```", "x"),
+    ("```py,linenos\nx\n```", "x"),
+    ("```Python 3\nx\n```", "x"),
+    ('```python title="x"\nx\n```', "x"),
+    ("```python3.11\nx\n```", "x"),
+    ("```python{1,3-4}\nx\n```", "x"),
+    ("```python:main.py\nx\n```", "x"),
+    ("``` {python}\nx\n```", "x"),
+    ("```{python, echo=FALSE}\nx\n```", "x"),
+    ("```python2.7\nx\n```", None),
+    ("```py3.12\nx\n```", "x"),
+    ("```PYTHON3\nx\n```", "x"),
+    ("```{linenos=true}\nx\n```", "x"),
+    ("```.python\nx\n```", "x"),
+    ("```python(main)\nx\n```", "x"),
+    ("```pythonx,py\nx\n```", None),
+]
+MARKERS_IN_PROGRAMS: list[tuple[str, str | None]] = [
+    ("<think>hm</think>\n```python\ns = '</think>'\n```", "s = '</think>'"),
+    ("<think>hm</think>\n```python\ns = '<think>'\n```", "s = '<think>'"),
+    ("```python\ns = '</think>'\n```", "s = '</think>'"),
+    ("```python\ns = '<think>'\n```", "s = '<think>'"),
+    ("```python\ns = '<think>' + '</think>'\n```", "s = '<think>' + '</think>'"),
+    ("```python\ns = '</think>' + '<think>'\n```", "s = '</think>' + '<think>'"),
+    ("<think>\n```python\ndraft\n</think>\n```python\nfinal\n```", "final"),
+    ("```python\ndraft\n</think>\n```python\nfinal\n```", "final"),
+    ("```python\ndraft\n</think>\n```\nfinal\n```", "final"),
+    ("<think>\n```python\ndraft = '</think>'\n```\nok\n</think>\n```python\nfinal\n```", "final"),
+    (
+        "<think>\n```python\ndraft = '</think>'\n```\nok\n</think>\n```python\nfinal = '</think>'\n```",
+        "final = '</think>'",
+    ),
+    ("ok</think>\n```python\nfinal = '</think>'\nz\n```\nOutput:\n```text\n1\n```", "final = '</think>'\nz"),
+    (
+        "ok</think>\n```python\nfinal = '''\n</think>\n'''\nz\n```\nOutput:\n```\n1\n```\nDone",
+        "final = '''\n</think>\n'''\nz",
+    ),
+    ("<think>a</think>Use it:\n1. First\n   ```python\n   # </think>\n   x\n   ```", "# </think>\nx"),
+    ("<think>a</think>\n<answer>\n```python\nx='</think>'\n```\n</answer>", "x='</think>'"),
+    ("<think>unclosed ```python\ns='</think>'\n```", None),
+]
+
+
+@pytest.mark.parametrize("crlf", [False, True])
+@pytest.mark.parametrize(("completion", "code"), [*IN_CONTAINERS, *INFO_STRINGS, *MARKERS_IN_PROGRAMS])
+def test_fences_in_lists_and_quotes_info_strings_and_markers(completion: str, code: str | None, crlf: bool) -> None:
+    assert extract(completion.replace("\n", "\r\n") if crlf else completion, "last_block", "python") == code
+
+
+def test_a_box_after_a_program_with_a_marker_in_it() -> None:
+    completion = "<think>a</think>\n```python\nprint('</think>')\n```\nSo \\boxed{5}."
+    assert extract(completion, "boxed", "text") == "5"
+    assert extract(completion, "boxed_after_thinking", "text") == "5"
+    assert extract("```python\nprint('</think>')\n```\n\\boxed{5}", "boxed_after_thinking", "text") is None
+
+
+def test_what_is_too_much_holds_no_program() -> None:
+    assert extract("```python\nx\n```\n" * (MOST_FENCES // 2 + 1), "last_block", "python") is None
+    assert extract("```python\nx\n```\n" * (MOST_FENCES // 2), "last_block", "python") == "x"
+    assert extract("\\boxed{" + "x" * LONGEST_BOX + "}", "boxed", "text") is None
+
+
+CONTAINERS = st.lists(st.sampled_from(["> ", "- ", "* ", "1. ", "10) "]), max_size=4)
+CODE_LINES = st.lists(st.sampled_from(["x", "  y", "", "- z", "> q", "1. w", "    deep"]), min_size=1, max_size=5)
+
+
+def contained(lines: list[str], containers: list[str]) -> str:
+    """Return these lines inside block quotes and list items, the outermost first."""
+    for mark in reversed(containers):
+        rest = mark if mark == "> " else " " * len(mark)
+        lines = [(rest if index else mark) + line for index, line in enumerate(lines)]
+    return "\n".join(lines)
+
+
+@given(containers=CONTAINERS, code=CODE_LINES.filter(lambda lines: any(line.strip() for line in lines)))
+def test_containers_are_those_of_commonmark(containers: list[str], code: list[str]) -> None:
+    text = contained(["```python", *code, "```"], containers)
+    [fence] = [token for token in MarkdownIt("commonmark").parse(text) if token.type == "fence"]
+    assert fence.content == "\n".join(code) + "\n"
+    assert extract(f"So:\n\n{text}\n\nDone.", "last_block", "python") == "\n".join(code)

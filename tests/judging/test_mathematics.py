@@ -1,4 +1,4 @@
-"""Answers that are judged without a jail: the same text, and plain numbers."""
+"""Mathematical answers that are decided without a sandbox: equal text and plain numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is paid, and that nothing is paid or withheld for a fault of ours."""
+"""Rewards of verdicts; a fault of the service has none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts to verdicts: which limit names a run, which time-outs are suspect, and the verdict of the whole."""
+"""Verdicts from facts: which limit names a run, which timeouts are suspect, and a submission's verdict."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.errors import JailDied
-from sandbox_service.jails.base import OUT_OF_MEMORY, Outcome
+from sandbox_service.errors import JailDiedError
 from sandbox_service.judging.verdict import is_suspect, judge, overall
+from sandbox_service.sandbox.base import OUT_OF_MEMORY, Outcome
 from sandbox_service.schema import Limits, TestResult, Verdict
 
 LIMITS = Limits(cpu_seconds=4, memory_bytes=100 << 20, output_bytes=1000)
@@ -17,7 +17,7 @@ AC, WA, TLE, MLE, OLE, RTE, CE, IE = Verdict
 
 
 def outcome(**facts: Any) -> Outcome:
-    """A run that ended well, but for the facts given."""
+    """Return a successful run's outcome, changed by the given facts."""
     usual = {
         "exit_code": 0 if facts.get("signal") is None else None,
         "signal": None,
@@ -73,8 +73,8 @@ def test_each_limit_gives_its_verdict(facts: dict[str, Any], verdict: Verdict) -
 
 CAUSES: list[tuple[Verdict, dict[str, Any]]] = [
     (MLE, {"peak_memory_bytes": 101 << 20}),
-    (TLE, {"cpu_seconds": 5.0}),
     (OLE, {"stdout_bytes": 2000}),
+    (TLE, {"cpu_seconds": 5.0}),
     (MLE, {"peak_memory_bytes": 100 << 20, "signal": signal.SIGKILL}),
     (TLE, {"timed_out": True, "signal": signal.SIGKILL}),
     (RTE, {"exit_code": 1, "signal": None}),
@@ -83,7 +83,7 @@ CAUSES: list[tuple[Verdict, dict[str, Any]]] = [
 
 @pytest.mark.parametrize("first", range(len(CAUSES)))
 def test_the_first_cause_names_the_run(first: int) -> None:
-    """Resident memory, CPU, output, memory, wall clock, end: each goes before all that follow it."""
+    """Each cause has precedence over all later ones: resident memory, output, CPU, memory, wall clock, exit."""
     verdict, facts = CAUSES[first]
     for _, others in CAUSES[first + 1 :]:
         assert judge(outcome(**(others | facts)), LIMITS)[0] == verdict
@@ -116,7 +116,7 @@ def test_the_message_says_what_happened(facts: dict[str, Any], message: str | No
 
 
 def test_an_outcome_that_says_nothing_is_our_fault() -> None:
-    with pytest.raises(JailDied):
+    with pytest.raises(JailDiedError):
         judge(outcome(exit_code=None), LIMITS)
 
 

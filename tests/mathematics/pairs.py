@@ -1,4 +1,4 @@
-"""The pairs of `pairs.toml`, and what is too long to be written there."""
+"""Loads the pairs of `pairs.toml`, and adds those that are too long for the file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LONG = [
 
 
 class Pair(NamedTuple):
-    """An expected answer, a candidate's, and what is to become of it."""
+    """An expected answer, a candidate's answer, and the expected decision."""
 
     category: str
     expected: str
@@ -39,12 +39,12 @@ class Pair(NamedTuple):
 
     @property
     def is_exact_match(self) -> bool:
-        """Whether the two texts are the same."""
+        """Return True if the two texts are equal."""
         return self.expected == self.answer
 
 
 def pairs() -> Iterator[Pair]:
-    """All of them."""
+    """Return all pairs."""
     for category, groups in tomllib.loads(PAIRS.read_text()).items():
         for group, written in groups.items():
             yield from (Pair(category, expected, answer, VERDICTS[group]) for expected, answer in written)

@@ -1,4 +1,4 @@
-"""Mathematical answers through the real service: more than three hundred pairs, none misjudged, none that hangs it."""
+"""Mathematical answers through the real service: over three hundred pairs, all judged correctly and in time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAIRS = list(pairs())
 
 @pytest.fixture(scope="module")
 def grades(service: Service) -> dict[str, dict[str, Any]]:
-    """All pairs graded, in one batch. A text is its own answer."""
+    """Grade all pairs in one batch; each text is used as a completion."""
     submissions = [
         {"id": f"pair-{index}", "code": pair.answer, "tests": [{"type": "stdin", "output": pair.expected}]}
         for index, pair in enumerate(PAIRS)
@@ -50,7 +50,7 @@ def test_no_pair_takes_long(grades: dict[str, dict[str, Any]]) -> None:
 
 def test_what_takes_too_long_is_told_so(grades: dict[str, dict[str, Any]]) -> None:
     reasons = {pair.answer: grades[f"pair-{index}"]["message"] or "" for index, pair in enumerate(PAIRS)}
-    assert any("too long to read" in reason for answer, reason in reasons.items() if answer.startswith("\\det"))
+    assert any("reading took too long" in reason for answer, reason in reasons.items() if answer.startswith("\\det"))
 
 
 def test_the_document_counts_what_exact_match_would_refuse() -> None:
@@ -59,7 +59,7 @@ def test_the_document_counts_what_exact_match_would_refuse() -> None:
 
 
 def _counts(found: list[Pair]) -> dict[str, tuple[int, int, int]]:
-    """By category: equal pairs, those of them that exact match would refuse, unequal pairs."""
+    """Return by category the equal pairs, those of them that exact match would refuse, and the unequal pairs."""
     equal, refused, unequal = Counter[str](), Counter[str](), Counter[str]()
     for pair in found:
         if pair.verdict == "AC":
@@ -72,7 +72,7 @@ def _counts(found: list[Pair]) -> dict[str, tuple[int, int, int]]:
 
 
 def graded(service: Service, answer: str, *outputs: str, **more: Any) -> dict[str, Any]:
-    """The grade of a completion."""
+    """Return the grade of a completion."""
     tests = [{"type": "stdin", "output": list(outputs)}]
     return service.grade(**({"completion": answer, "extraction": "boxed", "tests": tests} | MATHEMATICS | more))
 

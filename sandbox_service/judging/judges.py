@@ -1,0 +1,214 @@
+"""The protocols of judge programs: how each is called, and what its end means.
+
+A judge's exit status, its feedback files and its output become a `Judgement`. Whatever a protocol does not define (a
+signal, a limit exceeded, an exit status that it does not know) is the judge's own failure and says nothing about the
+program. docs/judges.md describes the protocols for those who write judges.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sandbox_service.judging.verdict import judge as judge_end
+from sandbox_service.sandbox.base import Outcome
+from sandbox_service.schema import JudgeProgram, Limits, Verdict
+
+INPUT, ANSWER, OUTPUT, TOUT, FEEDBACK = "input.txt", "answer.txt", "output.txt", "tout.txt", "feedback/"
+FOLDER = "/tmp"  # noqa: S108  of the judge's box
+MESSAGE_CHARACTERS = 2000
+ACCEPTED, REJECTED = 42, 43
+TESTLIB = {0: True, 1: False, 2: False, 4: False, 8: False}
+POINTS = 7
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+_TESTLIB_POINTS = re.compile(r"\s*(?:partially correct \()?\s*(?:points?)?\s*[\s(:]*" + f"({_NUMBER.pattern})")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The decision of a judge.
+
+    Attributes:
+        verdict: AC, WA, or IE if the judge failed.
+        share: the part of the test that it awarded; None if the verdict says it all.
+        message: for people.
+    """
+
+    verdict: Verdict
+    share: float | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """The traces of a judge: its end, and the beginnings of the files of its feedback folder by name."""
+
+    outcome: Outcome
+    feedback: dict[str, bytes]
+
+    def text(self, name: str) -> str:
+        """Return the feedback file of this name as text; empty if there is none."""
+        return self.feedback.get(name, b"").decode("utf-8", "replace").strip()[:MESSAGE_CHARACTERS]
+
+    @property
+    def said(self) -> str:
+        """The text on its stderr, or else on its stdout."""
+        return (self.outcome.stderr or self.outcome.stdout).decode("utf-8", "replace").strip()[:MESSAGE_CHARACTERS]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A way to call a judge, and to read its end.
+
+    Attributes:
+        arguments: the names of files, in order, for a checker.
+        interacts: the same for an interactor; None if the protocol has none.
+        output_on_stdin: a checker reads the program's output on its stdin.
+        functions: a function of the program is called, after the program was run as a module.
+        read: makes a judgement of a report.
+    """
+
+    arguments: tuple[str, ...]
+    read: Callable[[JudgeProgram, Report], Judgement]
+    interacts: tuple[str, ...] | None = None
+    output_on_stdin: bool = False
+    functions: bool = False
+
+
+FEEDBACK_FILES = ("judgemessage.txt", "teammessage.txt", "score.txt", "report.json", TOUT)
+
+
+def judgement(program: JudgeProgram, limits: Limits, report: Report) -> Judgement:
+    """Return what the judge decided.
+
+    Args:
+        program: the judge.
+        limits: those that it ran under.
+        report: what it left behind.
+    """
+    outcome = report.outcome
+    ended, reason = judge_end(outcome, limits)
+    if ended not in (Verdict.AC, Verdict.RTE) or outcome.exit_code is None:
+        return Judgement(Verdict.IE, message=f"{reason}{_said(report)}")
+    return PROTOCOLS[program.protocol].read(program, report)
+
+
+def _failed(report: Report) -> Judgement:
+    return Judgement(Verdict.IE, message=f"it ended with exit code {report.outcome.exit_code}{_said(report)}")
+
+
+def _said(report: Report) -> str:
+    last = report.said.splitlines()[-1:]
+    return f": {last[0][:200]}" if last else ""
+
+
+def _plain(is_right: bool, message: str) -> Judgement:
+    return Judgement(Verdict.AC if is_right else Verdict.WA, message=message or None)
+
+
+def _awarded(program: JudgeProgram, score: float, message: str) -> Judgement:
+    """Return the judgement of a checker that gives points: accepted if these are all of them."""
+    share = min(1.0, max(0.0, score / program.full_score))
+    return Judgement(Verdict.AC if share >= 1.0 else Verdict.WA, share, message or f"{score:g} points")
+
+
+def _testlib(program: JudgeProgram, report: Report) -> Judgement:
+    code = report.outcome.exit_code
+    if code == POINTS:
+        found = _TESTLIB_POINTS.match(report.said)
+        score = float(found[1]) if found else math.nan
+        return _awarded(program, score, report.said) if math.isfinite(score) else _failed(report)
+    if code not in TESTLIB:  # 3 is the judge's own `_fail`
+        return _failed(report)
+    return _plain(TESTLIB[code], report.said)
+
+
+def _kattis(program: JudgeProgram, report: Report) -> Judgement:
+    code = report.outcome.exit_code
+    message = report.text("judgemessage.txt") or report.text("teammessage.txt")
+    if code not in (ACCEPTED, REJECTED):
+        return _failed(report)
+    if "score.txt" not in report.feedback:
+        return _plain(code == ACCEPTED, message)
+    found = _NUMBER.fullmatch(report.text("score.txt"))
+    score = float(found[0]) if found else math.nan
+    if not math.isfinite(score):
+        return Judgement(Verdict.IE, message="score.txt does not hold a number")
+    share = min(1.0, max(0.0, score / program.full_score))
+    if code == REJECTED:
+        return Judgement(Verdict.WA, 0.0, message or None)
+    return Judgement(Verdict.AC, share, message or f"{score:g} points")
+
+
+def _codeforces(program: JudgeProgram, report: Report) -> Judgement:
+    """Read the verdict of open-r1's checkers: a number from 0 to 1, the last word on stdout."""
+    words = report.outcome.stdout[:MESSAGE_CHARACTERS].decode("utf-8", "replace").split()
+    found = _NUMBER.fullmatch(words[-1]) if words else None
+    if report.outcome.exit_code != 0 or found is None:
+        return _failed(report)
+    score = float(found[0])
+    if score in (0.0, 1.0):
+        return _plain(score == 1.0, "")
+    return _awarded(program, score, "") if math.isfinite(score) else _failed(report)
+
+
+def _scalebox(_: JudgeProgram, report: Report) -> Judgement:
+    code = report.outcome.exit_code
+    return _plain(code == 0, report.said) if code in (0, 1) else _failed(report)
+
+
+def _function(program: JudgeProgram, report: Report) -> Judgement:
+    if report.outcome.exit_code != 0:
+        return _failed(report)
+    try:
+        found = json.loads(report.feedback.get("report.json", b""))
+        verdict, message = found["verdict"], str(found["message"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return Judgement(Verdict.IE, message="the function did not return")
+    match verdict:
+        case bool():
+            return _plain(verdict, message)
+        case int() | float() if 0 <= verdict <= program.full_score:
+            return _awarded(program, float(verdict), message)
+        case "AC" | "WA":
+            return _plain(verdict == "AC", message)
+        case _:
+            return Judgement(Verdict.IE, message=f"the function returned {verdict!r}, which is no verdict"[:200])
+
+
+_KATTIS = Protocol((INPUT, ANSWER, FEEDBACK), _kattis, (INPUT, ANSWER, FEEDBACK), output_on_stdin=True)
+PROTOCOLS = {
+    "testlib": Protocol((INPUT, OUTPUT, ANSWER), _testlib, (INPUT, FEEDBACK + TOUT, ANSWER)),
+    "kattis": _KATTIS,
+    "domjudge": _KATTIS,
+    "codeforces-python": Protocol((INPUT, ANSWER, OUTPUT), _codeforces),
+    "scalebox": Protocol((), _scalebox),
+    "function": Protocol((INPUT, OUTPUT, ANSWER), _function, (INPUT, ANSWER), functions=True),
+}
+NAMES = {
+    "codeforces-python": {ANSWER: "correct_output.txt", OUTPUT: "solution_output.txt"},
+    # ScaleBox's own example reads the reference's output from stdout.txt, and the participant's from answer.txt
+    "scalebox": {INPUT: "stdin.txt", ANSWER: "stdout.txt", OUTPUT: "answer.txt"},
+}
+"""The names that files have under a protocol, where they differ."""
+
+
+def named(program: JudgeProgram, name: str) -> str:
+    """Return the name that the input, the answer or the output has for this judge."""
+    return NAMES.get(program.protocol, {}).get(name, name)
+
+
+def arguments(program: JudgeProgram, *, interacts: bool) -> list[str]:
+    """Return the arguments of a judge's command line.
+
+    Args:
+        program: the judge.
+        interacts: it is called as an interactor.
+    """
+    protocol = PROTOCOLS[program.protocol]
+    files = (protocol.interacts or ()) if interacts else protocol.arguments
+    paths = [f"{FOLDER}/{named(program, name)}" for name in files]
+    return [*paths, *program.arguments]

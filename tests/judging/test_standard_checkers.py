@@ -1,0 +1,49 @@
+"""Checker programs that a built-in checker replaces, and the built-in checkers for words in any order and yes or no."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox_service.judging import standard_checkers
+from sandbox_service.judging.checkers import check
+from sandbox_service.schema import Checker, JudgeProgram
+
+SOURCE = """#include "testlib.h"
+int main(int argc, char *argv[]) { // compares
+    setName("compare two words");
+    quitf(ans.readToken() == ouf.readToken() ? _ok : _wa, "the %s words", "two");
+}
+"""
+
+
+def program(source: str, **fields: object) -> JudgeProgram:
+    return JudgeProgram.model_validate({"type": "program", "language": "cpp", "source": source, **fields})
+
+
+def test_comments_layout_and_messages_do_not_matter_and_code_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens = Checker(type="tokens")
+    monkeypatch.setitem(standard_checkers.KNOWN, standard_checkers.hash_of(SOURCE), ("two", tokens))
+    other = SOURCE.replace("// compares", "/* looks\n at both */").replace("the %s", "all %s").replace("    ", "\t")
+    assert standard_checkers.known(program(other)) == ("two", tokens)
+    assert standard_checkers.known(program(SOURCE.replace("==", "!="))) is None
+    assert standard_checkers.known(program(SOURCE.replace('"two"', '"three"'))) is None  # not a message
+    assert standard_checkers.known(program(SOURCE, arguments=["-x"])) is None
+    assert standard_checkers.known(program(SOURCE, protocol="kattis")) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "output", "expected", "is_right"),
+    [
+        ("yes_no", b"yes\nNo", b"YES NO", True),
+        ("yes_no", b"yes", b"NO", False),
+        ("yes_no", b"yes yes", b"YES", False),
+        ("yes_no", b"", b"YES", False),
+        ("yes_no", b"maybe", b"maybe", False),  # the test itself is bad
+        ("unordered_tokens", b"3 1\n2 2", b"1 2 2 3", True),
+        ("unordered_tokens", b"3 1 2", b"1 2 2 3", False),
+        ("unordered_tokens", b"1 2 3 3", b"1 2 2 3", False),
+        ("unordered_tokens", b"", b"", True),
+    ],
+)
+def test_built_in_checkers(kind: str, output: bytes, expected: bytes, is_right: bool) -> None:
+    assert (check(Checker.model_validate({"type": kind}), output, expected) is None) == is_right
