@@ -1,4 +1,4 @@
-"""The service's side of its slot processes: start them, give them work one piece at a time, notice when one dies."""
+"""A slot process, as the service sees it: starts it, gives it one submission at a time, restarts it when it ends."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-from sandbox_service import frames
-from sandbox_service.suites import Shelf, Suite
+from sandbox_service.grading.suites import LruCache, Suite
+from sandbox_service.slots import protocol
 
 log = logging.getLogger(__name__)
 
@@ -24,28 +24,31 @@ LONGEST_RESTART_SECONDS = 5.0
 KILL_AFTER_SECONDS = 5.0
 
 
-class Owner(Protocol):
-    """What a slot tells whoever owns it. All are called in the event loop."""
+class SlotOwner(Protocol):
+    """Is called by its slots, in the event loop."""
 
     def slot_free(self) -> None:
-        """A slot can take work."""
+        """Handle that a slot can take a submission."""
 
     def slot_done(self, key: int, grade: bytes | None) -> None:
-        """A submission is graded, and this is the grade's JSON; None: it was cancelled."""
+        """Handle the grade, in JSON, of the submission with this key; None if it was cancelled."""
+
+    def slot_paused(self, key: int, progress: bytes) -> None:
+        """Handle that the submission with this key was paused; `progress` says how far it came."""
 
     def slot_lost(self, key: int) -> None:
-        """The slot died with this submission in hand."""
+        """Handle that the slot process ended while it had the submission with this key."""
 
     def slot_failed(self) -> None:
-        """A slot says that it cannot grade, or ended before it could say that it can."""
+        """Handle that a slot cannot grade, or ended before it was ready."""
 
 
-class _Wire(asyncio.Protocol):
-    """The service's end of a slot's socket: every message is handled as soon as it is here."""
+class _SlotConnection(asyncio.Protocol):
+    """The service's end of a slot's socket; handles each message when it arrives."""
 
-    def __init__(self, handle: Callable[[frames.Frame], None]) -> None:
+    def __init__(self, handle: Callable[[protocol.Frame], None]) -> None:
         self._handle = handle
-        self._unpacker = frames.Unpacker()
+        self._unpacker = protocol.Unpacker()
         self.has_ended = asyncio.Event()
 
     def data_received(self, data: bytes) -> None:
@@ -59,12 +62,12 @@ class _Wire(asyncio.Protocol):
 
 
 class SlotProcess:
-    """One slot process, started again whenever it ends."""
+    """One slot process, restarted whenever it ends."""
 
-    def __init__(self, index: int, owner: Owner, locks: tuple[int, int]) -> None:
+    def __init__(self, index: int, owner: SlotOwner, locks: tuple[int, int]) -> None:
         self.index = index
         self.ready = False
-        self.failed_since: float | None = None  # it has tried, and cannot grade
+        self.failed_since: float | None = None  # monotonic; None if it can grade or is starting
         self.reason = "starting"
         self.language = ""
         self.restarts = -1
@@ -74,40 +77,60 @@ class SlotProcess:
         self._false_starts = 0
         self._writer: asyncio.WriteTransport | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._shelf: Shelf[bool] = Shelf(frames.SUITES, frames.SUITES_BYTES)  # what the process has on its own
+        self._sent_suites: LruCache[bool] = LruCache(
+            protocol.SUITES, protocol.SUITES_BYTES
+        )  # as the process keeps them
         self._task = asyncio.create_task(self._supervise())
 
     @property
     def free(self) -> bool:
-        """Whether it can take a submission now."""
+        """Return whether it can take a submission now."""
         return self.ready and self._key is None and self._writer is not None
 
     @property
     def busy(self) -> bool:
-        """Whether it has a submission in hand."""
+        """Return whether it has a submission."""
         return self._key is not None
 
     @property
     def pid(self) -> int | None:
-        """Its process id, while there is a process."""
+        """Return its process id; None if there is no process."""
         return self._process.pid if self._process else None
 
-    def give(self, key: int, suite: Suite, body: bytes) -> None:
-        """Hand it a submission and, unless it has it, its suite. Only when it is free."""
+    def give(self, key: int, suite: Suite, body: bytes, progress: bytes = b"") -> None:
+        """Send it a submission, and its suite unless it has that. Only when it is `free`.
+
+        Args:
+            key: names the submission in calls of the owner.
+            suite: its tests.
+            body: its JSON.
+            progress: from the slot that paused it; empty if it was not begun.
+        """
         assert self._writer is not None
         self._key = key
-        if self._shelf.get(suite.id) is None:
-            self._shelf.put(suite.id, True, len(suite.body))
-            self._writer.write(frames.pack(frames.SUITE, 0, suite.id.encode() + suite.body))
-        self._writer.write(frames.pack(frames.SUBMIT, key, suite.id.encode() + body))
+        if self._sent_suites.get(suite.id) is None:
+            self._sent_suites.put(suite.id, True, len(suite.body))
+            self._send(protocol.SUITE, 0, suite.id.encode(), suite.body)
+        self._send(protocol.SUBMIT, key, suite.id.encode() + protocol.work_head(progress), body)
+
+    def _send(self, kind: int, key: int, head: bytes, body: bytes) -> None:
+        """Write a message. The body is written separately, because it may be large and is not copied."""
+        assert self._writer is not None
+        self._writer.write(protocol.HEADER.pack(len(head) + len(body), kind, key) + head)
+        self._writer.write(body)
+
+    def pause(self, key: int) -> None:
+        """Ask it to return the submission with this key after the test that is running, unless that is the last."""
+        if self._writer is not None and self._key == key:
+            self._writer.write(protocol.pack(protocol.PAUSE, key))
 
     def cancel(self, key: int) -> None:
-        """Nobody waits for this one any more: stop after the test that is running."""
+        """Ask it to stop the submission with this key after the test that is running."""
         if self._writer is not None and self._key == key:
-            self._writer.write(frames.pack(frames.CANCEL, key))
+            self._writer.write(protocol.pack(protocol.CANCEL, key))
 
     async def close(self) -> None:
-        """End the process and its jails."""
+        """Stop the process and its jails."""
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
@@ -118,10 +141,10 @@ class SlotProcess:
             self.restarts += 1
             began = time.monotonic()
             try:
-                await self._live()
+                await self._run()
             finally:
                 was_ready, self.ready, self._writer = self.ready, False, None
-                await self._bury()
+                await self._reap()
             key, self._key = self._key, None
             log.warning("slot_ended", extra={"slot": self.index})
             self._note_end(was_ready=was_ready)
@@ -130,14 +153,14 @@ class SlotProcess:
             pause = RESTART_SECONDS if time.monotonic() - began > LONGEST_RESTART_SECONDS else min(pause * 2, 5.0)
             await asyncio.sleep(pause)
 
-    async def _live(self) -> None:
-        """Start the process and listen to it until its end."""
+    async def _run(self) -> None:
+        """Start the process and handle its messages until it ends."""
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = self._start(theirs.fileno())
-        self._shelf.clear()
+        self._sent_suites.clear()
         self._writer, wire = await asyncio.get_running_loop().create_unix_connection(
-            lambda: _Wire(self._handle), sock=ours
+            lambda: _SlotConnection(self._handle), sock=ours
         )
         try:
             await wire.has_ended.wait()
@@ -148,25 +171,29 @@ class SlotProcess:
         gate, room = self._locks
         options = {"index": self.index, "connection": connection, "gate": gate, "room": room}
         return subprocess.Popen(
-            [sys.executable, "-m", "sandbox_service.slot", json.dumps(options)],
+            [sys.executable, "-m", "sandbox_service.slots.main", json.dumps(options)],
             pass_fds=(connection, gate, room),
             stdin=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONSAFEPATH": "1"},
+            # strings in answers are chosen by submissions: with a known seed, their hashes could be made to collide
+            env=os.environ | {"PYTHONSAFEPATH": "1", "PYTHONHASHSEED": "random"},
         )
 
-    def _handle(self, frame: frames.Frame) -> None:
-        if frame.kind == frames.STATUS:
+    def _handle(self, frame: protocol.Frame) -> None:
+        if frame.kind == protocol.STATUS:
             status = json.loads(frame.payload)
             self.ready, self.reason, self.language = status["ready"], status["reason"], status["language"]
             self._note_health()
         else:
             self._key = None
-            self._owner.slot_done(frame.key, frame.payload if frame.kind == frames.GRADE else None)
+            if frame.kind == protocol.PAUSED:
+                self._owner.slot_paused(frame.key, frame.payload)
+            else:
+                self._owner.slot_done(frame.key, frame.payload if frame.kind == protocol.GRADE else None)
         if self.free:
             self._owner.slot_free()
 
     def _note_health(self) -> None:
-        """Since when it has failed, if it has; whoever waits for it is told."""
+        """Update `failed_since`, and tell the owner of a failure."""
         if self.ready:
             self._false_starts, self.failed_since = 0, None
         else:
@@ -174,14 +201,14 @@ class SlotProcess:
             self._owner.slot_failed()
 
     def _note_end(self, *, was_ready: bool) -> None:
-        """A process that ends may have been killed; two in a row that never were ready cannot grade."""
+        """Note the end of the process. Two in a row that were never ready are a failure; one may have been killed."""
         self.reason = "restarting" if was_ready else "its process ended before it was ready; the log may say why"
         self._false_starts += not was_ready
         if self._false_starts > 1:
             self._note_health()
 
-    async def _bury(self) -> None:
-        """The connection is closed, on which it ends itself and its jails; be sure of it."""
+    async def _reap(self) -> None:
+        """Wait for the process, which ends when its connection is closed, and kill it if it does not."""
         process = self._process
         if process is None:
             return
@@ -193,8 +220,8 @@ class SlotProcess:
 
 
 def open_locks() -> tuple[int, int]:
-    """The two nameless files that slots lock to run alone (see jails/quiet.py)."""
+    """Return the two anonymous files that slots lock to run alone; see sandbox/exclusive.py."""
     return os.memfd_create("gate"), os.memfd_create("room")
 
 
-SlotFactory = Callable[[int, Owner], SlotProcess]
+SlotFactory = Callable[[int, SlotOwner], SlotProcess]

@@ -12,37 +12,37 @@ from typing import cast
 import orjson
 import pytest
 
-from sandbox_service import frames
-from sandbox_service.frames import Line
-from sandbox_service.jails.pool import JailPool
-from sandbox_service.slot import Slot
-from sandbox_service.slots import SlotProcess
-from sandbox_service.suites import Shelf
+from sandbox_service.grading.suites import LruCache
+from sandbox_service.sandbox.pool import JailPool
+from sandbox_service.slots import protocol
+from sandbox_service.slots.main import Slot
+from sandbox_service.slots.process import SlotProcess
+from sandbox_service.slots.protocol import BlockingConnection
 from tests.fakes import made, suite_of
 
 KEY = 5
 
 
 @pytest.fixture
-def ends() -> Iterator[tuple[socket.socket, Line]]:
+def ends() -> Iterator[tuple[socket.socket, BlockingConnection]]:
     """The service's socket and the slot's line."""
     ours, theirs = socket.socketpair()
     ours.settimeout(5)
     with ours, theirs:
-        yield ours, Line(theirs, look_seconds=0)
+        yield ours, BlockingConnection(theirs, look_seconds=0)
 
 
 def answer(service: socket.socket) -> tuple[int, int]:
     """Kind and key of the next frame that the slot sent."""
-    size, kind, key = frames.HEADER.unpack(service.recv(frames.HEADER.size))
+    size, kind, key = protocol.HEADER.unpack(service.recv(protocol.HEADER.size))
     assert size == 0
     return kind, key
 
 
-def bare_slot(line: Line) -> Slot:
+def bare_slot(line: BlockingConnection) -> Slot:
     """A slot that has no jail yet, and room for two suites."""
     slot = Slot.__new__(Slot)
-    slot._line, slot._suites, slot._grader = line, Shelf(2, 1000), None
+    slot._line, slot._suites, slot._grader = line, LruCache(2, 1000), None
     slot._jails = cast("JailPool", SimpleNamespace(distrust=lambda: None))
     return slot
 
@@ -58,22 +58,22 @@ def bare_process(service: socket.socket) -> SlotProcess:
     """The service's side of that slot, without a process."""
     process = SlotProcess.__new__(SlotProcess)
     process.ready, process._key = True, None
-    process._writer, process._shelf = cast("asyncio.WriteTransport", Wire(service)), Shelf(2, 1000)
+    process._writer, process._sent_suites = cast("asyncio.WriteTransport", Wire(service)), LruCache(2, 1000)
     return process
 
 
-def test_frames_arrive_whole_however_they_are_cut(ends: tuple[socket.socket, Line]) -> None:
+def test_frames_arrive_whole_however_they_are_cut(ends: tuple[socket.socket, BlockingConnection]) -> None:
     service, line = ends
     payload = bytes(range(256)) * 10
-    data = frames.pack(frames.SUBMIT, 1, payload) + frames.pack(frames.SUBMIT, 2)
+    data = protocol.pack(protocol.SUBMIT, 1, payload) + protocol.pack(protocol.SUBMIT, 2)
     for start in range(0, len(data), 700):
         service.sendall(data[start : start + 700])
-    assert line.next(1) == (frames.SUBMIT, 1, payload)
-    assert line.next(1) == (frames.SUBMIT, 2, b"")
+    assert line.next(1) == (protocol.SUBMIT, 1, payload)
+    assert line.next(1) == (protocol.SUBMIT, 2, b"")
     assert line.next(0) is None
 
 
-def test_the_end_of_the_service_is_noticed(ends: tuple[socket.socket, Line]) -> None:
+def test_the_end_of_the_service_is_noticed(ends: tuple[socket.socket, BlockingConnection]) -> None:
     service, line = ends
     service.close()
     with pytest.raises(EOFError):
@@ -82,36 +82,40 @@ def test_the_end_of_the_service_is_noticed(ends: tuple[socket.socket, Line]) -> 
         line.is_cancelled(KEY)
 
 
-def test_what_is_cancelled_while_it_is_graded_is_known_by_its_key(ends: tuple[socket.socket, Line]) -> None:
+def test_what_is_cancelled_while_it_is_graded_is_known_by_its_key(
+    ends: tuple[socket.socket, BlockingConnection],
+) -> None:
     service, line = ends
-    service.sendall(frames.pack(frames.SUBMIT, KEY))
+    service.sendall(protocol.pack(protocol.SUBMIT, KEY))
     assert line.next(1) is not None
     assert not line.is_cancelled(KEY)
-    service.sendall(frames.pack(frames.CANCEL, KEY))
+    service.sendall(protocol.pack(protocol.CANCEL, KEY))
     assert line.is_cancelled(KEY)
     assert not line.is_cancelled(KEY + 1)
 
 
-def test_what_was_cancelled_before_it_was_begun_can_be_sent_again(ends: tuple[socket.socket, Line]) -> None:
+def test_what_was_cancelled_before_it_was_begun_can_be_sent_again(
+    ends: tuple[socket.socket, BlockingConnection],
+) -> None:
     """Under the same key: somebody has come to wait for it after all."""
     service, line = ends
     slot = bare_slot(line)
-    service.sendall(frames.pack(frames.SUBMIT, KEY) + frames.pack(frames.CANCEL, KEY))
+    service.sendall(protocol.pack(protocol.SUBMIT, KEY) + protocol.pack(protocol.CANCEL, KEY))
     line.is_cancelled(KEY)  # reads both
     frame = line.next(1)
     assert frame is not None
     slot._answer(frame)
-    assert answer(service) == (frames.CANCELLED, KEY)
-    service.sendall(frames.pack(frames.SUBMIT, KEY))
+    assert answer(service) == (protocol.CANCELLED, KEY)
+    service.sendall(protocol.pack(protocol.SUBMIT, KEY))
     again = line.next(1)
     assert again is not None
-    assert again.kind == frames.SUBMIT
+    assert again.kind == protocol.SUBMIT
 
 
 # --- suites
 
 
-def serve(slot: Slot, line: Line, key: int) -> None:
+def serve(slot: Slot, line: BlockingConnection, key: int) -> None:
     """Take what has come, up to the end of this submission."""
     line.is_cancelled(key)  # reads what there is
     while (frame := line.next(0)) is not None:
@@ -120,27 +124,29 @@ def serve(slot: Slot, line: Line, key: int) -> None:
 
 def received(service: socket.socket) -> tuple[int, dict[str, object]]:
     """Kind and JSON of the next frame that the slot sent."""
-    size, kind, _ = frames.HEADER.unpack(service.recv(frames.HEADER.size))
+    size, kind, _ = protocol.HEADER.unpack(service.recv(protocol.HEADER.size))
     return kind, orjson.loads(service.recv(size)) if size else {}
 
 
-def test_a_suite_is_sent_once_and_its_tests_are_found_by_its_name(ends: tuple[socket.socket, Line]) -> None:
+def test_a_suite_is_sent_once_and_its_tests_are_found_by_its_name(
+    ends: tuple[socket.socket, BlockingConnection],
+) -> None:
     service, line = ends
     slot, process = bare_slot(line), bare_process(service)
     for key in (1, 2, 3):
         job = made(f"{key}", suite=suite_of(4))
         process.give(key, job.suite, job.body)
         assert line.is_cancelled(key) is False
-        assert [frame.kind for frame in line._frames] == [frames.SUITE, frames.SUBMIT][key > 1 :]
+        assert [frame.kind for frame in line._frames] == [protocol.SUITE, protocol.SUBMIT][key > 1 :]
         serve(slot, line, key)
         kind, grade = received(service)
-        assert (kind, grade["failure_kind"], grade["total"]) == (frames.GRADE, "jail_unsafe", 4)
+        assert (kind, grade["failure_kind"], grade["total"]) == (protocol.GRADE, "jail_unsafe", 4)
         process._key = None
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_the_slot_always_has_the_suite_that_the_service_believes_it_has(
-    ends: tuple[socket.socket, Line], seed: int
+    ends: tuple[socket.socket, BlockingConnection], seed: int
 ) -> None:
     """Though some submissions are cancelled before they are begun, and more suites are used than a slot keeps."""
     service, line = ends
@@ -154,7 +160,7 @@ def test_the_slot_always_has_the_suite_that_the_service_believes_it_has(
             process.cancel(key)
         serve(slot, line, key)
         kind, grade = received(service)
-        assert kind == (frames.CANCELLED if cancelled else frames.GRADE)
+        assert kind == (protocol.CANCELLED if cancelled else protocol.GRADE)
         assert cancelled or grade["total"] == len(job.suite.tests)
         process._key = None
-        assert list(slot._suites._things) == list(process._shelf._things)
+        assert list(slot._suites._things) == list(process._sent_suites._things)

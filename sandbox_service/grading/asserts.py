@@ -1,0 +1,99 @@
+"""Grades tests of type assert: a test program runs in a box of its own and calls the candidate in another.
+
+The verdict comes from the report of the tester's box, which the submission never enters.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from sandbox_service.grading.work import BadTestError, Work
+from sandbox_service.judging.verdict import judge
+from sandbox_service.sandbox.base import Outcome, PairResult
+from sandbox_service.schema import AssertTest, TestResult, Verdict
+
+# the fields of a test that the tester reads
+SENT = {"code", "prelude", "entry_point", "needs_call"}
+
+# the verdict for a tester's report, if both boxes ended as they should
+REPORTED = {
+    "passed": Verdict.AC,
+    "failed": Verdict.WA,
+    "raised": Verdict.RTE,
+    "load_failed": Verdict.RTE,
+    "not_plain": Verdict.RTE,
+}
+
+
+def grade(work: Work, index: int, test: AssertTest) -> TestResult:
+    """Run the test program against the submission.
+
+    Args:
+        work: the submission.
+        index: the test's place in it.
+        test: the test.
+
+    Returns:
+        The result of the test.
+
+    Raises:
+        BadTestError: the test program is at fault.
+        SandboxError: the sandbox failed.
+    """
+    wanted = json.dumps(test.model_dump(include=SENT)).encode()
+    program, prelude, limits = work.program, test.prelude or "", work.limits
+    pair = work.run(lambda jail: jail.run_pair(program, prelude, wanted, limits), deciding_outcome)
+    verdict, message = _judge(work, pair)
+    return work.result(index, verdict, message, _shown(pair))
+
+
+def deciding_outcome(pair: PairResult) -> Outcome:
+    """Return the box whose end explains the pair's: the candidate's, unless it was alive when the tester ended."""
+    if pair.tester.timed_out:
+        tester = pair.tester
+        return replace(
+            pair.candidate, timed_out=True, wall_seconds=tester.wall_seconds, starved_seconds=tester.starved_seconds
+        )
+    report = pair.report or {}
+    return pair.candidate if report.get("result") == "gone" else pair.tester
+
+
+def _judge(work: Work, pair: PairResult) -> tuple[Verdict, str | None]:
+    reported, message = _reported(pair)
+    refusal = work.refusal()
+    if refusal is not None:
+        return Verdict.CE, refusal
+    if reported == "bad_test":
+        raise BadTestError(message)
+    if work.flooded(pair.candidate) or pair.candidate.peak_memory_bytes > work.limits.memory_bytes:
+        return judge(pair.candidate, work.limits)
+    if reported in ("raised", "load_failed") and message.startswith("MemoryError"):
+        return Verdict.MLE, message
+    if reported in REPORTED and pair.tester.exit_code is not None:
+        return REPORTED[reported], message or None
+    if reported == "gone":
+        verdict, why = judge(pair.candidate, work.limits)
+        if verdict == Verdict.AC:
+            return Verdict.RTE, "the program ended while it was being tested"
+        return verdict, why
+    # the tester did not get to its end: it was slow or waited, on values that the candidate chose
+    verdict, why = judge(deciding_outcome(pair), work.limits)
+    return (verdict, why) if verdict != Verdict.AC else (Verdict.RTE, "the test program did not come to its end")
+
+
+def _reported(pair: PairResult) -> tuple[str | None, str]:
+    """Return the tester's result and its reason, as text that UTF-8 can carry."""
+    report = pair.report or {}
+    result, message = report.get("result"), str(report.get("message") or "")
+    return result if isinstance(result, str) else None, message.encode("utf-8", "backslashreplace").decode()
+
+
+def _shown(pair: PairResult) -> Outcome:
+    """Return the outcome to show: the candidate's, with the time of the whole run, which ends when the tester does.
+
+    The CPU time is the tester's if that was stopped while it worked on the candidate's values.
+    """
+    candidate, tester = pair.candidate, pair.tester
+    cpu = candidate.cpu_seconds if pair.report else max(candidate.cpu_seconds, tester.cpu_seconds)
+    return replace(candidate, wall_seconds=max(candidate.wall_seconds, tester.wall_seconds), cpu_seconds=cpu)

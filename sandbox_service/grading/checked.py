@@ -1,0 +1,101 @@
+"""Tests of type stdin with a checker program, in one pass or in several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sandbox_service.grading.judges import NEXT_PASS, Judge
+from sandbox_service.grading.work import BadCheckerError, Work
+from sandbox_service.judging.judges import Judgement
+from sandbox_service.sandbox.base import Outcome, Sandbox
+from sandbox_service.schema import StdinTest, TestResult, Verdict
+
+
+def grade(work: Work, judge: Judge, index: int, test: StdinTest) -> TestResult:
+    """Run the program, and then the checker on its output; again while the checker leaves another input.
+
+    Args:
+        work: the submission.
+        judge: the checker.
+        index: the test's place in the submission.
+        test: the test.
+
+    Returns:
+        The result, with the times of all passes.
+
+    Raises:
+        BadCheckerError: the checker failed.
+        SandboxError: a sandbox failed.
+        too_many_passes: the checker wants more passes than it may have; a BadCheckerError.
+    """
+    stdin, answer = test.input.encode(), test.outputs[0].encode()
+    judge.begin()
+    before: Outcome | None = None
+    for _ in range(judge.program.passes):
+        given = stdin
+        outcome = work.run(_run_of(work, given), _itself)
+        verdict, message = work.judge(outcome)
+        outcome = sum_of(before, outcome)
+        if verdict != Verdict.AC:
+            return work.result(index, verdict, message, outcome)
+        found, _ = judge.check(f"test {index}", given, outcome.stdout, answer)
+        following = next_pass(judge, found)
+        if following is None:
+            return judged(work, index, found, outcome)
+        stdin, before = following, outcome
+    raise too_many_passes(judge, index)
+
+
+def grade_text(work: Work, judge: Judge, index: int, test: StdinTest, outcome: Outcome) -> TestResult:
+    """As `grade`, for a text, which is its own output.
+
+    Args:
+        work: the submission.
+        judge: the checker.
+        index: the test's place in the submission.
+        test: the test.
+        outcome: the text as an outcome.
+
+    Returns:
+        The result. Its CPU time is the checker's.
+    """
+    judge.begin()
+    found, seconds = judge.check(f"test {index}", b"", outcome.stdout, test.outputs[0].encode())
+    return judged(work, index, found, replace(outcome, cpu_seconds=seconds))
+
+
+def next_pass(judge: Judge, found: Judgement) -> bytes | None:
+    """Return the input of the next pass, or None if there is none."""
+    return judge.next_pass() if found.verdict == Verdict.AC and judge.has_passes else None
+
+
+def too_many_passes(judge: Judge, index: int) -> BadCheckerError:
+    """Return the error for a judge that wants more passes than it may have, in the test with this index."""
+    return BadCheckerError(f"test {index}: the judge left {NEXT_PASS} after the last of {judge.program.passes} passes")
+
+
+def sum_of(before: Outcome | None, outcome: Outcome) -> Outcome:
+    """Return the outcome of the last pass, with the times of all passes and the greatest memory."""
+    if before is None:
+        return outcome
+    return replace(
+        outcome,
+        cpu_seconds=before.cpu_seconds + outcome.cpu_seconds,
+        wall_seconds=before.wall_seconds + outcome.wall_seconds,
+        peak_memory_bytes=max(before.peak_memory_bytes, outcome.peak_memory_bytes),
+    )
+
+
+def judged(work: Work, index: int, found: Judgement, outcome: Outcome) -> TestResult:
+    """Return the result of the test with this index, which a judge decided."""
+    return work.result(index, found.verdict, found.message, outcome).model_copy(update={"share": found.share})
+
+
+def _itself(outcome: Outcome) -> Outcome:
+    return outcome
+
+
+def _run_of(work: Work, stdin: bytes) -> Callable[[Sandbox], Outcome]:
+    program, limits = work.program, work.limits
+    return lambda jail: jail.run_stdin(program, stdin, limits)

@@ -1,0 +1,13 @@
+"""Faults of what came with a submission: its tests and its judges."""
+
+from __future__ import annotations
+
+from sandbox_service.errors import SandboxError
+
+
+class BadTestError(SandboxError):
+    """The test itself cannot be run: never the candidate's fault."""
+
+
+class BadCheckerError(SandboxError):
+    """The checker or interactor failed: never the candidate's fault."""

@@ -1,0 +1,265 @@
+"""Runs checker programs: each in a box of its own, after the submission's box has ended.
+
+The checker's box has the test's input, its answer and the submission's output as read-only files. It shares no file,
+no uid and no sandbox with the submission. What the checker says is read by judging/judges.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+
+from sandbox_service import languages
+from sandbox_service.errors import SandboxError
+from sandbox_service.grading.faults import BadCheckerError
+from sandbox_service.grading.judge_libraries import LANGUAGES, JudgeLibraries
+from sandbox_service.grading.runner import Runner
+from sandbox_service.judging import judges, standard_checkers
+from sandbox_service.judging.judges import ANSWER, FEEDBACK_FILES, INPUT, OUTPUT, PROTOCOLS, Judgement, Report
+from sandbox_service.languages.base import Runtime, Source
+from sandbox_service.sandbox.base import JudgeCall, Outcome
+from sandbox_service.sandbox.judge_folder import JudgeFolder
+from sandbox_service.schema import Checker, JudgeProgram, Limits, Submission, Verdict
+
+COMPILING = Limits(cpu_seconds=60, wall_seconds=200, memory_bytes=2 << 30)  # a testlib checker takes eight seconds
+MAIN = "judge.py"
+MOST_FEEDBACK_BYTES = 64 << 10
+MOST_NEXT_BYTES = 64 << 20
+NEXT_PASS = "nextpass.in"  # noqa: S105  not a password
+
+
+class Judge:
+    """A judge program of the submission that is being graded, prepared to run. A context manager."""
+
+    def __init__(
+        self, runner: Runner, runtimes: Mapping[str, Runtime], program: JudgeProgram, bench: JudgeBench
+    ) -> None:
+        """Prepare the judge, which may compile it.
+
+        Args:
+            runner: where it runs.
+            runtimes: those of the slot.
+            program: the judge.
+            bench: what the slot has for judges.
+
+        Raises:
+            SandboxError: it could not be prepared.
+        """
+        language = languages.find(program.language)
+        runtime = runtimes[language.runtime or ""]
+        beside = _files_beside(program)
+        if language.name in LANGUAGES:
+            beside |= bench.libraries.missing_from({"": program.program} | beside)
+        source = Source(language.name, program.program, program.limits, beside, COMPILING)
+        self.program = program
+        self.folder = bench.folders.current()
+        self.kind = runtime.judge_kind_of(source)
+        self.limits = runtime.limits_of(source)
+        self._is_python = language.name == "python"
+        self._folders = bench.folders
+        self._runner = runner
+        self._prepared = runtime.prepare(source, runner, once=False)
+        self.source = self._prepared.__enter__()
+
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._prepared.__exit__(None, None, None)
+
+    def begin(self) -> None:
+        """Empty the folder for a test; what a judge leaves there lives on from pass to pass."""
+        self.folder = self._folders.take()
+
+    def check(self, test: str, stdin: bytes, output: bytes, answer: bytes) -> tuple[Judgement, float]:
+        """Run it as a checker of one output.
+
+        Args:
+            test: what the message calls the test.
+            stdin: the test's input.
+            output: what the program printed.
+            answer: the test's answer.
+
+        Returns:
+            The judgement, AC or WA, and the CPU seconds that it took.
+
+        Raises:
+            BadCheckerError: the checker failed.
+            SandboxError: the sandbox failed.
+        """
+        on_stdin = output if PROTOCOLS[self.program.protocol].output_on_stdin else b""
+        self.check_compiled(test)
+        call = self.fill({INPUT: stdin, OUTPUT: output, ANSWER: answer}, interacts=False)
+        outcome = self._run(call, on_stdin)
+        found = self.judgement(outcome)
+        if found.verdict == Verdict.IE:
+            raise self.failure(test, found)
+        return found, outcome.cpu_seconds
+
+    def check_compiled(self, test: str) -> None:
+        """Raise BadCheckerError if it is known not to compile.
+
+        Args:
+            test: what the message calls the test.
+        """
+        if self.source.refused is not None:
+            raise self.failure(test, Judgement(Verdict.IE, message=f"it does not compile: {self.source.refused}"))
+
+    def fill(self, files: Mapping[str, bytes], *, interacts: bool) -> JudgeCall:
+        """Write what the judge reads into its folder, and return how it is called.
+
+        Args:
+            files: the input, the answer and the output.
+            interacts: it is called as an interactor.
+
+        Returns:
+            The call.
+        """
+        own = {name: text.encode() for name, text in _files_beside(self.program).items()} if self._is_python else {}
+        given = {judges.named(self.program, name): content for name, content in files.items()}
+        arguments = judges.arguments(self.program, interacts=interacts)
+        links = [*given, *(own.keys() - given.keys()), "feedback"]
+        order = {"order.json": self._order(arguments, links, interacts=interacts)} if self._is_python else {}
+        self.folder.fill(own | given | order)
+        return JudgeCall(self.folder.fd, tuple(arguments), tuple(links))
+
+    def _order(self, arguments: list[str], links: list[str], *, interacts: bool) -> bytes:
+        """Return what guest/judge.py reads: how a judge in Python is called."""
+        function = None
+        if PROTOCOLS[self.program.protocol].functions:
+            function = "interact" if interacts else "check"
+        order = {
+            "main": self.program.main or MAIN,
+            "arguments": arguments,
+            "links": links,
+            "function": function,
+            "names": [INPUT, ANSWER] if interacts else [INPUT, OUTPUT, ANSWER],
+        }
+        return json.dumps(order).encode()
+
+    def _run(self, call: JudgeCall, stdin: bytes) -> Outcome:
+        source, limits = self.source, self.limits
+        return self._runner.run(
+            self.kind, limits, lambda jail: jail.run_judge(source, call, stdin, limits), lambda outcome: outcome
+        )
+
+    def failure(self, test: str, found: Judgement) -> BadCheckerError:
+        """Return the error for a judge that failed.
+
+        Args:
+            test: what the message calls the test.
+            found: its judgement.
+        """
+        return BadCheckerError(f"{test}: the {self.program.protocol} judge failed: {found.message}")
+
+    def judgement(self, outcome: Outcome) -> Judgement:
+        """Return what it decided, by its end and its feedback; IE if it failed."""
+        if (refusal := self.source.refusal()) is not None:
+            return Judgement(Verdict.IE, message=f"it does not compile: {refusal}")
+        return judges.judgement(self.program, self.limits, self._report(outcome))
+
+    @property
+    def has_passes(self) -> bool:
+        """True if the protocol knows several passes."""
+        return self.program.protocol in ("kattis", "domjudge")
+
+    def _report(self, outcome: Outcome) -> Report:
+        left = self.folder.left().intersection(FEEDBACK_FILES)
+        found = {name: self.folder.feedback(name, MOST_FEEDBACK_BYTES) for name in left}
+        return Report(outcome, {name: content for name, content in found.items() if content is not None})
+
+    def next_pass(self) -> bytes | None:
+        """Return the input of the next pass that the judge left, and remove it; None if this was the last pass.
+
+        Raises:
+            BadCheckerError: it is too large.
+        """
+        content = self.folder.feedback(NEXT_PASS, MOST_NEXT_BYTES + 1)
+        if content is not None and len(content) > MOST_NEXT_BYTES:
+            raise BadCheckerError(f"{NEXT_PASS} has more than {MOST_NEXT_BYTES} bytes")
+        self.folder.remove(NEXT_PASS)
+        return content
+
+
+class Judges:
+    """The judges of one submission, prepared when they are first needed. A context manager."""
+
+    def __init__(
+        self, runner: Runner, runtimes: Mapping[str, Runtime], submission: Submission, bench: JudgeBench
+    ) -> None:
+        self._runner, self._runtimes, self._bench = runner, runtimes, bench
+        self._submission = submission
+        self.replacement: Checker | None = None
+        self.notes: list[str] = []
+        if isinstance(submission.checker, JudgeProgram) and (found := standard_checkers.known(submission.checker)):
+            name, self.replacement = found
+            note = f"the checker program is testlib's {name}; the built-in checker {self.replacement.type} replaced it"
+            self.notes.append(note)
+        self._made: dict[str, Judge] = {}
+
+    def __enter__(self) -> Judges:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for judge in self._made.values():
+            judge.__exit__()
+
+    @property
+    def checker(self) -> Judge | None:
+        """The checker program; None if the submission has none, or a built-in checker replaces it."""
+        return None if self.replacement else self._judge("checker", self._submission.checker)
+
+    @property
+    def interactor(self) -> Judge | None:
+        """The interactor; None if the submission has none."""
+        return self._judge("interactor", self._submission.interactor)
+
+    def _judge(self, name: str, program: object) -> Judge | None:
+        if not isinstance(program, JudgeProgram):
+            return None
+        if name not in self._made:
+            self._made[name] = Judge(self._runner, self._runtimes, program, self._bench)
+        return self._made[name]
+
+
+class JudgeBench:
+    """The things that a slot has for judges: a folder and headers."""
+
+    def __init__(self, libraries: JudgeLibraries | None = None) -> None:
+        self.folders = Folders()
+        self.libraries = libraries or JudgeLibraries("")
+
+
+class Folders:
+    """The folder of a slot, made when it is first needed and replaced when it cannot be emptied."""
+
+    def __init__(self) -> None:
+        self._folder: JudgeFolder | None = None
+
+    def current(self) -> JudgeFolder:
+        """Return the folder as it is. Raises SandboxError."""
+        if self._folder is None:
+            self._folder = JudgeFolder()
+        return self._folder
+
+    def take(self) -> JudgeFolder:
+        """Return the folder, empty. Raises SandboxError."""
+        if self._folder is not None:
+            try:
+                self._folder.clear()
+            except SandboxError:
+                self.close()
+        return self.current()
+
+    def close(self) -> None:
+        """End the folder."""
+        if self._folder is not None:
+            with suppress(OSError):
+                self._folder.close()
+            self._folder = None
+
+
+def _files_beside(program: JudgeProgram) -> dict[str, str]:
+    """Return the judge's files but the one that is run."""
+    return {name: text for name, text in (program.files or {}).items() if name != program.main}

@@ -1,0 +1,194 @@
+"""Runs the tests of a submission: scored tests up to the first failure that decides, then audit tests if all passed.
+
+A fault of the sandbox in an audit test is not one of the submission's verdict: the result of that test is IE.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+
+from pydantic import Field
+
+from sandbox_service.errors import JailUnsafeError, SandboxError
+from sandbox_service.grading import asserts, interactive, programs, stdin
+from sandbox_service.grading.calls import Calls
+from sandbox_service.grading.roles import fault_result
+from sandbox_service.grading.shared import Shared
+from sandbox_service.grading.work import BadTestError, Work
+from sandbox_service.grading.works import Works
+from sandbox_service.judging import scoring
+from sandbox_service.sandbox.pool import ProgramKilledJailError
+from sandbox_service.schema import (
+    AssertTest,
+    CallTest,
+    FrozenModel,
+    InteractiveTest,
+    StdinTest,
+    Submission,
+    TestCase,
+    TestResult,
+    Verdict,
+)
+
+
+class Progress(FrozenModel):
+    """The progress of a submission that was paused: all that another slot needs to continue."""
+
+    tests: list[TestResult] = Field(default_factory=list)
+    graded_seconds: float = 0.0
+    calls_apart: bool = False
+    """Each call of the next group runs in a box of its own."""
+    stdin_apart: bool = False
+    """Each of the next stdin tests runs in a box of its own."""
+    shared: int = 0
+    """Stdin tests that passed in a box in which others had run before."""
+    slow_alone: bool = False
+    """A time-out of this submission was repeated alone and timed out again; its other time-outs are not repeated."""
+
+
+class OrderedTests:
+    """The tests of one submission, in order."""
+
+    def __init__(self, works: Works, submission: Submission, progress: Progress, *, shares_stdin: bool) -> None:
+        self._works, self._submission = works, submission
+        self._tests = submission.tests or ()
+        self.done: list[TestResult] = []
+        self._failed: dict[tuple[str, bool], TestResult] = {}  # one for each way in which a group can fail
+        self._lost: frozenset[str] = frozenset()
+        for result in progress.tests:
+            self._add(result)
+        self.calls = Calls(works, apart=progress.calls_apart)
+        self.shared = Shared(apart=progress.stdin_apart or not shares_stdin, passes=progress.shared)
+
+    def run(self, must_pause: Callable[[], bool]) -> bool:
+        """Run the scored tests up to the first failure, and the audit tests if all scored ones passed.
+
+        `done` has all results. A fault of the sandbox in an audit test leaves the verdict as it is.
+
+        Returns:
+            False if `must_pause` returned true and tests are left.
+
+        Raises:
+            SandboxError: the sandbox failed.
+            BadTestError: a test is at fault.
+            GradingCancelledError: the submission was cancelled.
+            JailUnsafeError: the canary did not prove the sandbox, whichever test runs.
+        """
+        if self._works.language == "text" and not all(isinstance(test, StdinTest) for test in self._tests):
+            raise BadTestError("a submission in the language text can have tests of type stdin only")
+        if not self._run("scored", must_pause):
+            return False
+        if not self._all_passed():
+            return True
+        try:
+            return self._run("audit", must_pause)
+        except JailUnsafeError:
+            raise
+        except SandboxError as error:
+            self.done.append(fault_result(self._tests, self.done, "audit", error))
+            return True
+
+    def _all_passed(self) -> bool:
+        passed = {result.index for result in self.done if result.verdict == Verdict.AC}
+        return all(index in passed for index, test in enumerate(self._tests) if test.role == "scored")
+
+    def _run(self, role: str, must_pause: Callable[[], bool]) -> bool:
+        """Run the tests of a role that are not done; see `run`."""
+        done = {result.index for result in self.done}
+        left = [(at, test) for at, test in enumerate(self._tests) if at not in done and test.role == role]
+        total = len(self.done) + len(left)
+        for is_call, group in groupby(self._needed(left), key=lambda item: isinstance(item[1], CallTest)):
+            for result in self._calls(list(group)) if is_call else self._singles(list(group)):
+                if result is not None:
+                    self._add(result)
+                    if self._ends_with(result):
+                        return True
+                is_together = self.calls.is_together or self.shared.is_together
+                if not is_together and len(self.done) < total and must_pause():
+                    return False
+            self.calls.apart = False
+        return True
+
+    def _needed(self, left: Iterable[tuple[int, TestCase]]) -> Iterator[tuple[int, TestCase]]:
+        """Yield the tests whose result can still change the score, as results come in."""
+        for index, test in left:
+            if self._is_needed(test):
+                yield index, test
+
+    def _is_needed(self, test: TestCase) -> bool:
+        return not (self._submission.stop_on_failure and test.group in self._lost)
+
+    def _add(self, result: TestResult) -> None:
+        self.done.append(result)
+        groups = self._submission.groups
+        if groups and result.verdict != Verdict.AC and self._tests[result.index].role == "scored":
+            self._failed[self._tests[result.index].group, scoring.share_of(result) == 0] = result
+            self._lost = scoring.lost(groups, self._tests, self._failed.values())
+
+    def _ends_with(self, result: TestResult) -> bool:
+        is_audit = self._tests[result.index].role == "audit"
+        stops = is_audit or (self._submission.stop_on_failure and not self._submission.groups)
+        return (result.verdict != Verdict.AC and stops) or result.verdict == Verdict.CE
+
+    def _calls(self, tests: list[tuple[int, TestCase]]) -> Iterator[TestResult | None]:
+        tests = list(self._needed(tests))  # a result that came since they were listed may have decided
+        if not tests:
+            return
+        if (refused := self._works.called.refused) is not None:
+            yield self._works.called.result(tests[0][0], Verdict.CE, refused, None)
+            return
+        yield from self.calls.grade(tests)
+
+    def _singles(self, tests: list[tuple[int, TestCase]]) -> Iterator[TestResult | None]:
+        left = deque(tests)
+        while left:
+            index, test = left[0]
+            if not self._is_needed(test):
+                left.popleft()
+                continue
+            work = self._works.work_of(test)
+            work.check_cancelled()
+            if (refused := work.refused) is not None:
+                yield work.result(index, Verdict.CE, refused, None)
+                return
+            following = self._following(left)
+            if self.shared.takes(work, following):
+                for result in self.shared.grade(work, following):
+                    if result is not None:
+                        _remove(left, result.index)
+                    yield result
+                continue
+            left.popleft()
+            try:
+                yield self._single(work, index, test)
+            except ProgramKilledJailError as killed:
+                yield work.result(index, Verdict.RTE, f"the program ended its jail: {killed}", None)
+
+    def _following(self, left: Iterable[tuple[int, TestCase]]) -> list[tuple[int, StdinTest]]:
+        """Return the stdin tests that come next."""
+        found: list[tuple[int, StdinTest]] = []
+        for index, test in left:
+            if not isinstance(test, StdinTest):
+                break
+            if self._is_needed(test):
+                found.append((index, test))
+        return found
+
+    def _single(self, work: Work, index: int, test: TestCase) -> TestResult:
+        if isinstance(test, StdinTest):
+            grade = stdin.grade_program if work.kind else stdin.grade_text
+            return grade(work, index, test)
+        if isinstance(test, InteractiveTest):
+            return interactive.grade(work, index, test)
+        assert isinstance(test, AssertTest)
+        if self._works.language == "python":
+            return asserts.grade(work, index, test)
+        return programs.grade(self._works, index, test)
+
+
+def _remove(left: deque[tuple[int, TestCase]], index: int) -> None:
+    """Remove a test and all before it, which are not needed any more."""
+    while left and left[0][0] <= index:
+        left.popleft()

@@ -1,0 +1,119 @@
+"""Assert tests of languages other than Python.
+
+A test program that is made of plain calls is translated: the calls run in a box, and their results are compared here
+(languages/assertions). Any other test program runs in one process with the submission, which can forge its verdict:
+such results say so (`forgeable`).
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+from sandbox_service.grading.driven import ask
+from sandbox_service.grading.work import Work
+from sandbox_service.grading.works import Works
+from sandbox_service.judging.values import check_result
+from sandbox_service.languages.assertions.combined import FAILED
+from sandbox_service.languages.assertions.conditions import Check
+from sandbox_service.sandbox.base import Outcome
+from sandbox_service.schema import AssertTest, Checker, TestResult, Verdict
+
+_CONVERTING = frozenset({"c", "cpp", "cpp20", "java", "go"})  # 'a' == 97
+_SINGLE_DIGITS = 9  # that single precision needs at most
+
+
+def grade(works: Works, index: int, test: AssertTest) -> TestResult:
+    """Run a test program against the submission.
+
+    Args:
+        works: the programs of the submission.
+        index: the test's place in it.
+        test: the test.
+
+    Returns:
+        Its result, which says whether it can be forged.
+
+    Raises:
+        BadTestError: the test cannot be run.
+        SandboxError: the sandbox failed.
+    """
+    work = works.work_of(test)
+    checks = works.checks(test) if works.is_called(test) else None
+    return _called(works, work, index, checks) if checks else _combined(work, index)
+
+
+def _called(works: Works, work: Work, index: int, checks: list[Check]) -> TestResult:
+    answers = ask(work, works.driven, [check.call for check in checks])
+    verdict, message = work.judge(answers.outcome)
+    if verdict in (Verdict.AC, Verdict.RTE):
+        for check, line in zip(checks, answers.lines, strict=False):
+            if (reason := difference(check, line, works.language)) is not None:
+                return work.result(index, Verdict.WA, f"{check.call.name}: {reason}", answers.outcome)
+        if len(answers.lines) >= len(checks):
+            return work.result(index, Verdict.AC, None, answers.outcome)
+        if verdict == Verdict.AC:
+            verdict, message = Verdict.RTE, "the program ended without returning from the call"
+    return work.result(index, verdict, answers.misfit or message, answers.outcome)
+
+
+def _combined(work: Work, index: int) -> TestResult:
+    program, limits = work.program, work.limits
+    outcome = work.run(lambda jail: jail.run_stdin(program, b"", limits), _itself)
+    verdict, message = work.judge(outcome)
+    if verdict == Verdict.RTE and any(words in outcome.stderr or words in outcome.stdout for words in FAILED):
+        verdict, message = Verdict.WA, "an assertion failed"
+    return work.result(index, verdict, message, outcome).model_copy(update={"forgeable": True})
+
+
+def _itself(outcome: Outcome) -> Outcome:
+    return outcome
+
+
+def difference(check: Check, line: bytes, language: str) -> str | None:
+    """Return why a result does not satisfy a check, or None if it does.
+
+    Args:
+        check: the check.
+        line: the result as JSON.
+        language: that of the test program, whose equality counts.
+    """
+    reason = check_result(Checker(absolute_tolerance=check.tolerance), line, check.expected)
+    if reason is not None and language in _CONVERTING and check.tolerance is None:
+        reason = None if _same(_loaded(line), check.expected) else reason
+    if check.negated:
+        return None if reason is not None else "got a value that it must not be"
+    return reason
+
+
+def _loaded(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return _UNREADABLE
+
+
+_UNREADABLE = object()
+
+
+def _same(got: Any, expected: Any) -> bool:
+    """Compare as these languages do: characters and truth values are numbers, and numbers may have single precision."""
+    if isinstance(expected, list):
+        alike = isinstance(got, list) and len(got) == len(expected)
+        return alike and all(map(_same, got, expected))
+    if isinstance(got, str) and len(got) == 1 and isinstance(expected, int):
+        return ord(got) == expected
+    if isinstance(expected, str) and len(expected) == 1 and isinstance(got, int):
+        return ord(expected) == got
+    if isinstance(got, int | float) and isinstance(expected, int | float):
+        return got == expected or _same_single(float(got), float(expected))
+    return type(got) is type(expected) and bool(got == expected)
+
+
+def _same_single(got: float, expected: float) -> bool:
+    try:
+        nearest = struct.pack("f", expected) == struct.pack("f", got)
+    except (OverflowError, ValueError):
+        return False
+    return nearest and float(f"{got:.{_SINGLE_DIGITS}g}") == got

@@ -1,0 +1,175 @@
+"""Grades tests of type stdin of a program that may share a box: one after the other in one box, as long as they pass.
+
+Only a pass is believed: the box claims that the test ended well, and the checker accepts the output, within the limits
+of one test for the whole box. Everything else is repeated in a box of its own, as stdin.py does it. So a shared box
+makes no verdict worse, and makes one better only for a program that printed the right output and would then have
+failed; see docs/threat-model.md.
+
+The first test of each box runs in a fresh process, like any other. If it does not pass, the box ends as the program
+ends it, and its verdict is final.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from sandbox_service.grading import stdin
+from sandbox_service.grading.work import Work
+from sandbox_service.judging.checkers import check_any
+from sandbox_service.sandbox.base import Outcome, Sandbox
+from sandbox_service.sandbox.pool import ProgramKilledJailError
+from sandbox_service.schema import Limits, StdinTest, TestResult, Verdict
+
+LEAST_TESTS = 3  # for fewer, a box saves less than a repetition costs
+MARGIN = 2.0  # a test may take so many times the longest one so far
+
+Tests = Sequence[tuple[int, StdinTest]]
+
+
+@dataclass
+class _Box:
+    """A box that was run.
+
+    Attributes:
+        claims: how many tests ended well, as the box said.
+        passed: the outcomes of its first tests, of which each passed.
+        whole: the facts of the box, with the output of its last test.
+        wrong: why the output of the test that ended it is wrong.
+        is_stopped: it was ended after a pass.
+    """
+
+    claims: int = 0
+    passed: list[Outcome] = field(default_factory=list)
+    whole: Outcome | None = None
+    wrong: str | None = None
+    is_stopped: bool = False
+
+    @property
+    def first(self) -> Outcome:
+        """The outcome of the first test."""
+        found = self.passed[0] if self.passed else self.whole
+        assert found is not None
+        return found
+
+
+class Shared:
+    """The stdin tests of a submission.
+
+    Attributes:
+        apart: each of the next tests has a box of its own.
+        is_together: the results that come now are of a shared box.
+        passes: how many tests passed in a box after others.
+    """
+
+    def __init__(self, *, apart: bool, passes: int = 0) -> None:
+        """Begin, or go on where a slot paused.
+
+        Args:
+            apart: each of the next tests has a box of its own.
+            passes: how many tests have passed in a box after others.
+        """
+        self.apart = apart
+        self.is_together = False
+        self.passes = passes
+
+    def takes(self, work: Work, tests: Tests) -> bool:
+        """Return whether these next tests of a submission are to share a box."""
+        if self.apart or len(tests) < LEAST_TESTS or not work.can_share:
+            return False
+        return work.judges.checker is None and work.checker.type != "math"
+
+    def grade(self, work: Work, tests: Tests) -> Iterator[TestResult | None]:
+        """Run tests in one box, as long as they pass and fit into it.
+
+        Args:
+            work: the submission.
+            tests: the tests with their index, to which `takes` agreed.
+
+        Yields:
+            Results of the first of these tests, if any; and None after those of a box that several tests shared. The
+            others are left.
+
+        Raises:
+            BadTestError: the checker refuses a test's own answer.
+            SandboxError: the sandbox failed.
+        """
+        try:
+            box = work.run(lambda jail: _run(work, jail, tests), lambda box: box.first)
+        except ProgramKilledJailError:  # each test says by itself whether it ends its jail
+            self.apart = True
+            return
+        if not box.passed:
+            result = stdin.judged(work, *tests[0], box.first, box.wrong)
+            self.apart = result.verdict == Verdict.AC and not box.claims  # the program cannot be shared
+            yield result
+            return
+        self.apart = not box.is_stopped
+        yield from self._believed(work, box, tests)
+
+    def _believed(self, work: Work, box: _Box, tests: Tests) -> Iterator[TestResult | None]:
+        assert box.whole is not None
+        peak = box.whole.peak_memory_bytes
+        if peak > work.limits.memory_bytes:
+            self.apart = True
+            return
+        self.is_together = len(box.passed) > 1
+        self.passes += len(box.passed) - 1
+        for (index, _), outcome in zip(tests, box.passed, strict=False):
+            yield work.result(index, Verdict.AC, None, outcome, peak)
+        if self.is_together:
+            self.is_together = False
+            yield None
+
+
+def _run(work: Work, jail: Sandbox, tests: Tests) -> _Box:
+    """Run tests in one box up to the first that does not pass, or that might not fit."""
+    box, used = _Box(), _Used(work.limits)
+    with jail.start_shared(work.program, tests[0][1].input.encode("utf-8"), work.limits) as run:
+        for place, (_, test) in enumerate(tests):
+            if place:
+                work.check_cancelled()
+                run.give(test.input.encode("utf-8"))
+            outcome = run.wait()
+            box.claims += outcome is not None
+            if outcome is None or work.judge(outcome)[0] != Verdict.AC:
+                break
+            box.wrong = check_any(work.checker, outcome.stdout, test.outputs)
+            if box.wrong is not None or not used.holds(run.cpu_seconds()):
+                break
+            box.passed.append(used.add(outcome))
+            if not used.has_room:
+                box.is_stopped = True
+                break
+        box.is_stopped |= len(box.passed) == len(tests)
+        box.whole = run.end(is_known=bool(box.passed))
+    return box
+
+
+class _Used:
+    """The times that a box has used, against the limits of one test."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._cpu = self._now = self._longest_cpu = self._wall = self._longest_wall = 0.0
+
+    def holds(self, cpu_seconds: float | None) -> bool:
+        """Note the CPU time of the box; return whether it is known and within the limit."""
+        if cpu_seconds is None or cpu_seconds > self._limits.cpu_seconds:
+            return False
+        self._now = cpu_seconds
+        return True
+
+    def add(self, outcome: Outcome) -> Outcome:
+        """Return the outcome of a test with the CPU time since the test before."""
+        cpu, self._cpu = self._now - self._cpu, self._now
+        self._wall += outcome.wall_seconds
+        self._longest_cpu = max(self._longest_cpu, cpu)
+        self._longest_wall = max(self._longest_wall, outcome.wall_seconds)
+        return replace(outcome, cpu_seconds=cpu)
+
+    @property
+    def has_room(self) -> bool:
+        """True if a test that takes longer than all so far would fit as well."""
+        cpu = self._cpu + MARGIN * self._longest_cpu
+        return cpu < self._limits.cpu_seconds and self._wall + MARGIN * self._longest_wall < self._limits.wall

@@ -1,0 +1,127 @@
+"""The programs that the tests of one submission need, each prepared when its first test comes.
+
+A stdin test runs the source alone. In Python, that serves all tests. In the languages that have drivers, calls need the
+source with a driver, which is compiled once for all calls, and a test program that is no list of calls needs one of its
+own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+
+from sandbox_service.grading.work import BadTestError, Work
+from sandbox_service.languages import drivers
+from sandbox_service.languages.assertions import combined, programs
+from sandbox_service.languages.assertions.conditions import Check
+from sandbox_service.languages.assertions.tokens import NotPlainError
+from sandbox_service.languages.base import Source
+from sandbox_service.languages.drivers import Call, Driven, scan
+from sandbox_service.schema import AssertTest, CallTest, TestCase
+
+
+class Works:
+    """The works of one submission."""
+
+    def __init__(self, prepare: Callable[[Source], Work], source: Source, tests: list[TestCase]) -> None:
+        """Prepare nothing yet.
+
+        Args:
+            prepare: makes a program.
+            source: the submission.
+            tests: its tests.
+        """
+        self._prepare, self._source, self._tests = prepare, source, tests
+        self._checks: dict[str, list[Check] | None] = {}
+        self._beside: dict[tuple[str, str], Work] = {}
+        self.language = source.language
+        self.has_driver = source.language in drivers.LANGUAGES
+
+    @cached_property
+    def alone(self) -> Work:
+        """The source as it is."""
+        return self._prepare(self._source)
+
+    @cached_property
+    def called(self) -> Work:
+        """The source with what makes calls of it. Raises BadTestError if the driver cannot."""
+        if not self.has_driver:
+            return self.alone
+        files = {**self._source.files, **self.driven.files}
+        work = self._prepare(replace(self._source, text=self.driven.text, files=files))
+        if work.refused is not None and (why := drivers.unsupported(work.refused)):
+            raise BadTestError(why)
+        return work
+
+    @cached_property
+    def driven(self) -> Driven:
+        """The source with its driver. Raises BadTestError if the driver cannot make a call."""
+        calls = [call_of(test) for test in self._tests if isinstance(test, CallTest)]
+        asserted = [test for test in self._tests if isinstance(test, AssertTest) and self.checks(test)]
+        for test in asserted:
+            calls += [check.call for check in self.checks(test) or ()]
+        text = self._source.text + self._closing(asserted)
+        preludes = {test.prelude for test in asserted if test.prelude and self.language != "go"}
+        try:
+            return drivers.driven(self.language, "\n".join([*sorted(preludes), text]), calls)
+        except drivers.UnsupportedCallError as error:
+            raise BadTestError(str(error)) from None
+
+    @cached_property
+    def are_called(self) -> bool:
+        """True if the driver can make the calls of test programs."""
+        try:
+            return self.called is not None
+        except BadTestError:
+            return False
+
+    def checks(self, test: AssertTest) -> list[Check] | None:
+        """Return the calls that a test program is made of, or None if it is not made of calls alone."""
+        if test.code not in self._checks:
+            try:
+                self._checks[test.code] = programs.checks(test.code, self.language) if self.has_driver else None
+            except (NotPlainError, RecursionError):
+                self._checks[test.code] = None
+        return self._checks[test.code]
+
+    def beside(self, test: AssertTest) -> Work:
+        """Return the source and the test program in one. Raises BadTestError if they cannot be joined."""
+        key = (test.prelude or "", test.code)
+        if key not in self._beside:
+            try:
+                text = combined.combined(self.language, test.prelude or "", self._source.text, test.code)
+            except NotPlainError as error:
+                raise BadTestError(str(error)) from None
+            self._beside[key] = self._prepare(replace(self._source, text=text))
+        return self._beside[key]
+
+    def is_called(self, test: AssertTest) -> bool:
+        """Return whether the calls of a test program are made one by one, so that their results are compared here.
+
+        A test program whose calls have values that the driver does not have is run as it is.
+        """
+        return bool(self.checks(test)) and self.are_called
+
+    def work_of(self, test: TestCase) -> Work:
+        """Return the work that runs a test."""
+        if isinstance(test, CallTest):
+            return self.called
+        if isinstance(test, AssertTest) and self.language not in ("python", "text"):
+            return self.called if self.is_called(test) else self.beside(test)
+        return self.alone
+
+    def _closing(self, asserted: list[AssertTest]) -> str:
+        """Return the brackets that the source leaves open for its test program to close, as MultiPL-E's do."""
+        if not asserted:
+            return ""
+        code = scan.masked(self._source.text, self.language)
+        test = scan.masked(asserted[0].code, self.language)
+        return "\n" + "}" * combined.closed(code.count("{") - code.count("}"), test)
+
+
+def call_of(test: CallTest) -> Call:
+    """Return the call of a test. Raises BadTestError for arguments by name, which other languages do not have."""
+    if test.kwargs:
+        raise BadTestError("arguments by name (kwargs) are for Python only")
+    return Call(test.function, test.args, test.calls)

@@ -1,0 +1,51 @@
+"""Results of calls against the checks of test programs, by the equality of their language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox_service.grading.programs import difference
+from sandbox_service.languages.assertions.conditions import Check
+from sandbox_service.languages.drivers import Call
+
+CALL = Call("f", [])
+SAME: list[tuple[str, bytes, Any]] = [
+    ("rust", b"[1,2]", [1, 2]),
+    ("cpp", b"true", 1),
+    ("cpp", b'"a"', 97),
+    ("cpp", b"97", "a"),
+    ("cpp", b"[2.3333333]", [2.3333333333333335]),
+    ("java", b'"x"', "x"),
+    ("java", b"[1.0]", [1]),
+]
+DIFFERENT: list[tuple[str, bytes, Any]] = [
+    ("rust", b"true", 1),
+    ("javascript", b'"a"', 97),
+    ("cpp", b"2.33", 2.3333333333333335),
+    ("cpp", b"0.1000000001", 0.1),
+    ("cpp", b"[1]", [1, 2]),
+    ("cpp", b"null", 0),
+    ("cpp", b"{", 0),
+    ("cpp", b"NaN", 0),
+    ("java", b'"ab"', 97),
+]
+
+
+@pytest.mark.parametrize(("language", "line", "expected"), SAME)
+def test_equal(language: str, line: bytes, expected: Any) -> None:
+    assert difference(Check(CALL, expected), line, language) is None
+    assert difference(Check(CALL, expected, negated=True), line, language) is not None
+
+
+@pytest.mark.parametrize(("language", "line", "expected"), DIFFERENT)
+def test_not_equal(language: str, line: bytes, expected: Any) -> None:
+    assert difference(Check(CALL, expected), line, language) is not None
+    assert difference(Check(CALL, expected, negated=True), line, language) is None
+
+
+def test_a_tolerance_is_absolute_and_for_every_number() -> None:
+    check = Check(CALL, [1000.0, 2.5], tolerance=1e-3)
+    assert difference(check, b"[1000.0009,2.4999]", "cpp") is None
+    assert difference(check, b"[1000.0011,2.5]", "cpp") is not None
