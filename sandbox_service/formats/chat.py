@@ -1,48 +1,58 @@
-"""What a model answered, out of the text of a whole conversation. Templates of chats are told by their tokens."""
+"""Extracts a model's answer from the text of a conversation. Chat templates are recognized by their special tokens."""
 
 from __future__ import annotations
 
 import re
 
-from sandbox_service.errors import BadRequest
+from sandbox_service.errors import BadRequestError
 from sandbox_service.judging.extraction import THINK_OPEN
 
 ENDS = (
     "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|end|>", "<|return|>",
     "<end_of_turn>", "<｜end▁of▁sentence｜>", "</s>", "<eos>", "<pad>", "<|pad|>", "[PAD]", "<|finetune_right_pad_id|>",
 )  # fmt: skip
-# where a model's turn begins
+# the start of a model's turn
 TURN = re.compile(
     r"<\|im_start\|>assistant\n|<\|start_header_id\|>assistant<\|end_header_id\|>|<start_of_turn>model\n"
     r"|<\|assistant\|>|<｜Assistant｜>|\[/INST\]"
 )
-MARK = re.compile(r"\s*(<[^<>\s]{1,40}>|\[[A-Z]{2,5}\])")  # what a tokenizer puts before a text
+MARK = re.compile(r"\s*(<[^<>\s]{1,40}>|\[[A-Z]{2,5}\])")  # a special token that a tokenizer adds before a text
 MOST_MARKS = 3
 MOST_ENDS = 100_000
 
 
 def response(query: str, prompt: str) -> str:
-    """What follows the prompt in a text of both, without the tokens that end a turn.
+    """Return the text after the prompt, without the tokens that end a turn.
 
-    A tokenizer may have put tokens before the prompt and changed white space in it. Raises BadRequest if neither the
-    prompt is found nor a mark where a model's turn begins: a program in the prompt could be taken for the answer.
+    The tokenizer may have added tokens before the prompt and changed its white space.
+
+    Args:
+        query: The prompt and the answer.
+        prompt: The prompt; empty if unknown.
+
+    Raises:
+        BadRequestError: Neither the prompt nor the start of a model's turn was found. A program in the prompt could be
+            taken
+            for the answer then.
     """
     answer = _after(query, prompt) if prompt else None
     if answer is None:
-        *_, answer = TURN.split(query)  # a model that writes such a mark begins its own answer again
+        *_, answer = TURN.split(query)  # a model that writes such a mark restarts its answer
         if prompt and answer == query:
-            raise BadRequest("query: it does not begin with its prompt, and no mark says where the answer begins")
+            raise BadRequestError(
+                "query: it does not begin with the prompt, and no special token marks the start of the answer"
+            )
     return continued(prompt, answer)
 
 
 def continued(prompt: str, answer: str) -> str:
-    """An answer without the tokens that end a turn; with the opening of its thought, if the prompt ends with that."""
+    """Return the answer without the tokens that end a turn, preceded by `<think>` if the prompt ends with it."""
     opening = THINK_OPEN if prompt.rstrip().endswith(THINK_OPEN) else ""
     return opening + without_end(answer)
 
 
 def without_end(text: str) -> str:
-    """A text without the tokens that end a turn or fill a batch; of those, at most `MOST_ENDS`."""
+    """Return the text without trailing tokens that end a turn or pad a batch, at most `MOST_ENDS` of them."""
     cut = len(text)
     for _ in range(MOST_ENDS):
         end = _before_space(text, cut)
@@ -60,7 +70,7 @@ def _before_space(text: str, end: int) -> int:
 
 
 def _after(query: str, prompt: str) -> str | None:
-    """What follows the prompt, or None if it is not there."""
+    """Return the text after the prompt, or None if the query does not begin with it."""
     if query.startswith(prompt):
         return query[len(prompt) :]
     wanted = "".join(prompt.split())
@@ -75,7 +85,7 @@ def _after(query: str, prompt: str) -> str | None:
 
 
 def _end_of(text: str, characters: int) -> int:
-    """Where so many characters that are no white space have passed."""
+    """Return the position after this many characters that are not white space."""
     for word in re.finditer(r"\S+", text):
         length = word.end() - word.start()
         if length >= characters:

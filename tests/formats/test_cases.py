@@ -1,4 +1,4 @@
-"""The quirks of tests as they are published: lines, wrapped results, integers that JSON made text, units."""
+"""The quirks of published tests: lines, wrapped results, integer keys that JSON turned into text, units."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_service import cases
+from sandbox_service.formats import cases
 from sandbox_service.schema import AssertTest, CallTest, StdinTest
 from sandbox_service.validation.sources import bounds, programs
 
@@ -22,11 +22,11 @@ def test_a_list_of_lines_is_joined() -> None:
 
 
 def test_every_input_has_an_output() -> None:
-    with pytest.raises(ValueError, match="2 inputs and 1 outputs"):
+    with pytest.raises(ValueError, match="2 inputs but 1 outputs"):
         cases.columns({"inputs": ["1", "2"], "outputs": ["1"]})
-    with pytest.raises(ValueError, match="it has no tests"):
+    with pytest.raises(ValueError, match="there are no tests"):
         cases.columns({"inputs": [], "outputs": []})
-    with pytest.raises(ValueError, match="is an object, which is no text"):
+    with pytest.raises(ValueError, match="should be text, but is an object"):
         cases.columns({"inputs": [{"a": 1}], "outputs": ["1"]})
 
 
@@ -80,7 +80,7 @@ def test_arguments_are_json_a_line() -> None:
 
 
 def test_a_type_that_nobody_knows_is_refused() -> None:
-    with pytest.raises(ValueError, match="a test is of type 'interactive'"):
+    with pytest.raises(ValueError, match="unknown type of a test 'interactive'"):
         cases.records([{"input": "", "output": "", "type": "interactive"}])
 
 

@@ -1,4 +1,4 @@
-"""A pickle in a data set can do nothing: it is listed, not run."""
+"""A pickle in a data set is disassembled and cannot run anything."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_service.unpacking import packed_text, packed_value
+from sandbox_service.formats.unpacking import packed_text, packed_value
 from tests.validation.sources.published import packed
 
 
@@ -36,14 +36,14 @@ def test_text_comes_out_of_any_protocol(text: str, protocol: int) -> None:
 
 
 def test_nothing_is_called(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="it has STACK_GLOBAL"):
+    with pytest.raises(ValueError, match=r"\(STACK_GLOBAL\)"):
         packed_text(packed(Malicious(tmp_path / "made")))
     assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.parametrize("found", [["[]"], 3, None, {"a": "b"}, ("a", "b")], ids=repr)
 def test_anything_but_a_text_is_no_text(found: object) -> None:
-    with pytest.raises(ValueError, match="not one text"):
+    with pytest.raises(ValueError, match="should be text"):
         packed_text(packed(found))
 
 
@@ -84,7 +84,7 @@ def nested(depth: int) -> list[object]:
 
 
 def laughs() -> list[object]:
-    """Ten lists in each of which is the one before ten times."""
+    """Return ten nested lists, each of which contains the one before ten times."""
     found: list[object] = ["ha"] * 10
     for _ in range(10):
         found = [found] * 10
@@ -102,9 +102,9 @@ def itself() -> list[object]:
     [
         (raw(pickle.dumps(nested(100))), "nested more than"),
         (raw(b"]" * 200_000 + b"a" * 199_999 + b"."), "nested more than"),
-        (raw(pickle.dumps(laughs())), "names a container again"),
-        (raw(pickle.dumps(itself())), "names a container again"),
-        (raw(pickle.dumps(["x" * 100_000] * 100)), "names the same text so often"),
+        (raw(pickle.dumps(laughs())), "repeats a container"),
+        (raw(pickle.dumps(itself())), "repeats a container"),
+        (raw(pickle.dumps(["x" * 100_000] * 100)), "repeats values until"),
         (raw(pickle.dumps("0" * 5_000_000)), "more than 1000000 bytes"),
         (raw(b"(" + b"N" * 600_000 + b"l."), "more than 500000 steps"),
         (raw(pickle.dumps(1 << 100_000)), "more than 8192 bits"),
@@ -112,10 +112,10 @@ def itself() -> list[object]:
     ids=lambda given: given[:20],
 )
 def test_bombs_are_refused_at_once(bomb: str, words: str) -> None:
-    begin = time.monotonic()
+    begin = time.process_time()
     with pytest.raises(ValueError, match=words):
         packed_value(bomb, most_bytes=1_000_000)
-    assert time.monotonic() - begin < 10
+    assert time.process_time() - begin < 10
 
 
 @pytest.mark.parametrize(
@@ -172,5 +172,5 @@ def test_what_unpacks_to_too_much_is_refused() -> None:
 
 def test_what_is_cut_off_is_refused() -> None:
     whole = zlib.compress(pickle.dumps("x" * 1000))
-    with pytest.raises(ValueError, match="cut off"):
+    with pytest.raises(ValueError, match="truncated"):
         packed_text(base64.b64encode(whole[:-6]).decode())

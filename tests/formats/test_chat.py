@@ -1,4 +1,4 @@
-"""What of a conversation's text is the answer, whatever a tokenizer made of the rest."""
+"""Extraction of the answer from a conversation's text, whatever the tokenizer did to the rest."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from sandbox_service import chat
-from sandbox_service.errors import BadRequest
+from sandbox_service.errors import BadRequestError
+from sandbox_service.formats import chat
 
 PROMPT = "<|im_start|>user\nAdd.\n```python\nexample\n```<|im_end|>\n<|im_start|>assistant\n"
 ANSWER = "```python\nprint(1)\n```"
@@ -44,7 +44,7 @@ def test_the_prompt_is_left_out(query: str, prompt: str) -> None:
 
 
 def test_a_prompt_that_is_not_there_is_refused() -> None:
-    with pytest.raises(BadRequest, match="does not begin with its prompt"):
+    with pytest.raises(BadRequestError, match="does not begin with the prompt"):
         chat.response("something else\n" + ANSWER, "Add.")
 
 
@@ -59,11 +59,11 @@ def test_a_thought_that_the_prompt_opened_is_open() -> None:
 
 
 def test_long_texts_take_no_time() -> None:
-    begin = time.monotonic()
+    begin = time.process_time()
     for text in ("<" * 1_000_000, "<s>" * 300_000, "a " * 500_000, "\n" * 1_000_000):
         chat.response(f"b {text}{ANSWER}", f"b{text}")
         chat.without_end(text)
-        with pytest.raises(BadRequest):
+        with pytest.raises(BadRequestError):
             chat.response(text, text + "b")
     assert chat.without_end("</s>" * 10_000) == ""
-    assert time.monotonic() - begin < 10
+    assert time.process_time() - begin < 10

@@ -1,10 +1,9 @@
-"""Plain values packed with pickle, zlib and base 64. Nothing is unpickled: they are taken out by hand.
+"""Reads plain values packed with pickle, zlib and base 64, without unpickling.
 
-LiveCodeBench's hidden tests are such a text, open-instruct's tests a list. A pickle is a program, which can call any
-function that its author likes. So it is only listed here, as `pickletools` does, and text, numbers, None, lists, tuples
-and dictionaries are built by what it says; one that does anything else is refused, and nothing of it was run. What is
-built is bounded like the bytes: what was put down once may be named again only if it is text or a number, and counts
-again.
+LiveCodeBench packs its hidden tests as such a text, open-instruct as a list. A pickle is a program that can call any
+function. So it is only disassembled with `pickletools`, and text, numbers, None, lists, tuples and dictionaries are
+built from its opcodes; a pickle with any other opcode is refused, and none of it runs. The size of the result is
+bounded like the bytes: a memoized value may be repeated only if it is text or a number, and each repetition counts.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-MOST_BYTES = 1 << 30  # unpacked
+MOST_BYTES = 1 << 30  # after decompression
 MOST_STEPS = 500_000
 MOST_DEPTH = 32
 MOST_BITS = 1 << 13  # of a number
@@ -30,53 +29,68 @@ _NEW: Mapping[str, Callable[[], Any]] = {"EMPTY_LIST": list, "EMPTY_DICT": dict,
 _HARMLESS = frozenset({"PROTO", "FRAME", "STOP"})
 
 
+class TooLargeError(ValueError):
+    """The unpacked data exceeds the limit."""
+
+
 def packed_text(packed: str, most_bytes: int = MOST_BYTES) -> str:
-    """A text. Raises ValueError for anything else."""
+    """Return a packed text of at most `most_bytes`. Raise ValueError for anything else."""
     found = packed_value(packed, most_bytes)
     if not isinstance(found, str):
-        raise ValueError(f"it is not one text, pickled, but a {type(found).__name__}")
+        raise ValueError(f"the packed value should be text, but is a {type(found).__name__}")
     return found
 
 
 def packed_value(packed: str, most_bytes: int = MOST_BYTES) -> Any:
-    """A plain value. Raises ValueError for anything else, and for what is too large, too long or too deep."""
+    """Return a packed plain value.
+
+    Args:
+        packed: The base 64 text.
+        most_bytes: The limit of the unpacked bytes.
+
+    Raises:
+        TooLargeError: The unpacked data exceeds the limit.
+        ValueError: The text is invalid, or contains more than plain values, too many steps or too deep nesting.
+    """
     found = _Pickle(most_bytes).read(unpacked(packed, most_bytes))
     _check_depth(found, MOST_DEPTH)
     return found
 
 
 def unpacked(packed: str, most_bytes: int = MOST_BYTES) -> bytes:
-    """What zlib and base 64 have packed. Raises ValueError if it is not so, or more than that."""
+    """Return the bytes that a text has packed. Raise ValueError for invalid text, TooLargeError beyond the limit."""
     try:
         unzip = zlib.decompressobj()
         found = unzip.decompress(base64.b64decode(packed, validate=True), most_bytes)
-    except (binascii.Error, zlib.error) as trouble:
-        raise ValueError(f"it is not packed by zlib and in base 64: {trouble}") from None
+    except (binascii.Error, zlib.error) as error:
+        raise ValueError(f"not zlib data in base 64: {error}") from None
     if not unzip.eof:
-        raise ValueError(f"it is cut off, or has more than {most_bytes} bytes")
+        if len(found) >= most_bytes:
+            raise TooLargeError(f"it unpacks to more than {most_bytes} bytes")
+        raise ValueError("the packed data is truncated")
     return found
 
 
 class _Pickle:
-    """Builds what a pickle says, on a stack as pickle has it."""
+    """Builds the value of a pickle on a stack, like the pickle machine."""
 
     def __init__(self, most_bytes: int) -> None:
-        self._left = most_bytes  # of text that may still be named
+        self._left = most_bytes  # budget for repeated values
         self._stack: list[Any] = []
         self._memo: dict[int, Any] = {}
 
     def read(self, pickled: bytes) -> Any:
-        """The value. Raises ValueError for what is no pickle, or not of plain values."""
+        """Return the pickled value. Raise ValueError for an invalid pickle or one with more than plain values."""
         try:
             for count, (step, value, _) in enumerate(pickletools.genops(pickled)):
                 if count > MOST_STEPS:
-                    raise ValueError(f"it has more than {MOST_STEPS} steps")
+                    raise ValueError(f"the pickle has more than {MOST_STEPS} steps")
                 self._do(step.name, value)
             [found] = self._stack
         except (IndexError, KeyError, TypeError):
-            raise ValueError("it is not a pickle that makes sense") from None
+            raise ValueError("the pickle is invalid") from None
         if found is MARK:
-            raise ValueError("it is an unfinished pickle")
+            raise ValueError("the pickle is truncated")
         return found
 
     def _do(self, name: str, value: Any) -> None:
@@ -94,7 +108,7 @@ class _Pickle:
             self._collect(name)
 
     def _collect(self, name: str) -> None:
-        """Steps that put values into a container."""
+        """Handle opcodes that put values into a container."""
         if name in ("APPEND", "APPENDS"):
             items = self._taken(1 if name == "APPEND" else None)
             self._container(list).extend(items)
@@ -109,10 +123,10 @@ class _Pickle:
             items = self._taken(None)
             self._stack.append(dict(zip(items[::2], items[1::2], strict=True)))
         else:
-            raise ValueError(f"it is more than plain values: it has {name}, and is not unpickled")
+            raise ValueError(f"the pickle contains more than plain values ({name}); it is not unpickled")
 
     def _taken(self, count: int | None) -> list[Any]:
-        """So many values from the top, or all above the last mark, which goes too."""
+        """Pop `count` values, or all above the last mark and the mark itself."""
         if count is None:
             items = []
             while (top := self._stack.pop()) is not MARK:
@@ -124,24 +138,24 @@ class _Pickle:
         return items
 
     def _container(self, kind: type[Any]) -> Any:
-        """What is on top, and must be one."""
+        """Return the container on top of the stack, of this type."""
         if type(self._stack[-1]) is not kind:
             raise TypeError
         return self._stack[-1]
 
     def _again(self, known: Any) -> Any:
-        """A value that is named again. A container in itself, or in many others, would be a bomb."""
+        """Return a memoized value. Containers are refused: nested repetition would grow exponentially."""
         if isinstance(known, (list, dict)) or known is MARK or (isinstance(known, tuple) and known):
-            raise ValueError("it names a container again, and is not unpickled")
+            raise ValueError("the pickle repeats a container; it is not unpickled")
         self._left -= len(known) if isinstance(known, str) else 1
         if self._left < 0:
-            raise ValueError("it names the same text so often that it is too large")
+            raise ValueError("the pickle repeats values until it is too large")
         return known
 
 
 def _small(value: Any) -> Any:
     if isinstance(value, int) and value.bit_length() > MOST_BITS:
-        raise ValueError(f"it has a number of more than {MOST_BITS} bits")
+        raise ValueError(f"the pickle contains a number of more than {MOST_BITS} bits")
     return value
 
 
@@ -149,6 +163,6 @@ def _check_depth(value: Any, most: int) -> None:
     if not isinstance(value, (list, tuple, dict)):
         return
     if most == 0:
-        raise ValueError(f"it is nested more than {MOST_DEPTH} deep")
+        raise ValueError(f"the value is nested more than {MOST_DEPTH} deep")
     for each in value.values() if isinstance(value, dict) else value:
         _check_depth(each, most - 1)

@@ -1,8 +1,8 @@
-"""Tests in the shapes that data sets share, as tests of ours.
+"""Reads tests in the formats that data sets share.
 
-Two families. *Columns*: `inputs` and `outputs` of the same length, and `fn_name` where a function is called (APPS,
-TACO, AReaL, verl). *Records*: a list with a test each, which says its own type (LiveCodeBench, PrimeIntellect).
-What cannot be told for certain is refused, with a reason: a test that is read wrongly pays for wrong programs.
+There are two families. *Columns*: `inputs` and `outputs` of the same length, and `fn_name` for calls of a function
+(APPS, TACO, AReaL, verl). *Records*: a list with one object per test, each with its own type (LiveCodeBench,
+PrimeIntellect). Ambiguous tests are refused with a reason: a test that is misread rewards wrong programs.
 """
 
 from __future__ import annotations
@@ -24,21 +24,30 @@ _LISTS = re.compile(r"(?:(?:typing\.)?(?:Optional|List|list)\[)*")
 
 
 def either(found: Any, function: str = "", starter: str = "") -> list[TestCase]:
-    """Columns or records, whichever they are."""
+    """Return the tests of columns or records.
+
+    Args:
+        found: The columns or records.
+        function: The name of the function, if the tests do not contain it.
+        starter: The starter code, whose annotations describe the results.
+
+    Raises:
+        ValueError: The tests are invalid.
+    """
     if isinstance(found, dict):
         return columns(found, function, starter)
     if found is not None and not isinstance(found, list):
-        raise ValueError(f"tests should be a list or an object, and are a {type(found).__name__}")
+        raise ValueError(f"tests should be a list or an object, but are a {type(found).__name__}")
     return records(found or [], function, starter)
 
 
 def columns(found: Row, function: str = "", starter: str = "") -> list[TestCase]:
-    """Tests from `{inputs, outputs, fn_name?}`."""
+    """Return the tests of `{inputs, outputs, fn_name?}`; see `either`."""
     inputs, outputs = _column(found, "inputs"), _column(found, "outputs")
     if len(inputs) != len(outputs):
-        raise ValueError(f"there are {len(inputs)} inputs and {len(outputs)} outputs")
+        raise ValueError(f"{len(inputs)} inputs but {len(outputs)} outputs")
     if not inputs:
-        raise ValueError("it has no tests")
+        raise ValueError("there are no tests")
     if function := str(found.get("fn_name") or function):
         results = [_result(given, wanted) for given, wanted in zip(inputs, outputs, strict=True)]
         if not any(isinstance(each, str) for each in inputs):
@@ -48,19 +57,19 @@ def columns(found: Row, function: str = "", starter: str = "") -> list[TestCase]
 
 
 def records(found: Sequence[Row], function: str = "", starter: str = "") -> list[TestCase]:
-    """Tests from a list of `{input, output, type | testtype, fn_name?, metadata?}`."""
+    """Return the tests of a list of `{input, output, type | testtype, fn_name?, metadata?}`; see `either`."""
     if not found:
-        raise ValueError("it has no tests")
+        raise ValueError("there are no tests")
     kinds = {_kind(each) for each in found}
     if len(kinds) > 1:
-        raise ValueError("its tests are of two kinds, programs and calls, and no answer can be both")
+        raise ValueError("the tests mix programs and calls; use one kind")
     if kinds == {"stdin"}:
         return [stdin(each["input"], each["output"]) for each in found]
     names = {_function(each) or function for each in found}
     if names == {""}:
-        raise ValueError("its tests call a function that has no name")
+        raise ValueError("the tests call a function without a name (fn_name)")
     if len(names) > 1:
-        raise ValueError(f"its tests call several functions: {', '.join(sorted(names))}")
+        raise ValueError(f"the tests call several functions: {', '.join(sorted(names))}; use one")
     named = names.pop()
     inputs = [_arguments(each["input"]) for each in found]
     outputs = [_result(each["input"], each["output"]) for each in found]
@@ -70,23 +79,35 @@ def records(found: Sequence[Row], function: str = "", starter: str = "") -> list
 
 
 def stdin(given: Any, wanted: Any) -> StdinTest:
-    """Either may be a list of lines."""
+    """Return the test of a program.
+
+    Args:
+        given: The input, as text or as a list of lines.
+        wanted: The expected output, in the same forms.
+    """
     return StdinTest(input=lines(given), output=lines(wanted))
 
 
 def lines(value: Any) -> str:
-    """Text as it is, lines joined, a number as Python prints it."""
+    """Return a value as text: text unchanged, a list as joined lines, and a number as Python prints it."""
     if isinstance(value, (list, tuple)):
         return "\n".join(lines(each) for each in value)
     if isinstance(value, Mapping):
-        raise ValueError("the input or output of a program is an object, which is no text")
+        raise ValueError("the input or output of a program should be text, but is an object")
     return "" if value is None else str(value)
 
 
 def calls(function: str, inputs: Sequence[list[Any]], outputs: Sequence[Any], starter: str = "") -> list[TestCase]:
-    """A call a test. Where the first argument had integers as keys, which JSON made text, a test program that has them.
+    """Return a test per call.
 
-    APPS' and TACO's graders turn them back as well. What is returned is compared with text for keys, as calls are.
+    JSON turns integer keys into text. If all keys of the first arguments are integers, they are converted back, as the
+    graders of APPS and TACO do; the tests are then test programs. Results are compared with text as keys.
+
+    Args:
+        function: The name of the function.
+        inputs: The arguments of each call.
+        outputs: The result of each call.
+        starter: The starter code, which tells whether the function is a method of Solution.
     """
     pairs = list(zip(inputs, outputs, strict=True))
     mappings = [args[0] for args in inputs if args and isinstance(args[0], dict) and args[0]]
@@ -97,21 +118,26 @@ def calls(function: str, inputs: Sequence[list[Any]], outputs: Sequence[Any], st
 
 
 def unwrapped(outputs: Sequence[Any], starter: str, function: str) -> list[Any]:
-    """Results without the list of one that some data sets put round each.
+    """Return the results without the list of one that some data sets put around each.
 
-    They are wrapped if every one is a list of one, unless the starter's annotation says that such lists are what is
-    returned: `-> List[int]` has lists one deep.
+    Results count as wrapped if every one is a list of one, unless the starter's annotation says that the function
+    returns such lists: `-> List[int]` has depth one.
+
+    Args:
+        outputs: The results.
+        starter: The starter code.
+        function: The name of the function.
     """
     if not all(isinstance(each, list) and len(each) == 1 for each in outputs):
         return list(outputs)
-    said = annotated_depth(starter, function)
-    if said is not None and max(map(_depth, outputs)) <= said:
+    depth = annotated_depth(starter, function)
+    if depth is not None and max(map(_depth, outputs)) <= depth:
         return list(outputs)
     return [each[0] for each in outputs]
 
 
 def annotated_depth(starter: str, function: str) -> int | None:
-    """How deep the lists are that a function says it returns; None if it does not say."""
+    """Return the depth of lists in the return annotation of a starter's function; None without an annotation."""
     found = re.search(rf"def\s+{re.escape(function)}\s*\(.*?\)\s*->\s*([^:]+):", starter, re.DOTALL)
     if found is None:
         return None
@@ -124,19 +150,19 @@ def _column(found: Row, name: str) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise ValueError(f"{name} should be a list, and is a {type(value).__name__}")
+        raise ValueError(f"{name} should be a list, but is a {type(value).__name__}")
     return value
 
 
 def _kind(test: Row) -> str:
-    """As the test says; one that does not say calls a function if it names one."""
-    said = str(test.get("type") or test.get("testtype") or "").lower()
-    if said in STDIN:
+    """Return the type that the test declares. A test without a type is a call if it names a function."""
+    kind = str(test.get("type") or test.get("testtype") or "").lower()
+    if kind in STDIN:
         return "stdin"
-    if said in CALL or (not said and _function(test)):
+    if kind in CALL or (not kind and _function(test)):
         return "call"
-    if said:
-        raise ValueError(f"a test is of type {said!r}: {', '.join((*STDIN, *CALL))} are known")
+    if kind:
+        raise ValueError(f"unknown type of a test {kind!r}; use one of {', '.join((*STDIN, *CALL))}")
     return "stdin"
 
 
@@ -147,30 +173,30 @@ def _function(test: Row) -> str:
 
 
 def _arguments(given: Any) -> list[Any]:
-    """A list of arguments, or text with one in JSON a line."""
+    """Return the arguments, given as a list or as JSON text with one per line."""
     if isinstance(given, list):
         return given
     if not isinstance(given, str):
-        raise ValueError(f"arguments should be a list, or JSON a line, and are a {type(given).__name__}")
+        raise ValueError(f"arguments should be a list, or JSON lines, but are a {type(given).__name__}")
     return [_value(line, "an argument") for line in given.split("\n") if line.strip()]
 
 
 def _result(given: Any, wanted: Any) -> Any:
-    """Where arguments are text, so is the result."""
+    """Return the result, which is JSON text if the arguments are."""
     return _value(wanted, "a result") if isinstance(given, str) and isinstance(wanted, str) else wanted
 
 
 def _value(text: str, what: str) -> Any:
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as trouble:
-        raise ValueError(f"{what} of a call is not JSON: {text[:40]!r}: {trouble}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{what} of a call is not JSON: {text[:40]!r}: {error}") from None
 
 
 def _with_integer_keys(entry: str, args: list[Any], wanted: Any) -> AssertTest:
     first = {int(key): value for key, value in args[0].items()} if isinstance(args[0], dict) else args[0]
     given = ", ".join(map(repr, [first, *args[1:]]))
-    json.dumps([args, wanted], allow_nan=False)  # NaN has no name in Python
+    json.dumps([args, wanted], allow_nan=False)  # repr(nan) is not a Python expression
     return AssertTest(
         entry_point=entry,
         code=(

@@ -1,7 +1,7 @@
-"""A problem as a line of JSON: what is asked, how answers are graded, what is known to be right and wrong, whose it is.
+"""The format of a problem: a line of JSON with the prompt, how answers are graded, solutions and provenance.
 
-The same line is validated, trained on and evaluated: each reads what it needs. The fields of a submission mean what
-they mean there. `format` is the version of this form; another one is refused rather than half understood.
+Validation, training and evaluation read the same line, and each uses the fields that it needs. The fields of a
+submission have the same meaning as there. `format` is the version; other versions are refused.
 """
 
 from __future__ import annotations
@@ -10,22 +10,32 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from sandbox_service.schema import SUITE_ID, Checker, Limits, Noun, Real, TestCase
+from sandbox_service.schema import (
+    SUITE_ID,
+    AnyChecker,
+    FrozenModel,
+    Groups,
+    JudgeProgram,
+    Limits,
+    StrictFloat,
+    StrictInt,
+    TestCase,
+)
 
 Known = Literal["AC", "WA", "TLE", "MLE", "OLE", "RTE", "CE", "NOT_AC"]
 
 
-class Message(Noun):
+class Message(FrozenModel):
     """One turn of a conversation."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
-class Solution(Noun):
-    """A program for this problem, and which verdicts are right for it: `["AC"]` if it is a reference.
+class Solution(FrozenModel):
+    """A program for the problem and its acceptable verdicts: `["AC"]` for a reference solution.
 
-    `NOT_AC`: wrong in whatever way.
+    `NOT_AC` stands for every wrong verdict.
     """
 
     code: str
@@ -34,8 +44,8 @@ class Solution(Noun):
     name: str = ""  # of a file, or where it is from
 
 
-class Provenance(Noun):
-    """Where a problem is from, so that somebody can go and look."""
+class Provenance(FrozenModel):
+    """The source of a problem."""
 
     dataset: str = ""  # a name on a hub, or a file's
     revision: str = ""
@@ -44,8 +54,40 @@ class Provenance(Noun):
     url: str = ""
 
 
-class Problem(Noun):
-    """One line. `difficulty`: from 0 to 1, such as the share of samples that fail."""
+class RefusedShare(FrozenModel):
+    """The number of wrong programs that a suite refuses, of all; the share with its 95 % interval."""
+
+    refused: StrictInt
+    programs: StrictInt
+    share: float | None
+    low: float
+    high: float
+
+
+class AddedTest(FrozenModel):
+    """A test that was made: its index, how its input was made, and how many references agree on its answer."""
+
+    index: StrictInt
+    how: str
+    references: StrictInt
+
+
+class Strength(FrozenModel):
+    """The strength of a suite before and after tests were added; `held_out` counts programs that did not choose them.
+
+    `kinds` has refused before, refused after and all, for mutants, tables and known wrong programs.
+    """
+
+    before: RefusedShare
+    after: RefusedShare
+    held_out: RefusedShare
+    kinds: dict[str, tuple[int, int, int]]
+    references: StrictInt
+    added: list[AddedTest]
+
+
+class Problem(FrozenModel):
+    """A problem. `difficulty` ranges from 0 to 1, such as the share of failed samples."""
 
     format: Literal[1] = 1
     id: str = Field(min_length=1)
@@ -55,13 +97,16 @@ class Problem(Noun):
     language: str = "python"
     tests: list[TestCase] | None = Field(None, min_length=1)
     suite: str | None = Field(None, pattern=SUITE_ID)
-    checker: Checker | None = None
+    checker: AnyChecker | None = None
+    interactor: JudgeProgram | None = None
+    groups: Groups | None = None
     limits: Limits | None = None
     solutions: list[Solution] = Field(default_factory=list, description="right and wrong ones; never shown to a model")
     source: str = Field("", description="the data set's short name; for mixtures")
-    difficulty: Real | None = Field(None, ge=0, le=1)
+    difficulty: StrictFloat | None = Field(None, ge=0, le=1)
     provenance: Provenance | None = None
     licence: str = ""
+    strength: Strength | None = Field(None, description="written by proctor strengthen")
     meta: dict[str, Any] | None = Field(None, description="whatever else is known: date, tags, platform, contest")
 
     @model_validator(mode="after")
@@ -74,10 +119,10 @@ class Problem(Noun):
 
     @property
     def references(self) -> list[Solution]:
-        """Those that are right."""
+        """The solutions that are right."""
         return [each for each in self.solutions if each.verdicts == ["AC"]]
 
     @property
     def wrong(self) -> list[Solution]:
-        """Those that are known to be wrong."""
+        """The solutions that are known to be wrong."""
         return [each for each in self.solutions if "AC" not in each.verdicts]
