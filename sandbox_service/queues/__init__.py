@@ -1,1 +1,1 @@
-"""One interface, `JobQueue`, and its implementations."""
+"""The interface `JobQueue`, its implementation for one machine, and what that shares with the fleet's."""

@@ -1,4 +1,4 @@
-"""What every queue does, whichever it is. All of it is called from one event loop."""
+"""The interface of queues, and the jobs in them. All methods are called from one event loop."""
 
 from __future__ import annotations
 
@@ -6,25 +6,32 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from sandbox_service.answers import Answer
-from sandbox_service.errors import IdReused
+from sandbox_service import languages
+from sandbox_service.errors import IdReusedError
+from sandbox_service.grading import admission
+from sandbox_service.grading.encoded_grade import EncodedGrade
+from sandbox_service.grading.suites import Suite
 from sandbox_service.schema import Submission
-from sandbox_service.suites import Suite
+
+if TYPE_CHECKING:
+    from sandbox_service.queues.observers import QueueObserver
 
 PRIORITIES = ("high", "normal", "low")
 
-_EMPTY = hashlib.blake2b(digest_size=16)  # to copy it is quicker than to make one
+_EMPTY = hashlib.blake2b(digest_size=16)  # copying is faster than making one
 
 
 @dataclass(slots=True)
 class Job:
-    """A submission as it waits: what is to be computed, for whom, and how urgent it is. Nobody changes one.
+    """A submission in a queue. Immutable by convention.
 
-    `body` is the submission's JSON without its id, tests and labels, so that equal bodies are equal work.
-    `client`: whose turn it takes. `keep`: it is computed though nobody waits for it. `own_bytes`: of its suite, if that
-    came with it and is nobody else's. `fresh`: no cache answers it or keeps its answer.
+    `body`: the submission's JSON without its id, tests and labels, so that equal bodies are equal work.
+    `client`: shares and turns are counted for each client. `keep`: graded even if no caller waits for it.
+    `own_bytes`: of its suite, if the suite came with it. `fresh`: a recheck, which is neither answered from a cache nor
+    cached nor published to observers. `languages`: those that the grading machine must have, for the program and its
+    judges.
     """
 
     id: str
@@ -38,23 +45,41 @@ class Job:
     keep: bool = False
     own_bytes: int = 0
     fresh: bool = False
+    languages: tuple[str, ...] = ("python",)
 
     @property
     def size(self) -> int:
-        """Bytes that it takes in a queue."""
+        """Return the bytes that count in a queue."""
         return len(self.body) + self.own_bytes
 
     def like(self, id: str, body: bytes) -> Job:  # noqa: A002
-        """Another one that differs in its body only. What came with this one is paid for."""
+        """Return another job that differs in id and body. The suite is counted with this one."""
         return Job(
-            id, body, _digest(body), self.suite, self.tests, self.client, self.priority, self.labels, keep=self.keep
+            id,
+            body,
+            _digest(body),
+            self.suite,
+            self.tests,
+            self.client,
+            self.priority,
+            self.labels,
+            keep=self.keep,
+            languages=self.languages,
         )
 
 
 def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = False, own_bytes: int = 0) -> Job:
-    """The job of a submission that has an id and refers to its suite. `key` names the API key that it came with."""
+    """Return the job of a submission that has an id and refers to its suite.
+
+    Args:
+        submission: with an id.
+        suite: its tests.
+        key: name of the API key that it came with.
+        keep: grade it even if no caller waits for it.
+        own_bytes: bytes of the suite, if that came with the submission.
+    """
     body = submission.model_dump_json(exclude={"id", "tests", "labels"}, exclude_defaults=True).encode()
-    tests = len(suite.tests)
+    tests = suite.count
     return Job(
         id=submission.id,
         body=body,
@@ -66,7 +91,15 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
         labels=submission.labels,
         keep=keep,
         own_bytes=own_bytes,
+        languages=_needed(submission, suite),
     )
+
+
+def _needed(submission: Submission, suite: Suite) -> tuple[str, ...]:
+    """Return the languages of a submission and of the programs that judge it."""
+    own = languages.find(submission.language).name
+    judges = [languages.find(judge.language).name for judge in admission.judges_run(submission, suite)]
+    return (own, *judges)
 
 
 def _digest(body: bytes) -> bytes:
@@ -76,7 +109,11 @@ def _digest(body: bytes) -> bytes:
 
 
 def distinct(jobs: Sequence[Job]) -> list[Job]:
-    """Each submission once, in order; to be kept if that is said once. Raises IdReused if one id has two bodies."""
+    """Return each submission once, in order, with `keep` if one of its jobs has it.
+
+    Raises:
+        IdReusedError: one id has two bodies.
+    """  # noqa: DOC501 (`reused` makes the exception)
     found: dict[str, Job] = {}
     for job in jobs:
         known = found.setdefault(job.id, job)
@@ -87,29 +124,39 @@ def distinct(jobs: Sequence[Job]) -> list[Job]:
     return list(found.values())
 
 
-def reused(submission_id: str) -> IdReused:
-    """What is said to one who uses an id for two bodies."""
-    return IdReused(f"id {submission_id!r} was used with another body; use a new id")
+def is_own(client: str, owner: str | None) -> bool:
+    """Return whether a submission is of a key.
+
+    Args:
+        client: Its `Job.client`.
+        owner: The name of the key; None for any.
+    """
+    return owner is None or client.partition("/")[0] == owner
 
 
-class Ticket(Protocol):
-    """One who waits for a submission's answer."""
+def reused(submission_id: str) -> IdReusedError:
+    """Return the error for an id that is used for two bodies."""
+    return IdReusedError(f"id {submission_id!r} was used with another body; use a new id")
+
+
+class Waiter(Protocol):
+    """The claim of one caller to a submission's answer."""
 
     @property
     def id(self) -> str:
-        """The submission's."""
+        """Return the submission's id."""
 
     @property
-    def answer(self) -> asyncio.Future[Answer]:
-        """Shared with others who wait: look, add callbacks, shield it; never cancel it. May raise Unavailable."""
+    def answer(self) -> asyncio.Future[EncodedGrade]:
+        """Return the answer, a future that all waiters share: do not cancel it. It may raise UnavailableError."""
 
     def release(self) -> None:
-        """This one no longer waits. When nobody does, the submission is cancelled. Again has no effect."""
+        """Stop waiting. The submission is cancelled when no waiter is left. Calling it again has no effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """What is waiting or being graded."""
+    """The load that waits or is being graded."""
 
     submissions: int = 0
     waiting: int = 0
@@ -132,49 +179,77 @@ class WorkerStatus:
 
 
 class JobQueue(Protocol):
-    """Takes submissions, bounded; gives grades back."""
+    """Takes submissions within bounds and answers them with grades."""
 
-    async def submit(self, jobs: Sequence[Job]) -> list[Ticket]:
-        """Take all or none. The same id with the same work again is the same submission.
+    async def submit(self, jobs: Sequence[Job]) -> list[Waiter]:
+        """Take all jobs or none. The same id with the same body again is the same submission.
 
-        Raises QueueFull, IdReused, BadRequest if so much would never be taken, or Unavailable.
+        Returns:
+            A waiter for each job, in order.
+
+        Raises:
+            QueueFullError: a client would exceed its share; retry later.
+            IdReusedError: an id is in use with another body.
+            BodyTooLargeError: the jobs together exceed the bounds of an empty queue.
+            UnavailableError: nothing can be graded, or the queue closes.
         """
 
-    async def find(self, submission_id: str) -> Ticket | None:
-        """Wait for a submission that was taken before, here or elsewhere; None if there is no such."""
+    async def find(self, submission_id: str) -> Waiter | None:
+        """Return a waiter for a submission that was taken before, here or elsewhere; None if its id is unknown."""
 
-    async def cancel(self, submission_ids: Sequence[str]) -> int:
-        """Have them not graded, whoever waits: they are answered `cancelled`. How many were still to be graded."""
+    async def cancel(self, submission_ids: Sequence[str], owner: str | None = None) -> int:
+        """Cancel submissions for all waiters, who are answered `cancelled`.
+
+        Args:
+            submission_ids: the submissions; those that are not pending are ignored.
+            owner: name of an API key; submissions of other keys are ignored. None: of all keys.
+
+        Returns:
+            How many were not yet graded.
+        """
 
     async def labelled(self, name: str, value: str) -> list[str]:
-        """The ids of those to be graded that have this label."""
+        """Return the ids of the submissions that have the label `name` with this value and are not yet graded."""
 
     async def put_suite(self, suite: Suite) -> bool:
-        """Keep a suite for those who will name it. True if it is new."""
+        """Keep a suite for submissions that will name it. Return whether it is new."""
 
     async def suite(self, suite_id: str) -> Suite | None:
-        """A suite that was put."""
+        """Return a suite that was put; None if it is not known."""
 
     async def missing_suites(self, suite_ids: Sequence[str]) -> list[str]:
-        """Which of these would have to be put."""
+        """Return the ids of those suites that are not known."""
 
     def depth(self) -> Depth:
-        """How much waits or is being graded."""
+        """Return how much waits or is being graded."""
 
     def workers(self) -> list[WorkerStatus]:
-        """Who grades."""
+        """Return the machines that grade."""
 
     def counts(self) -> dict[str, int]:
-        """What happened since the beginning, by name: cached, duplicates, requeued, …"""
+        """Return event counts since the start, by name: cached, duplicates, requeued, …"""
 
     def unready(self) -> list[str]:
-        """Why nothing can be graded now; empty if something can."""
+        """Return why nothing can be graded now; empty if something can."""
 
     def languages(self) -> list[str]:
-        """What the interpreters call themselves."""
+        """Return the names of the interpreters that grade."""
 
     async def drain(self, seconds: float) -> None:
-        """Take nothing more and finish what was taken, for so long; the rest is answered with Unavailable."""
+        """Take nothing more, and finish what was taken, for at most so many seconds. The rest gets UnavailableError."""
 
     async def close(self) -> None:
-        """Stop. What was not graded by then is answered with Unavailable."""
+        """Stop. What is not graded by then is answered with UnavailableError."""
+
+
+class ObservedQueue(JobQueue, Protocol):
+    """A queue that publishes its events: the queue of the service, not that of a process for large requests."""
+
+    def observe(self, observer: QueueObserver) -> None:
+        """Subscribe an observer to every submission that is taken from now on; see queues/observers.py."""
+
+    def learn_suite(self, facts: Suite) -> None:
+        """Remember what another process has read from a suite. `facts` has no body.
+
+        Later calls of `suite` return these facts where this process did not read the body.
+        """

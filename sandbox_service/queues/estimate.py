@@ -1,22 +1,22 @@
-"""How long work will take, guessed from how long the last took: what queues are bounded by."""
+"""Estimates the CPU seconds of submissions from the times of the last ones; queues are bounded by them."""
 
 from __future__ import annotations
 
 FIRST_GUESS_SECONDS = 0.05
-MEMORY = 0.01  # each answer counts this much, so the last few hundred decide
+MEMORY = 0.01  # weight of the last answer in the mean, so that the last few hundred decide
 
 
 class Estimate:
-    """The mean time of a test in a slot, of late. Seconds."""
+    """The moving mean of the seconds of a test in a slot."""
 
     def __init__(self) -> None:
         self._seconds = FIRST_GUESS_SECONDS
 
     def cost(self, tests: int) -> float:
-        """What so many tests will take."""
+        """Return the estimated seconds of so many tests."""
         return tests * self._seconds
 
     def learn(self, seconds: float, tests: int) -> None:
-        """So many tests have taken so long."""
+        """Note that so many tests have taken so many seconds."""
         if tests:
             self._seconds += MEMORY * (seconds / tests - self._seconds)

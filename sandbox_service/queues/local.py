@@ -1,6 +1,6 @@
-"""The queue of one machine: this process, its slot processes, and nothing else.
+"""The queue of one machine: submissions wait in this process and are graded by its slot processes.
 
-A submission is in exactly one of three places: the backlog, the crew's hands, or answered.
+A submission is in exactly one of three places: the backlog, the slot pool, or the remembered answers.
 """
 
 from __future__ import annotations
@@ -11,53 +11,55 @@ from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from sandbox_service.answers import Answer, again, fault
 from sandbox_service.bounds import Bounds
-from sandbox_service.crew import Crew, Task
-from sandbox_service.errors import Unavailable
+from sandbox_service.errors import UnavailableError
+from sandbox_service.grading.encoded_grade import EncodedGrade, again, fault
+from sandbox_service.grading.suites import LruCache, Suite
+from sandbox_service.queues.answer_cache import AnswerCache
 from sandbox_service.queues.backlog import Backlog, Load, Waiting, check_fits, load_of
-from sandbox_service.queues.base import Depth, Job, Ticket, WorkerStatus, distinct, reused
+from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, distinct, is_own, reused
 from sandbox_service.queues.estimate import Estimate
-from sandbox_service.queues.ticket import SharedTicket
-from sandbox_service.slots import SlotFactory, SlotProcess
-from sandbox_service.suites import Shelf, Suite
+from sandbox_service.queues.observers import Observers, QueueObserver
+from sandbox_service.queues.waiter import SharedWaiter
+from sandbox_service.schema import FailureKind
+from sandbox_service.slots.pool import SlotPool
+from sandbox_service.slots.process import SlotFactory, SlotProcess
+from sandbox_service.slots.tasks import Task
 
-HOLD_SECONDS = 10.0  # what was taken waits so long for a slot that works
-REMEMBERED = 100_000
-REMEMBERED_BYTES = 64 << 20
+HOLD_SECONDS = 10.0  # submissions wait so long for a slot that works, then are refused
 REMEMBERED_SECONDS = 600.0
 MOST_SUITES = 100_000
 
 
-class _Taken:
-    """A submission that was taken and is not yet answered."""
+class _Pending:
+    """A submission that is not yet answered."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.answer: asyncio.Future[EncodedGrade] = asyncio.get_running_loop().create_future()
         self.waiters = 0
         self.keep = job.keep
         self.task: Task | None = None
         self.attempts = 0
-        self.taken = time.monotonic()
+        self.submitted_at = time.monotonic()
 
     @property
     def id(self) -> str:
-        """The submission's."""
+        """Return the submission's id."""
         return self.job.id
 
     @property
     def is_wanted(self) -> bool:
-        """Whether somebody waits for it, or it is to be kept."""
+        """Return whether a caller waits for it or it must be graded in any case."""
         return self.waiters > 0 or self.keep
 
 
 class _Answered:
-    """The ticket of a submission that had its answer already."""
+    """The waiter of a submission that is answered already; see base.Waiter."""
 
-    def __init__(self, submission_id: str, answer: Answer) -> None:
+    def __init__(self, submission_id: str, answer: EncodedGrade) -> None:
         self.id = submission_id
-        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.answer: asyncio.Future[EncodedGrade] = asyncio.get_running_loop().create_future()
         self.answer.set_result(answer)
 
     def release(self) -> None:
@@ -65,7 +67,7 @@ class _Answered:
 
 
 class LocalQueue:
-    """Bounded, in memory."""
+    """See JobQueue. Bounded, and in memory only."""
 
     def __init__(
         self,
@@ -78,61 +80,69 @@ class LocalQueue:
         self._bounds = bounds
         self._backlog = Backlog(bounds, slots)
         self._estimate = Estimate()
-        self._jobs: dict[str, _Taken] = {}
-        self._answered = _Memory(REMEMBERED_SECONDS)
-        self._faults = _Memory(REMEMBERED_SECONDS)  # for who asks later; who submits it again has it graded again
-        self._cache = _Memory(cache_seconds)
-        self._suites: Shelf[Suite] = Shelf(MOST_SUITES, suite_bytes)
+        self._jobs: dict[str, _Pending] = {}
+        self._answered = AnswerCache(REMEMBERED_SECONDS)
+        self._faults = AnswerCache(REMEMBERED_SECONDS)  # found by `find`; submitting the id again grades it again
+        self._cache = AnswerCache(cache_seconds)
+        self._suites: LruCache[Suite] = LruCache(MOST_SUITES, suite_bytes)
         self._counts: Counter[str] = Counter()
+        self._observers = Observers()
         self._closing = False
-        self._crew = Crew(make_slot, slots, self)
+        self._pool = SlotPool(make_slot, slots, self)
 
-    # --- what the API calls
+    # --- called by the API
 
-    async def submit(self, jobs: Sequence[Job]) -> list[Ticket]:
-        """Take all or none; see JobQueue."""
+    async def submit(self, jobs: Sequence[Job]) -> list[Waiter]:
+        """See JobQueue."""
+        began = time.monotonic()
         new = [job for job in distinct(jobs) if not self._is_known(job)]
         if new:
             self._check_open()
             self._check_room(new)
-        tickets = [self._ticket(job) for job in jobs]
-        self.crew_idle()
-        return tickets
+        waiters = [self._waiter(job) for job in jobs]
+        self.pool_idle()
+        self._observers.watch(jobs, waiters, began)
+        return waiters
+
+    def observe(self, observer: QueueObserver) -> None:
+        """See ObservedQueue."""
+        self._observers.add(observer)
 
     def _is_known(self, job: Job) -> bool:
-        """Whether this very submission was taken before."""
-        taken = self._jobs.get(job.id)
-        known = taken.job.digest if taken else self._answered.digest(job.id)
+        """Return whether the same submission was taken before. Raises IdReusedError."""
+        pending = self._jobs.get(job.id)
+        known = pending.job.digest if pending else self._answered.digest(job.id)
         if known is not None and known != job.digest:
             raise reused(job.id)
         return known is not None
 
     def _check_open(self) -> None:
         if self._closing:
-            raise Unavailable("the service is closing")
-        if self._crew.unusable_seconds() is not None:
-            raise Unavailable("nothing can be graded: " + "; ".join(self.unready()))
+            raise UnavailableError("the service is closing")
+        if self._pool.unusable_seconds() is not None:
+            raise UnavailableError("nothing can be graded: " + "; ".join(self.unready()))
 
     def _check_room(self, jobs: Sequence[Job]) -> None:
-        check_fits(map(self._load, jobs), self._bounds)
+        loads = [self._load(job) for job in jobs]
+        check_fits(loads, self._bounds)
         wanted: dict[str, Load] = {}
-        for job in jobs:
-            wanted.setdefault(job.client, Load()).add(self._load(job))
-        for client, load in wanted.items():
-            self._backlog.check_room(client, load)
+        for job, load in zip(jobs, loads, strict=True):
+            wanted.setdefault(job.client, Load()).add(load)
+        for client, together in wanted.items():
+            self._backlog.check_room(client, together)
 
     def _load(self, job: Job) -> Load:
         return load_of(job, self._estimate)
 
-    def _ticket(self, job: Job) -> Ticket:
-        taken = self._jobs.get(job.id)
-        if taken is not None:
-            taken.keep |= job.keep
-            return SharedTicket(taken, self._released)
+    def _waiter(self, job: Job) -> Waiter:
+        pending = self._jobs.get(job.id)
+        if pending is not None:
+            pending.keep |= job.keep
+            return SharedWaiter(pending, self._released)
         known = self._answered.get(job.id) or self._cached(job)
-        return _Answered(job.id, known) if known is not None else SharedTicket(self._take(job), self._released)
+        return _Answered(job.id, known) if known is not None else SharedWaiter(self._take(job), self._released)
 
-    def _cached(self, job: Job) -> Answer | None:
+    def _cached(self, job: Job) -> EncodedGrade | None:
         found = None if job.fresh else self._cache.get(job.digest.hex())
         if found is None:
             return None
@@ -141,43 +151,46 @@ class LocalQueue:
         self._answered.put(job.id, job.digest, answer)
         return answer
 
-    def _take(self, job: Job) -> _Taken:
-        taken = self._jobs[job.id] = _Taken(job)
+    def _take(self, job: Job) -> _Pending:
+        pending = self._jobs[job.id] = _Pending(job)
         self._faults.drop(job.id)
         self._backlog.add(Waiting(job.id, job.client, job.priority, self._load(job)))
-        return taken
+        return pending
 
-    def _released(self, taken: _Taken) -> None:
-        """One waiter less; when there is none left, it is not to be graded."""
-        if taken.is_wanted or taken.answer.done():
+    def _released(self, pending: _Pending) -> None:
+        """Cancel a submission that no caller waits for."""
+        if pending.is_wanted or pending.answer.done():
             return
-        if taken.task is not None:
-            self._crew.cancel(taken.task)
+        if pending.task is not None:
+            self._pool.cancel(pending.task)
         else:
-            self._forget(taken)
-            taken.answer.cancel()
+            self._forget(pending)
+            pending.answer.cancel()
 
-    async def find(self, submission_id: str) -> Ticket | None:
+    async def find(self, submission_id: str) -> Waiter | None:
         """See JobQueue."""
-        taken = self._jobs.get(submission_id)
-        if taken is not None:
-            return SharedTicket(taken, self._released)
+        pending = self._jobs.get(submission_id)
+        if pending is not None:
+            return SharedWaiter(pending, self._released)
         answer = self._answered.get(submission_id) or self._faults.get(submission_id)
         return _Answered(submission_id, answer) if answer is not None else None
 
-    async def cancel(self, submission_ids: Sequence[str]) -> int:
+    async def cancel(self, submission_ids: Sequence[str], owner: str | None = None) -> int:
         """See JobQueue."""
-        found = [self._jobs[each] for each in dict.fromkeys(submission_ids) if each in self._jobs]
-        for taken in found:
-            self._answer(taken, fault(taken.job.id, taken.job.tests, "cancelled", "cancelled on request"))
-            if taken.task is not None:
-                self._crew.cancel(taken.task)
+        known = [self._jobs[each] for each in dict.fromkeys(submission_ids) if each in self._jobs]
+        found = [pending for pending in known if is_own(pending.job.client, owner)]
+        for pending in found:
+            self._answer(
+                pending, fault(pending.job.id, pending.job.tests, FailureKind.CANCELLED, "cancelled on request")
+            )
+            if pending.task is not None:
+                self._pool.cancel(pending.task)
         self._counts["cancelled"] += len(found)
         return len(found)
 
     async def labelled(self, name: str, value: str) -> list[str]:
         """See JobQueue."""
-        return [taken.job.id for taken in self._jobs.values() if taken.job.labels.get(name) == value]
+        return [pending.job.id for pending in self._jobs.values() if pending.job.labels.get(name) == value]
 
     async def put_suite(self, suite: Suite) -> bool:
         """See JobQueue."""
@@ -189,6 +202,9 @@ class LocalQueue:
         """See JobQueue."""
         return self._suites.get(suite_id)
 
+    def learn_suite(self, facts: Suite) -> None:
+        """See ObservedQueue. Every suite here is read already."""
+
     async def missing_suites(self, suite_ids: Sequence[str]) -> list[str]:
         """See JobQueue."""
         return [each for each in suite_ids if self._suites.get(each) is None]
@@ -198,11 +214,11 @@ class LocalQueue:
         return self._backlog.depth()
 
     def workers(self) -> list[WorkerStatus]:
-        """See JobQueue: this process."""
-        crew = self._crew
+        """See JobQueue: one, this process."""
+        pool = self._pool
         return [
             WorkerStatus(
-                "local", len(crew.slots), crew.busy, crew.ready, crew.languages(), version("proctor"), crew.reasons()
+                "local", len(pool.slots), pool.busy, pool.ready, pool.languages(), version("proctor"), pool.reasons()
             )
         ]
 
@@ -212,130 +228,109 @@ class LocalQueue:
 
     @property
     def slots(self) -> Sequence[SlotProcess]:
-        """The slots, for tests."""
-        return self._crew.slots
+        """Return the slots, for tests."""
+        return self._pool.slots
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether every slot has tried, and none can grade."""
-        return self._crew.unusable_seconds() is not None
+        """Return whether every slot has started and none can grade."""
+        return self._pool.unusable_seconds() is not None
 
     def unready(self) -> list[str]:
         """See JobQueue."""
-        return ["closing"] if self._closing else self._crew.reasons()
+        return ["closing"] if self._closing else self._pool.reasons()
 
     def languages(self) -> list[str]:
         """See JobQueue."""
-        return self._crew.languages()
+        return self._pool.languages()
 
     async def drain(self, seconds: float) -> None:
         """See JobQueue."""
+        self._observers.closing()
         self._closing = True
-        pending = [taken.answer for taken in self._jobs.values()]
-        if pending:
-            await asyncio.wait(pending, timeout=seconds)
+        answers = [pending.answer for pending in self._jobs.values()]
+        if answers:
+            await asyncio.wait(answers, timeout=seconds)
         self._give_up(list(self._jobs), "the service is closing; send it again elsewhere")
 
     def _give_up(self, submission_ids: Sequence[str], reason: str) -> None:
         for submission_id in submission_ids:
-            taken = self._jobs[submission_id]
-            self._forget(taken)
-            if not taken.answer.done():
-                taken.answer.set_exception(Unavailable(reason))
-                taken.answer.exception()  # a batch may have gone: an answer that nobody reads is no error
+            pending = self._jobs[submission_id]
+            self._forget(pending)
+            if not pending.answer.done():
+                pending.answer.set_exception(UnavailableError(reason))
+                pending.answer.exception()  # marks it as retrieved: the waiters may be gone
 
     async def close(self) -> None:
-        """Stop at once; see JobQueue."""
+        """See JobQueue; stop at once."""
         await self.drain(0.0)
-        await self._crew.close()
+        await self._pool.close()
 
-    # --- what the crew calls
+    # --- called by the pool
 
-    def crew_idle(self) -> None:
-        """See crew.Owner: give it what is next."""
-        while self._crew.idle and (submission_id := self._backlog.next()) is not None:
-            taken = self._jobs[submission_id]
-            job = taken.job
-            taken.task = Task(job.id, job.body, job.suite, job.tests, taken=taken.taken, attempts=taken.attempts)
-            self._crew.give(taken.task)
+    def pool_idle(self) -> None:
+        """See PoolOwner."""
+        while self._pool.idle and (submission_id := self._backlog.next()) is not None:
+            pending = self._jobs[submission_id]
+            job = pending.job
+            pending.task = Task(
+                job.id,
+                job.body,
+                job.suite,
+                job.tests,
+                submitted_at=pending.submitted_at,
+                attempts=pending.attempts,
+                priority=job.priority,
+            )
+            self._pool.give(pending.task)
+
+    def most_urgent(self) -> int | None:
+        """See PoolOwner."""
+        return self._backlog.most_urgent()
 
     def task_begun(self, task: Task) -> None:
-        """See crew.Owner."""
+        """See PoolOwner."""
 
-    def task_done(self, task: Task, answer: Answer | None) -> None:
-        """See crew.Owner. A cancellation that was carried out may be regretted: somebody has come to wait after all."""
-        taken = self._jobs.get(task.id)
-        if taken is None or taken.task is not task:
+    def task_done(self, task: Task, answer: EncodedGrade | None) -> None:
+        """See PoolOwner. A cancelled task goes back to the backlog if a caller has joined it since."""
+        pending = self._jobs.get(task.id)
+        if pending is None or pending.task is not task:
             return
-        taken.task, taken.attempts = None, task.attempts
+        pending.task, pending.attempts = None, task.attempts
         if answer is not None:
-            self._learn(taken.job, answer)
-            self._answer(taken, answer)
-        elif taken.is_wanted:
+            self._learn(pending.job, answer)
+            self._answer(pending, answer)
+        elif pending.is_wanted:
             self._backlog.put_back(task.id)
-            self.crew_idle()
+            self.pool_idle()
         else:
-            self._forget(taken)
-            taken.answer.cancel()
+            self._forget(pending)
+            pending.answer.cancel()
 
-    def crew_failed(self) -> None:
-        """See crew.Owner. If for a while no slot could grade, those who wait are told rather than kept."""
-        seconds = self._crew.unusable_seconds()
+    def pool_failed(self) -> None:
+        """See PoolOwner. Refuses everything that waits when no slot has worked for `HOLD_SECONDS`."""
+        seconds = self._pool.unusable_seconds()
         if seconds is not None and seconds >= HOLD_SECONDS:
-            returned = [task.id for task in self._crew.take_back()]
+            returned = [task.id for task in self._pool.take_back()]
             reason = "nothing can be graded: " + "; ".join(self.unready())
             self._give_up([each for each in (*returned, *self._backlog.waiting()) if each in self._jobs], reason)
 
-    def _learn(self, job: Job, answer: Answer) -> None:
-        """Keep what may be asked again."""
+    def _learn(self, job: Job, answer: EncodedGrade) -> None:
+        """Update the estimate, the remembered answers and the cache."""
         self._estimate.learn(answer.head["timing"]["graded_seconds"], sum(answer.tests.values()))
         if not answer.is_fault:
             self._answered.put(job.id, job.digest, answer)
         if answer.is_lasting and not job.fresh:
             self._cache.put(job.digest.hex(), job.digest, answer)
 
-    def _answer(self, taken: _Taken, answer: Answer) -> None:
-        self._forget(taken)
+    def _answer(self, pending: _Pending, answer: EncodedGrade) -> None:
+        self._forget(pending)
         if answer.is_fault:
-            self._faults.put(taken.job.id, taken.job.digest, answer)
-        if not taken.answer.done():
-            taken.answer.set_result(answer)
+            self._faults.put(pending.job.id, pending.job.digest, answer)
+        if not pending.answer.done():
+            pending.answer.set_result(answer)
 
-    def _forget(self, taken: _Taken) -> None:
-        if self._jobs.get(taken.job.id) is taken:
-            del self._jobs[taken.job.id]
-            self._backlog.remove(taken.job.id)
-
-
-class _Memory:
-    """Answers that may be asked again, for a while and as many as fit."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._shelf: Shelf[tuple[float, bytes, Answer]] = Shelf(REMEMBERED, REMEMBERED_BYTES)
-
-    def put(self, name: str, digest: bytes, answer: Answer) -> None:
-        """Remember an answer from now on."""
-        if self._seconds > 0:
-            self._shelf.put(name, (time.monotonic(), digest, Answer(answer.body)), len(answer.body))
-
-    def drop(self, name: str) -> None:
-        """Remember it no more."""
-        self._shelf.drop(name)
-
-    def get(self, name: str) -> Answer | None:
-        """The answer, if it is still remembered."""
-        found = self._find(name)
-        return found[2] if found else None
-
-    def digest(self, name: str) -> bytes | None:
-        """What the answer is an answer to."""
-        found = self._find(name)
-        return found[1] if found else None
-
-    def _find(self, name: str) -> tuple[float, bytes, Answer] | None:
-        found = self._shelf.get(name)
-        if found is not None and time.monotonic() - found[0] > self._seconds:
-            self._shelf.drop(name)
-            return None
-        return found
+    def _forget(self, pending: _Pending) -> None:
+        if self._jobs.get(pending.job.id) is pending:
+            del self._jobs[pending.job.id]
+            self._backlog.remove(pending.job.id)

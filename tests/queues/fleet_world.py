@@ -8,11 +8,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from sandbox_service import bootstrap
-from sandbox_service.hands import CHUNK, Caller, Pump
-from sandbox_service.ledger.ledger import Ledger
-from sandbox_service.queues.rq import RqQueue
+from sandbox_service.fleet.ledger.ledger import Ledger
+from sandbox_service.fleet.queue import FleetQueue
+from sandbox_service.fleet.wakeup import CHUNK, JobEnqueuer, JobListener
+from sandbox_service.fleet.worker import AHEAD, LEAST_AHEAD, Worker
 from sandbox_service.settings import Settings
-from sandbox_service.worker import AHEAD, LEAST_AHEAD, Worker
 from tests.fakes import until
 from tests.queues.world import Setup, Slots, World
 from tests.redis_server import RedisServer, running_redis
@@ -28,7 +28,7 @@ class Fleet:
     world: World
     redis: RedisServer
     ledger: Ledger
-    queue: RqQueue
+    queue: FleetQueue
 
 
 @asynccontextmanager
@@ -47,22 +47,25 @@ async def running_fleet(setup: Setup) -> AsyncIterator[Fleet]:
         settings = Settings(redis_url=redis.url, cache_seconds=setup.cache_seconds)
         ledger = await stack.enter_async_context(bootstrap.ledger(settings))
         name = settings.redis_name
-        queue = RqQueue(ledger, Caller(redis.url, name), setup.bounds, setup.suite_bytes, setup.cache_seconds)
-        worker = Worker(
-            ledger,
-            slots.make,
-            setup.slots,
-            lambda worker, take: Pump(redis.url, name, worker, take),
-            setup.suite_bytes,
-        )
+        queue = FleetQueue(ledger, JobEnqueuer(redis.url, name), setup.bounds, setup.suite_bytes, setup.cache_seconds)
+        workers = [
+            Worker(
+                ledger,
+                slots.make,
+                setup.slots // setup.workers,
+                lambda worker, take: JobListener(redis.url, name, worker, take),
+                setup.suite_bytes,
+            )
+            for _ in range(setup.workers)
+        ]
 
         async def count() -> int:
             return (await ledger.totals()).count
 
         await queue.start()
         stop = asyncio.Event()
-        working = asyncio.create_task(worker.run(stop, DRAIN_SECONDS))
-        await until(lambda: not queue.unready())
+        working = [asyncio.create_task(worker.run(stop, DRAIN_SECONDS)) for worker in workers]
+        await until(lambda: len(queue.workers()) == setup.workers and not queue.unready())
         # what a worker may hold and still claim more, and what it claims then
         ahead = max(AHEAD * setup.slots, LEAST_AHEAD) - 1 + CHUNK
         try:
@@ -70,7 +73,7 @@ async def running_fleet(setup: Setup) -> AsyncIterator[Fleet]:
         finally:
             await queue.close()
             stop.set()
-            await working
+            await asyncio.gather(*working)
         assert all(slot.closed for slot in slots.made)
         assert await ledger.workers() == {}
         totals = await ledger.totals()

@@ -1,4 +1,4 @@
-"""The books of what waits: whose turn it is, and who may have how much."""
+"""The backlog: order, shares and bounds, beside the cases of fairness_cases.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from sandbox_service.bounds import Bounds
-from sandbox_service.errors import QueueFull
+from sandbox_service.errors import QueueFullError
 from sandbox_service.queues.backlog import LEAST_RETRY_SECONDS, MOST_RETRY_SECONDS, Backlog, Load, Waiting
 from sandbox_service.queues.base import PRIORITIES
 
@@ -31,8 +31,8 @@ def drained(books: Backlog) -> list[str]:
     return found
 
 
-def refusal(books: Backlog, client: str, more: Load) -> QueueFull:
-    with pytest.raises(QueueFull) as found:
+def refusal(books: Backlog, client: str, more: Load) -> QueueFullError:
+    with pytest.raises(QueueFullError) as found:
         books.check_room(client, more)
     return found.value
 

@@ -1,4 +1,4 @@
-"""What the fleet's queue does when a chore of its own ends by a defect: it says so, and nobody waits for ever."""
+"""A background task of the fleet's queue that ends by a defect: the queue refuses everything and says why."""
 
 from __future__ import annotations
 
@@ -8,59 +8,58 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from sandbox_service.errors import Unavailable
+from sandbox_service.errors import UnavailableError
 from tests.fakes import hold_only, made, until
+from tests.guards import HANG_GUARD_SECONDS
 from tests.queues.fleet_world import Fleet, running_fleet
-from tests.queues.world import HANG_GUARD_SECONDS, Setup
+from tests.queues.world import Setup
 
 PROMPTLY_SECONDS = 1.0  # less than the watchdog takes
 
 
-class Bug(Exception):
+class PlantedError(Exception):
     """Nothing that Redis would raise."""
 
 
 async def _break_async(*_: object) -> None:
-    raise Bug
+    raise PlantedError
 
 
 def _break(*_: object) -> None:
-    raise Bug
+    raise PlantedError
 
 
-# what each chore, and nothing else here, calls
-CHORES: dict[str, Callable[[Fleet, pytest.MonkeyPatch], None]] = {
+# what each background task, and no other, calls
+BACKGROUND: dict[str, Callable[[Fleet, pytest.MonkeyPatch], None]] = {
     "listen": lambda fleet, patch: patch.setattr(fleet.ledger, "replies", _break_async),
-    "call": lambda fleet, patch: patch.setattr(fleet.queue._caller, "call", _break),
+    "call": lambda fleet, patch: patch.setattr(fleet.queue._enqueuer, "enqueue_missing", _break),
     "tick": lambda fleet, patch: patch.setattr(fleet.ledger, "lead", _break_async),
 }
 
 
-async def meet_the_defect(fleet: Fleet, chore: str, patch: pytest.MonkeyPatch) -> None:
-    """Put it in, and send something that makes every chore do what it does."""
-    CHORES[chore](fleet, patch)
+async def meet_the_defect(fleet: Fleet, task: str, patch: pytest.MonkeyPatch) -> None:
+    """Plant a defect, and submit something that makes every background task run."""
+    BACKGROUND[task](fleet, patch)
     # in a task: it may have to wait for one that is being taken
     another = asyncio.create_task(fleet.world.grade(made("another")))
     another.add_done_callback(asyncio.Task.exception)
-    await until(lambda: any("Bug" in reason for reason in fleet.queue.unready()))
+    await until(lambda: any("PlantedError" in reason for reason in fleet.queue.unready()))
 
 
-def play(chore: str, scenario: Callable[[Fleet, Callable[[], Awaitable[None]]], Awaitable[None]]) -> None:
+def play(task: str, scenario: Callable[[Fleet, Callable[[], Awaitable[None]]], Awaitable[None]]) -> None:
     """Run a scenario in a loop of its own, in which "held" is not answered; it must come to its end."""
 
     async def run() -> None:
         with pytest.MonkeyPatch.context() as patch:
             async with running_fleet(Setup(hold_only("held"), slots=2)) as fleet:
-                played = scenario(fleet, lambda: meet_the_defect(fleet, chore, patch))
+                played = scenario(fleet, lambda: meet_the_defect(fleet, task, patch))
                 await asyncio.wait_for(played, HANG_GUARD_SECONDS)
 
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("chore", CHORES)
-def test_a_defect_is_loud_and_whoever_waits_or_comes_later_is_told(
-    chore: str, caplog: pytest.LogCaptureFixture
-) -> None:
+@pytest.mark.parametrize("task", BACKGROUND)
+def test_a_defect_is_loud_and_whoever_waits_or_comes_later_is_told(task: str, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(fleet: Fleet, defect: Callable[[], Awaitable[None]]) -> None:
         first = await fleet.world.take(made("held"))
         second = await fleet.queue.find("held")
@@ -69,20 +68,22 @@ def test_a_defect_is_loud_and_whoever_waits_or_comes_later_is_told(
         await defect()
         async with asyncio.timeout(PROMPTLY_SECONDS):
             for ticket in (first, second):
-                with pytest.raises(Unavailable, match=r"a defect of the service \(Bug\).*send it again elsewhere"):
+                with pytest.raises(
+                    UnavailableError, match=r"a defect of the service \(PlantedError\).*send it again elsewhere"
+                ):
                     await fleet.world.answer(ticket)
-            with pytest.raises(Unavailable, match="a defect of the service"):
+            with pytest.raises(UnavailableError, match="a defect of the service"):
                 await fleet.queue.submit([made("later")])
-            with pytest.raises(Unavailable, match="a defect of the service"):
+            with pytest.raises(UnavailableError, match="a defect of the service"):
                 await fleet.queue.find("held")
-        assert fleet.queue.unready() == ["a defect of the service (Bug); it is in the log"]
+        assert fleet.queue.unready() == ["a defect of the service (PlantedError); it is in the log"]
         assert await fleet.world.count() <= 2  # and what came later is not in the books
 
-    play(chore, scenario)
+    play(task, scenario)
     [said] = [record for record in caplog.records if record.levelno == logging.CRITICAL]
-    assert said.getMessage() == "defect"
+    assert said.getMessage() == "internal_error"
     assert said.exc_info is not None
-    assert said.exc_info[0] is Bug
+    assert said.exc_info[0] is PlantedError
 
 
 def test_who_is_being_taken_when_a_chore_ends_is_told_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +102,7 @@ def test_who_is_being_taken_when_a_chore_ends_is_told_too(monkeypatch: pytest.Mo
         await defect()
         may_take.set()
         async with asyncio.timeout(PROMPTLY_SECONDS):
-            with pytest.raises(Unavailable, match="a defect of the service"):
+            with pytest.raises(UnavailableError, match="a defect of the service"):
                 await coming
 
     play("tick", scenario)

@@ -1,4 +1,4 @@
-"""How long work will take, from how long the last took."""
+"""The estimate of the time that submissions take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers wait for company, but the last of them do not: however long a pause may be, nobody waits for its end."""
+"""Batches of answers: the last answers are sent at once, however long the pause between batches is."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from sandbox_service import worker
-from sandbox_service.queues import rq
+from sandbox_service.fleet import queue, steps
 from sandbox_service.schema import Verdict
 from tests.fakes import always, made
+from tests.guards import HANG_GUARD_SECONDS
 from tests.queues.fleet_world import running_fleet
-from tests.queues.world import HANG_GUARD_SECONDS, Setup
+from tests.queues.world import Setup
 
 FOR_EVER = 3600.0
 MANY = 200
@@ -19,7 +19,7 @@ MANY = 200
 
 @pytest.mark.parametrize("slots", [1, 2])
 def test_the_last_do_not_wait_for_others(monkeypatch: pytest.MonkeyPatch, slots: int) -> None:
-    for module in (worker, rq):
+    for module in (steps, queue):
         monkeypatch.setattr(module, "gathering_seconds", lambda *_: FOR_EVER)
 
     async def scenario() -> None:

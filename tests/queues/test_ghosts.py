@@ -1,4 +1,4 @@
-"""Ghosts: what Redis says that a worker holds, and the worker does not. They are graded, if need be once more."""
+"""Submissions that Redis says a worker holds and the worker does not: they are given back and graded."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from sandbox_service import worker
-from sandbox_service.ledger.entries import Claim, Finish, GiveBack, Need, Step
-from sandbox_service.ledger.ledger import Ledger
+from sandbox_service.fleet import worker
+from sandbox_service.fleet.ledger.entries import Claim, Elsewhere, Finish, GiveBack, Need, Step
+from sandbox_service.fleet.ledger.ledger import Ledger
 from sandbox_service.schema import Verdict
 from tests.fakes import Script, always, hold, hold_only, made
+from tests.guards import HANG_GUARD_SECONDS
 from tests.queues.fleet_world import Fleet, running_fleet
-from tests.queues.world import HANG_GUARD_SECONDS, Setup
+from tests.queues.world import Setup
 
 GHOST_SECONDS = 0.1
 BEAT_SECONDS = 0.02
@@ -73,15 +74,15 @@ def test_what_was_claimed_and_never_handed_over_is_graded(monkeypatch: pytest.Mo
 def test_what_was_finished_and_forgotten_with_redis_disk_is_graded_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(fleet: Fleet) -> None:
         lost: list[Step] = []
-        settle = fleet.ledger.settle
+        apply_steps = fleet.ledger.apply_steps
 
         async def forgetful(name: str, steps: Sequence[Step]) -> list[str]:
             if lost or not any(isinstance(step, Finish) for step in steps):
-                return await settle(name, steps)
+                return await apply_steps(name, steps)
             lost.extend(steps)
             return []
 
-        monkeypatch.setattr(fleet.ledger, "settle", forgetful)
+        monkeypatch.setattr(fleet.ledger, "apply_steps", forgetful)
         assert (await fleet.world.grade(made("a"))).verdict == Verdict.AC
         assert fleet.world.tally.begun == {"a": 2}
         assert (await fleet.ledger.totals()).stats == {}
@@ -95,14 +96,14 @@ def test_what_a_slot_has_or_waits_for_one_is_no_ghost(monkeypatch: pytest.Monkey
         await fleet.world.until_held("a")
         others = await fleet.world.submit(*(made(f"{number}") for number in range(6)))
         given_back: list[Step] = []
-        settle = fleet.ledger.settle
+        apply_steps = fleet.ledger.apply_steps
 
         async def watched(name: str, steps: Sequence[Step]) -> list[str]:
             given_back.extend(step for step in steps if isinstance(step, GiveBack))
-            return await settle(name, steps)
+            return await apply_steps(name, steps)
 
         with monkeypatch.context() as patch:
-            patch.setattr(fleet.ledger, "settle", watched)
+            patch.setattr(fleet.ledger, "apply_steps", watched)
             while len(await fleet.ledger.held(await only_worker(fleet))) < 3:
                 await asyncio.sleep(0.01)
             await several_looks(fleet)
@@ -127,9 +128,13 @@ def test_what_is_on_its_way_is_no_ghost(monkeypatch: pytest.MonkeyPatch) -> None
                 await looks.acquire()
             return claims, need
 
-        async def busy(*arguments: Any) -> tuple[list[str], Need]:
-            cancelled, _ = await beat(*arguments)
-            return cancelled, Need(0, 0, 0)  # so that it does not claim as well, and wait for its own next look
+        async def busy(*arguments: Any) -> tuple[list[str], Need, Elsewhere]:
+            cancelled, *_ = await beat(*arguments)
+            return (
+                cancelled,
+                Need(0, 0, 0),
+                Elsewhere(0, 3),
+            )  # so that it does not claim as well
 
         async def seen(name: str) -> list[str]:
             found = await held(name)

@@ -1,4 +1,4 @@
-"""What the local queue does while no slot can grade: refuse soon, hold what it has taken for a while, then say so."""
+"""The local queue while no slot can grade: it refuses new submissions, holds others for a while, then refuses them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from sandbox_service.bounds import Bounds
-from sandbox_service.errors import Unavailable
+from sandbox_service.errors import UnavailableError
 from sandbox_service.queues import local
 from sandbox_service.queues.local import LocalQueue
-from sandbox_service.slots import Owner
+from sandbox_service.slots.process import SlotOwner
 from tests.fakes import made
-from tests.queues.world import HANG_GUARD_SECONDS
+from tests.guards import HANG_GUARD_SECONDS
 
 LONG = local.HOLD_SECONDS + 1
 
@@ -23,7 +23,7 @@ LONG = local.HOLD_SECONDS + 1
 class UnusableSlot:
     """A slot that is starting, or has failed since when the test says."""
 
-    def __init__(self, index: int, owner: Owner) -> None:
+    def __init__(self, index: int, owner: SlotOwner) -> None:
         self.index = index
         self.ready = self.free = False
         self.failed_since: float | None = None
@@ -48,7 +48,7 @@ def run(scenario: Scenario) -> None:
     async def body() -> None:
         slots: list[UnusableSlot] = []
 
-        def make(index: int, owner: Owner) -> Any:
+        def make(index: int, owner: SlotOwner) -> Any:
             slots.append(UnusableSlot(index, owner))
             return slots[-1]
 
@@ -74,7 +74,7 @@ def test_when_all_have_failed_they_are_refused_with_the_reasons() -> None:
     async def scenario(queue: LocalQueue, slots: list[UnusableSlot]) -> None:
         for slot in slots:
             slot.fail()
-        with pytest.raises(Unavailable, match="slot 0: firejail did not jail; slot 1: firejail did not jail"):
+        with pytest.raises(UnavailableError, match="slot 0: firejail did not jail; slot 1: firejail did not jail"):
             await queue.submit([made("a"), made("b")])
         assert queue.depth().submissions == 0
         assert queue.is_hopeless
@@ -91,7 +91,7 @@ def test_what_was_taken_is_held_for_a_while_and_then_given_back() -> None:
         for slot in slots:
             slot.fail(LONG)
         for ticket in tickets:
-            with pytest.raises(Unavailable, match="nothing can be graded: slot 0: firejail did not jail"):
+            with pytest.raises(UnavailableError, match="nothing can be graded: slot 0: firejail did not jail"):
                 await ticket.answer
             ticket.release()
         assert queue.depth().submissions == 0

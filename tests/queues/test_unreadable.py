@@ -1,6 +1,6 @@
-"""What Redis holds for an answer and is none: whoever waits is told of our fault, never of a verdict or a reward.
+"""Damaged answers in Redis: the waiter gets a fault, never a verdict or a reward.
 
-Somebody has written it, or a part of it was lost. It is counted, and the queue goes on serving.
+Another program has written the answer, or a part of it was lost. It is counted, and the queue goes on serving.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import orjson
 import pytest
 from redis import Redis
 
-from sandbox_service.ledger.entries import Found
-from sandbox_service.ledger.packing import Packing
-from sandbox_service.queues import rq
-from sandbox_service.queues.base import Job, Ticket
+from sandbox_service.fleet import queue, watchdog
+from sandbox_service.fleet.ledger.entries import Found
+from sandbox_service.fleet.ledger.packing import AnswerCodec
+from sandbox_service.queues.base import Job, Waiter
 from sandbox_service.schema import Grade, TestResult, Verdict
 from tests.fakes import Script, always, hold, made
+from tests.guards import HANG_GUARD_SECONDS
 from tests.queues.fleet_world import Fleet, running_fleet
-from tests.queues.world import HANG_GUARD_SECONDS, Setup
+from tests.queues.world import Setup
 
 LESS_SECONDS = 0.2
 
@@ -81,10 +82,10 @@ async def serves(fleet: Fleet) -> None:
 
 def stored(job: Job, answer: bytes, flag: bytes = b"G") -> bytes:
     """As the ledger writes answers."""
-    return flag + Packing().pack(answer, False, job.digest)[1:]
+    return flag + AnswerCodec().pack(answer, False, job.digest)[1:]
 
 
-async def faults(fleet: Fleet, tickets: Iterable[Ticket]) -> list[tuple[str, str | None, float | None, bool]]:
+async def faults(fleet: Fleet, tickets: Iterable[Waiter]) -> list[tuple[str, str | None, float | None, bool]]:
     """What those are told who wait for these."""
     grades = [await fleet.world.answer(ticket) for ticket in tickets]
     return [(grade.id, grade.failure_kind, grade.reward, grade.mask_sample) for grade in grades]
@@ -98,8 +99,8 @@ def unreadable(*ids: str) -> list[tuple[str, str, None, bool]]:
 @pytest.fixture
 def early(monkeypatch: pytest.MonkeyPatch) -> None:
     """The watchdog does not let anybody wait for two seconds."""
-    monkeypatch.setattr(rq, "WATCH_SECONDS", LESS_SECONDS)
-    monkeypatch.setattr(rq, "STATE_SECONDS", LESS_SECONDS)
+    monkeypatch.setattr(watchdog, "WATCH_SECONDS", LESS_SECONDS)
+    monkeypatch.setattr(queue, "STATE_SECONDS", LESS_SECONDS)
 
 
 def test_it_came_by_the_stream() -> None:
@@ -198,7 +199,7 @@ def test_one_who_sends_the_same_again_finds_it() -> None:
 def test_one_who_sends_the_same_work_finds_it_in_the_cache() -> None:
     async def scenario(fleet: Fleet, redis: Redis) -> None:
         jobs = [made(name) for name in NO_GRADES]
-        graders = fleet.queue._graders.encode()
+        graders = fleet.queue._status.graders.encode()
         for job in jobs:
             redis.set(b"proctor:cache:" + job.digest + graders, stored(job, NO_GRADES[job.id]), ex=600)
         assert await faults(fleet, await fleet.world.submit(*jobs)) == unreadable(*NO_GRADES)

@@ -1,7 +1,7 @@
-"""What a test of a queue stands in: a queue, and the fake slots that grade for it.
+"""The environment of a queue's tests: a queue, and the fake slots that grade for it.
 
-A world may be slow: what a queue is told may reach its slots some milliseconds later, and the other way round. So tests
-wait `until` something is so; and where something must not happen, they let the world `settle` before they look.
+Queue and slots may see each other's changes some milliseconds later. So tests wait `until` a condition holds, and let
+the world `settle` before they assert that something has not happened.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_service.answers import Answer
 from sandbox_service.bounds import Bounds
-from sandbox_service.errors import QueueFull
-from sandbox_service.queues.base import Job, JobQueue, Ticket
+from sandbox_service.errors import QueueFullError
+from sandbox_service.grading.encoded_grade import EncodedGrade
+from sandbox_service.queues.base import Job, JobQueue, Waiter
 from sandbox_service.schema import Grade
-from sandbox_service.slots import Owner
+from sandbox_service.slots.process import SlotOwner
 from tests.fakes import FakeSlot, Script, Tally, until
 
-HANG_GUARD_SECONDS = 20.0
 WIDE = Bounds(submissions=1000, bytes=1 << 20, cpu_seconds=1e6)
 
 
@@ -27,9 +26,8 @@ WIDE = Bounds(submissions=1000, bytes=1 << 20, cpu_seconds=1e6)
 class World:
     """A queue and its slots.
 
-    `settle_seconds`: in which everything that is under way has arrived. `ahead`: so many at most have their place in
-    the order before they are begun, and keep it whatever comes. `count`: how many wait or are being graded, at this
-    very moment; what the queue says of itself may be older.
+    `settle_seconds`: after so long, everything that is under way has arrived. `ahead`: the most submissions whose order
+    is fixed before they begin. `count`: how many wait or are being graded right now; `depth` may be older.
     """
 
     queue: JobQueue
@@ -39,32 +37,32 @@ class World:
     ahead: int
     count: Callable[[], Awaitable[int]]
 
-    async def submit(self, *jobs: Job) -> list[Ticket]:
+    async def submit(self, *jobs: Job) -> list[Waiter]:
         """All or none."""
         return await self.queue.submit(jobs)
 
-    async def take(self, job: Job) -> Ticket:
+    async def take(self, job: Job) -> Waiter:
         """Submit a single one."""
         [ticket] = await self.queue.submit([job])
         return ticket
 
-    async def take_when_there_is_room(self, job: Job) -> Ticket:
+    async def take_when_there_is_room(self, job: Job) -> Waiter:
         """Submit a single one, again and again while it is refused."""
         while True:
             try:
                 return await self.take(job)
-            except QueueFull:
+            except QueueFullError:
                 await asyncio.sleep(0.001)
 
     async def grade(self, job: Job) -> Grade:
         """Submit, wait, release: what the API does."""
         return await self.answer(await self.take(job))
 
-    async def answer(self, ticket: Ticket) -> Grade:
+    async def answer(self, ticket: Waiter) -> Grade:
         """Wait and release."""
         return (await self.raw(ticket)).grade()
 
-    async def raw(self, ticket: Ticket) -> Answer:
+    async def raw(self, ticket: Waiter) -> EncodedGrade:
         """Wait and release; the answer as it travels."""
         try:
             return await asyncio.shield(ticket.answer)
@@ -106,6 +104,7 @@ class Setup:
 
     script: Script
     slots: int = 1
+    workers: int = 1  # among which the slots are, where there are workers
     bounds: Bounds = WIDE
     suite_bytes: int = 1 << 20
     cache_seconds: float = 0.0
@@ -119,12 +118,12 @@ class Slots:
     tally: Tally = field(default_factory=Tally)
     made: list[FakeSlot] = field(default_factory=list)
 
-    def make(self, index: int, owner: Owner) -> Any:
+    def make(self, index: int, owner: SlotOwner) -> Any:
         """See slots.SlotFactory."""
         self.made.append(FakeSlot(index, owner, self.script, self.tally))
         return self.made[-1]
 
 
-def ids(tickets: Sequence[Ticket]) -> list[str]:
+def ids(tickets: Sequence[Waiter]) -> list[str]:
     """Whose they are."""
     return [ticket.id for ticket in tickets]

@@ -1,4 +1,4 @@
-"""The queues that must keep the contract, each in a world of its own."""
+"""The implementations of JobQueue, each with its slots, and helpers of the tests of their contract."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
+from sandbox_service.bounds import Bounds
 from sandbox_service.queues.local import LocalQueue
 from tests.fakes import Script, always
+from tests.guards import HANG_GUARD_SECONDS
 from tests.queues.fleet_world import fleet_world
-from tests.queues.world import HANG_GUARD_SECONDS, Setup, Slots, World
+from tests.queues.world import WIDE, Setup, Slots, World
 
 
 @asynccontextmanager
@@ -45,3 +47,13 @@ def play(kind: str, scenario: Scenario, script: Script | None = None, **setup: A
             await asyncio.wait_for(scenario(world), HANG_GUARD_SECONDS)
 
     asyncio.run(run())
+
+
+def bounded(submissions: int = WIDE.submissions, size: int = WIDE.bytes, cpu_seconds: float = 1e6) -> Bounds:
+    """Bounds that are wide except for those given."""
+    return Bounds(submissions, size, cpu_seconds)
+
+
+def names(count: int, prefix: str = "") -> list[str]:
+    """Numbered ids."""
+    return [f"{prefix}{number}" for number in range(count)]

@@ -1,0 +1,75 @@
+"""Observers of a queue: history, metrics and rechecks subscribe here to the submissions that were graded.
+
+A queue holds an `Observers` and publishes to it. Observers are called in the event loop, one event at a time. An
+observer that reads many events at once subscribes to an `EventBatcher` instead (see observe/events.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from sandbox_service.grading.encoded_grade import EncodedGrade
+from sandbox_service.queues.base import Job, Waiter
+
+
+class GradedEvent(NamedTuple):
+    """A submission that was graded."""
+
+    job: Job
+    answer: EncodedGrade
+    when: float
+    """Unix time of the answer."""
+    seconds: float
+    """From the submission to the answer."""
+
+
+class QueueObserver(Protocol):
+    """Receives the events of a queue. Methods must return quickly and must not raise."""
+
+    def graded(self, event: GradedEvent) -> None:
+        """Handle one graded submission. Cached answers and faults are graded submissions too."""
+
+    def closing(self) -> None:
+        """Handle the end of intake. The queue may call this more than once."""
+
+
+class Observers:
+    """The subscribers of one queue."""
+
+    def __init__(self) -> None:
+        self._observers: list[QueueObserver] = []
+
+    def add(self, observer: QueueObserver) -> None:
+        """Subscribe an observer to every later event."""
+        self._observers.append(observer)
+
+    def watch(self, jobs: Sequence[Job], waiters: Sequence[Waiter], began: float) -> None:
+        """Publish a `GradedEvent` for each job when its answer arrives.
+
+        Jobs that are `fresh` are rechecks and are not published. A submission that is cancelled or given up has no
+        answer and no event.
+
+        Args:
+            jobs: the jobs of one call of `submit`.
+            waiters: what `submit` returns for them, in the same order.
+            began: when `submit` was called, monotonic seconds.
+        """
+        if self._observers:
+            for job, waiter in zip(jobs, waiters, strict=True):
+                if not job.fresh:
+                    waiter.answer.add_done_callback(partial(self._publish, job, began))
+
+    def closing(self) -> None:
+        """Tell every observer that the queue takes nothing more."""
+        for observer in self._observers:
+            observer.closing()
+
+    def _publish(self, job: Job, began: float, answer: asyncio.Future[EncodedGrade]) -> None:
+        if not answer.cancelled() and answer.exception() is None:
+            event = GradedEvent(job, answer.result(), time.time(), time.monotonic() - began)
+            for observer in self._observers:
+                observer.graded(event)

@@ -1,0 +1,106 @@
+"""A wake-up whose work fails: the worker receives the next one, and only defects are logged."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+import redis
+
+from sandbox_service.fleet.wakeup import JobEnqueuer, JobListener
+from tests.redis_server import RedisServer, running_redis
+
+NAME = "test"
+ARRIVE_SECONDS = 10.0
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RedisServer]:
+    """A Redis for all tests of the module."""
+    with running_redis() as running:
+        yield running
+
+
+class Worker:
+    """Fails at its first wake-up only."""
+
+    def __init__(self, failure: Exception) -> None:
+        self.received = threading.Semaphore(0)
+        self._failures = [failure]
+
+    def take(self) -> tuple[int, int, int]:
+        """See JobListener."""
+        self.received.release()
+        if self._failures:
+            raise self._failures.pop()
+        return 0, 1, 1
+
+
+@contextmanager
+def listening(url: str, take: Callable[[], tuple[int, int, int]]) -> Iterator[tuple[JobListener, JobEnqueuer]]:
+    """Start a listener, and yield it with an enqueuer."""
+    listener, enqueuer = JobListener(url, NAME, "worker", take), JobEnqueuer(url, NAME)
+    listener.start()
+    try:
+        yield listener, enqueuer
+    finally:
+        listener.stop()
+        listener._thread.join(ARRIVE_SECONDS)
+        enqueuer.close()
+        assert not listener._thread.is_alive()
+
+
+def wakeups_received(url: str, failure: Exception, wakeups: int) -> None:
+    """Enqueue so many wake-ups, one after the other; each must arrive."""
+    worker = Worker(failure)
+    with listening(url, worker.take) as (_, enqueuer):
+        for _ in range(wakeups):
+            assert enqueuer.enqueue_missing(1, 1, 1) == 1
+            assert worker.received.acquire(timeout=ARRIVE_SECONDS)
+
+
+def test_a_defect_in_a_wakeup_is_logged_and_the_next_wakeup_arrives(
+    server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    failure = LookupError("a defect of the worker")
+    wakeups_received(server.url, failure, 3)
+    [logged] = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert (logged.getMessage(), logged.levelno, logged.name) == (
+        "wakeup_failed",
+        logging.ERROR,
+        "sandbox_service.fleet.wakeup",
+    )
+    assert logged.exc_info is not None
+    assert logged.exc_info[1] is failure
+    assert "a defect of the worker" in caplog.text  # with its traceback
+
+
+@pytest.mark.parametrize(
+    "failure", [redis.ConnectionError("gone"), redis.ResponseError("OOM"), ConnectionResetError(), TimeoutError()]
+)
+def test_an_error_of_redis_in_a_wakeup_is_not_logged_as_a_defect(
+    server: RedisServer, caplog: pytest.LogCaptureFixture, failure: Exception
+) -> None:
+    wakeups_received(server.url, failure, 2)
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def test_an_error_after_the_stop_of_the_listener_is_not_logged_as_a_defect(
+    server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    received, stopped = threading.Event(), threading.Event()
+
+    def take() -> tuple[int, int, int]:
+        received.set()
+        assert stopped.wait(ARRIVE_SECONDS)
+        raise TypeError("as a connection that is closed in the middle of a command does")
+
+    with listening(server.url, take) as (listener, enqueuer):
+        enqueuer.enqueue_missing(1, 1, 1)
+        assert received.wait(ARRIVE_SECONDS)
+        listener.stop()
+        stopped.set()
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
