@@ -1,4 +1,4 @@
-"""What the tests of a fleet share: how a load is sent under a fault, and what an undisturbed fleet says to it."""
+"""Fixtures of the fleet tests: a load with a fault, and the answers of an undisturbed fleet."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ Under = Callable[[Fleet, str, Disturb], Figures]
 
 
 def answers_under(fleet: Fleet, fault: str, disturb: Disturb | None) -> tuple[Answers, Figures]:
-    """Send the mix, disturb, wait for the answers; ask for all of them again; what was answered, and the figures.
+    """Send the mix, disturb, wait for the answers, and ask for all of them again.
 
     Every one must have the verdict in its name, and no other when asked for again.
+
+    Returns:
+        The answers, and the figures.
     """
     run = f"{next(_numbers)}/"
     submissions = {run + name: body for name, body in mix().items()}

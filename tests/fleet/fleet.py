@@ -1,4 +1,4 @@
-"""A whole fleet on this machine: a Redis, API processes and workers, each to be killed, frozen, cut off, started again.
+"""A whole fleet on this machine: a Redis, API processes and workers that tests can kill, freeze, cut off and restart.
 
 Each worker has one slot, on a processor of its own as far as there are enough, and a uid of its own.
 """
@@ -6,10 +6,8 @@ Each worker has one slot, on a processor of its own as far as there are enough, 
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,29 +22,23 @@ import pytest
 import redis
 
 from tests.conftest import need_firejail
+from tests.guards import HANG_GUARD_SECONDS
 from tests.http import Client
+from tests.markers import needs
+from tests.ports import free_port
+from tests.processes import children_of, is_firejail
 from tests.redis_server import RedisServer
 
-GUARD_SECONDS = 90.0
+GUARD_SECONDS = HANG_GUARD_SECONDS
 GONE_SECONDS = 15.0
 LOOK_SECONDS = 0.7  # in which every API process has looked at the ledger
 FIRST_UID = 62_000
-PORTS = range(12_000, 32_000)  # below those that the kernel gives to whoever connects
 NAME = "proctor"
 
 Processes = list[psutil.Process]
 
 LOG = Path(os.environ.get("FLEET_LOG") or f"{tempfile.gettempdir()}/proctor-fleet-{os.getpid()}.log")
 """What the processes log; of a run that failed, what went wrong is printed."""
-
-
-def free_port() -> int:
-    """A port for a service that will want it again after its death."""
-    while True:
-        port = random.choice(PORTS)
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 def until(so: Callable[[], bool], what: str, seconds: float = GUARD_SECONDS) -> None:
@@ -195,6 +187,13 @@ class Api(Member):
         except OSError:
             return False
 
+    def answers(self) -> bool:
+        """Whether it answers: one that was started again may still be starting."""
+        try:
+            return self.client.get("/healthz")[0] == 200
+        except OSError:
+            return False
+
     def status(self) -> dict[str, Any]:
         """What `/v1/status` says."""
         code, answer = self.client.get("/v1/status")
@@ -216,8 +215,13 @@ class FleetWorker(Member):
         os.sched_setaffinity(0, {self.cpu})
 
     def jails_at_work(self) -> Processes:
-        """Firejails that have a box below them, of which a spare has none."""
-        return [each for each in self.family() if each.name() == "firejail" and len(each.children(recursive=True)) > 2]
+        """Firejails that have a box below them, of which a spare has none. Some may end while they are looked at."""
+        return [each for each in self.family() if _has_box(each)]
+
+
+def _has_box(process: psutil.Process) -> bool:
+    """Return whether it is a firejail with a box below it; false if it has ended."""
+    return is_firejail(process) and len(children_of(process, recursive=True)) > 2
 
 
 class Fleet:
@@ -253,6 +257,7 @@ class Fleet:
         """What the ledger counts, and what all API processes do together."""
         time.sleep(LOOK_SECONDS)
         found: dict[str, int] = {}
+        until(lambda: all(api.answers() for api in self.apis), "every API process answers")
         for api in self.apis:
             counts: dict[str, int] = api.status()["counts"]
             found |= counts | {"watchdog": found.get("watchdog", 0) + counts.get("watchdog", 0)}
@@ -289,6 +294,7 @@ def running_fleet(*redis_arguments: str, apis: int = 1, workers: int = 2, folder
             yield fleet
 
 
+@needs("jail", "redis")
 @contextmanager
 def running_fleet_redis(*arguments: str, folder: str | None = None) -> Iterator[FleetRedis]:
     """A Redis for a fleet; ended and its files removed at exit."""

@@ -24,7 +24,7 @@ import aiohttp
 
 Json = dict[str, Any]
 
-SUBMISSIONS = int(os.environ.get("FLEET_SUBMISSIONS", "200"))
+SUBMISSIONS = int(os.environ.get("FLEET_SUBMISSIONS", "100"))
 IS_FOR_THE_RECORD = SUBMISSIONS >= 1000
 TABLE = os.environ.get("FLEET_TABLE", "")
 GIVE_UP_SECONDS = 150.0
@@ -97,7 +97,7 @@ class Told:
     strange: list[str] = field(default_factory=list)  # what no client of ours should ever be told
 
 
-class TooLate(AssertionError):
+class TooLateError(AssertionError):
     """All was answered before what a test waited for."""
 
 
@@ -127,7 +127,7 @@ class Load:
         """Wait until something is so, which must be before the end."""
         while not so():
             if not self._thread.is_alive() and not so():
-                raise TooLate("the load came to its end before that")
+                raise TooLateError("the load came to its end before that")
             assert self.seconds < GIVE_UP_SECONDS, "it never came to that"
             assert not self.told.strange, self.told.strange[:3]
             time.sleep(0.005)

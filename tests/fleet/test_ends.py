@@ -1,4 +1,4 @@
-"""Asked to end, a worker finishes what it began and gives back the rest; an API process answers what it took."""
+"""SIGTERM: a worker finishes what has begun and gives back the rest; an API process answers its submissions."""
 
 from __future__ import annotations
 

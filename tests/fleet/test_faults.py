@@ -1,7 +1,7 @@
-"""One fault, or two at once, in a fleet under load: all is answered, as if nothing had happened, and once.
+"""Faults in a fleet under load, one or two at once: every submission is answered once, with the right verdict.
 
-Whether clients notice is another matter: they are told to come back, or their connections break, and they send the same
-again under the same ids. No time is asserted but that it ends; `pytest -s` shows what was measured.
+Clients may be refused for now, or their connections may break; then they send the same ids again. Only the end of the
+load is asserted, no time; `pytest -s` shows the figures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whoever can write to Redis can stop the fleet and forge answers, but not run anything on a worker or kill it.
+"""A hostile program that can write to Redis can forge answers, but cannot run code on a worker or end it.
 
-RQ would import whatever a job names, unpickle what it is given and obey commands. Here each of these is refused or
-ignored; the worker lives on with bounded memory; and what others send meanwhile is graded.
+RQ would import the function that a job names, unpickle its arguments and obey commands. Each of these is refused or
+ignored; the worker goes on with bounded memory, and other submissions are graded meanwhile.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.ledger.packing import Packing
+from sandbox_service.fleet.ledger.packing import AnswerCodec
 from tests.fleet.fleet import NAME, Fleet, running_fleet, until
 from tests.fleet.load import submission
 
@@ -293,7 +293,7 @@ def test_a_forged_submission_that_cannot_be_read_is_our_fault(victim: Victim, at
     attack(victim.redis)
     key = f"{NAME}:res:forged"
     until(lambda: victim.redis.exists(key) == 1, "it is answered")
-    answer = json.loads(Packing().unpack(victim.redis.get(key)))
+    answer = json.loads(AnswerCodec().unpack(victim.redis.get(key)))
     victim.redis.delete(key)
     assert (answer["verdict"], answer["reward"], answer["failure_kind"]) == ("IE", None, kind)
 

@@ -1,4 +1,4 @@
-"""A worker that Redis cannot be reached from for a while, by a network that drops everything and says nothing."""
+"""A worker that cannot reach Redis for a while, because the network drops its packets."""
 
 from __future__ import annotations
 

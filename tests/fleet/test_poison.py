@@ -1,7 +1,7 @@
-"""Submissions in whose hands things die. From inside a jail nothing can do that, so here the test is the murderer.
+"""Submissions that end their sandbox or their worker. No program can do that, so the test kills the processes.
 
-What ends its jail again and again is judged as a program that does so; what ends its worker again and again is given up
-as our fault. Whatever else is in flight is graded as ever.
+A submission that ends its sandbox repeatedly is judged as a program that does so; one that ends its workers repeatedly
+is a fault of the service. All other submissions are graded.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def test_one_whose_worker_dies_each_time_is_given_up_as_our_fault() -> None:
         assert (wrong(told), told.conflicts, told.strange) == ({}, [], [])
         counts = fleet.counts()
         assert (counts["reaped"], counts["lost"]) == (3, 1)
-        assert sum(told.grades[name]["grader"]["attempts"] > 1 for name in INNOCENT) == 0
+        # one that the worker had paused when it was killed counts as started: once, since suspects then run one by one
+        assert max(told.grades[name]["grader"]["attempts"] for name in INNOCENT) <= 2
         poisoned = told.arrived[POISON]
         print(f"\nworker killed 3 times: IE worker_lost {poisoned:.1f} s after it was sent, ", end="")
         print(f"{poisoned - (max(told.arrived.values()) - answered + deeds[-1]):.1f} s after the last kill; ", end="")

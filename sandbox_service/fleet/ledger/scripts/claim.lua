@@ -1,0 +1,216 @@
+#!lua flags=allow-oom
+-- Gives waiting submissions to a worker, in the order that bounds.py specifies. ARGV: name, worker, most, idle slots,
+-- all slots, longest body, this turn, the last turn whose reply has arrived, the least urgent priority to take, how
+-- many to take beyond the share though no slot is idle. Runs even when memory is full: nothing else makes room.
+--
+-- Returns {'ok', need ×3, 1 if it gave up after MOST_SWEPT, time, six values for each claim} or {'unknown'}.
+
+local worker, idle, longest = ARGV[2], number(ARGV[4]), number(ARGV[6])
+local MOST_CLAIMS = 64
+if call('SISMEMBER', WORKERS, worker) == 0 then
+  return {'unknown'}
+end
+local time, looked, ids, values = clock(), 0, {}, {}
+
+-- Returns whether it is a number as the ledger writes it.
+local function is_number(value)
+  return value and #value <= 15 and string.find(value, '^%d+$')
+end
+
+-- Deletes a submission that another program has damaged, and subtracts what was counted for it.
+local function refuse(id, client)
+  local row = sound(try('HMGET', SUB .. id, 'about', 'bytes')) or {}
+  local cost, bytes = (about(row[1]) or NO_TERMS).cost, is_number(row[2]) and number(row[2]) or 0
+  call('DEL', SUB .. id)
+  tally('refused', 1)
+  if call('ZREM', PENDING, id) == 1 then
+    gone[#gone + 1] = id
+    waiting_change = waiting_change - 1
+    account(client, -1, -bytes, -cost)
+  end
+end
+
+local function is_whole(row)
+  return about(row[1]) and is_number(row[2]) and row[3] and row[4] and #row[4] == 16 and row[5]
+    and (not row[7] or is_number(row[7]))
+end
+
+-- Returns the claim of a submission, if it has this holder (or none) and is a suspect or not, as asked.
+local function look(id, client, holder, suspect)
+  looked = looked + 1
+  local key = SUB .. id
+  local bytes = sound(try('HSTRLEN', key, 'body'))
+  if bytes == 0 and call('EXISTS', key) == 0 then
+    if call('ZSCORE', PENDING, id) then
+      refuse(id, client)
+    end
+    return false
+  end
+  if not bytes or bytes > longest then
+    return refuse(id, client)
+  end
+  local row = call('HMGET', key, 'about', 'bytes', 'taken', 'digest', 'body', 'holder', 'attempts')
+  if (row[6] or nil) ~= holder or (suspect ~= nil and suspect ~= (number(row[7]) > 0)) then
+    return false
+  end
+  if not is_whole(row) then
+    return refuse(id, client)
+  end
+  return {id = id, body = row[5], about = row[1], digest = row[4], attempts = row[7] or '0', taken = row[3]}
+end
+
+local function give(claim)
+  local at = #values
+  ids[#ids + 1] = claim.id
+  values[at + 1], values[at + 2], values[at + 3] = claim.id, claim.body, claim.about
+  values[at + 4], values[at + 5], values[at + 6] = claim.digest, claim.attempts, claim.taken
+end
+
+-- The reply to the last claim was lost: the worker gets the same submissions again.
+local turn = call('HMGET', WORKER .. worker, 'turn', 'given', 'idle')
+local again = turn[1] and turn[1] ~= ARGV[8]
+if again then
+  for _, id in ipairs(cmsgpack.unpack(turn[2])) do
+    local claim = call('SISMEMBER', STARTED .. worker, id) == 0 and look(id, '', worker)
+    if claim then
+      give(claim)
+    end
+  end
+end
+
+-- Ids that this worker must still cancel: its late answer would be taken for that of the new submission of the id.
+local ending, aside = {}, {}
+for _, id in ipairs(call('SMEMBERS', CANCEL .. worker)) do
+  ending[id] = true
+end
+
+local function take(id, client, suspect, put_back)
+  if ending[id] then
+    aside[#aside + 1] = {id = id, put_back = put_back}
+    return
+  end
+  local claim = look(id, client, nil, suspect)
+  if claim then
+    call('HSET', SUB .. id, 'holder', worker)
+    return claim
+  end
+end
+
+local function next_of(list, count)
+  local found = try('LPOP', list, count)
+  if found and found.err then
+    call('DEL', list)
+    tally('refused', 1)
+    return nil
+  end
+  return found or nil
+end
+
+local function take_suspect()
+  while #ids == 0 and looked < MOST_SWEPT do
+    local found = next_of(SUSPECTS, 1)
+    if not found then
+      return
+    end
+    local what = about(sound(try('HGET', SUB .. found[1], 'about'))) or NO_TERMS
+    local claim = take(found[1], what.client, true, function(id) put('RPUSH', SUSPECTS, {id}) end)
+    if claim then
+      give(claim)
+    end
+  end
+end
+
+-- Orders what was taken in this call as if clients had taken turns one by one.
+local function give_by_turns(clients)
+  local left, turn = true, 0
+  while left do
+    left, turn = false, turn + 1
+    for _, claims in ipairs(clients) do
+      if claims[turn] then
+        give(claims[turn])
+        left = true
+      end
+    end
+  end
+end
+
+-- Takes at most so many for the client at the head of the ring, which then goes to its end. Returns how many it took;
+-- nil if the ring is empty.
+local function take_turn(priority, ring, most, clients)
+  local head = next_of(ring, 1)
+  if not head then
+    return nil
+  end
+  local client = head[1]
+  local own = clients[client]
+  if not own then
+    own = {}
+    clients[client] = own
+    clients[#clients + 1] = own
+  end
+  local before = #own
+  local function given()
+    return #own - before
+  end
+  local list = READY .. priority .. ':' .. client
+  local function put_back(id)
+    enqueue('LPUSH', priority, client, {id})
+  end
+  while given() < most and looked < MOST_SWEPT do  -- again, if some of them were cancelled
+    local popped = next_of(list, most - given())
+    if not popped then
+      break
+    end
+    for _, id in ipairs(popped) do
+      own[#own + 1] = take(id, client, false, put_back)
+    end
+  end
+  if call('EXISTS', list) == 1 then
+    call('RPUSH', ring, client)
+  end
+  return given()
+end
+
+local function take_ready(wanted)
+  for priority = 0, number(ARGV[9] or 2) do
+    local ring = RING .. priority
+    local share = math.max(1, math.floor((wanted - #ids) / math.max(1, number(sound(try('LLEN', ring))))))
+    local clients, room = {}, wanted - #ids
+    while room > 0 and looked < MOST_SWEPT do
+      local given = take_turn(priority, ring, math.min(share, room), clients)
+      if not given then
+        break
+      end
+      room = room - given
+    end
+    give_by_turns(clients)
+  end
+end
+
+if #ids == 0 then
+  again = false
+  local waiting, _, slots = need()
+  local share = math.floor(waiting * number(ARGV[5]) / (2 * math.max(1, slots)))
+  local wanted = math.min(number(ARGV[3]), MOST_CLAIMS, math.max(idle, share, number(ARGV[10])))
+  if wanted > 0 and idle > 0 then
+    take_suspect()
+  end
+  if #ids == 0 then
+    take_ready(wanted)
+  end
+end
+for each = #aside, 1, -1 do
+  aside[each].put_back(aside[each].id)
+end
+if #ids > 0 then
+  call('HSET', WORKER .. worker, 'turn', ARGV[7], 'given', cmsgpack.pack(ids))
+elseif idle > 0 and number(turn[3]) == 0 then
+  note_idle(worker, 0, idle)  -- counted at once, so that others give back; the next beat corrects it
+end
+if #ids > 0 and not again then
+  call('SADD', HELD .. worker, unpack(ids))
+  waiting_change = waiting_change - #ids
+end
+write_counts()
+local waiting, workers, slots = need()
+return {'ok', waiting, workers, slots, looked >= MOST_SWEPT and 1 or 0, exact(time), unpack(values)}

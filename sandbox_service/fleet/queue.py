@@ -1,0 +1,392 @@
+"""The queue of a fleet, as an API process sees it: submits to the ledger, enqueues wake-ups, receives answers.
+
+Every pending submission stays in this process until it is answered (pending.py). Answers arrive on a stream of this
+process, and a watchdog looks up those that do not (watchdog.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import platform
+import secrets
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TypeVar
+
+from redis.exceptions import RedisError
+
+from sandbox_service.bounds import Bounds
+from sandbox_service.errors import UnavailableError
+from sandbox_service.event_loop import cancel_tasks
+from sandbox_service.fleet.coalescer import Coalescer
+from sandbox_service.fleet.ledger.entries import Entry, Found, Need, Taken, Terms
+from sandbox_service.fleet.ledger.intervals import gathering_seconds
+from sandbox_service.fleet.ledger.ledger import Ledger
+from sandbox_service.fleet.pending import PendingSubmissions, cancelled
+from sandbox_service.fleet.reaper import Reaper
+from sandbox_service.fleet.retry import RETRY_SECONDS, with_retries
+from sandbox_service.fleet.status import FleetStatus
+from sandbox_service.fleet.suite_store import ReadSuite, SuiteStore
+from sandbox_service.fleet.wakeup import JobEnqueuer
+from sandbox_service.fleet.watchdog import Watchdog
+from sandbox_service.grading import suites
+from sandbox_service.grading.encoded_grade import EncodedGrade, again, fault
+from sandbox_service.grading.retries import MOST_RESENDS, QUEUE
+from sandbox_service.grading.suites import Suite
+from sandbox_service.queues.backlog import check_fits, load_of
+from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, distinct
+from sandbox_service.queues.estimate import Estimate
+from sandbox_service.queues.observers import Observers, QueueObserver
+from sandbox_service.queues.waiter import SharedWaiter
+from sandbox_service.schema import FailureKind
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+TICK_SECONDS = 0.25
+STATE_SECONDS = 0.5
+ENOUGH_SECONDS = 0.01  # between two checks whether a wake-up is missing, if none was
+REPLY_SECONDS = 5.0
+RECALL_SECONDS = 60.0  # in which every API process has submitted again what Redis has lost
+MOST_GATHERING_SECONDS = 0.1
+LAST_SECONDS = 0.002  # longest pause for each pending submission, so that the last few answers are not delayed
+NO_BOUNDS = Bounds(1 << 50, 1 << 50, 1e9)  # a submission that was taken is not refused when it is submitted again
+
+
+class FleetQueue:
+    """See ObservedQueue. `start` must be called in the event loop that uses it."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        enqueuer: JobEnqueuer,
+        bounds: Bounds,
+        suite_bytes: int = 256 << 20,
+        cache_seconds: float = 0.0,
+        read_suite: ReadSuite = suites.read,
+    ) -> None:
+        """Create the queue of one API process.
+
+        Args:
+            ledger: the state of the fleet.
+            enqueuer: makes the RQ jobs that wake workers.
+            bounds: of all pending submissions of the fleet.
+            suite_bytes: of suites that are kept in memory.
+            cache_seconds: for how long answers are shared with equal submissions; 0 for never.
+            read_suite: reads a suite from Redis.
+        """
+        self._ledger = ledger
+        self._enqueuer = enqueuer
+        self._bounds = bounds
+        self.name = f"{platform.node()}.{os.getpid()}.{secrets.token_hex(3)}"
+        self._estimate = Estimate()
+        self._pending = PendingSubmissions(self._estimate)
+        self._suites = SuiteStore(ledger, suite_bytes, read_suite)
+        self._coalescer = Coalescer(self._submit_entries)
+        self._status = FleetStatus(ledger, caches=cache_seconds > 0)
+        self._reaper = Reaper(ledger, self.name)
+        self._watchdog = Watchdog(ledger, self.name, self._pending, self._suites, self._resubmit, self._accept_found)
+        self._releasing: frozenset[str] = frozenset()  # in the ledger, by a call that is under way
+        self._has_released = asyncio.Event()
+        self._need = Need(0, 0, 0)
+        self._has_need = asyncio.Event()
+        self._counts: Counter[str] = Counter()
+        self._observers = Observers()
+        self._defect = ""
+        self._closing = False
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def ledger(self) -> Ledger:
+        """Return the state of the fleet."""
+        return self._ledger
+
+    async def start(self) -> None:
+        """Start the background tasks: receive answers, enqueue wake-ups, watch."""
+        try:
+            await self._refresh()
+        except (RedisError, OSError) as error:
+            self._ledger.outage.failed(error)
+        self._tasks = [
+            asyncio.create_task(self._restarted(work)) for work in (self._receive, self._wake_workers, self._tick)
+        ]
+        for task in self._tasks:
+            task.add_done_callback(self._task_ended)
+
+    # --- called by the API
+
+    async def submit(self, jobs: Sequence[Job]) -> list[Waiter]:
+        """See JobQueue."""
+        began = time.monotonic()
+        if self._closing or self._defect:
+            raise UnavailableError(self._defect or "the service is closing")
+        each = distinct(jobs)
+        self._status.require({name for job in each for name in job.languages})
+        check_fits((load_of(job, self._estimate) for job in each if not self._pending.has(job)), self._bounds)
+        pending = {job.id: self._pending.add(job) for job in each}
+        waiters = [SharedWaiter(pending[job.id], self._pending.release) for job in jobs]  # before an answer can arrive
+        try:
+            taken = await self._submit(each)
+        except BaseException:
+            for waiter in waiters:
+                waiter.release()
+            raise
+        for job, (state, answer) in zip(each, taken, strict=True):
+            self._pending.confirm(job, pending[job.id])
+            if answer is not None:
+                self._pending.answer(job.id, self._read(job.id, answer, cached=state == "cached"))
+        self._observers.watch(jobs, waiters, began)
+        return list(waiters)
+
+    def observe(self, observer: QueueObserver) -> None:
+        """See ObservedQueue."""
+        self._observers.add(observer)
+
+    async def _submit(self, jobs: Sequence[Job]) -> list[Taken]:
+        entries = [self._entry(job) for job in jobs]
+        await self._with_retries(lambda: self._suites.ensure(job.suite for job in jobs))
+        await self._until_released(job.id for job in jobs)
+        return await self._with_retries(lambda: self._coalescer.submit(entries))
+
+    async def _submit_entries(self, entries: Sequence[Entry]) -> list[Taken]:
+        taken, need = await self._ledger.submit(entries, self.name, self._bounds)
+        self._note_need(need)
+        return taken
+
+    def _entry(self, job: Job) -> Entry:
+        terms = Terms(
+            suite=job.suite.id,
+            client=job.client,
+            priority=job.priority,
+            cost=self._estimate.cost(job.tests),
+            tests=job.tests,
+            graders="" if job.fresh else self._status.graders,
+            labels=tuple(job.labels.items()),
+            keep=job.keep,
+        )
+        return Entry(job.id, job.digest, job.body, terms, job.own_bytes)
+
+    async def find(self, submission_id: str) -> Waiter | None:
+        """See JobQueue."""
+        if self._defect:
+            raise UnavailableError(self._defect)
+        pending = self._pending.get(submission_id)
+        if pending is not None and pending.is_known:
+            return SharedWaiter(pending, self._pending.release)
+        pending = self._pending.add_unknown(submission_id)
+        waiter = SharedWaiter(pending, self._pending.release)
+        try:
+            await self._until_released([submission_id])
+            found = await self._with_retries(lambda: self._ledger.join(submission_id, self.name))
+        except BaseException:
+            waiter.release()
+            raise
+        if found.state == "answered":
+            self._pending.answer(submission_id, self._read(submission_id, found.answer, found.cached))
+        elif found.state == "gone" and not pending.is_known and not pending.answer.done():
+            waiter.release()
+            await self._check_memory()
+            return None
+        pending.is_known = True
+        return waiter
+
+    async def _check_memory(self) -> None:
+        """Raise UnavailableError if Redis has lost data lately: another API process may have the submission."""
+        lost = await self._with_retries(self._ledger.lost_seconds_ago)
+        if lost is not None and lost < RECALL_SECONDS:
+            reason = f"Redis has lost its memory {lost:.0f} s ago, and what is pending is being submitted again"
+            raise UnavailableError(f"{reason}; ask again")
+
+    async def cancel(self, submission_ids: Sequence[str], owner: str | None = None) -> int:
+        """See JobQueue."""
+        found = await self._with_retries(lambda: self._ledger.cancel(submission_ids, cancelled, owner))
+        for submission_id in found:
+            self._pending.answer_cancelled(submission_id)
+        return len(found)
+
+    async def labelled(self, name: str, value: str) -> list[str]:
+        """See JobQueue."""
+        return await self._with_retries(lambda: self._ledger.pending_labelled(name, value))
+
+    async def put_suite(self, suite: Suite) -> bool:
+        """See JobQueue."""
+        return await self._with_retries(lambda: self._suites.put(suite))
+
+    async def suite(self, suite_id: str) -> Suite | None:
+        """See JobQueue."""
+        return await self._with_retries(lambda: self._suites.get(suite_id))
+
+    def learn_suite(self, facts: Suite) -> None:
+        """See ObservedQueue."""
+        self._suites.learn(facts)
+
+    async def missing_suites(self, suite_ids: Sequence[str]) -> list[str]:
+        """See JobQueue."""
+        return await self._with_retries(lambda: self._suites.missing(suite_ids))
+
+    def depth(self) -> Depth:
+        """See JobQueue: of the fleet, as last read."""
+        return self._status.depth()
+
+    def workers(self) -> list[WorkerStatus]:
+        """See JobQueue."""
+        return self._status.workers()
+
+    def counts(self) -> dict[str, int]:
+        """See JobQueue: of the fleet, and of the watchdog of this process."""
+        return dict(Counter(self._status.counts()) + self._counts + self._watchdog.counts)
+
+    def unready(self) -> list[str]:
+        """See JobQueue."""
+        if self._closing:
+            return ["closing"]
+        if self._defect:
+            return [self._defect]
+        away = self._ledger.outage.reason
+        return [f"Redis: {away}"] if away else self._status.unready()
+
+    def languages(self) -> list[str]:
+        """See JobQueue."""
+        return sorted({language for worker in self.workers() for language in worker.languages})
+
+    async def drain(self, seconds: float) -> None:
+        """See JobQueue. Submissions that are not answered by then are graded all the same."""
+        self._observers.closing()
+        self._closing = True
+        answers = [pending.answer for pending in self._pending if pending.waiters]
+        if answers:
+            await asyncio.wait(answers, timeout=seconds)
+        self._pending.give_up("the service is closing; send it again elsewhere")
+
+    async def close(self) -> None:
+        """See JobQueue."""
+        await self.drain(0.0)
+        await cancel_tasks(self._tasks)
+        self._enqueuer.close()
+
+    # --- answers
+
+    async def _receive(self) -> None:
+        """Read answers from the stream of this process."""
+        last, kept_at = "0", 0.0
+        while True:
+            if time.monotonic() - kept_at > REPLY_SECONDS:
+                last = last if await self._ledger.keep_replies(self.name) else "0"
+                kept_at = time.monotonic()
+            replies = await self._ledger.replies(self.name, last, REPLY_SECONDS)
+            ages = [self._accept(reply.id, self._read(reply.id, reply.answer)) for reply in replies]
+            if replies:
+                last = replies[-1].stream_id
+                pause = gathering_seconds(len(replies), min(ages), MOST_GATHERING_SECONDS)
+                await asyncio.sleep(min(pause, LAST_SECONDS * len(self._pending)))
+
+    def _read(self, submission_id: str, body: bytes | None, cached: bool = False) -> EncodedGrade:
+        """Return an answer from Redis; a fault if it is not a grade."""
+        answer = EncodedGrade(body or b"")
+        if not answer.is_whole:
+            self._counts["refused"] += 1
+            return fault(submission_id, 0, FailureKind.UNREADABLE_ANSWER, "what Redis holds for an answer is none")
+        return again(answer, submission_id) if cached else answer
+
+    def _accept(self, submission_id: str, answer: EncodedGrade) -> float:
+        """Handle an answer that the fleet gave. Return how long its waiters have waited, in seconds; 0 if none do."""
+        kind = answer.head["failure_kind"]
+        if kind == FailureKind.CANCELLED and self._pending.was_cancelled(submission_id):
+            return 0.0
+        pending = self._pending.get(submission_id)
+        if kind in QUEUE and pending is not None and pending.job is not None and pending.resends < MOST_RESENDS:
+            self._watchdog.resend_suite(pending, pending.job)
+            return 0.0
+        return self._pending.answer(submission_id, answer)
+
+    def _accept_found(self, submission_id: str, found: Found) -> None:
+        self._accept(submission_id, self._read(submission_id, found.answer, found.cached))
+
+    # --- wake-ups
+
+    def _note_need(self, need: Need) -> None:
+        self._need = need
+        self._has_need.set()
+
+    async def _wake_workers(self) -> None:
+        """Enqueue missing wake-ups. All needs that are noted during a call share the next one.
+
+        A check whether one is missing costs as much as a submission, so there is a pause when none was.
+        """
+        while True:
+            await self._has_need.wait()
+            self._has_need.clear()
+            if not await asyncio.to_thread(self._enqueuer.enqueue_missing, *self._need):
+                await asyncio.sleep(ENOUGH_SECONDS)
+
+    # --- upkeep
+
+    async def _tick(self) -> None:
+        looked_at = 0.0
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            await self._release()
+            await self._watchdog.resend()
+            if time.monotonic() - looked_at >= STATE_SECONDS:
+                looked_at = time.monotonic()
+                await self._refresh()
+                await self._reaper.look()
+                self._pending.forget_cancelled(REPLY_SECONDS)
+                await self._watchdog.look()
+                await self._suites.keep(self._pending.suites())
+
+    async def _refresh(self) -> None:
+        need = await self._status.refresh()
+        self._ledger.outage.succeeded()
+        if need.waiting:
+            self._note_need(need)
+
+    async def _release(self) -> None:
+        """Tell the ledger which submissions no caller waits for here, unless one has joined since."""
+        released = [each for each in self._pending.released if each not in self._pending]
+        self._pending.released, self._releasing = [], frozenset(released)
+        try:
+            await self._ledger.release(self.name, released)
+        except BaseException:
+            self._pending.released += released
+            raise
+        finally:
+            self._releasing = frozenset()
+            self._has_released.set()
+
+    async def _until_released(self, submission_ids: Iterable[str]) -> None:
+        """Wait for a release that is under way: it would release a submission that is joined meanwhile."""
+        while not self._releasing.isdisjoint(submission_ids):
+            self._has_released.clear()
+            await self._has_released.wait()
+
+    async def _resubmit(self, jobs: Sequence[Job]) -> None:
+        """Submit jobs that were taken before. Raises IdReusedError, redis.RedisError."""
+        taken, need = await self._ledger.submit([self._entry(job) for job in jobs], self.name, NO_BOUNDS)
+        self._note_need(need)
+        for job, (state, answer) in zip(jobs, taken, strict=True):
+            if answer is not None:
+                self._pending.answer(job.id, self._read(job.id, answer, cached=state == "cached"))
+
+    async def _restarted(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Run a background task, again after each error of Redis. Any other exception is a defect and ends it."""
+        while True:
+            try:
+                await work()
+            except (RedisError, OSError) as error:
+                self._ledger.outage.failed(error)
+            await asyncio.sleep(RETRY_SECONDS)
+
+    def _task_ended(self, task: asyncio.Task[None]) -> None:
+        """Refuse everything after a defect: without its background tasks the queue answers nothing."""
+        if task.cancelled() or self._closing:
+            return
+        log.critical("internal_error", exc_info=task.exception())
+        self._defect = f"a defect of the service ({type(task.exception()).__name__}); it is in the log"
+        self._pending.give_up(f"{self._defect}; send it again elsewhere")
+
+    async def _with_retries(self, action: Callable[[], Awaitable[T]]) -> T:
+        return await with_retries(action, lambda: self._closing)

@@ -1,0 +1,101 @@
+"""The fleet's totals and workers as an API process knows them, read from the ledger twice a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from sandbox_service import languages
+from sandbox_service.errors import UnsupportedLanguageError
+from sandbox_service.fleet.ledger.entries import Need, Totals, WorkerState
+from sandbox_service.fleet.ledger.ledger import Ledger
+from sandbox_service.queues.base import Depth, WorkerStatus
+
+WORKERS_A_SECOND = 200  # read for their states: with more workers, each is read less often
+
+
+class FleetStatus:
+    """The last figures that were read. `graders`: the kind of all workers, if answers are cached; see `_kind_of`."""
+
+    def __init__(self, ledger: Ledger, caches: bool) -> None:
+        self._ledger = ledger
+        self._caches = caches
+        self._totals = Totals(0, 0, 0, 0.0, 0.0, 0, {})
+        self._workers: dict[str, WorkerState] = {}
+        self._read_workers_at = 0.0
+        self.graders = ""
+
+    async def refresh(self) -> Need:
+        """Read the figures. Return how much waits, and for how many. Raises redis.RedisError."""
+        self._totals = await self._ledger.totals()
+        await self._ledger.lost_seconds_ago()
+        age = time.monotonic() - self._read_workers_at
+        if self._totals.workers != len(self._workers) or age >= len(self._workers) / WORKERS_A_SECOND:
+            self._read_workers_at = time.monotonic()
+            self._workers = await self._ledger.workers()
+            self.graders = _kind_of(self._workers.values()) if self._caches else ""
+        slots = sum(worker.slots for worker in self._workers.values())
+        return Need(self._totals.waiting, len(self._workers), slots)
+
+    def depth(self) -> Depth:
+        """See JobQueue."""
+        totals = self._totals
+        return Depth(totals.count, totals.waiting, totals.bytes, totals.cost, totals.oldest_seconds)
+
+    def workers(self) -> list[WorkerStatus]:
+        """See JobQueue."""
+        return [
+            WorkerStatus(
+                name,
+                state.slots,
+                state.busy,
+                state.ready_slots,
+                [str(each) for each in state.info.get("languages", [])],  # type: ignore[attr-defined]
+                str(state.info.get("version", "")),
+            )
+            for name, state in sorted(self._workers.items())
+        ]
+
+    def require(self, names: Iterable[str]) -> None:
+        """Check that every registered worker can grade these languages; any of them may claim the submission.
+
+        Args:
+            names: of languages.
+
+        Raises:
+            UnsupportedLanguageError: A worker lacks a language; the message says what to install.
+        """
+        for toolchain, name in ((languages.find(name).toolchain, name) for name in names):
+            lacking = [each for each, state in sorted(self._workers.items()) if name not in _toolchains(state)]
+            if toolchain is not None and lacking:
+                raise UnsupportedLanguageError(
+                    f"language {name!r} is missing on the worker {lacking[0]}: apt-get install {toolchain.package} "
+                    "on every machine that grades"
+                )
+
+    def counts(self) -> dict[str, int]:
+        """Return the event counts of the fleet, by name."""
+        return self._totals.stats
+
+    def unready(self) -> list[str]:
+        """Return why no worker can grade; empty if one can."""
+        if not self._workers:
+            return ["no worker is registered: start one with `proctor worker`"]
+        if not any(worker.ready_slots for worker in self._workers.values()):
+            return [f"worker {name}: no usable jail" for name in sorted(self._workers)]
+        return []
+
+
+def _kind_of(workers: Iterable[WorkerState]) -> str:
+    """Return the version and languages of all workers; empty if they differ, and then no answer is shared."""
+    kinds = {
+        f"{worker.info.get('version')}/{worker.info.get('languages')}/{worker.info.get('toolchains')}"
+        for worker in workers
+    }
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _toolchains(worker: WorkerState) -> list[object]:
+    """Return the languages beside Python that a worker has registered."""
+    found = worker.info.get("toolchains", [])
+    return found if isinstance(found, list) else []

@@ -1,0 +1,129 @@
+"""Looks up submissions that wait for long, and submits again what Redis has lost.
+
+A reply can be lost with its stream, and a submission with all of Redis' memory. The API process that waits for it finds
+out here, every two seconds.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from sandbox_service.errors import IdReusedError
+from sandbox_service.fleet.ledger.entries import Found
+from sandbox_service.fleet.ledger.ledger import Ledger
+from sandbox_service.fleet.pending import PendingSubmission, PendingSubmissions, suites_of
+from sandbox_service.fleet.suite_store import SuiteStore
+from sandbox_service.grading.encoded_grade import EncodedGrade, fault
+from sandbox_service.queues.base import Job
+from sandbox_service.schema import FailureKind
+
+WATCH_SECONDS = 2.0
+WATCHED_AT_ONCE = 2048
+
+Resubmit = Callable[[Sequence[Job]], Awaitable[None]]
+Accept = Callable[[str, Found], None]
+
+
+class Watchdog:
+    """Watches the pending submissions of one API process.
+
+    `resubmit` puts jobs into the ledger without bounds, `accept` handles an answer that was looked up.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        api: str,
+        pending: PendingSubmissions,
+        suites: SuiteStore,
+        resubmit: Resubmit,
+        accept: Accept,
+    ) -> None:
+        self._ledger = ledger
+        self._api = api
+        self._pending = pending
+        self._suites = suites
+        self._resubmit_all = resubmit
+        self._accept = accept
+        self._without_suite: list[PendingSubmission] = []
+        self.counts: Counter[str] = Counter()
+
+    async def look(self) -> None:
+        """Look up what has waited for `WATCH_SECONDS` since the last look. Raises redis.RedisError."""
+        overdue = list(itertools.islice(self._pending.overdue(WATCH_SECONDS), WATCHED_AT_ONCE))
+        if not overdue:
+            return
+        forgotten = {}
+        for pending, found in zip(overdue, await self._ledger.look([each.id for each in overdue]), strict=True):
+            if self._is_late(pending, found):
+                self.counts["watchdog"] += 1
+                if self._is_forgotten(pending, found):
+                    forgotten[pending.id] = pending
+        if forgotten:
+            await self._resubmit(forgotten)
+
+    def _is_late(self, pending: PendingSubmission, found: Found) -> bool:
+        """Return whether something is wrong. An answer may be on its way: it is late when two looks have found it."""
+        now = time.monotonic()
+        pending.looked_at = now
+        if self._pending.get(pending.id) is not pending or found.state == "pending":
+            return False
+        if found.state == "answered" and not pending.is_due:
+            pending.is_due, pending.looked_at = True, now - WATCH_SECONDS
+            return False
+        return True
+
+    def _is_forgotten(self, pending: PendingSubmission, found: Found) -> bool:
+        """Answer a submission if possible. Return whether it must be submitted again."""
+        if found.state == "answered" and pending.job and found.digest not in (b"", pending.job.digest):
+            self._pending.answer(pending.id, _id_taken(pending.job))
+        elif found.state == "answered":
+            self._accept(pending.id, found)
+        elif pending.job is None:
+            reason = "Redis has lost it; send it again"
+            self._pending.answer(pending.id, fault(pending.id, 0, FailureKind.FORGOTTEN, reason))
+        else:
+            return True
+        return False
+
+    def resend_suite(self, pending: PendingSubmission, job: Job) -> None:
+        """Submit a job again, with its suite, at the next `resend`: a worker did not find the suite in Redis."""
+        self._suites.doubt(job.suite.id)
+        pending.resends += 1
+        pending.looked_at = time.monotonic()
+        self._without_suite.append(pending)
+
+    async def resend(self) -> None:
+        """Submit again what workers could not grade for want of the suite. Raises redis.RedisError."""
+        lost, self._without_suite = self._without_suite, []
+        wanted = {each.id: each for each in lost if self._pending.get(each.id) is each}
+        if not wanted:
+            return
+        try:
+            await self._resubmit(wanted)
+        except BaseException:
+            self._without_suite += lost
+            raise
+
+    async def _resubmit(self, lost: Mapping[str, PendingSubmission]) -> None:
+        """Submit what was taken before, with its suite."""
+        await self._ledger.open_replies(self._api)  # the stream may be lost as well
+        jobs = [pending.job for pending in lost.values() if pending.job is not None]
+        await self._suites.send(suites_of(jobs).values())
+        try:
+            await self._resubmit_all(jobs)
+        except IdReusedError:
+            for job in jobs:
+                try:
+                    await self._resubmit_all([job])
+                except IdReusedError:
+                    self._pending.answer(job.id, _id_taken(job))
+
+
+def _id_taken(job: Job) -> EncodedGrade:
+    """The id was used for another submission after Redis had lost it."""
+    reason = "Redis has lost it, and its id was used again; use a new id"
+    return fault(job.id, job.tests, FailureKind.FORGOTTEN, reason)

@@ -1,0 +1,53 @@
+"""The order in which a worker's steps reach the ledger, also when the worker ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import cast
+
+from sandbox_service.event_loop import cancel_tasks
+from sandbox_service.fleet.ledger.entries import Finish, GiveBack, Step
+from sandbox_service.fleet.ledger.ledger import Ledger
+from sandbox_service.fleet.steps import StepSender
+from tests.guards import HANG_GUARD_SECONDS
+
+
+class SlowLedger:
+    """A ledger whose first call ends when the test says so."""
+
+    def __init__(self) -> None:
+        self.called: list[Sequence[Step]] = []
+        self.applied: list[Sequence[Step]] = []
+        self.may_end = asyncio.Event()
+
+    async def apply_steps(self, _: str, steps: Sequence[Step]) -> list[str]:
+        """See Ledger."""
+        self.called.append(steps)
+        await self.may_end.wait()
+        self.applied.append(steps)
+        return []
+
+
+def test_the_last_steps_wait_for_those_on_their_way() -> None:
+    """Else the worker leaves before its last answers have arrived, and they are graded again elsewhere."""
+
+    async def scenario() -> None:
+        ledger = SlowLedger()
+        sender = StepSender(cast(Ledger, ledger), lambda: "worker")
+        running = asyncio.create_task(sender.run())
+        sender.add(Finish("a", b"answer"))
+        while not ledger.called:
+            await asyncio.sleep(0)
+        sender.add(GiveBack("b"))
+        rest = asyncio.create_task(sender.send_rest())
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not rest.done()
+        assert ledger.called == [[Finish("a", b"answer")]]
+        ledger.may_end.set()
+        await rest
+        await cancel_tasks([running])
+        assert ledger.applied == [[Finish("a", b"answer")], [GiveBack("b")]]
+
+    asyncio.run(asyncio.wait_for(scenario(), HANG_GUARD_SECONDS))
