@@ -1,4 +1,4 @@
-"""The log: one JSON object a line; never a submission's code, input or output."""
+"""Logs one JSON object a line, without code, input or output of submissions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import logging
 import sys
 import time
 
-FIELDS = ("reason", "slot", "path", "before", "after", "suite", "digest")
+FIELDS = ("reason", "address", "slot", "path", "before", "after", "suite", "digest")
 
 
 def to_stderr(level: str) -> None:
-    """Log there, from this level on."""
+    """Log to stderr from this level on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonFormatter())
     logging.basicConfig(level=level.upper(), handlers=[handler])

@@ -1,4 +1,4 @@
-"""What Prometheus sees. Queue, grader and jails have never heard of it."""
+"""Prometheus metrics of a queue and of its answers. Queue, grader and sandbox do not depend on them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from sandbox_service.journal import Journal, Passed
+from sandbox_service.observe.events import EventBatcher
 from sandbox_service.queues.base import JobQueue
+from sandbox_service.queues.observers import GradedEvent
 
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # a fork … the longest wall limit
 
-# exported from the beginning, since the first of a kind is no increase where there was no nought before it
+# exported with 0 from the start: otherwise the first event of a kind is no increase
 EVENTS = ("cached", "cancelled", "duplicates", "lost", "reaped", "refused", "requeued", "watchdog")
 
 
@@ -28,39 +29,43 @@ CLOCKS = {
 
 
 class Metrics(Collector):
-    """Of a queue and the journal of its answers."""
+    """Metrics of the answers, from batched events; registers those of the queue, too."""
 
-    def __init__(self, queue: JobQueue, journal: Journal, registry: CollectorRegistry) -> None:
-        self._catch_up = journal.catch_up
+    def __init__(self, queue: JobQueue, events: EventBatcher, registry: CollectorRegistry) -> None:
+        self._flush = events.flush
         self._answers = _Answers()
-        journal.read_by(self._answers.count)
+        events.subscribe(self._answers.count)
         registry.register(_State(queue))
         registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
         """See prometheus_client's Collector."""
-        self._catch_up()
+        self._flush()
         return self._answers.collect()
 
 
 class _Answers:
-    """The books of all answers. Prometheus' own counters take as long for an answer as all the rest of its way."""
+    """Counts of all answers. The counters of prometheus_client would double the cost of an answer."""
 
     def __init__(self) -> None:
-        self._clocks: defaultdict[tuple[str, str], list[_Clock]] = defaultdict(lambda: [_Clock() for _ in CLOCKS])
+        self._histograms: defaultdict[tuple[str, str], list[_Histogram]] = defaultdict(
+            lambda: [_Histogram() for _ in CLOCKS]
+        )
         self._faults: Counter[str] = Counter()
         self._tests: Counter[bytes] = Counter()
         self._retries = 0
+        self._suspects = 0
 
-    def count(self, passed: Sequence[Passed]) -> None:
-        """Some more."""
-        for _, answer, _, seconds in passed:
+    def count(self, events: Sequence[GradedEvent]) -> None:
+        """Count a batch of events."""
+        for _, answer, _, seconds in events:
             head = answer.head
             timing, grader = head["timing"], head["grader"]
-            queued, graded, total = self._clocks[head["verdict"], grader["language"].partition(" ")[0]]
+            queued, graded, total = self._histograms[head["verdict"], grader["language"].partition(" ")[0]]
             queued.observe(timing["queued_seconds"])
             graded.observe(timing["graded_seconds"])
             total.observe(seconds)
+            self._suspects += bool(head.get("suspect"))
             if head["failure_kind"]:
                 self._faults[head["failure_kind"]] += 1
             if grader["attempts"] > 1:
@@ -69,10 +74,10 @@ class _Answers:
                 self._tests[verdict] += count
 
     def collect(self) -> Iterator[Metric]:
-        """All of it, for Prometheus."""
+        """Yield the metrics."""
         for index, (name, text) in enumerate(CLOCKS.items()):
             clock = HistogramMetricFamily(f"proctor_{name}_seconds", text, labels=["verdict", "language"])
-            for kind, clocks in self._clocks.items():
+            for kind, clocks in self._histograms.items():
                 clock.add_metric(kind, clocks[index].buckets(), clocks[index].sum)
             yield clock
         tests = {verdict.decode(): count for verdict, count in self._tests.items()}
@@ -84,10 +89,13 @@ class _Answers:
             for value, count in counts.items():
                 counter.add_metric([value], count)
             yield counter
+        yield CounterMetricFamily(
+            "proctor_suspects", "Accepted submissions that failed an audit test", value=self._suspects
+        )
         yield CounterMetricFamily("proctor_retries", "Attempts beyond each submission's first", value=self._retries)
 
 
-class _Clock:
+class _Histogram:
     """A histogram of seconds."""
 
     def __init__(self) -> None:
@@ -95,18 +103,18 @@ class _Clock:
         self.sum = 0.0
 
     def observe(self, seconds: float) -> None:
-        """One more."""
+        """Count one value in seconds."""
         self._counts[bisect_left(SECONDS, seconds)] += 1
         self.sum += seconds
 
     def buckets(self) -> list[tuple[str, float]]:
-        """How many were at most so long, by how long."""
+        """Return the cumulative counts by upper bound."""
         bounds = [*(str(float(each)) for each in SECONDS), "+Inf"]
         return list(zip(bounds, accumulate(self._counts), strict=True))
 
 
 class _State(Collector):
-    """Read when it is scraped, so that no gauge can be forgotten."""
+    """Gauges of the queue, read at each scrape."""
 
     def __init__(self, queue: JobQueue) -> None:
         self._queue = queue

@@ -1,0 +1,1 @@
+"""Observers of the service: events, metrics, the history that the page shows, rechecks and the log."""
