@@ -1,7 +1,7 @@
-"""A real browser, headless: to see what it makes of a file, or to go about a page as a person does.
+"""A real headless browser, to render a file or to use a page as a person does.
 
-`opened` is for pages that are only read. `Browser` speaks Chrome's DevTools protocol over a pair of pipes, so that it
-needs no library and no port: https://chromedevtools.github.io/devtools-protocol/
+`opened` renders static pages. `Browser` speaks Chrome's DevTools protocol over a pair of pipes, so it needs no library
+and no port: https://chromedevtools.github.io/devtools-protocol/
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from typing import Any
 
 import pytest
 
+from tests.markers import needs
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ALWAYS = (
     "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-dev-shm-usage "
@@ -37,7 +39,7 @@ SHIFT, CTRL = 8, 2
 
 
 class Elements(HTMLParser):
-    """The elements of a page, which is whole: what is opened is closed, in order."""
+    """Parses a page into its elements and checks that every element is closed in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -58,7 +60,7 @@ class Elements(HTMLParser):
 
 
 def opened(folder: Path, text: str, *flags: str) -> tuple[str, list[str]]:
-    """What a browser makes of a page, and what it complains of."""
+    """Return the page as the browser renders it, and its complaints."""
     path = folder / "page.html"
     path.write_text(text, encoding="utf-8")
     command = [need_chromium(), *ALWAYS, *flags, "--dump-dom", f"--user-data-dir={folder / 'profile'}", path.as_uri()]
@@ -66,15 +68,16 @@ def opened(folder: Path, text: str, *flags: str) -> tuple[str, list[str]]:
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
+@needs("browser")
 def need_chromium() -> str:
-    """Its path; skips where there is none."""
+    """Return the browser's path, or skip if there is none."""
     if CHROMIUM is None:
         pytest.skip("chromium is not installed: apt-get install chromium")
     return CHROMIUM
 
 
 class Browser:
-    """A browser that does what it is told."""
+    """A browser under remote control."""
 
     def __init__(self, process: subprocess.Popen[bytes], said: int, told: int) -> None:
         self._process = process
@@ -86,7 +89,7 @@ class Browser:
         self._pages: dict[str, Page] = {}
 
     def page(self, width: int = 1280, height: int = 900, scheme: str = "light") -> Page:
-        """A window of its own: nothing is shared with another, not even what is stored."""
+        """Open a page in a browser context of its own, without shared storage."""
         context = self.call("Target.createBrowserContext")["browserContextId"]
         target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -101,7 +104,7 @@ class Browser:
         return page
 
     def call(self, method: str, session: str | None = None, /, **parameters: Any) -> dict[str, Any]:
-        """Have it do something, and wait until it has."""
+        """Send a command and wait for its result."""
         number = next(self._numbers)
         message: dict[str, Any] = {"id": number, "method": method, "params": parameters}
         if session is not None:
@@ -116,7 +119,7 @@ class Browser:
         return result
 
     def listen(self, seconds: float) -> None:
-        """Take what it says next, within so long."""
+        """Handle the next message within this time."""
         assert seconds > 0, "the browser does not answer"
         if not select.select([self._said], [], [], seconds)[0]:
             return
@@ -134,7 +137,7 @@ class Browser:
 
 
 class Page:
-    """One window. `complaints`: what its console says is wrong; `requested`: every address that it asked for."""
+    """A page. `complaints`: errors in its console; `requested`: every address that it requested."""
 
     def __init__(self, browser: Browser, session: str) -> None:
         self._browser = browser
@@ -143,11 +146,11 @@ class Page:
         self.requested: list[str] = []
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """One of the protocol's methods."""
+        """Call a method of the protocol."""
         return self._browser.call(method, self._session, **parameters)
 
     def hear(self, method: str, said: dict[str, Any]) -> None:
-        """What the browser says of it."""
+        """Handle an event of the protocol."""
         if method == "Runtime.consoleAPICalled" and said["type"] in ("error", "warning", "assert"):
             self.complaints.append(str([each.get("value", each.get("description")) for each in said["args"]]))
         elif method == "Runtime.exceptionThrown":
@@ -159,25 +162,25 @@ class Page:
             self.requested.append(said["request"]["url"])
 
     def open(self, url: str) -> None:
-        """Go there, and wait until it is drawn."""
+        """Load an address and wait until it is drawn."""
         self.call("Page.navigate", url=url)
         self.until("document.readyState === 'complete'")
 
     def reload(self) -> None:
-        """The same again, all new."""
+        """Reload the page and wait until it is loaded."""
         self.evaluate("window.isOld = true")
         self.call("Page.reload")
         self.until("!window.isOld && document.readyState === 'complete'")
 
     def evaluate(self, expression: str) -> Any:
-        """The value of JavaScript."""
+        """Return the value of a JavaScript expression."""
         how = {"returnByValue": True, "awaitPromise": True, "allowUnsafeEvalBlockedByCSP": False}
         answer = self.call("Runtime.evaluate", expression=expression, **how)
         assert "exceptionDetails" not in answer, (expression, answer["exceptionDetails"])
         return answer["result"].get("value")
 
     def until(self, condition: str, seconds: float = 30.0) -> Any:
-        """Wait until it is true, and say what it is. What it looks at may not be there yet."""
+        """Wait until the condition is true and return its value. Errors count as false."""
         end = time.monotonic() + seconds
         tried = f"(() => {{ try {{ return {condition} }} catch {{ return null }} }})()"
         while (found := self.evaluate(tried)) in (None, False, "", 0):  # an element comes as {}
@@ -188,11 +191,11 @@ class Page:
         return found
 
     def text(self, selector: str = "body") -> str:
-        """What is read there."""
+        """Return the visible text."""
         return str(self.evaluate(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''"))
 
     def click(self, selector: str, text: str = "") -> None:
-        """With the mouse, in the middle of the first that has this text in it."""
+        """Click in the middle of the first element that contains this text."""
         where = json.dumps([selector, text])
         found = self.until(
             f"(([selector, text]) => {{ const found = [...document.querySelectorAll(selector)]"
@@ -205,25 +208,25 @@ class Page:
             self.call("Input.dispatchMouseEvent", type=kind, x=found[0], y=found[1], button="left", clickCount=1)
 
     def press(self, key: str, modifiers: int = 0) -> None:
-        """A key, down and up."""
+        """Press and release a key."""
         text = {"Enter": "\r", " ": " "}.get(key, key if len(key) == 1 else "")
         named = {"key": key, "windowsVirtualKeyCode": KEYS.get(key, ord(key[0].upper())), "modifiers": modifiers}
         self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **named)
         self.call("Input.dispatchKeyEvent", type="keyUp", **named)
 
     def write(self, text: str) -> None:
-        """Type into what has the focus, in the place of what is selected there."""
+        """Type into the focused element in place of its selection."""
         self.call("Input.insertText", text=text)
 
     def fill(self, selector: str, text: str) -> None:
-        """Type into a field, in the place of what is in it."""
+        """Type into a field in place of its content."""
         self.until(f"document.querySelector({json.dumps(selector)})")
         self.evaluate(f"document.querySelector({json.dumps(selector)}).focus()")
         self.evaluate("document.activeElement.select()")
         self.write(text)
 
     def focused(self) -> str:
-        """What has the focus: its name, and what is read there."""
+        """Return the focused element's name and text."""
         return str(
             self.evaluate(
                 "((at) => `${at.localName} ${at.getAttribute('aria-label') ?? at.innerText ?? ''}`.trim())"
@@ -232,15 +235,15 @@ class Page:
         )
 
     def picture(self, path: Path, *, whole: bool = True) -> None:
-        """A PNG of it."""
+        """Write a screenshot as PNG."""
         shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(shot["data"]))
 
 
 @contextmanager
-def browser(folder: Path) -> Iterator[Browser]:
-    """A browser, ended afterwards. `folder`: for what it stores."""
-    command = [need_chromium(), *ALWAYS, "--remote-debugging-pipe", f"--user-data-dir={folder / 'profile'}"]
+def browser(folder: Path, *flags: str) -> Iterator[Browser]:
+    """Yield a browser, ended afterwards. `folder` is for its data."""
+    command = [need_chromium(), *ALWAYS, *flags, "--remote-debugging-pipe", f"--user-data-dir={folder / 'profile'}"]
     (their_in, our_out), (our_in, their_out) = (_high(os.pipe()), _high(os.pipe()))
     moved = f'exec "$0" "$@" 3<&{their_in} 4>&{their_out}'
     process = subprocess.Popen(

@@ -1,1 +1,3 @@
-"""HTTP: validates what comes in, and answers. The only place that knows status codes."""
+"""The HTTP API: validates requests, submits them to the queue and writes responses. Only this package knows status
+codes.
+"""

@@ -1,10 +1,10 @@
-"""Connections: what a client may take of our time and memory before its request is a request, and after it is answered.
+"""Bounds the time and memory that a client connection takes before its request is complete and after it is answered.
 
-uvicorn bounds none of it, only what is pipelined. Here a request's head is bounded in bytes; how long a request takes
-to arrive and how long an answer stays unread, in seconds; and connections in number: beyond it those that were idle
-longest make room. No upgrade is made. Bodies are bounded by `body`, and answers by what was asked.
+uvicorn bounds only pipelined requests. This module also bounds the size of a request's head in bytes, the time that a
+request takes to arrive, the time that a response stays unread, and the number of connections: beyond it the
+connections that were idle longest are closed. Upgrades are refused. `request_body` bounds bodies.
 
-Not covered: that a client has gone which had sent one request behind another is seen only when the first is answered.
+Not covered: if a client pipelines requests and disconnects, this is noticed only when the first one is answered.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-MOST_HEAD_BYTES = 64 << 10  # and what comes in one read with them
+MOST_HEAD_BYTES = 64 << 10  # plus whatever arrives in the same read
 SPARE_DESCRIPTORS = 512  # for slots, jails, Redis and files
 SHARE_THAT_MAKES_ROOM = 16
 
@@ -32,8 +32,14 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """How many connections there may be, how long a client may dawdle, and how long one may be idle."""
+class ConnectionBounds:
+    """Limits of a server's connections.
+
+    Attributes:
+        connections: Number of connections.
+        patience_seconds: Time for a request to arrive and for a response to be read.
+        idle_seconds: Time between two requests.
+    """
 
     connections: int
     patience_seconds: float
@@ -41,23 +47,25 @@ class Bounds:
 
 
 class Connection(HttpToolsProtocol):
-    """One of uvicorn's connections that can be told to end; `sweep` does so."""
+    """A uvicorn connection with time and size limits, which `sweep` enforces."""
 
-    bounds: ClassVar[Bounds]
+    bounds: ClassVar[ConnectionBounds]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """See asyncio.Protocol."""
+        """Implements asyncio.Protocol. Closes idle connections if there are too many, or refuses this one."""
         super().connection_made(transport)
-        self.idle_since: float | None = self.loop.time()  # None: a request is here, or is arriving
+        self.idle_since: float | None = self.loop.time()  # None: a request is arriving or being answered
         self._arriving_since: float | None = None
-        self._unread_since: float | None = None  # our answer, or what is to be sent before the connection closes
-        self._loose_bytes = 0  # that came since the last that belonged to a body or ended a head
+        self._unread_since: float | None = None  # since when sent data has not been read
+        self._loose_bytes = 0  # received since the last body byte or the end of the last head
         self._body_is_lost = False
         if len(self.connections) > self.bounds.connections and not self._make_room():
-            self._refuse(503, "unavailable", f"there are {self.bounds.connections} connections, which is the most")
+            self._refuse(503, "unavailable", f"all {self.bounds.connections} connections are in use; retry later")
 
     def data_received(self, data: bytes) -> None:
-        """See asyncio.Protocol."""
+        """Implements asyncio.Protocol. Refuses a head that is too large and a body that follows a request for an
+        upgrade.
+        """
         self._loose_bytes += len(data)
         super().data_received(data)
         if self._body_is_lost:
@@ -66,61 +74,65 @@ class Connection(HttpToolsProtocol):
             self._refuse(431, "head_too_large", f"the request's head has over {MOST_HEAD_BYTES} bytes")
 
     def pause_writing(self) -> None:
-        """See asyncio.Protocol."""
+        """Implements asyncio.Protocol."""
         super().pause_writing()
         self._unread_since = self.loop.time()
 
     def resume_writing(self) -> None:
-        """See asyncio.Protocol."""
+        """Implements asyncio.Protocol."""
         super().resume_writing()
         self._unread_since = None
 
-    # --- what the parser and the answer say
+    # --- callbacks of the parser and of the response
 
     def on_message_begin(self) -> None:
-        """The first byte of a request."""
+        """Called by the parser at the first byte of a request."""
         super().on_message_begin()
         self.idle_since, self._arriving_since = None, self.loop.time()
 
     def on_headers_complete(self) -> None:
-        """The last byte of a head."""
+        """Called by the parser at the last byte of a head."""
         self._loose_bytes = 0
         super().on_headers_complete()
-        if self.parser.should_upgrade():  # after which the parser reads no body and no other request
+        if self.parser.should_upgrade():  # the parser then reads neither a body nor another request
             self.cycle.keep_alive = False
             self._body_is_lost = any(name in BODY_HEADERS for name, _ in self.headers)
 
     def on_body(self, body: bytes) -> None:
-        """Some bytes of a body."""
+        """Called by the parser for each part of a body."""
         self._loose_bytes = 0
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """The last byte of a request."""
+        """Called by the parser at the last byte of a request."""
         self._loose_bytes = 0
         self._arriving_since = None
         super().on_message_complete()
-        self._perhaps_idle()
+        self._mark_if_idle()
 
     def on_response_complete(self) -> None:
-        """The last byte of an answer was written, if not yet sent."""
+        """Called when the last byte of a response was written, if not yet sent."""
         super().on_response_complete()
-        self._perhaps_idle()
+        self._mark_if_idle()
 
-    def _perhaps_idle(self) -> None:
+    def _mark_if_idle(self) -> None:
         if self._arriving_since is None and not self.pipeline and self.cycle.response_complete:
             self.idle_since = self.loop.time()
 
-    # --- its end
+    # --- time limits
 
     def check(self, now: float) -> None:
-        """End it if the client has had time enough."""
+        """Close the connection if a time limit has passed.
+
+        Args:
+            now: The event loop's time in seconds.
+        """
         if self.transport.is_closing() and self._unread_since is None:
             self._unread_since = now
         if _is_before(self._unread_since, now - self.bounds.patience_seconds):
             self.transport.abort()
         elif self.flow.read_paused and self._arriving_since is not None:
-            self._arriving_since = now  # it is we who do not read
+            self._arriving_since = now  # the server paused reading, so the client is not slow
         elif _is_before(self._arriving_since, now - self.bounds.patience_seconds):
             seconds = self.bounds.patience_seconds
             self._refuse(408, "too_slow", f"the request did not arrive within {seconds:g} seconds")
@@ -128,7 +140,7 @@ class Connection(HttpToolsProtocol):
             self.transport.close()
 
     def _make_room(self) -> bool:
-        """End some that are idle, longest first. Whether there were any."""
+        """Close some idle connections, longest idle first. Return whether there were any."""
         idle = [each for each in self.connections if _is_idle(each) and each is not self]
         idle.sort(key=lambda each: each.idle_since)  # type: ignore[union-attr]
         for each in idle[: 1 + len(idle) // SHARE_THAT_MAKES_ROOM]:
@@ -137,7 +149,7 @@ class Connection(HttpToolsProtocol):
         return bool(idle)
 
     def _refuse(self, status: int, kind: str, message: str) -> None:
-        """Say why, where no other answer is being sent, and end it."""
+        """Send an error response, unless another response is being sent, and close the connection."""
         if self.transport.is_closing():
             return
         cycle = self.cycle
@@ -147,13 +159,13 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
 
-def protocol(bounds: Bounds) -> type[Connection]:
-    """The class of a server's connections."""
+def protocol(bounds: ConnectionBounds) -> type[Connection]:
+    """Return the connection class for a server with these limits."""
     return type("BoundConnection", (Connection,), {"bounds": bounds})
 
 
 def sweep(connections: Iterable[object]) -> None:
-    """To be called every few seconds: ends those whose clients have had time enough."""
+    """Check the time limits of all connections. The caller repeats this every few seconds."""
     now = asyncio.get_running_loop().time()
     for each in list(connections):
         if isinstance(each, Connection):
@@ -161,7 +173,11 @@ def sweep(connections: Iterable[object]) -> None:
 
 
 def room_for(connections: int) -> int:
-    """How many connections there can be, up to so many, with descriptors left for all else. Raises the soft limit."""
+    """Return how many connections fit into the limit of open files, after raising the soft limit as far as needed.
+
+    Args:
+        connections: The number of connections wanted. Descriptors for everything else are added to it.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + SPARE_DESCRIPTORS
     if soft < wanted:

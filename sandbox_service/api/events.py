@@ -1,8 +1,8 @@
-"""`GET /v1/events`: how the service is doing, each second, for as long as somebody looks (server-sent events).
+"""`GET /v1/events`: the service's state once a second, as server-sent events.
 
-However many look, the figures are taken once a second; while nobody looks, not at all. The first event is `history`,
-the last quarter of an hour; each after it is `now`, with those of the history's buckets that may have changed. For the
-page (`dashboard`) and people with curl, not part of the contract; machines have `/metrics`.
+One sample a second serves all clients; without clients none is taken. The first event is `history`, the last quarter of
+an hour; each later event is `now`, with the history buckets that may have changed. The dashboard and people with curl
+use it; it is not part of the API contract. Machines read `/metrics`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from prometheus_client import CollectorRegistry
 
-from sandbox_service.api.operations import state
-from sandbox_service.chores import within
-from sandbox_service.recent import BUCKET_SECONDS, BUCKETS, Bucket, RecordedQueue
+from sandbox_service.api.operations import service_status
+from sandbox_service.event_loop import wait_event
+from sandbox_service.observe.activity import BUCKET_SECONDS, BUCKETS, Bucket
+from sandbox_service.observe.history import History
+from sandbox_service.queues.base import JobQueue
 from sandbox_service.settings import Settings
 
 SAMPLE_SECONDS = 1.0
@@ -28,10 +30,12 @@ SLOWEST = 8
 FLIPS = ("proctor_rechecks_total", "proctor_verdict_flips_total")
 
 
-def routes(queue: RecordedQueue, settings: Settings, registry: CollectorRegistry, notes: Sequence[str]) -> APIRouter:
-    """The one route."""
+def routes(
+    queue: JobQueue, book: History, settings: Settings, registry: CollectorRegistry, notes: Sequence[str]
+) -> APIRouter:
+    """Return the route `GET /v1/events`, whose status has these notes."""
     router = APIRouter(prefix="/v1", include_in_schema=False)
-    sampler = _Sampler(queue, settings, registry, notes)
+    sampler = _Sampler(queue, book, settings, registry, notes)
 
     @router.get("/events")
     async def events() -> StreamingResponse:
@@ -42,17 +46,18 @@ def routes(queue: RecordedQueue, settings: Settings, registry: CollectorRegistry
 
 
 class _Sampler:
-    """Takes the figures, and says them to all who look."""
+    """Samples the service's state and streams it to all clients."""
 
     def __init__(
-        self, queue: RecordedQueue, settings: Settings, registry: CollectorRegistry, notes: Sequence[str]
+        self, queue: JobQueue, book: History, settings: Settings, registry: CollectorRegistry, notes: Sequence[str]
     ) -> None:
         self._queue = queue
+        self._book = book
         self._registry = registry
         self._taken = -SAMPLE_SECONDS
         self._now = b""
         self._fixed = {
-            "process": queue.book.name,
+            "process": book.name,
             "notes": list(notes),
             "is_open_to_all": is_open_to_all(settings),
             "is_fleet": bool(settings.redis_url),
@@ -60,30 +65,30 @@ class _Sampler:
         }
 
     async def events(self) -> AsyncIterator[bytes]:
-        """Until the service closes."""
-        every = [_shown(bucket) for bucket in self._queue.book.buckets(time.time() - BUCKETS * BUCKET_SECONDS)]
+        """Yield events until the service closes."""
+        every = [_shown(bucket) for bucket in self._book.buckets(time.time() - BUCKETS * BUCKET_SECONDS)]
         yield _event("history", {"bucket_seconds": BUCKET_SECONDS, "count": BUCKETS, "buckets": every})
-        while not self._queue.closing.is_set():
+        while not self._book.closing.is_set():
             yield self._sample()
-            await within(SAMPLE_SECONDS, self._queue.closing)
+            await wait_event(self._book.closing, SAMPLE_SECONDS)
 
     def _sample(self) -> bytes:
-        """What is so now; what was so a moment ago if somebody else has just asked."""
+        """Return the current sample, or the last one if it is recent."""
         now = time.monotonic()
         if now - self._taken > SAMPLE_SECONDS / 2:
-            self._taken, self._now = now, _event("now", self._look())
+            self._taken, self._now = now, _event("now", self._take_sample())
         return self._now
 
-    def _look(self) -> dict[str, Any]:
-        book, now = self._queue.book, time.time()
+    def _take_sample(self) -> dict[str, Any]:
+        history, now = self._book, time.time()
         return {
             **self._fixed,
-            **state(self._queue),
+            **service_status(self._queue),
             "time": now,
-            "last": book.last,
-            "buckets": [_shown(bucket) for bucket in book.buckets(now - 2 * BUCKET_SECONDS)],
-            "slowest": [asdict(pace) for pace in book.slowest(SLOWEST)],
-            "faults": book.faults(),
+            "last": history.last,
+            "buckets": [_shown(bucket) for bucket in history.buckets(now - 2 * BUCKET_SECONDS)],
+            "slowest": [asdict(pace) for pace in history.slowest(SLOWEST)],
+            "faults": history.faults(),
             **self._flips(),
         }
 
@@ -95,7 +100,7 @@ class _Sampler:
 
 
 def is_open_to_all(settings: Settings) -> bool:
-    """Whether it listens beyond this machine and asks nobody for a key."""
+    """Return True if the service listens beyond this machine and requires no API key."""
     return not settings.keys and not _is_loopback(settings.host)
 
 
@@ -110,5 +115,5 @@ def _shown(bucket: Bucket) -> dict[str, Any]:
     return asdict(bucket) | {"verdicts": dict(bucket.verdicts)}
 
 
-def _event(name: str, said: dict[str, Any]) -> bytes:
-    return b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(said))
+def _event(name: str, data: dict[str, Any]) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(data))

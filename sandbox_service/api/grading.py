@@ -1,4 +1,4 @@
-"""The two routes that grade while the client waits: one submission for one answer, and many as they come."""
+"""The routes that grade while the client waits: `POST /v1/grade` and `POST /v1/grade/batch`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from sandbox_service.answers import Answer
-from sandbox_service.api import body
-from sandbox_service.api.documents import GRADE, TROUBLE, gives, takes
+from sandbox_service.api import request_body
+from sandbox_service.api.authentication import key_name
+from sandbox_service.api.disconnects import wait_unless_disconnected
+from sandbox_service.api.error_responses import CLIENT_CLOSED_REQUEST, error_response
 from sandbox_service.api.intake import Intake
-from sandbox_service.api.keys import key_of
-from sandbox_service.api.trouble import CLIENT_CLOSED_REQUEST, answer_to
-from sandbox_service.api.waiting import unless_gone
-from sandbox_service.chores import within
+from sandbox_service.api.openapi import ERROR_STATUSES, request_schema, response_schemas
 from sandbox_service.errors import ProctorError
-from sandbox_service.queues.base import JobQueue, Ticket
-from sandbox_service.schema import BatchRequest, Submission
+from sandbox_service.event_loop import wait_event
+from sandbox_service.grading.encoded_grade import EncodedGrade
+from sandbox_service.queues.base import JobQueue, Waiter
+from sandbox_service.schema import BatchRequest, Grade, Submission
 from sandbox_service.settings import Settings
 
 BLANK_LINE_SECONDS = 15.0
@@ -30,83 +30,86 @@ NDJSON = "application/x-ndjson"
 
 
 def routes(queue: JobQueue, settings: Settings) -> APIRouter:
-    """`POST /v1/grade` and `POST /v1/grade/batch`."""
+    """Return `POST /v1/grade` and `POST /v1/grade/batch`."""
     router = APIRouter(prefix="/v1", tags=["grading"])
 
     @router.post(
-        "/grade", openapi_extra=takes(Submission), responses=gives(GRADE, TROUBLE), summary="Grade one submission"
+        "/grade",
+        openapi_extra=request_schema(Submission),
+        responses=response_schemas(Grade, ERROR_STATUSES),
+        summary="Grade one submission and wait for its grade",
     )
     async def grade(request: Request) -> Response:
-        intake = Intake(settings, queue.suite, key_of(request))
-        job = await intake.one(await body.read(request, settings.max_body_bytes))
-        [ticket] = await queue.submit([job])
+        intake = Intake(settings, queue.suite, key_name(request))
+        job = await intake.one(await request_body.read(request, settings.max_body_bytes))
+        [waiter] = await queue.submit([job])
         try:
-            found = await unless_gone(request, ticket.answer)
+            found = await wait_unless_disconnected(request, waiter.answer)
         finally:
-            ticket.release()
+            waiter.release()
         if found is None:
             return Response(status_code=CLIENT_CLOSED_REQUEST)
         return Response(found.body, media_type="application/json")
 
     @router.post(
         "/grade/batch",
-        openapi_extra=takes(BatchRequest),
-        responses=gives(GRADE, TROUBLE, media_type=NDJSON),
-        summary="Grade many, with a line for each as it finishes",
+        openapi_extra=request_schema(BatchRequest),
+        responses=response_schemas(Grade, ERROR_STATUSES, media_type=NDJSON),
+        summary="Grade many submissions; each grade is a line, sent as it finishes",
     )
     async def grade_batch(request: Request) -> StreamingResponse:
-        intake = Intake(settings, queue.suite, key_of(request))
-        tickets = await queue.submit(await intake.many(await body.read(request, settings.max_body_bytes)))
-        return _Answers(_Batch(tickets))
+        intake = Intake(settings, queue.suite, key_name(request))
+        waiters = await queue.submit(await intake.many(await request_body.read(request, settings.max_body_bytes)))
+        return _BatchResponse(_Batch(waiters))
 
     return router
 
 
 class _Batch:
-    """The answers to many submissions, as they come; each is let go when it has become a line."""
+    """Collects the answers to a batch as they arrive and releases each waiter as soon as its line is written."""
 
-    def __init__(self, tickets: Sequence[Ticket]) -> None:
-        self._open = {ticket.answer: ticket for ticket in tickets}
+    def __init__(self, waiters: Sequence[Waiter]) -> None:
+        self._open = {waiter.answer: waiter for waiter in waiters}
         self._lines: list[bytes] = []
         self._has_lines = asyncio.Event()
         self._is_done = asyncio.Event()
-        for ticket in tickets:
-            ticket.answer.add_done_callback(self._take)
+        for waiter in waiters:
+            waiter.answer.add_done_callback(self._take)
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """A line for each submission as it finishes; a blank one now and then, so that nobody takes us for dead.
+        """Yield a line for each submission as it finishes, and a blank line during long silences as a keep-alive.
 
-        Sending wakes up two processes, whether it is one line or ten; so those that come soon after others gather.
+        Each send wakes two processes, so lines that finish within 50 ms of each other are sent together.
         """
         sent = -math.inf
         while self._open or self._lines:
-            await within(BLANK_LINE_SECONDS, self._has_lines)
+            await wait_event(self._has_lines, BLANK_LINE_SECONDS)
             soon = sent + GATHER_SECONDS - time.monotonic()
             if soon > 0:
-                await within(soon, self._is_done)
+                await wait_event(self._is_done, soon)
             self._has_lines.clear()
             lines, self._lines = self._lines, []
             sent = time.monotonic()
             yield b"\n".join((*lines, b"")) or b"\n"
 
     def release(self) -> None:
-        """What is not finished is not waited for any more."""
-        for ticket in self._open.values():
-            ticket.release()
+        """Stop waiting for the submissions that are not finished."""
+        for waiter in self._open.values():
+            waiter.release()
         self._open.clear()
 
-    def _take(self, answer: asyncio.Future[Answer]) -> None:
-        ticket = self._open.pop(answer, None)
-        if ticket is not None:
-            ticket.release()
-            self._lines.append(_line(ticket.id, answer))
+    def _take(self, answer: asyncio.Future[EncodedGrade]) -> None:
+        waiter = self._open.pop(answer, None)
+        if waiter is not None:
+            waiter.release()
+            self._lines.append(_line(waiter.id, answer))
             self._has_lines.set()
             if not self._open:
                 self._is_done.set()
 
 
-class _Answers(StreamingResponse):
-    """A batch's lines. Whatever becomes of the client, even before the first line, nothing is graded for nobody."""
+class _BatchResponse(StreamingResponse):
+    """The lines of a batch. Releases the waiters when the response ends, so work without a client is not graded."""
 
     def __init__(self, batch: _Batch) -> None:
         super().__init__(batch.lines(), media_type=NDJSON)
@@ -119,9 +122,9 @@ class _Answers(StreamingResponse):
             self._batch.release()
 
 
-def _line(submission_id: str, answer: asyncio.Future[Answer]) -> bytes:
+def _line(submission_id: str, answer: asyncio.Future[EncodedGrade]) -> bytes:
     error = answer.exception()
     if error is None:
         return answer.result().body
     assert isinstance(error, ProctorError)
-    return answer_to(error).line(submission_id)
+    return error_response(error).line(submission_id)

@@ -1,57 +1,89 @@
-"""The routes for those who run the service: is it alive, is it ready, what can it do, how is it doing."""
+"""Routes for operators: health, readiness, metrics, languages and status."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from sandbox_service.languages import LANGUAGES
+from sandbox_service.languages import LANGUAGES, toolchains
 from sandbox_service.queues.base import JobQueue
 
 
-def routes(queue: JobQueue, registry: CollectorRegistry, notes: Sequence[str]) -> APIRouter:
-    """`/healthz`, `/readyz` and `/metrics`: open, for machines that look after machines."""
+def routes(
+    queue: JobQueue,
+    registry: CollectorRegistry,
+    sharing: Callable[[], Mapping[str, object]],
+    notes: Sequence[str],
+    libraries: Mapping[str, str] | None,
+    languages: Callable[[], Mapping[str, str]],
+) -> APIRouter:
+    """Return `/healthz`, `/readyz` and `/metrics`, which need no API key.
+
+    Args:
+        queue: The queue.
+        registry: The Prometheus registry.
+        sharing: Returns what `/healthz` says of boxes that stdin tests share.
+        notes: Warnings for `/readyz`.
+        libraries: Names and versions for `/healthz`; None where other machines grade.
+        languages: Returns versions and flags of the languages beside Python, as far as they are known; never waits.
+    """
     router = APIRouter(tags=["operations"])
 
-    @router.get("/healthz", summary="The process lives")
-    async def healthz() -> dict[str, str]:
-        return {"status": "ok"}
+    @router.get("/healthz", summary="Liveness; lists the libraries that submissions may import, and languages")
+    async def healthz() -> dict[str, object]:
+        if libraries is None:
+            return {"status": "ok", "sharing": sharing()}
+        return {"status": "ok", "sharing": sharing(), "libraries": libraries, "languages": languages()}
 
-    @router.get("/readyz", summary="A jail is proved and work is taken; else 503 and the reasons")
+    @router.get("/readyz", summary="Readiness: 503 with reasons without a proven jail or a queue that accepts work")
     async def readyz(response: Response) -> dict[str, object]:
         reasons = queue.unready()
         response.status_code = 503 if reasons else 200
         return {"ready": not reasons, "reasons": reasons, "notes": notes}
 
-    @router.get("/metrics", summary="For Prometheus", response_class=Response)
+    @router.get("/metrics", summary="Metrics for Prometheus", response_class=Response)
     async def metrics() -> Response:
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
     return router
 
 
-def about(queue: JobQueue) -> APIRouter:
-    """`/v1/languages` and `/v1/status`: for clients and people, who have a key where keys are asked for."""
+def status_routes(queue: JobQueue, *, has_workers: bool = False) -> APIRouter:
+    """Return `/v1/languages` and `/v1/status`, which require an API key where keys are configured.
+
+    Args:
+        queue: The queue.
+        has_workers: True where other machines grade: the languages of this one say nothing.
+    """
     router = APIRouter(prefix="/v1", tags=["operations"])
 
-    @router.get("/languages", summary="What can be graded")
+    @router.get("/languages", summary="Languages that can be graded")
     async def languages() -> dict[str, object]:
-        versions = queue.languages()
-        known = [{"name": each.name, "aliases": list(each.aliases), "versions": versions} for each in LANGUAGES]
+        pythons, others = queue.languages(), {} if has_workers else await asyncio.to_thread(toolchains.versions)
+        known = [
+            {
+                "name": each.name,
+                "aliases": list(each.aliases),
+                "versions": [others[each.name]] if each.name in others else pythons,
+            }
+            for each in LANGUAGES
+            if each.toolchain is None or each.name in others
+        ]
         return {"languages": known}
 
-    @router.get("/status", summary="Who grades, and how much waits")
+    @router.get("/status", summary="Workers, slots and queue length")
     async def status() -> dict[str, object]:
-        return state(queue)
+        return service_status(queue)
 
     return router
 
 
-def state(queue: JobQueue) -> dict[str, object]:
-    """What `/v1/status` says."""
+def service_status(queue: JobQueue) -> dict[str, object]:
+    """Return the body of `/v1/status`."""
     workers, reasons = queue.workers(), queue.unready()
     return {
         "ready": not reasons,

@@ -1,4 +1,4 @@
-"""The routes for those who do not want to hold a connection: submit, ask later, cancel."""
+"""Asynchronous routes: submit, poll and cancel without holding a connection."""
 
 from __future__ import annotations
 
@@ -6,78 +6,97 @@ import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from sandbox_service.api import body
-from sandbox_service.api.documents import GRADE, TROUBLE, gives, takes
+from sandbox_service.api import request_body
+from sandbox_service.api.authentication import key_name, owner
 from sandbox_service.api.intake import Intake
-from sandbox_service.api.keys import key_of
-from sandbox_service.errors import BadRequest, NotFound
+from sandbox_service.api.openapi import ERROR_STATUSES, request_schema, response_schemas
+from sandbox_service.errors import BadRequestError, NotFoundError
 from sandbox_service.queues.base import JobQueue
-from sandbox_service.schema import Submission
+from sandbox_service.schema import Grade, Submission
 from sandbox_service.settings import Settings
 
 LONGEST_POLL_SECONDS = 60.0
 
 
-class Accepted(BaseModel):
-    """Where to ask for the answer."""
+class SubmissionAccepted(BaseModel):
+    """The id to poll, and an estimate of the wait: it assumes that all that is pending is graded before."""
 
     id: str
+    pending: int = Field(0, description="submissions that are not graded yet, of all clients")
+    eta_seconds: float | None = Field(None, description="estimated time until they are graded; null: no slot is ready")
 
 
-class Cancelled(BaseModel):
-    """How many submissions were still to be graded and now will not be."""
+def accepted(submission_id: str, queue: JobQueue) -> SubmissionAccepted:
+    """Return the answer for a submission that is pending."""
+    depth, slots = queue.depth(), sum(worker.ready for worker in queue.workers())
+    eta = round(max(depth.cpu_seconds, 0.0) / slots, 3) if slots else None
+    return SubmissionAccepted(id=submission_id, pending=depth.submissions, eta_seconds=eta)
+
+
+class SubmissionsCancelled(BaseModel):
+    """The number of submissions that were cancelled before they were graded."""
 
     cancelled: int
 
 
 def routes(queue: JobQueue, settings: Settings) -> APIRouter:
-    """`POST`, `GET` and `DELETE /v1/submissions`."""
+    """Return `POST`, `GET` and `DELETE /v1/submissions`."""
     router = APIRouter(prefix="/v1/submissions", tags=["asynchronous"])
 
     @router.post(
         "",
         status_code=202,
-        openapi_extra=takes(Submission),
-        responses=gives("Accepted", TROUBLE, status=202),
-        summary="Take a submission, and answer later",
+        openapi_extra=request_schema(Submission),
+        responses=response_schemas(SubmissionAccepted, ERROR_STATUSES, status=202),
+        summary="Submit without waiting for the grade",
     )
-    async def submit(request: Request) -> Accepted:
-        intake = Intake(settings, queue.suite, key_of(request))
-        job = await intake.one(await body.read(request, settings.max_body_bytes), keep=True)
-        [ticket] = await queue.submit([job])
-        ticket.release()
-        return Accepted(id=job.id)
+    async def submit(request: Request) -> SubmissionAccepted:
+        intake = Intake(settings, queue.suite, key_name(request))
+        job = await intake.one(await request_body.read(request, settings.max_body_bytes), keep=True)
+        [waiter] = await queue.submit([job])
+        waiter.release()
+        return accepted(job.id, queue)
 
     @router.get(
         "/{submission_id:path}",
-        responses=gives(GRADE, TROUBLE) | gives("Accepted", {}, status=202),
-        summary="The answer, or 202 if there is none yet",
+        responses=response_schemas(Grade, ERROR_STATUSES) | response_schemas(SubmissionAccepted, {}, status=202),
+        summary="Get the grade, or 202 while there is none",
     )
     async def answer(
         submission_id: str, wait: Annotated[float, Query(ge=0, le=LONGEST_POLL_SECONDS)] = 0.0
     ) -> Response:
-        ticket = await queue.find(submission_id)
-        if ticket is None:
-            raise NotFound(f"no submission {submission_id[:256]!r} is known here, or it is known no more")
+        waiter = await queue.find(submission_id)
+        if waiter is None:
+            raise NotFoundError(f"no submission {submission_id[:256]!r}: the id is unknown, or its answer has expired")
         try:
-            await asyncio.wait({ticket.answer}, timeout=wait)
-            if not ticket.answer.done():
-                return Response(Accepted(id=submission_id).model_dump_json(), 202, media_type="application/json")
-            return Response(ticket.answer.result().body, media_type="application/json")
+            await asyncio.wait({waiter.answer}, timeout=wait)
+            if not waiter.answer.done():
+                return Response(accepted(submission_id, queue).model_dump_json(), 202, media_type="application/json")
+            return Response(waiter.answer.result().body, media_type="application/json")
         finally:
-            ticket.release()
+            waiter.release()
 
-    @router.delete("", responses=gives("Cancelled", TROUBLE), summary="Cancel all that have a label")
-    async def cancel_labelled(label: Annotated[str, Query(description="name=value")]) -> Cancelled:
+    @router.delete(
+        "",
+        responses=response_schemas(SubmissionsCancelled, ERROR_STATUSES),
+        summary="Cancel all submissions with a label",
+    )
+    async def cancel_labelled(
+        request: Request, label: Annotated[str, Query(description="name=value")]
+    ) -> SubmissionsCancelled:
         name, equals, value = label.partition("=")
         if not equals:
-            raise BadRequest(f"label is {label[:80]!r}; give name=value")
-        return Cancelled(cancelled=await queue.cancel(await queue.labelled(name, value)))
+            raise BadRequestError(f"label is {label[:80]!r}; give name=value")
+        return SubmissionsCancelled(cancelled=await queue.cancel(await queue.labelled(name, value), owner(request)))
 
-    @router.delete("/{submission_id:path}", responses=gives("Cancelled", TROUBLE), summary="Cancel one")
-    async def cancel(submission_id: str) -> Cancelled:
-        return Cancelled(cancelled=await queue.cancel([submission_id]))
+    @router.delete(
+        "/{submission_id:path}",
+        responses=response_schemas(SubmissionsCancelled, ERROR_STATUSES),
+        summary="Cancel a submission",
+    )
+    async def cancel(request: Request, submission_id: str) -> SubmissionsCancelled:
+        return SubmissionsCancelled(cancelled=await queue.cancel([submission_id], owner(request)))
 
     return router

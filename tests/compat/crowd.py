@@ -1,4 +1,4 @@
-"""Many clients at once, clients that go away, and slots that die: what routes for impatient clients have to bear."""
+"""Load for the compatibility routes: many clients at once, clients that disconnect, and slots that die."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from typing import Any
 import psutil
 
 from tests.conftest import Service
+from tests.processes import is_slot
 
 PATIENCE_SECONDS = 20.0
 
 
 def at_once(service: Service, path: str, bodies: list[dict[str, Any]]) -> list[tuple[int, Any]]:
-    """The answers to requests that are all sent at the same time."""
+    """Return the answers to requests that are sent at the same time."""
     with ThreadPoolExecutor(len(bodies)) as threads:
         return list(threads.map(lambda body: service.client.post(path, body), bodies))
 
 
 @contextmanager
 def impatient(service: Service, path: str, body: dict[str, Any]) -> Iterator[None]:
-    """A client that has asked, and goes away at the end without having read an answer."""
+    """Send a request and disconnect at the end without reading an answer."""
     data = json.dumps(body).encode()
     with socket.create_connection(("127.0.0.1", service.port)) as connection:
         connection.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data)
@@ -34,12 +35,12 @@ def impatient(service: Service, path: str, body: dict[str, Any]) -> Iterator[Non
 
 
 def pending(service: Service) -> int:
-    """How many submissions wait or are being graded."""
+    """Return the number of pending submissions."""
     return int(service.client.get("/v1/status")[1]["pending"]["submissions"])
 
 
 def until_pending(service: Service, count: int, seconds: float = PATIENCE_SECONDS) -> None:
-    """Wait until so many are pending."""
+    """Wait until this many submissions are pending."""
     end = time.monotonic() + seconds
     while (found := pending(service)) != count:
         assert time.monotonic() < end, f"{found} are pending, not {count}"
@@ -48,7 +49,7 @@ def until_pending(service: Service, count: int, seconds: float = PATIENCE_SECOND
 
 @contextmanager
 def dying_slots(service: Service) -> Iterator[None]:
-    """Every slot is killed as soon as it has something in hand."""
+    """Kill every slot as soon as it is busy."""
     done = threading.Event()
 
     def kill() -> None:
@@ -65,10 +66,3 @@ def dying_slots(service: Service) -> Iterator[None]:
     finally:
         done.set()
         thread.join()
-
-
-def is_slot(process: psutil.Process) -> bool:
-    try:
-        return "sandbox_service.slot" in process.cmdline()
-    except psutil.NoSuchProcess:
-        return False

@@ -1,9 +1,9 @@
-"""The same program and tests, natively and by every foreign route: whoever asks gets the same verdict.
+"""Sends the same programs and tests to the native route and to every compatibility route and compares the verdicts.
 
-A route is a function that asks by it as its client does and says whether the program passed, or None where the route
-has no words for such tests. Programs are those of `datasets/samples`, with all of their tests and with some of them,
-and when more are wanted those of real data sets (`PROCTOR_DATA`), with their own tests and with the next problem's.
-Outputs are compared by words, which every route can.
+A route is a function that sends requests as its client does and returns whether the program passed, or None if the
+route cannot express the tests. The programs are those of `datasets/samples`, with all and with some of their tests. If
+more are wanted, real data sets (`PROCTOR_DATA`) are used, with their own tests and with the next problem's. Outputs are
+compared by words, which every route supports.
 
     python -m tests.compat.differential --pairs 2000
 """
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from tests.conftest import Service, running_service
 from tests.service import test_data
 
@@ -40,7 +40,7 @@ SLOW_SHARE = 0.02  # of those that take all their time, by every route
 
 @dataclass(frozen=True)
 class Pair:
-    """A program and the tests that it is to pass, which are of one kind."""
+    """A program and its tests, which are of one kind."""
 
     id: str
     code: str
@@ -58,12 +58,12 @@ class Pair:
 
     @property
     def calls(self) -> bool:
-        """Whether these are calls that columns of arguments and results can say."""
+        """True if these are calls that columns of arguments and results can express."""
         return self.kind == "call" and not any(test.get("kwargs") or test.get("calls") for test in self.tests)
 
     @property
     def columns(self) -> Json:
-        """As LiveCodeBench, APPS and verl have them."""
+        """The tests in the format of LiveCodeBench, APPS and verl."""
         if self.kind == "stdin":
             return {name + "s": [test.get(name, "") for test in self.tests] for name in ("input", "output")}
         name = self.tests[0]["function"].removeprefix("Solution.")
@@ -72,7 +72,7 @@ class Pair:
 
 
 class Asked:
-    """The service, as clients see it: they ask again when they are told that it took too long."""
+    """The service as a client uses it: retries when told that it took too long."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -99,7 +99,7 @@ def natively(ask: Asked, pair: Pair) -> bool:
 
 
 def run_code(ask: Asked, pair: Pair) -> bool | None:
-    """A program a request, whose output is the client's to compare."""
+    """Run a program per test and compare its output."""
     if pair.kind != "stdin":
         return None
     fixed = {"code": pair.code, "language": "python", "run_timeout": pair.cpu_seconds, "compile_timeout": 4}
@@ -255,13 +255,13 @@ def human_eval(test: Test) -> Json:
 
 
 def called(test: Test) -> str:
-    """A test program that calls its own `check`."""
+    """Return a test program that calls its own `check`."""
     name = test.get("entry_point")
     return f"{test['code']}\ncheck({name})" if name else str(test["code"])
 
 
 def has_plain_columns(pair: Pair) -> bool:
-    """Whether columns say the same: a list of one that is a result might be taken for a wrapped result."""
+    """Return True if columns are unambiguous: a result that is a list of one could be taken for a wrapped result."""
     return pair.calls and not all(isinstance(test["output"], list) for test in pair.tests)
 
 
@@ -269,7 +269,7 @@ def has_plain_columns(pair: Pair) -> bool:
 
 
 def pairs(count: int, data: Path | None) -> list[Pair]:
-    """So many, the same ones each time, a few of them slow."""
+    """Yield this many pairs, the same ones each time, a few of them slow."""
     chance = random.Random(SEED)
     found = [some for pair in sampled() for some in parts(pair)]
     chance.shuffle(found)
@@ -282,7 +282,7 @@ def pairs(count: int, data: Path | None) -> list[Pair]:
 
 
 def parts(pair: Pair) -> Iterator[Pair]:
-    """With all of its tests, with the first half, with the last alone."""
+    """Yield the pair with all of its tests, with the first half, and with the last one."""
     yield pair
     count = len(pair.tests)
     if count > 1:
@@ -291,7 +291,7 @@ def parts(pair: Pair) -> Iterator[Pair]:
 
 
 def sampled() -> Iterator[Pair]:
-    """Those of `datasets/samples` that are compared by words."""
+    """Yield the pairs of `datasets/samples` that are compared by words."""
     for kind in ("stdin", "call", "assert"):
         for line in (SAMPLES / f"{kind}.jsonl").read_text().splitlines():
             problem = Problem.model_validate_json(line)
@@ -304,7 +304,7 @@ def sampled() -> Iterator[Pair]:
 
 
 def real(data: Path) -> Iterator[Pair]:
-    """Real problems, compared by words as well, with the time that they allow."""
+    """Yield pairs of real problems, compared by words as well, with their time limits."""
     sources: dict[str, Callable[[Json], Json]] = {
         "humaneval": test_data.human_eval,
         "humanevalpack_python_0_59": test_data.human_eval,
@@ -326,7 +326,7 @@ def real(data: Path) -> Iterator[Pair]:
 
 
 def differences(service: Service, wanted: list[Pair]) -> tuple[list[str], Counter[str]]:
-    """A line for each answer that is not the native one; how many pairs each route was asked."""
+    """Return a line per answer that differs from the native one, and the number of pairs per route."""
     ask, counts = Asked(service), Counter[str]()
 
     def compare(pair: Pair) -> list[str]:
@@ -348,7 +348,7 @@ def differences(service: Service, wanted: list[Pair]) -> tuple[list[str], Counte
 
 
 def main() -> int:
-    """Print the table of differences; 1 if there is any."""
+    """Print the table of differences. Return 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=2000)
     data = os.environ.get("PROCTOR_DATA")

@@ -1,4 +1,4 @@
-"""A service in which every submission comes to the same: a fault of ours, or no answer in time."""
+"""A service in which every submission has the same result: a fault, or no answer in time."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any, cast
 import pytest
 from fastapi import APIRouter, FastAPI, Request
 
-from sandbox_service.api import trouble
-from sandbox_service.api.body import Arriving
-from sandbox_service.api.compat.desk import Desk
-from sandbox_service.errors import Unavailable
+from sandbox_service.api import error_responses
+from sandbox_service.api.compat.held_grading import HeldGrading
+from sandbox_service.api.request_body import ArrivingBytes
+from sandbox_service.errors import UnavailableError
 from sandbox_service.queues.base import JobQueue
 from sandbox_service.schema import Grade
 from sandbox_service.settings import Settings
 
-LATE = Unavailable("not graded within 28 s: too much waits before it")
+LATE = UnavailableError("not graded within 28 s: too much waits before it")
 BROKEN = Grade.fault("x", 1, "jail_died", "the jail ended")
 BAD_TEST = Grade.fault("x", 1, "bad_test", "the test does not call the candidate")
 
 
 class NoQueue:
-    """What routes ask of a queue besides grades. `reasons`: why nothing can be graded."""
+    """The parts of a queue that routes use besides grades. `reasons`: why nothing can be graded."""
 
     def __init__(self, reasons: Sequence[str] = ()) -> None:
         self._reasons = list(reasons)
@@ -41,35 +41,35 @@ def answered(
     routes: Callable[[JobQueue, Settings], APIRouter],
     path: str,
     body: Mapping[str, Any],
-    comes_to: Grade | Unavailable,
+    comes_to: Grade | UnavailableError,
     query: bytes = b"",
 ) -> tuple[int, Any]:
-    """Status and JSON of a POST where every submission comes to this."""
+    """Return status and JSON of a POST whose submissions all have this result."""
 
-    async def many(_: Desk, __: Request, submissions: Sequence[Any], ___: float) -> list[Grade]:
-        if isinstance(comes_to, Unavailable):
+    async def many(_: HeldGrading, __: Request, submissions: Sequence[Any], ___: float) -> list[Grade]:
+        if isinstance(comes_to, UnavailableError):
             raise comes_to
         return [comes_to] * len(submissions)
 
-    monkeypatch.setattr(Desk, "many", many)
+    monkeypatch.setattr(HeldGrading, "many", many)
     return asyncio.run(_asked(_app(routes, NoQueue()), "POST", path, body, query))
 
 
 def got(routes: Callable[[JobQueue, Settings], APIRouter], path: str, queue: NoQueue) -> tuple[int, Any]:
-    """Status and JSON of a GET."""
+    """Return status and JSON of a GET."""
     return asyncio.run(_asked(_app(routes, queue), "GET", path, None))
 
 
 def _app(routes: Callable[[JobQueue, Settings], APIRouter], queue: NoQueue) -> FastAPI:
     app = FastAPI()
-    app.state.arriving = Arriving(1 << 30)
-    trouble.install(app)
+    app.state.arriving = ArrivingBytes(1 << 30)
+    error_responses.install(app)
     app.include_router(routes(cast(JobQueue, queue), Settings()))
     return app
 
 
 async def _asked(app: FastAPI, method: str, path: str, body: Any, query: bytes = b"") -> tuple[int, Any]:
-    """As a server would ask the application."""
+    """Send a request to the application through ASGI."""
     scope = {"type": "http", "method": method, "path": path, "query_string": query, "headers": []}
     sent: list[MutableMapping[str, Any]] = []
 

@@ -1,4 +1,4 @@
-"""Programs with known ends, as a stream of two numbers and as a function of two, and the tests that tell them apart."""
+"""Programs with known results, reading stdin and as functions, and the tests that tell them apart."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ FUNCTIONS = {
 
 
 def fenced(code: str) -> str:
-    """A model's answer with a program in it."""
+    """Return a model's answer that contains the program."""
     return f"<think>perhaps\n```python\nprint(0)\n```\n</think>\nSo:\n```python\n{code}\n```\nThat is all."

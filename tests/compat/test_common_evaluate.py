@@ -1,4 +1,4 @@
-"""`POST /common_evaluate_batch` and `/common_evaluate`: all tests of an answer in one request, as ScaleBox has them."""
+"""`POST /common_evaluate_batch` and `/common_evaluate` of ScaleBox: all tests of an answer in one request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ALL: dict[str, Any] = {"run_all_cases": True, "total_timeout": 1}
 
 
 def body(completion: str, cases: Any, **extra: Any) -> dict[str, Any]:
-    config = {"language": "python", "run_timeout": 1, "provided_data": {"test_cases": cases}, "extra": extra}
+    config = {"language": "python", "run_timeout": 0.3, "provided_data": {"test_cases": cases}, "extra": extra}
     return {"completion": completion, "config": config}
 
 
@@ -95,7 +95,7 @@ def test_what_humaneval_imports_is_there(service: Service) -> None:
         (CALL_CASES | {"fn_name": None}, "function"),
         (CALL_CASES | {"output": RESULTS}, "list of one"),
         (JSON_CASES | {"input": ["{", "", ""]}, "provided_data"),
-        (ASSERT_CASES | {"tests": "}"}, "test_cases.tests"),
+        (ASSERT_CASES | {"tests": "}"}, "does not compile"),
         (ASSERT_CASES | {"test": 3}, "test should be text"),
     ],
 )
@@ -117,3 +117,19 @@ def test_more_than_there_is_room_for_are_held_and_all_are_answered() -> None:
         bodies = [body(fenced(f"# {number}\n{STREAMS[name]}"), STREAM_CASES) for number, name in enumerate(names)]
         answers = at_once(narrow, "/common_evaluate_batch", bodies)
     assert [(status, answer["accepted"]) for status, answer in answers] == [(200, name == "right") for name in names]
+
+
+JUDGE = """import sys
+wanted, found = sorted(open("stdout.txt").read().split()), sorted(open("answer.txt").read().split())
+sys.exit(wanted != found)
+"""
+
+
+def test_a_special_judge(service: Service) -> None:
+    cases = {"type": "stdin_stdout", "input": ["2"], "output": ["1 2"]}
+    extra = {"special_judge_program": JUDGE, "special_judge_language": "python"}
+    for printed, accepted in (("2 1", True), ("2 2", False)):
+        answer = evaluated(service, fenced(f"print({printed!r})"), cases, **extra)
+        assert answer["accepted"] == accepted
+    status, message = evaluated(service, fenced("print(1)"), cases, special_judge_program="raise ValueError")
+    assert (status, "bad_checker" in message) == (422, True)

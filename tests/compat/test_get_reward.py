@@ -1,4 +1,4 @@
-"""`POST /get_reward`: rewards of answers whose prompts stand before them, as OpenRLHF asks for them."""
+"""`POST /get_reward` of OpenRLHF: rewards of answers that follow their prompts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_program_in_the_prompt_is_no_answer(service: Service) -> None:
         assert rewarded(service, asked(answer, prompt=prompt))["rewards"] == [0.0]
     status, message = rewarded(service, asked("x", prompt=prompt) | {"prompts": ["something else"], "query": ["y"]})
     assert status == 422
-    assert "does not begin with its prompt" in message
+    assert "does not begin with the prompt" in message
 
 
 def test_a_thought_that_the_prompt_opens_is_no_answer(service: Service) -> None:
@@ -114,8 +114,8 @@ def test_a_label_may_say_how_to_reward(service: Service) -> None:
     [
         ({}, "query"),
         ({"query": "x"}, "query"),
-        ({"query": [None], "prompts": [""], "labels": [OURS]}, "query.0"),
-        ({"query": ["x"], "prompts": ["x", "y"], "labels": [OURS]}, "as many of each: 1 of query, 2 of prompts"),
+        ({"query": [None], "prompts": [""], "labels": [OURS]}, "query[0]"),
+        ({"query": ["x"], "prompts": ["x", "y"], "labels": [OURS]}, "same length: 1 of query, 2 of prompts"),
         ({"query": ["x"], "prompts": ["x"]}, "0 of labels"),
         (asked("x", label=None), "labels.0"),
         (asked("x", label=""), "labels.0"),

@@ -1,4 +1,4 @@
-"""`POST /api/v2/execute`: runs as Piston tells them, and open-r1's tests of Codeforces problems."""
+"""`POST /api/v2/execute`: runs in Piston's format, and open-r1's tests of Codeforces problems."""
 
 from __future__ import annotations
 
@@ -89,20 +89,19 @@ def test_encodings(service: Service, encoding: str, content: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"language": "c++17"}, "not installed"),
-        ({"language": "cms_ioi"}, "not installed"),
-        ({"language": "text"}, "not installed"),
-        ({"language": "brainf"}, "not supported"),
+        ({"language": "cms_ioi"}, "runtime is unknown"),
+        ({"language": "text"}, "runtime is unknown"),
+        ({"language": "brainf"}, "runtime is unknown"),
         ({"version": "2.7.18"}, "runtime is unknown"),
         ({"version": None}, "version"),
         ({"files": []}, "files"),
         ({"files": None}, "files"),
-        ({"files": [{"name": "x"}]}, "files.0.content"),
-        ({"files": [{"content": ""}, {"content": ""}]}, "no files beside"),
+        ({"files": [{"name": "x"}]}, "files[0].content"),
+        ({"files": [{"content": ""}, {"content": ""}]}, "a path should be text"),
+        ({"files": [{"content": ""}, {"content": "", "name": "../x"}]}, "not a file in the program's folder"),
         ({"files": [{"content": "!", "encoding": "base64"}]}, "not text in base64"),
         ({"files": [{"content": "xyz", "encoding": "hex"}]}, "not text in hex"),
         ({"files": [{"content": "/w==", "encoding": "base64"}]}, "not text in base64"),
-        ({"args": ["-v"]}, "no arguments"),
         ({"run_timeout": -1}, "run_timeout"),
         ({"run_timeout": 1e9}, "the most is"),
         ({"run_memory_limit": 1 << 50}, "the most is"),
@@ -122,8 +121,30 @@ def test_no_json_is_400_and_a_message(service: Service) -> None:
 
 def test_runtimes(service: Service) -> None:
     status, answer = service.client.get("/api/v2/runtimes")
-    assert (status, [each["language"] for each in answer]) == (200, ["python", "cf_python3"])
-    assert all(each["version"].startswith("3.") for each in answer)
+    pythons = [each for each in answer if each["language"] in ("python", "cf_python3")]
+    assert (status, len(pythons), pythons[0]["aliases"]) == (200, 2, ["py", "python3"])
+    assert all(each["version"].startswith("3.") for each in pythons)
+
+
+def test_files_and_arguments(service: Service) -> None:
+    code = "import sys, helper\nprint(helper.x, open('d/a').read(), sys.argv[1:])"
+    files = [{"content": code}, {"name": "helper.py", "content": "x = 5"}, {"name": "d/a", "content": "6"}]
+    assert executed(service, "", files=files, args=["-v", "w w"])["stdout"] == "5 6 ['-v', 'w w']\n"
+
+
+def test_compiled_languages(service: Service) -> None:
+    listed = {each["language"] for each in service.client.get("/api/v2/runtimes")[1]}
+    if "c++" not in listed:
+        pytest.skip("g++ is not installed")
+    files = [{"content": '#include "a.h"\n#include <cstdio>\nint main() { printf("%d", A); }'}]
+    files.append({"name": "a.h", "content": "#define A 7"})
+    for language in ("c++", "cpp", "c++17"):
+        status, answer = asked(service, "", language=language, files=files)
+        assert (status, answer["run"]["stdout"], answer["compile"]["code"]) == (200, "7", 0), answer
+    status, answer = asked(service, "int main() { return x; }", language="c++")
+    assert (status, answer["compile"]["code"]) == (200, 1)
+    assert "not declared" in answer["compile"]["stderr"]
+    assert asked(service, "int main() {}", language="c++", args=["-v"])[0] == 400
 
 
 # --- open-r1's package for Codeforces
@@ -132,14 +153,14 @@ def test_runtimes(service: Service) -> None:
 def package(
     code: str, number: int = 0, config: str = "TIME_LIMIT=1.0\nMEMORY_LIMIT=256\nINPUT_MODE=stdio", **more: str
 ) -> Any:
-    """The files, as open-r1 sends them."""
+    """Return the files as open-r1 sends them."""
     files = {"main.python": code, **more, "input.txt": INPUTS[number], "correct_output.txt": OUTPUTS[number]}
     files["grader_config"] = config
     return CODEFORCES | {"files": [{"name": name, "content": content} for name, content in files.items()]}
 
 
 def is_passed(answer: dict[str, Any]) -> bool:
-    """As open-r1 reads it."""
+    """Read the answer as open-r1 does."""
     return bool(answer["run"]["code"] == 0 and answer["run"]["stdout"].strip() == "1")
 
 
@@ -163,6 +184,29 @@ def test_codeforces(service: Service, name: str, number: int, *, compiles: bool,
         assert (answer["run"]["message"] is None) == expected
 
 
+CHECKER = """import sys
+wanted, found = sorted(open(sys.argv[2]).read().split()), sorted(open(sys.argv[3]).read().split())
+print(int(wanted == found))
+"""
+
+
+def test_a_problem_with_a_checker(service: Service) -> None:
+    for code, passed in (("print(3)", True), ("print('3 3')", False), ("print(4)", False)):
+        status, answer = service.client.post(EXECUTE, package(code, 0, "", **{"checker.py": CHECKER}))
+        assert (status, is_passed(answer)) == (200, passed), answer
+
+
+def test_a_program_in_another_language(service: Service) -> None:
+    if "c++" not in {each["language"] for each in service.client.get("/api/v2/runtimes")[1]}:
+        pytest.skip("g++ is not installed")
+    body = package("") | {"language": "c++17"}
+    for sign, passed in (("+", True), ("-", False)):
+        code = f"#include <iostream>\nint main() {{ int a, b; std::cin >> a >> b; std::cout << a {sign} b; }}"
+        body["files"][0] = {"name": "main.cpp", "content": code}
+        status, answer = service.client.post(EXECUTE, body)
+        assert (status, is_passed(answer)) == (200, passed), answer
+
+
 def test_a_program_cannot_pass_itself(service: Service) -> None:
     status, answer = service.client.post(EXECUTE, package("print(1)"))
     assert (status, answer["run"]["stdout"]) == (200, "0")
@@ -178,12 +222,12 @@ def test_its_limits(service: Service) -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (package("", 0, "", **{"checker.py": "print(1)"}), "no special judge"),
-        (package("", config="INPUT_MODE=file"), "stdin only"),
+        (package("print(1)", 0, "", **{"checker.py": "raise ValueError"}), "bad_checker"),
+        (package("", config="INPUT_MODE=file"), "only stdio"),
         (package("", config="TIME_LIMIT=soon"), "grader_config"),
         (package("", config="TIME_LIMIT=1e9"), "the most is"),
         (package("", config="MEMORY_LIMIT=inf"), "grader_config"),
-        (CODEFORCES | {"files": [{"name": "main.python", "content": ""}]}, "the package is made of"),
+        (CODEFORCES | {"files": [{"name": "main.python", "content": ""}]}, "the package needs"),
     ],
 )
 def test_other_packages_are_refused(service: Service, body: Any, words: str) -> None:

@@ -1,4 +1,4 @@
-"""`POST /submit`: an answer and the tests that come with it, as SandboxFusion's classes of data sets have them."""
+"""`POST /submit`: answers with their tests, in the formats of SandboxFusion's classes of data sets."""
 
 from __future__ import annotations
 
@@ -134,9 +134,9 @@ def test_long_tests_are_cut_where_they_were_passed(service: Service) -> None:
 @pytest.mark.parametrize(
     ("data", "config", "named"),
     [
-        (None, {}, "'any' is not held here"),
-        ({}, {}, "not held here"),
-        ([], {}, "not held here"),
+        (None, {}, "data set 'any' is unknown"),
+        ({}, {}, "holds no data sets"),
+        ([], {}, "holds no data sets"),
         ("nonsense", {}, "should be an object"),
         ([COMMON_OJ], {}, "should be an object"),
         ({"test": []}, {}, "list of tests"),
@@ -146,16 +146,22 @@ def test_long_tests_are_cut_where_they_were_passed(service: Service) -> None:
         ({"test": [{"input": {"stdin": ""}, "output": {"stdout": {}}}]}, {}, "object"),
         ({"labels": {}}, {}, "labels"),
         (AUTO_EVAL | {"test": {"code": "x = '''#<INSERT>'''"}}, {}, "#<INSERT>"),
-        (AUTO_EVAL | {"test": {"code": "1", "asset": {"a": "b"}}}, {}, "files"),
-        (AUTO_EVAL | {"test": {"code": ""}}, {}, "no test program"),
-        (AUTO_EVAL | {"labels": {"programming_language": "rust"}}, {}, "rust"),
-        (AUTO_EVAL | {"labels": {"execution_language": "pytest"}}, {}, "pytest"),
+        (AUTO_EVAL | {"test": {"code": "1", "asset": {"a": "b"}}}, {}, "base 64"),
+        (AUTO_EVAL | {"test": {"code": "1", "asset": {"../a": ""}}}, {}, "not a file in the program's folder"),
+        (AUTO_EVAL | {"test": {"code": "1", "asset": {"/etc/a": ""}}}, {}, "outside of the program's folder"),
+        (AUTO_EVAL | {"test": {"code": "1", "asset": ["a"]}}, {}, "object"),
+        (AUTO_EVAL | {"test": {"code": ""}}, {}, "test program is missing"),
+        (AUTO_EVAL | {"labels": {"programming_language": "cobol"}}, {}, "cobol"),
+        (AUTO_EVAL | {"labels": {"execution_language": "jest"}}, {}, "jest"),
         (HUMAN_EVAL | {"entry_point": 3}, {}, "entry_point"),
-        (COMMON_OJ, {"language": "cpp"}, "cpp"),
+        (COMMON_OJ, {"language": "cobol"}, "cobol"),
         (COMMON_OJ, {"run_timeout": 0}, "run_timeout"),
         (COMMON_OJ, {"run_timeout": 1e9}, "cpu_seconds"),
         (COMMON_OJ, {"custom_extract_logic": "submit_code_blocks([])"}, "custom_extract_logic"),
-        (COMMON_OJ, {"extra": {"special_judge_program": "1"}}, "special judges"),
+        (COMMON_OJ, {"extra": {"special_judge_program": 1}}, "special_judge_program"),
+        (COMMON_OJ, {"extra": {"special_judge_program": "1", "special_judge_language": "cobol"}}, "cobol"),
+        (AUTO_EVAL, {"extra": {"repr_code": True}}, "repr_code"),
+        (COMMON_OJ, {"dataset_type": "CruxEvalDataset"}, "is not served"),
         (COMMON_OJ, {"extra": {"extraction": "best_block"}}, "extraction"),
         (COMMON_OJ, {"extra": {"autoeval_extract_code_mode": []}}, "first or all"),
         (COMMON_OJ, {"extra": {"checker": {"type": "kind"}}}, "checker"),

@@ -1,4 +1,4 @@
-"""`POST /verify`: NeMo Gym's rollouts come back with a reward, or with all the signs that they have none."""
+"""`POST /verify`: NeMo Gym's rollouts come back with a reward, or with all marks that they have none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CALL_TESTS = {"inputs": ["1\n2", "10\n20"], "outputs": ["3", "30"], "fn_name": "
 
 
 def rollout(text: str | None, tests: object = STREAM_TESTS) -> dict[str, Any]:
-    """A request as NeMo Gym's agents send it."""
+    """Return a request as NeMo Gym's agents send it."""
     thought = {
         "type": "reasoning",
         "id": "r",
@@ -81,7 +81,7 @@ def test_every_end_is_told(
 
 
 def test_what_is_too_slow() -> None:
-    """Ten seconds are too long to wait for here."""
+    """The real limit of ten seconds is too long for a test."""
     assert verify.CPU_SECONDS == 10
     assert verify.CODES[Verdict.TLE][0] == -3
 

@@ -20,6 +20,8 @@ import psutil
 import pytest
 
 from tests.conftest import Service, running_service
+from tests.guards import HANG_GUARD_SECONDS
+from tests.processes import children_of, is_firejail, is_slot, name_of
 
 SUBMISSIONS = 200
 SETTLED_SECONDS = 2.5  # a slot of that age has its jails, and is at work
@@ -78,24 +80,29 @@ def wrong(verdicts: dict[str, str]) -> dict[str, str]:
 
 
 def wrong_while(service: Service, disturb: Callable[[], bool], pause: float, times: int) -> dict[str, str]:
-    """Grade all, and again until `disturb`, called now and then, did something so many times; what was wrong.
+    """Grade all, and again until `disturb`, called now and then, did something so many times.
 
-    No more often than that: what is slow, on a machine that is busy, would be met a third time, and rightly given up.
+    It does something once a round: on a busy machine a slow program would be met again while it is repeated, and
+    rightly be judged as one that ends its jail.
+
+    Returns:
+        The wrong answers by name.
     """
-    done, count = threading.Event(), 0
+    done, count, rounds = threading.Event(), 0, 1
     found: dict[str, str] = {}
 
     def loop() -> None:
         nonlocal count
         while not done.wait(pause):
             with suppress(psutil.NoSuchProcess):
-                count += count < times and disturb()
+                count += count < min(times, rounds) and disturb()
 
     thread = threading.Thread(target=loop)
     thread.start()
     try:
         for number in range(MOST_ROUNDS):
             if number == 0 or count < times:
+                rounds = number + 1
                 found |= wrong(grade_all(service, f"{disturb.__name__}-{number}"))
     finally:
         done.set()
@@ -113,27 +120,20 @@ def slots(service: Service) -> Processes:
     return sorted(found, key=lambda process: process.create_time())
 
 
-def is_slot(process: psutil.Process) -> bool:
-    try:
-        return "sandbox_service.slot" in process.cmdline()
-    except psutil.NoSuchProcess:
-        return False
-
-
 def firejails(service: Service) -> Processes:
     """The outermost firejail of every jail, spares included."""
-    return [jail for slot in slots(service) for jail in slot.children() if jail.name() == "firejail"]
+    return [jail for slot in slots(service) for jail in children_of(slot) if is_firejail(jail)]
 
 
 def zygotes(service: Service) -> Processes:
     """The interpreter that stands below firejail in every jail."""
-    below = [process for jail in firejails(service) for process in jail.children(recursive=True)]
-    return [process for process in below if process.name() == "python3" and is_child_of_firejail(process)]
+    below = [process for jail in firejails(service) for process in children_of(jail, recursive=True)]
+    return [process for process in below if name_of(process) == "python3" and is_child_of_firejail(process)]
 
 
 def is_child_of_firejail(process: psutil.Process) -> bool:
     parent = process.parent()
-    return parent is not None and parent.name() == "firejail"
+    return parent is not None and is_firejail(parent)
 
 
 def age(process: psutil.Process) -> float:
@@ -228,6 +228,14 @@ def test_after_all_that_the_service_is_as_ready_as_before(victim: Service) -> No
 # --- the service ends
 
 
+def until_pending(service: Service, least: int) -> None:
+    """Wait until the service has taken so many submissions that are not answered."""
+    end = time.monotonic() + HANG_GUARD_SECONDS
+    while service.client.get("/v1/status")[1]["pending"]["submissions"] < least:
+        assert time.monotonic() < end, f"{least} submissions were never pending"
+        time.sleep(0.02)
+
+
 def left_of(family: Processes) -> list[str]:
     """What of a family still lives when it has had time to go."""
     end = time.monotonic() + GONE_SECONDS
@@ -248,7 +256,8 @@ def test_asked_to_end_it_answers_what_it_took_and_leaves_nothing() -> None:
         batch = threads.submit(grade_all, service, "batch")
         body = {"code": PROGRAMS["AC"], "tests": [{"type": "stdin", "input": "1", "output": "2"}] * 5}
         singles = [threads.submit(service.client.post, "/v1/grade", body) for _ in range(19)]
-        time.sleep(1.0)
+        until_pending(service, SUBMISSIONS // 2)
+        time.sleep(1.0)  # the singles arrive
         family = service.family()
         assert len(family) > 6
         assert not batch.done()
@@ -264,7 +273,7 @@ def test_while_it_ends_it_takes_nothing_new() -> None:
     sleeper = {"code": "import time; time.sleep(1)", "tests": [{"type": "stdin", "output": ""}]}
     with running_service() as service, ThreadPoolExecutor(1) as threads:
         taken = threads.submit(service.grade, **sleeper)
-        time.sleep(0.5)
+        until_pending(service, 1)
         service.process.send_signal(signal.SIGTERM)
         time.sleep(0.2)
         with pytest.raises(OSError, match=r"refused|reset|closed"):

@@ -270,7 +270,8 @@ def test_bodies_that_stop_in_the_middle_have_a_bound_together(hardened: Service)
     found = [statuses(each) for each in outcomes]
     print(f"resident +{most / MIB:.0f} MiB;", {str(each): found.count(each) for each in found})
     assert len(found) == 40
-    assert all(each in ([408], [429], []) for each in found), found  # []: reset before it was read
+    # 503: the process for large requests has given up first; []: reset before it was read
+    assert all(each in ([408], [429], [503], []) for each in found), found
     assert [429] in found
     assert most <= ARRIVING_BYTES + BODY_BYTES + SLACK_BYTES
     until(lambda: hardened.client.post("/v1/grade", PLAIN)[0] == 200, "the bodies' room is not given back")

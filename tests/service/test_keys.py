@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.api.keys import GUESSES
+from sandbox_service.api.authentication import GUESSES
 from tests.conftest import Service, running_service
+from tests.http import Client
+from tests.ports import free_port
 
 PLAIN: dict[str, Any] = {
     "code": "print(int(input()) + 1)",
@@ -51,11 +53,22 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-@pytest.fixture
-def guarded(file: Path) -> Iterator[Service]:
-    """A service with keys that has not yet heard a wrong one."""
+@pytest.fixture(scope="module")
+def shared(file: Path) -> Iterator[Service]:
+    """A service with keys."""
     with running_service(api_keys="first-key, second-key", api_keys_file=file, slots=1) as running:
         yield running
+
+
+ADDRESSES = itertools.count(2)
+
+
+@pytest.fixture
+def guarded(shared: Service) -> Service:
+    """The service, which has not yet heard a wrong key from the address of this test."""
+    service = Service(shared.process, shared.port)
+    service.client = Client(shared.client.url, source=f"127.0.0.{next(ADDRESSES)}")
+    return service
 
 
 def ask(service: Service, key: str | None, method: str = "POST", path: str = "/v1/grade") -> tuple[int, dict[str, Any]]:
@@ -63,6 +76,13 @@ def ask(service: Service, key: str | None, method: str = "POST", path: str = "/v
     body = json.dumps(PLAIN).encode() if method in ("POST", "PUT") else None
     status, answer = service.client.request(method, path, body, headers)
     return status, json.loads(answer)
+
+
+def test_wrong_keys_are_counted_by_address(guarded: Service, shared: Service) -> None:
+    for number in range(GUESSES):
+        assert ask(guarded, f"Bearer guess-{number}")[0] == 401
+    assert ask(guarded, None)[0] == 429
+    assert ask(shared, None)[0] == 401
 
 
 def test_each_key_is_as_good_as_any_other(guarded: Service) -> None:
@@ -171,9 +191,7 @@ def test_a_file_without_a_key_does_not_open_the_service_to_everybody(
         path.write_text(content)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SANDBOX_")}
     environment["SANDBOX_API_KEYS_FILE"] = str(path)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "sandbox_service.cli", "serve", "--port", str(port)]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert ended.returncode != 0

@@ -24,7 +24,7 @@ from schemathesis.core.errors import InvalidSchema
 
 from tests.conftest import Service, running_service
 
-EXAMPLES = 100  # of each operation, right and wrong
+EXAMPLES = [5, pytest.param(100, marks=pytest.mark.full)]  # of each operation, right and wrong
 KEY = "a key"
 HEADERS = {"Authorization": f"Bearer {KEY}"}
 
@@ -48,6 +48,7 @@ SHA256 = hashlib.sha256(SUITE).hexdigest()
 IN_USE = hashlib.sha256(SUITE + b" ").hexdigest()
 
 # (operation, arguments of its case, status): each kind of answer that there can be when all is well, in order
+ROWS = [{"id": 1, "content": "Add one."}]
 SCENES: list[tuple[str, dict[str, Any], int]] = [
     ("POST /v1/grade", {"body": SUBMISSION}, 200),
     ("POST /v1/grade", {"body": SUBMISSION | {"code": "print(2)"}}, 409),
@@ -69,6 +70,11 @@ SCENES: list[tuple[str, dict[str, Any], int]] = [
     ("POST /run_code", {"body": {"code": "print(1)", "language": "python"}}, 200),
     ("POST /submit", {"body": {"completion": ANSWER, "config": {"provided_data": {"test": ["assert f() == 1"]}}}}, 200),
     ("POST /submit", {"body": {"dataset": "mbpp", "completion": ANSWER, "config": {}}}, 422),
+    ("POST /list_ids", {"body": {"dataset": "any", "config": {"provided_data": ROWS}}}, 200),
+    ("POST /get_prompts", {"body": {"dataset": "any", "config": {"provided_data": ROWS}}}, 200),
+    ("POST /get_prompts", {"body": {"dataset": "mbpp", "config": {}}}, 422),
+    ("POST /get_prompt_by_id", {"body": {"dataset": "any", "id": 1, "config": {"provided_data": ROWS}}}, 200),
+    ("POST /get_prompt_by_id", {"body": {"dataset": "any", "id": 2, "config": {"provided_data": ROWS}}}, 404),
     ("POST /common_evaluate", {"body": {"completion": ANSWER, "config": {"provided_data": SCALEBOX}}}, 200),
     ("POST /common_evaluate_batch", {"body": {"completion": "none", "config": {"provided_data": SCALEBOX}}}, 200),
     ("POST /get_reward", {"body": {"query": ["a" + ANSWER], "prompts": ["a"], "labels": [COLUMNS]}}, 200),
@@ -83,7 +89,7 @@ SCENES: list[tuple[str, dict[str, Any], int]] = [
     ("POST /close_session", {"body": {}}, 200),
     ("POST /aggregate_metrics", {"body": {"verify_responses": [{"reward": 1.0}]}}, 200),
     ("POST /api/v2/execute", {"body": {"language": "python", "version": "*", "files": [{"content": "print(1)"}]}}, 200),
-    ("POST /api/v2/execute", {"body": {"language": "c", "version": "*", "files": [{"content": ""}]}}, 400),
+    ("POST /api/v2/execute", {"body": {"language": "cobol", "version": "*", "files": [{"content": ""}]}}, 400),
     ("POST /submissions", {"body": JUDGE0, "query": {"wait": "true"}}, 201),
     ("POST /submissions", {"body": JUDGE0 | {"language_id": 1}}, 422),
     ("POST /submissions/batch", {"body": {"submissions": [JUDGE0]}}, 201),
@@ -92,8 +98,20 @@ SCENES: list[tuple[str, dict[str, Any], int]] = [
     ("POST /execute", {"body": {"generated_code": "print(1)", "language": "python"}}, 200),
     *(
         (f"GET {path}", {}, 200)
-        for path in ("/health", "/reverify_mode", "/api/v2/runtimes", "/languages", "/statuses", "/about")
+        for path in (
+            "/health",
+            "/reverify_mode",
+            "/api/v2/runtimes",
+            "/languages",
+            "/statuses",
+            "/about",
+            "/config_info",
+        )
     ),
+    ("GET /config_info", {}, 200),
+    ("GET /list_datasets", {}, 200),
+    ("GET /languages/{number}", {"path_parameters": {"number": 71}}, 200),
+    ("GET /languages/{number}", {"path_parameters": {"number": 44}}, 404),
     *((f"GET {path}", {}, 200) for path in ("/healthz", "/readyz", "/metrics", "/v1/languages", "/v1/status")),
 ]
 
@@ -163,13 +181,13 @@ def test_other_methods_are_refused_with_the_list_of_those_that_there_are(documen
         connection.close()
 
 
-def explore(name: str, operation: Any, mode: GenerationMode) -> Counter[int]:
+def explore(name: str, operation: Any, mode: GenerationMode, examples: int) -> Counter[int]:
     """Try an operation with what is made up; how often each status came."""
     seen: Counter[int] = Counter()
     wanted = checks()
 
     @settings(
-        max_examples=EXAMPLES,
+        max_examples=examples,
         deadline=None,
         derandomize=True,
         database=None,
@@ -193,16 +211,19 @@ def explore(name: str, operation: Any, mode: GenerationMode) -> Counter[int]:
     return seen
 
 
+@pytest.mark.parametrize("examples", EXAMPLES)
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
-def test_whatever_is_asked_the_answer_is_as_documented(operations: dict[str, Any], mode: GenerationMode) -> None:
+def test_whatever_is_asked_the_answer_is_as_documented(
+    operations: dict[str, Any], mode: GenerationMode, examples: int
+) -> None:
     trouble: list[str] = []
     seen: dict[str, Counter[int]] = {}
     for name, operation in operations.items():
         try:
-            seen[name] = explore(name, operation, mode)
+            seen[name] = explore(name, operation, mode, examples)
         except Exception as error:  # noqa: BLE001 all are shown at the end
             trouble.append(f"{name}: {error!r}: {error}")
     assert not trouble, "\n\n".join(trouble)
-    assert sum(found.total() for found in seen.values()) > EXAMPLES
+    assert sum(found.total() for found in seen.values()) > examples
     if mode == GenerationMode.POSITIVE:
         assert seen["POST /v1/grade"][200] > 0, "no submission was taken, so that hardly anything was tried"

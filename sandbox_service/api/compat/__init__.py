@@ -1,8 +1,9 @@
-"""The shapes that trainers speak already, a module each: whoever uses one of them need only change a URL.
+"""Routes with the request and response formats of other services, one module each, so that a trainer changes only a
+URL.
 
-Unknown fields are ignored, for that is what their own services do. Their clients know nothing of our queue, and most
-make an error a reward of 0; so what cannot be taken now is held, and our faults are tried again before anybody hears
-of them (`desk`). What is left of a fault is translated into the best that each client understands.
+Unknown fields are ignored, as in the original services. Most of their clients know nothing of a queue and turn an error
+into a reward of 0. So a submission that the queue refuses is held, and a fault of the service is retried before it is
+reported (`held_grading`). A fault that remains is translated into the closest answer that the client understands.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,11 +19,12 @@ from sandbox_service.api.compat import (
     health,
     judge0,
     judge0_wire,
+    open_instruct,
     piston,
+    prompts,
     run_code,
     slime,
     submit,
-    test_program,
     verify,
 )
 from sandbox_service.queues.base import JobQueue
@@ -31,10 +33,11 @@ from sandbox_service.settings import Settings
 ROUTES: Sequence[Callable[[JobQueue, Settings], APIRouter]] = (
     run_code.routes,
     submit.routes,
+    prompts.routes,
     common_evaluate.routes,
     get_reward.routes,
     slime.routes,
-    test_program.routes,
+    open_instruct.routes,
     verify.routes,
     piston.routes,
     judge0.routes,
@@ -44,9 +47,11 @@ ROUTES: Sequence[Callable[[JobQueue, Settings], APIRouter]] = (
 MODELS: Sequence[type[BaseModel]] = (
     run_code.RunCode,
     evaluation.Evaluate,
+    prompts.GetPrompts,
+    prompts.GetPromptById,
     get_reward.GetReward,
     slime.Slime,
-    test_program.TestedProgram,
+    open_instruct.TestedProgram,
     verify.Rollout,
     verify.Rollouts,
     verify.Session,
@@ -55,4 +60,4 @@ MODELS: Sequence[type[BaseModel]] = (
     judge0.Judge0Batch,
     execute.Execution,
 )
-"""Request bodies, for the OpenAPI document."""
+"""Models of request bodies, for the OpenAPI document."""

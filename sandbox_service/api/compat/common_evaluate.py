@@ -1,8 +1,8 @@
-"""`POST /common_evaluate_batch` and `POST /common_evaluate` as ScaleBox serves them: all tests of an answer at once.
+"""`POST /common_evaluate_batch` and `POST /common_evaluate` of ScaleBox: judge an answer by all of its tests.
 
-The first has the tests in columns, the second as a list; here both take both. Request and answer: `evaluation`, and
-`provided` for the shapes that tests come in. A fault of ours is 503: its clients, functions for verl, make no reward of
-an answer that is not 200.
+In ScaleBox the first takes tests in columns and the second takes a list; here both take both. `evaluation` describes
+request and response, `provided_data` the formats of tests. A fault of the service is 503: the clients, reward functions
+for verl, make no reward of any other status than 200.
 """
 
 from __future__ import annotations
@@ -11,27 +11,30 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from sandbox_service.api.compat.desk import Desk
 from sandbox_service.api.compat.evaluation import Evaluate, evaluate
-from sandbox_service.api.documents import refuses, takes
-from sandbox_service.errors import BadRequest
+from sandbox_service.api.compat.held_grading import HeldGrading
+from sandbox_service.api.openapi import compat_error_schemas, request_schema
+from sandbox_service.errors import BadRequestError
 from sandbox_service.queues.base import JobQueue
 from sandbox_service.settings import Settings
 
 
 def routes(queue: JobQueue, settings: Settings) -> APIRouter:
-    """`POST /common_evaluate_batch`, `POST /common_evaluate`."""
+    """Return `POST /common_evaluate_batch` and `POST /common_evaluate`."""
     router = APIRouter(tags=["ScaleBox"])
-    desk = Desk(queue, settings, "common_evaluate")
+    grading = HeldGrading(queue, settings, "common_evaluate")
 
     async def judge(request: Request) -> dict[str, Any]:
-        asked = await desk.read(request, Evaluate)
-        if not asked.config.provided_data:
-            raise BadRequest("config.provided_data: there are no tests; send {test_cases: …}")
-        return await evaluate(desk, request, asked)
+        payload = await grading.read(request, Evaluate)
+        if not payload.config.provided_data:
+            raise BadRequestError("config.provided_data: no tests; send {test_cases: …}")
+        return await evaluate(grading, request, payload)
 
     for path in ("/common_evaluate_batch", "/common_evaluate"):
         router.post(
-            path, openapi_extra=takes(Evaluate), responses=refuses(), summary="Judge an answer, as ScaleBox does"
+            path,
+            openapi_extra=request_schema(Evaluate),
+            responses=compat_error_schemas(),
+            summary="Judge an answer (ScaleBox)",
         )(judge)
     return router

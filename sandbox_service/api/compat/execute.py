@@ -1,14 +1,15 @@
-"""`POST /execute` as NeMo-Skills' sandbox answered it while it answered at once; NeMo Gym's competitions ask so, too.
+"""`POST /execute` of NeMo-Skills' sandbox in its synchronous form, which NeMo Gym's competitions use as well.
 
-Asked: `{generated_code, std_input, language, timeout, max_output_characters}`. Answered: `{process_status, stdout,
-stderr}`, where the status is `completed` for every program that ended by itself, however it ended, `timeout`, or
-`error` for one that went over its limit of memory or output. Longer outputs are cut, and say so.
+Request: `{generated_code, std_input, language, timeout, max_output_characters}`. Response: `{process_status, stdout,
+stderr}`. The status is `completed` for every program that ended by itself, whatever its exit code, `timeout`, or
+`error` for a program over its memory or output limit. Longer outputs are truncated and marked.
 
-Its client waits for five seconds more than `timeout`, asks once, and takes no answer for a time-out. A fault is 503.
+The client waits five seconds longer than `timeout`, does not retry, and treats a missing answer as a time-out. A fault
+of the service is 503.
 
-What is otherwise than there: only Python is run, and no session is kept, so `ipython`, `shell` and `lean4` are 422;
-`timeout` is of CPU time, with two seconds more by the clock; `traceback_verbosity` is not asked after. Newer servers
-answer 202 and a job, whose result is asked for again and again; that is not served.
+Differences: no session is kept, and `ipython` and `lean4` are 422, as is a language that is not installed; `timeout` is
+CPU time with two more seconds of wall time; `traceback_verbosity` is ignored. Newer servers answer 202 with a job to
+poll; this is not supported.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from typing import Any
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from sandbox_service.api.compat.desk import Desk
-from sandbox_service.api.compat.running import Run, run
-from sandbox_service.api.documents import refuses, takes
+from sandbox_service.api.compat.held_grading import HeldGrading
+from sandbox_service.api.compat.program_run import Run, run
+from sandbox_service.api.openapi import compat_error_schemas, request_schema
 from sandbox_service.queues.base import JobQueue
 from sandbox_service.schema import TestResult, Verdict
 from sandbox_service.settings import Settings
 
-GRACE_SECONDS = 4.0  # the client waits for five
+GRACE_SECONDS = 4.0  # of the client's five
 SLACK_SECONDS = 2.0
 CUT = "<output cut>"
 
 
 class Execution(BaseModel):
-    """What is asked."""
+    """A program to run."""
 
     generated_code: str
     language: str
@@ -41,43 +42,44 @@ class Execution(BaseModel):
 
     @property
     def program(self) -> Run:
-        """To be run."""
+        """The program with its limits."""
         wall = self.timeout + SLACK_SECONDS
         return Run(self.generated_code, self.std_input or "", self.language, self.timeout, wall)
 
 
 def routes(queue: JobQueue, settings: Settings) -> APIRouter:
-    """`POST /execute`."""
+    """Return `POST /execute`."""
     router = APIRouter(tags=["NeMo-Skills"])
-    desk = Desk(queue, settings, "execute")
+    grading = HeldGrading(queue, settings, "execute")
 
     @router.post(
         "/execute",
-        openapi_extra=takes(Execution),
-        responses=refuses(),
-        summary="Run a program, as NeMo-Skills' sandbox does",
+        openapi_extra=request_schema(Execution),
+        responses=compat_error_schemas(),
+        summary="Run a program (NeMo-Skills)",
     )
     async def execute(request: Request) -> dict[str, Any]:
-        asked = await desk.read(request, Execution)
-        return answer_of(await run(desk, request, asked.program, asked.timeout + GRACE_SECONDS), asked)
+        payload = await grading.read(request, Execution)
+        ran = await run(grading, request, payload.program, payload.timeout + GRACE_SECONDS)
+        return answer_of(ran.result, payload)
 
     return router
 
 
-def answer_of(result: TestResult, asked: Execution) -> dict[str, Any]:
-    """What became of a program, in NeMo-Skills' words."""
+def answer_of(result: TestResult, payload: Execution) -> dict[str, Any]:
+    """Return the result of a run in NeMo-Skills' format."""
     if result.verdict == Verdict.TLE:
-        said = f"Execution timed out after {asked.timeout:g} seconds\n"
-        return {"process_status": "timeout", "stdout": "", "stderr": said}
+        message = f"Execution timed out after {payload.timeout:g} seconds\n"
+        return {"process_status": "timeout", "stdout": "", "stderr": message}
     return {
         "process_status": "completed" if _has_ended(result) else "error",
-        "stdout": _cut(result.stdout, asked.max_output_characters),
-        "stderr": _cut(_stderr(result), asked.max_output_characters),
+        "stdout": _cut(result.stdout, payload.max_output_characters),
+        "stderr": _cut(_stderr(result), payload.max_output_characters),
     }
 
 
 def _has_ended(result: TestResult) -> bool:
-    """By itself; what is no Python has, as it would have there."""
+    """Return True if the program ended by itself. A syntax error counts, as in the original."""
     if result.verdict in (Verdict.MLE, Verdict.OLE):
         return False
     return result.verdict == Verdict.CE or result.exit_code is not None or result.signal is not None

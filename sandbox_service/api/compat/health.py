@@ -1,4 +1,4 @@
-"""`GET /health`: what open-instruct, NeMo-Skills and open-r1's routers ask before they send anything."""
+"""`GET /health`: the readiness check that open-instruct, NeMo-Skills and open-r1's routers call first."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sandbox_service.settings import Settings
 
 
 def routes(queue: JobQueue, settings: Settings) -> APIRouter:
-    """`GET /health`: 200 `{"status": "healthy"}`, or 503 and the reasons, as `/readyz` has them."""
+    """Return `GET /health`: 200 `{"status": "healthy"}`, or 503 with the reasons of `/readyz`."""
     del settings
     router = APIRouter(tags=["other trainers"])
 
     @router.get(
-        "/health", responses={503: {"description": "nothing can be"}}, summary="Whether anything can be graded now"
+        "/health", responses={503: {"description": "nothing can be graded"}}, summary="Readiness, for other trainers"
     )
     async def health(response: Response) -> dict[str, Any]:
         reasons = queue.unready()

@@ -1,25 +1,31 @@
-"""`POST /submissions` and what belongs to it, as Judge0 answers them: ms-swift asks for them, and many tools.
+"""`POST /submissions` and related routes of Judge0, which ms-swift and many tools use.
 
-Asked: `{source_code, language_id, stdin, expected_output, cpu_time_limit, wall_time_limit, memory_limit}` (seconds,
-KiB), with `?base64_encoded=true` as base 64; without `expected_output` a program is only run. With `?wait=true` the
-answer is 201 and the result: `{status: {id, description}, stdout, stderr, compile_output, message, exit_code,
-exit_signal, time, wall_time, memory, token}`. Without it, 201 and `{token}`; the result is kept for as long as the
-service keeps answers, and `GET /submissions/{token}` gives it, with status 1 until then. The token says whether output
-is compared, so nothing is kept here. `/submissions/batch` takes and gives many.
+Request: `{source_code, language_id, stdin, expected_output, cpu_time_limit, wall_time_limit, memory_limit}` (seconds,
+KiB), with `?base64_encoded=true` in base 64. Without `expected_output` a program is only run. With `?wait=true` the
+response is 201 and the result: `{status: {id, description}, stdout, stderr, compile_output, message, exit_code,
+exit_signal, time, wall_time, memory, token}`. Without it, the response is 201 and `{token}`; `GET /submissions/{token}`
+returns the result as long as the service keeps answers, and status 1 until it exists. The token says whether output is
+compared, so no state is kept here. `/submissions/batch` submits and returns several.
 
-ms-swift waits for five minutes, asks once, and counts every status but `Accepted` as a failed test. A fault is status
-13, `Internal Error`, after all tries are made; of a batch, 503 where the queue is full. A field that is wrong or asks
-for what is not served is 422 and `{field: [words]}`.
+ms-swift waits for five minutes, does not retry, and counts every status except `Accepted` as a failed test. A fault of
+the service is status 13, `Internal Error`, after all retries; for a batch it is 503 if the queue is full. An invalid or
+unsupported field is 422 and `{field: [message]}`.
 
-What is otherwise than there: only Python is known, as ids 71, 92, 100 and 109; without limits, a program may take 5 s
-of CPU time and this service's default memory; the wall clock counts as it does everywhere here; one process, whatever
-`max_processes_and_or_threads` says; one run, whatever `number_of_runs` says; no more time than `cpu_time_limit`.
-Outputs are compared as there: lines, without white space at their ends.
+The numbers of languages are Judge0's (`judge0_languages`). `additional_files` and `command_line_arguments` are for
+Python; a multi-file program (89) is the script `run` of its archive. `callback_url` is called if its host is listed in
+`SANDBOX_CALLBACK_HOSTS`. `GET /submissions/{token}?fields=…` selects fields.
+
+Differences: the default limits are 5 s of CPU time and this service's default memory; the wall clock is a backstop as
+everywhere here; `max_processes_and_or_threads` and `number_of_runs` are ignored (one process, one run); there is no
+extra time beyond `cpu_time_limit`; compiler options, executables (44), a script `compile`, and other numbers are 422;
+no file system comes back. Outputs are compared as in Judge0: by lines, without trailing white space.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -27,185 +33,251 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, RootModel, ValidationError
 
-from sandbox_service.api.compat.desk import Desk
+from sandbox_service.api.authentication import key_name
+from sandbox_service.api.compat import judge0_languages
+from sandbox_service.api.compat.callbacks import Callbacks
+from sandbox_service.api.compat.held_grading import HeldGrading
+from sandbox_service.api.compat.installed import versions
+from sandbox_service.api.compat.judge0_config import config_info
 from sandbox_service.api.compat.judge0_wire import (
-    COMPARED,
     IN_QUEUE,
     INTERNAL,
-    PYTHON,
-    RUN,
     STATUSES,
+    InvalidRequestError,
     Judge0Submission,
-    Wrong,
     answer_of,
-    asked_of,
     empty,
     encoded,
+    id_of,
+    is_token,
+    parse_submission,
     status_of,
     token_of,
 )
-from sandbox_service.api.compat.running import python_version
-from sandbox_service.api.documents import Responses, refuses, takes
-from sandbox_service.api.intake import Intake, describe
-from sandbox_service.api.keys import key_of
-from sandbox_service.errors import BadRequest, NotFound, QueueFull, Unavailable
-from sandbox_service.queues.base import JobQueue
+from sandbox_service.api.intake import Intake
+from sandbox_service.api.openapi import Responses, compat_error_schemas, request_schema
+from sandbox_service.errors import BadRequestError, NotFoundError, QueueFullError, UnavailableError
+from sandbox_service.errors.fields import describe
+from sandbox_service.queues.base import JobQueue, Waiter
 from sandbox_service.schema import Submission
 from sandbox_service.settings import Settings
 
 PATIENCE_SECONDS = 290.0  # ms-swift waits for 300
-UNKNOWN: Responses = {404: {"description": "not known, or no more"}}
+UNKNOWN: Responses = {404: {"description": "unknown or expired"}}
 LABELS = {"client": "judge0"}
-WRONG: Responses = {422: {"description": "`{field: [words]}`, or what is refused"}}
+ALL_FIELDS = "*"
+MAINTAINER = f"proctor {version('proctor')}"
+WRONG: Responses = {422: {"description": "`{field: [message]}`, or an error"}}
 
 
 class _Anything(RootModel[dict[str, Any]]):
-    """A body, whose fields are looked at one by one: what is wrong is told by their names."""
+    """A body of any fields. They are validated later, so that errors name them in Judge0's format."""
 
 
 class Judge0Batch(BaseModel):
-    """Many."""
+    """Several submissions."""
 
-    submissions: list[dict[str, Any]] = Field(min_length=1)
+    submissions: Annotated[list[dict[str, Any]], Field(fail_fast=True)] = Field(min_length=1)
 
 
 def routes(queue: JobQueue, settings: Settings) -> APIRouter:
-    """`/submissions`, `/submissions/batch`, `/submissions/{token}`, `/languages`, `/statuses`, `/about`."""
+    """Return `/submissions`, `/submissions/batch`, `/submissions/{token}`, `/languages`, `/statuses` and `/about`."""
     router = APIRouter(tags=["Judge0"])
-    desk = Desk(queue, settings, LABELS["client"])
-    shelf = _Shelf(queue, settings)
+    grading = HeldGrading(queue, settings, LABELS["client"])
+    kept = _KeptSubmissions(queue, settings)
 
     @router.post(
         "/submissions",
         status_code=201,
-        openapi_extra=takes(Judge0Submission),
-        responses=refuses() | WRONG,
-        summary="Take a program, as Judge0 does",
+        openapi_extra=request_schema(Judge0Submission),
+        responses=compat_error_schemas() | WRONG,
+        summary="Run or judge a program (Judge0)",
     )
     @router.post("/submissions/", status_code=201, include_in_schema=False)
     async def submit(request: Request, base64_encoded: bool = False, wait: bool = False) -> Response:
-        given = await desk.read(request, _Anything)
+        given = await grading.read(request, _Anything)
         try:
-            asked = asked_of(given.root, base64_encoded)
-        except Wrong as wrong:
-            return JSONResponse(wrong.fields, 422)
-        token = token_of(asked)
-        if wait:
-            return JSONResponse(encoded(await _waited(desk, request, asked, token), base64_encoded), 201)
-        await shelf.keep(request, {token: asked})
+            payload = parse_submission(given.root, base64_encoded)
+            kept.check(payload)
+            token = token_of(payload)
+            if wait and not payload.callback_url:
+                return JSONResponse(encoded(await _waited(grading, request, payload, token), base64_encoded), 201)
+            await kept.keep(request, {token: payload})
+        except InvalidRequestError as error:
+            return JSONResponse(error.fields, 422)
         return JSONResponse({"token": token}, 201)
 
     @router.post(
         "/submissions/batch",
         status_code=201,
-        openapi_extra=takes(Judge0Batch),
-        responses=refuses() | WRONG,
-        summary="Take many programs",
+        openapi_extra=request_schema(Judge0Batch),
+        responses=compat_error_schemas() | WRONG,
+        summary="Run or judge several programs (Judge0)",
     )
     async def submit_many(request: Request, base64_encoded: bool = False) -> Response:
-        batch = await desk.read(request, Judge0Batch)
+        batch = await grading.read(request, Judge0Batch)
         _check_many(batch.submissions, settings)
-        taken, told = _sorted(batch, base64_encoded)
-        await shelf.keep(request, taken)
-        return JSONResponse(told, 201 if taken else 422)
+        accepted, answers = _sorted(batch, base64_encoded, kept.check)
+        await kept.keep(request, accepted)
+        return JSONResponse(answers, 201 if accepted else 422)
 
-    @router.get("/submissions/batch", responses=refuses(), summary="What became of many")
-    async def results(tokens: Annotated[str, Query()], base64_encoded: bool = False) -> dict[str, Any]:
+    @router.get("/submissions/batch", responses=compat_error_schemas(), summary="Results of several programs")
+    async def results(
+        tokens: Annotated[str, Query()], base64_encoded: bool = False, fields: str = ALL_FIELDS
+    ) -> dict[str, Any]:
         named = tokens.split(",")
         _check_many(named, settings)
-        return {"submissions": [await shelf.find(token, base64_encoded) for token in named]}
+        found = [await kept.find(token, base64_encoded) for token in named]
+        return {"submissions": [each and _selected(each, fields) for each in found]}
 
-    @router.get("/submissions/{token}", responses=refuses() | UNKNOWN, summary="What became of a program")
-    async def result(token: str, base64_encoded: bool = False) -> dict[str, Any]:
-        found = await shelf.find(token, base64_encoded)
+    @router.get("/submissions/{token}", responses=compat_error_schemas() | UNKNOWN, summary="Result of a program")
+    async def result(token: str, base64_encoded: bool = False, fields: str = ALL_FIELDS) -> dict[str, Any]:
+        found = await kept.find(token, base64_encoded)
         if found is None:
-            raise NotFound(f"no submission {token[:80]!r} is known here, or it is known no more")
-        return found
+            raise NotFoundError(f"no submission {token[:80]!r}: the token is unknown, or its result has expired")
+        return _selected(found, fields)
 
-    router.include_router(_about(queue))
+    router.include_router(_about(queue, settings))
     return router
 
 
-def _about(queue: JobQueue) -> APIRouter:
+def _about(queue: JobQueue, settings: Settings) -> APIRouter:
     router = APIRouter()
 
-    @router.get("/languages", summary="What can be run, as Judge0 says it")
-    async def languages() -> list[dict[str, Any]]:
-        return [{"id": number, "name": f"Python ({python_version(queue)})"} for number in PYTHON]
+    async def known() -> list[dict[str, Any]]:
+        return judge0_languages.listed(await versions(queue, settings))
 
-    @router.get("/statuses", summary="What may become of a program")
+    @router.get("/languages", summary="Languages (Judge0)")
+    @router.get("/languages/all", include_in_schema=False)
+    async def listed_languages() -> list[dict[str, Any]]:
+        return await known()
+
+    @router.get("/languages/{number}", responses=UNKNOWN, summary="A language (Judge0)")
+    async def language(number: int) -> dict[str, Any]:
+        found = next((each for each in await known() if each["id"] == number), None)
+        if found is None:
+            raise NotFoundError(f"no language has the id {number} here; see GET /languages")
+        return found
+
+    @router.get("/config_info", summary="Limits and features (Judge0)")
+    async def config() -> dict[str, Any]:
+        return config_info(settings)
+
+    @router.get("/statuses", summary="Statuses of results (Judge0)")
     async def statuses() -> list[dict[str, Any]]:
         return [status_of(number) for number in STATUSES]
 
-    @router.get("/about", summary="What this is, as Judge0 says it")
+    @router.get("/about", summary="Version (Judge0)")
     async def about() -> dict[str, str]:
-        return {"version": version("proctor"), "homepage": "", "source_code": "", "maintainer": "proctor"}
+        return {"version": judge0_languages.API_VERSION, "homepage": "", "source_code": "", "maintainer": MAINTAINER}
 
     return router
 
 
-class _Shelf:
-    """Programs whose results are asked for later, kept by the queue."""
+def _selected(answer: dict[str, Any], fields: str) -> dict[str, Any]:
+    """Return the fields that a client asks for; those that are unknown are left out."""
+    if ALL_FIELDS in fields.split(","):
+        return answer
+    return {name: answer[name] for name in fields.split(",") if name in answer}
+
+
+class _KeptSubmissions:
+    """Submissions whose results the queue keeps for later requests."""
 
     def __init__(self, queue: JobQueue, settings: Settings) -> None:
         self._queue = queue
         self._settings = settings
+        self._callbacks = Callbacks(settings.callback_names)
+
+    def check(self, payload: Judge0Submission) -> None:
+        """Raise InvalidRequestError if the submission names a URL that may not be called."""
+        refusal = self._callbacks.refusal(payload.callback_url) if payload.callback_url else None
+        if refusal is not None:
+            raise InvalidRequestError(callback_url=refusal)
 
     async def keep(self, request: Request, wanted: Mapping[str, Judge0Submission]) -> None:
-        """Take all of them, by their tokens, or none. Raises BadRequest, Unavailable."""
-        intake = Intake(self._settings, self._queue.suite, key_of(request))
-        jobs = [await intake.of(_submission(token, asked), keep=True) for token, asked in wanted.items()]
+        """Submit all programs, by their tokens, or none.
+
+        Args:
+            request: The request.
+            wanted: The programs.
+
+        Raises:
+            BadRequestError: One is invalid.
+            UnavailableError: The queue is full.
+        """
+        intake = Intake(self._settings, self._queue.suite, key_name(request))
+        jobs = [await intake.of(_submission(token, payload), keep=True) for token, payload in wanted.items()]
         try:
-            tickets = await self._queue.submit(jobs)
-        except QueueFull as error:
-            raise Unavailable(f"queue is full: {error}") from None
-        for ticket in tickets:
-            ticket.release()
+            waiters = await self._queue.submit(jobs)
+        except QueueFullError as error:
+            raise UnavailableError(f"the queue is full: {error}") from None
+        for waiter, (token, payload) in zip(waiters, wanted.items(), strict=True):
+            if payload.callback_url:
+                self._callbacks.send(payload.callback_url, partial(_answered, waiter, token))
+            else:
+                waiter.release()
 
     async def find(self, token: str, is_encoded: bool) -> dict[str, Any] | None:
-        """What became of it, as far as is known; None of what is not known."""
-        ticket = await self._queue.find(token) if token.startswith((COMPARED, RUN)) else None
-        if ticket is None:
+        """Return the result as far as it is known; None for an unknown token."""
+        waiter = await self._queue.find(id_of(token)) if is_token(token) else None
+        if waiter is None:
             return None
         try:
-            if not ticket.answer.done():
+            if not waiter.answer.done():
                 return empty(token, IN_QUEUE)
-            return encoded(answer_of(ticket.answer.result().grade(), token), is_encoded)
+            return encoded(answer_of(waiter.answer.result().grade(), token), is_encoded)
         finally:
-            ticket.release()
+            waiter.release()
 
 
-async def _waited(desk: Desk, request: Request, asked: Judge0Submission, token: str) -> dict[str, Any]:
+async def _answered(waiter: Waiter, token: str) -> dict[str, Any]:
+    """Return the result for a callback, with texts in base 64, when it exists."""
     try:
-        return answer_of(await desk.grade(request, {"id": token, **asked.fields()}, PATIENCE_SECONDS), token)
-    except Unavailable as error:
+        return encoded(answer_of((await asyncio.shield(waiter.answer)).grade(), token), is_encoded=True)
+    except UnavailableError as error:
+        return encoded(empty(token, INTERNAL, str(error)), is_encoded=True)
+    finally:
+        waiter.release()
+
+
+async def _waited(grading: HeldGrading, request: Request, payload: Judge0Submission, token: str) -> dict[str, Any]:
+    try:
+        return answer_of(
+            await grading.grade(request, {"id": id_of(token), **payload.fields()}, PATIENCE_SECONDS), token
+        )
+    except UnavailableError as error:
         return empty(token, INTERNAL, str(error))
 
 
-def _submission(token: str, asked: Judge0Submission) -> Submission:
-    """Raises BadRequest."""
+def _submission(token: str, payload: Judge0Submission) -> Submission:
+    """Return the submission. Raise BadRequestError if it is invalid."""
     try:
-        return Submission.model_validate({"id": token, "labels": LABELS, **asked.fields()})
+        return Submission.model_validate({"id": id_of(token), "labels": LABELS, **payload.fields()})
     except ValidationError as error:
-        raise BadRequest(describe(error)) from None
+        raise BadRequestError(describe(error)) from None
 
 
-def _sorted(batch: Judge0Batch, is_encoded: bool) -> tuple[dict[str, Judge0Submission], list[dict[str, Any]]]:
-    """Those of a batch that can be taken, by their tokens, and what is told of each."""
-    taken: dict[str, Judge0Submission] = {}
-    told: list[dict[str, Any]] = []
+def _sorted(
+    batch: Judge0Batch, is_encoded: bool, check: Callable[[Judge0Submission], None]
+) -> tuple[dict[str, Judge0Submission], list[dict[str, Any]]]:
+    """Return the valid submissions of a batch by their tokens, and the response item for each submission."""
+    accepted: dict[str, Judge0Submission] = {}
+    answers: list[dict[str, Any]] = []
     for given in batch.submissions:
         try:
-            asked = asked_of(given, is_encoded)
-        except Wrong as wrong:
-            told.append(dict(wrong.fields))
+            payload = parse_submission(given, is_encoded)
+            check(payload)
+            payload.program()
+        except InvalidRequestError as error:
+            answers.append(dict(error.fields))
             continue
-        token = token_of(asked)
-        taken[token] = asked
-        told.append({"token": token})
-    return taken, told
+        token = token_of(payload)
+        accepted[token] = payload
+        answers.append({"token": token})
+    return accepted, answers
 
 
 def _check_many(wanted: Sequence[Any], settings: Settings) -> None:
     if len(wanted) > settings.max_batch:
-        raise BadRequest(f"{len(wanted)} submissions in one batch, the most is {settings.max_batch}")
+        raise BadRequestError(f"{len(wanted)} submissions in one batch, the most is {settings.max_batch}")

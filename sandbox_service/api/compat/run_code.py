@@ -1,38 +1,49 @@
-"""`POST /run_code` as SandboxFusion serves it: verl, SkyRL, ROLL and SandboxFusion's own SDK ask for it.
+"""`POST /run_code` of SandboxFusion, which verl, SkyRL, ROLL and SandboxFusion's own SDK use.
 
-A program is run and what it prints is compared by the client, so nothing here can be wrong about an answer; but a
-client that has a program test itself believes the program.
+The service runs the program and the client compares its output. The service cannot misjudge an answer then, but a
+client that lets a program test itself believes the program.
 
-A fault of ours, and a queue that is too long, are 504, after which alone verl tries again. It must come before the
-client stops waiting: verl waits for 10 s more than a program may take, SkyRL (which sends no `compile_timeout`) for 2 s
-more, ROLL (which sends an `expected_stdout`) for 30 s.
+A fault of the service, and a queue that is too long, are 504, the only status that verl retries. The answer must come
+before the client's timeout: verl waits 10 s longer than the program's limits, ROLL (which sends an `expected_stdout`)
+30 s. SkyRL, which sends no `compile_timeout`, waits 2 s longer than `run_timeout` and then asks another server; it
+gets no earlier answer, because others that send none wait longer.
 
-Otherwise than there: `run_timeout` is of CPU time, and the wall clock has `compile_timeout` more; a program that prints
-over 4 MiB has failed; files are neither put beside a program nor fetched (422, but for files without content, which are
-nothing there too); languages that are not here are 422. A program that is no Python has failed with status 1 and says
-so on stderr, as Python does: nothing was compiled.
+Differences: `run_timeout` limits CPU time, and wall time while the program sleeps; a wait for a processor counts for
+neither. A program that prints over 4 MiB fails. `files` and `fetch_files` are for Python, in the program's folder
+(/tmp). Other paths, other languages' files, languages that are not installed, and the runners pytest, jest, junit and
+go_test are 422. A syntax error in Python is exit code 1 with a message on stderr: there is no compile step.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
-from sandbox_service.api.compat.desk import Desk
-from sandbox_service.api.compat.running import Run, run
-from sandbox_service.api.documents import refuses, takes
-from sandbox_service.errors import BadRequest, Overdue, Unavailable
+from sandbox_service import languages
+from sandbox_service.api.compat import data_sets, host_files
+from sandbox_service.api.compat.held_grading import HeldGrading
+from sandbox_service.api.compat.program_run import Run, is_compiled, run
+from sandbox_service.api.compat.wrapped_program import Wrapping, wrapping
+from sandbox_service.api.openapi import compat_error_schemas, request_schema
+from sandbox_service.errors import BadRequestError, OverdueError, UnavailableError
 from sandbox_service.queues.base import JobQueue
 from sandbox_service.schema import TestResult, Verdict
 from sandbox_service.settings import Settings
 
 VERL_GRACE_SECONDS = 8.0  # of 10
-SKYRL_GRACE_SECONDS = 1.5  # of 2
 ROLL_SECONDS = 29.0  # of 30
 MIB = 1 << 20
+RUNNERS = frozenset({"pytest", "jest", "junit", "go_test", "D_ut"})
 OVER_A_LIMIT = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE})
+
+
+def _few(files: Any) -> Any:
+    """Raise ValueError for too many files, before each of them is validated."""
+    if isinstance(files, dict) and len(files) > host_files.MOST_FILES:
+        raise ValueError(f"{len(files)} files, the limit is {host_files.MOST_FILES}")
+    return files
 
 
 class RunCode(BaseModel):
@@ -42,70 +53,92 @@ class RunCode(BaseModel):
     language: str
     compile_timeout: float = Field(10, ge=0, allow_inf_nan=False)
     run_timeout: float = Field(10, gt=0, allow_inf_nan=False)
-    memory_limit_MB: int = Field(-1, description="up to 0: the default")  # noqa: N815
+    memory_limit_MB: int = Field(-1, description="0 or less: the default")  # noqa: N815
     stdin: str | None = None
-    files: dict[str, str | None] = Field(default_factory=dict, description="none")
-    fetch_files: list[str] = Field(default_factory=list, description="none")
-    expected_stdout: Any = Field(None, description="not looked at: the client compares")
+    files: Annotated[dict[str, str | None], BeforeValidator(_few)] = Field(
+        default_factory=dict, description="contents in base 64 by path, for Python"
+    )
+    fetch_files: Annotated[list[str], Field(fail_fast=True)] = Field(default_factory=list, description="paths")
+    expected_stdout: Any = Field(None, description="ignored: the client compares")
 
     @property
     def program(self) -> Run:
-        """To be run."""
+        """The program with its limits. Raises BadRequestError for a language that is not supported."""
+        if self.language in RUNNERS:
+            raise BadRequestError(f"language: the runner {self.language} is not supported; /submit takes test programs")
         memory = self.memory_limit_MB * MIB if self.memory_limit_MB > 0 else None
-        wall = self.run_timeout + self.compile_timeout  # there is nothing to compile
-        return Run(self.code, self.stdin or "", self.language, self.run_timeout, wall, memory)
+        language = languages.find(data_sets.language_of(self.language)).name
+        return Run(self.code, self.stdin or "", language, self.run_timeout, self.run_timeout, memory, self.wrapping)
+
+    @property
+    def wrapping(self) -> Wrapping:
+        """The files of the request. Raises BadRequestError for an invalid one."""
+        try:
+            return wrapping(self.files, self.fetch_files)
+        except ValueError as error:
+            raise BadRequestError(str(error)) from None
 
     @property
     def seconds(self) -> float:
-        """How long the client waits, less what the way takes."""
+        """Seconds that the client waits, less the time for transport."""
         if "expected_stdout" in self.model_fields_set:
             return ROLL_SECONDS
-        if "compile_timeout" not in self.model_fields_set:
-            return self.run_timeout + SKYRL_GRACE_SECONDS
         return self.compile_timeout + self.run_timeout + VERL_GRACE_SECONDS
-
-    @property
-    def has_files(self) -> bool:
-        """Whether it wants more than a program that reads and writes."""
-        return bool(self.fetch_files) or any(content is not None for content in self.files.values())
 
 
 def routes(queue: JobQueue, settings: Settings) -> APIRouter:
-    """`POST /run_code`, `GET /v1/ping`."""
+    """Return `POST /run_code` and `GET /v1/ping`."""
     router = APIRouter(tags=["SandboxFusion"])
-    desk = Desk(queue, settings, "run_code")
+    grading = HeldGrading(queue, settings, "run_code")
 
     @router.post(
         "/run_code",
-        openapi_extra=takes(RunCode),
-        responses=refuses(504),
-        summary="Run a program, as SandboxFusion does",
+        openapi_extra=request_schema(RunCode),
+        responses=compat_error_schemas(504),
+        summary="Run a program (SandboxFusion)",
     )
     async def run_code(request: Request) -> dict[str, Any]:
         try:
-            asked = await desk.read(request, RunCode)
-            if asked.has_files:
-                raise BadRequest("files: this service puts no files beside a program, and fetches none")
-            return answer_of(await run(desk, request, asked.program, asked.seconds))
-        except Unavailable as error:
-            raise Overdue(str(error)) from None
+            payload = await grading.read(request, RunCode)
+            program = payload.program
+            ran = await run(grading, request, program, payload.seconds)
+            return answer_of(ran.result, compiles=is_compiled(program.language)) | {"files": ran.files}
+        except UnavailableError as error:
+            raise OverdueError(str(error)) from None
 
-    @router.get("/v1/ping", summary="Whether the service lives, as SandboxFusion says it")
+    @router.get("/v1/ping", summary="Liveness (SandboxFusion)")
     async def ping() -> str:
         return "pong"
 
     return router
 
 
-def answer_of(result: TestResult) -> dict[str, Any]:
-    """What became of a program, in SandboxFusion's words. `message` is for its own faults: there are none here."""
+def answer_of(result: TestResult, *, compiles: bool = False) -> dict[str, Any]:
+    """Return the result of a run in SandboxFusion's format.
+
+    Args:
+        result: The result.
+        compiles: The language has a compile step. A program that does not compile is not run.
+    """
+    refused = compiles and result.verdict == Verdict.CE
     return {
         "status": "Success" if result.verdict == Verdict.AC else "Failed",
         "message": "",
-        "compile_result": None,
-        "run_result": _run_result(result),
+        "compile_result": _compile_result(result) if compiles else None,
+        "run_result": None if refused else _run_result(result),
         "executor_pod_name": None,
         "files": {},
+    }
+
+
+def _compile_result(result: TestResult) -> dict[str, Any]:
+    refused = result.verdict == Verdict.CE
+    return {
+        "status": "Finished",
+        "execution_time": None,
+        "return_code": int(refused),
+        "stdout": "",
+        "stderr": (result.message or "") if refused else "",
     }
 
 
@@ -122,14 +155,14 @@ def _run_result(result: TestResult) -> dict[str, Any]:
 
 
 def _return_code(result: TestResult) -> int:
-    """As a shell's parent sees it: negative for a signal; what went over a limit has failed, however it ended."""
+    """Return the exit code as a shell sees it: negative for a signal, and never 0 for a program over a limit."""
     if result.signal is not None:
         return -result.signal
     return result.exit_code or (0 if result.verdict == Verdict.AC else 1)
 
 
 def _stderr(result: TestResult) -> str:
-    """What the program said, and why it was ended, where it was not the one to end it."""
+    """Return the program's stderr and, if a limit ended it, the reason."""
     if result.verdict == Verdict.CE or not _has_ended(result):
         return result.stderr + (result.message or "")
     if result.verdict in OVER_A_LIMIT:

@@ -1,18 +1,18 @@
-"""`POST /verify` as a resources server of NeMo Gym answers it: the one that grades competitive programs (`code_gen`).
+"""`POST /verify` of NeMo Gym's resources server for competitive programming (`code_gen`).
 
-Asked: `{responses_create_params, response, verifier_metadata: {unit_tests: {inputs, outputs, fn_name?}}}`, where
-`response` is an object of OpenAI's Responses API and unit tests are in LiveCodeBench's form, or `{packed, fn_name?}`.
-Answered: the same, and `reward`, `extracted_model_output`, `extracted_model_code`, `result` (true, or -2 wrong, -3 too
-slow, -4 failed: of the first that was not passed, and none after it), `metadata` and `unit_tests_time_taken`.
+Request: `{responses_create_params, response, verifier_metadata: {unit_tests: {inputs, outputs, fn_name?}}}`, where
+`response` is an object of OpenAI's Responses API. Unit tests are in LiveCodeBench's form, or `{packed, fn_name?}`.
+Response: the same object with `reward`, `extracted_model_output`, `extracted_model_code`, `result` (true, or -2 wrong,
+-3 too slow, -4 failed; the list ends at the first failed test), `metadata` and `unit_tests_time_taken`.
 
-A fault of ours is 200, because `reward` must be a number and an error ends the whole collection of rollouts: 0.0 with
-all the signs by which this number is known to mean nothing. The newest core looks at `mask_sample`, NeMo RL at the
-same below `instance_config`, and every collection since 0.4 puts an answer with `_ng_failure_class` aside, to be tried
-again. A trainer that looks at none of them learns from the 0.0.
+A fault of the service is 200 with the reward 0.0, because `reward` must be a number and an error ends the whole
+collection of rollouts. All known marks say that this 0.0 has no meaning: the newest core reads `mask_sample`, NeMo RL
+reads it below `instance_config`, and every collection since 0.4 retries an answer with `_ng_failure_class`. A trainer
+that reads none of them learns from the 0.0.
 
-What is otherwise than there: a test may take ten seconds of CPU time, not of the clock; numbers of a line are equal,
-not near; of a call's results both are compared as plain values; code is the last block that is Python's, and a block
-that never ends is none; thoughts that stand in the answer are skipped, not punished.
+Differences: a test may take ten seconds of CPU time, not wall time; numbers in a line must be equal, not close; the
+results of calls are compared as plain values; the code is the last Python block, and an unclosed block is none;
+thoughts in the answer are skipped, not punished.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from sandbox_service import cases, unpacking
-from sandbox_service.api.compat.desk import Desk
-from sandbox_service.api.documents import refuses, takes
-from sandbox_service.errors import BadRequest, Unavailable
+from sandbox_service.api import json_bounds
+from sandbox_service.api.compat.held_grading import HeldGrading
+from sandbox_service.api.openapi import compat_error_schemas, request_schema
+from sandbox_service.api.request_body import SMALL_PARTS, LargeBodyError, max_unpacked_bytes, reads_small_only
+from sandbox_service.errors import BadRequestError, UnavailableError
+from sandbox_service.formats import cases, unpacking
 from sandbox_service.judging.extraction import extract
 from sandbox_service.queues.base import JobQueue
 from sandbox_service.schema import Grade, TestCase, TestResult, Verdict
 from sandbox_service.settings import Settings
 
-PATIENCE_SECONDS = 600.0  # the client has no time limit of its own
+PATIENCE_SECONDS = 600.0  # the client has no time limit
 CPU_SECONDS = 10.0
 CODES: Mapping[Verdict, tuple[int, str]] = {
     Verdict.WA: (-2, "Wrong Answer"),
@@ -44,7 +46,7 @@ RUNTIME_ERROR = (-4, "Runtime Error")
 
 
 class Rollout(BaseModel):
-    """A rollout. What else it says comes back with the answer."""
+    """A rollout. Its other fields are returned unchanged."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -53,59 +55,75 @@ class Rollout(BaseModel):
 
 
 class Session(BaseModel):
-    """An episode. Those who give it a name want to hear it again."""
+    """An episode. Its id is returned unchanged."""
 
     resources_session_id: str | None = None
 
 
 class Rollouts(BaseModel):
-    """What was answered before."""
+    """Responses of earlier requests."""
 
-    verify_responses: list[dict[str, Any]]
+    verify_responses: Annotated[list[dict[str, Any]], Field(fail_fast=True)]
 
 
 def routes(queue: JobQueue, settings: Settings) -> APIRouter:
-    """`POST /verify`, `/seed_session`, `/close_session` and `/aggregate_metrics`, `GET /reverify_mode`."""
+    """Return `POST /verify`, `/seed_session`, `/close_session` and `/aggregate_metrics`, and `GET /reverify_mode`."""
     router = APIRouter(tags=["NeMo Gym"])
-    desk = Desk(queue, settings, "verify")
+    grading = HeldGrading(queue, settings, "verify")
 
     @router.post(
         "/verify",
-        openapi_extra=takes(Rollout),
-        responses=refuses(),
-        summary="Grade a rollout, as NeMo Gym's code_gen does",
+        openapi_extra=request_schema(Rollout),
+        responses=compat_error_schemas(),
+        summary="Grade a rollout (NeMo Gym's code_gen)",
     )
     async def verify(request: Request) -> Response:
-        asked = await desk.read(request, Rollout)
-        answer = asked.model_dump() | await _graded(desk, request, asked, settings.max_body_bytes)
-        return Response(json.dumps(answer), media_type="application/json")  # NaN and Infinity come back as they came
+        payload = await grading.read(request, Rollout)
+        answer = payload.model_dump() | await _graded(grading, request, payload, settings.max_body_bytes)
+        return Response(json.dumps(answer), media_type="application/json")  # returns NaN and Infinity unchanged
 
-    @router.post("/seed_session", openapi_extra=takes(Session), responses=refuses(), summary="Nothing is kept")
-    @router.post("/close_session", openapi_extra=takes(Session), responses=refuses(), summary="Nothing is kept")
+    @router.post(
+        "/seed_session",
+        openapi_extra=request_schema(Session),
+        responses=compat_error_schemas(),
+        summary="Returns the session's id; no state is kept",
+    )
+    @router.post(
+        "/close_session",
+        openapi_extra=request_schema(Session),
+        responses=compat_error_schemas(),
+        summary="Returns the session's id; no state is kept",
+    )
     async def session(request: Request) -> dict[str, Any]:
-        return (await desk.read(request, Session)).model_dump(exclude_none=True)
+        return (await grading.read(request, Session)).model_dump(exclude_none=True)
 
     @router.post(
         "/aggregate_metrics",
-        openapi_extra=takes(Rollouts),
-        responses=refuses(),
-        summary="The mean of the rewards that mean something",
+        openapi_extra=request_schema(Rollouts),
+        responses=compat_error_schemas(),
+        summary="Mean of the rewards that are not masked",
     )
     async def aggregate_metrics(request: Request) -> dict[str, Any]:
-        return _metrics(await desk.read(request, Rollouts))
+        return _metrics(await grading.read(request, Rollouts))
 
-    @router.get("/reverify_mode", summary="Rollouts may be graded again")
+    @router.get("/reverify_mode", summary="Declares that rollouts may be graded again")
     async def reverify_mode() -> str:
         return "stateless"
 
     return router
 
 
-async def _graded(desk: Desk, request: Request, asked: Rollout, most_bytes: int) -> dict[str, Any]:
-    tests = await asyncio.to_thread(_tests, asked.verifier_metadata or {}, most_bytes)  # it may take a second
-    text = output_text(asked.response)
+async def _graded(grading: HeldGrading, request: Request, payload: Rollout, most_bytes: int) -> dict[str, Any]:
+    most = max_unpacked_bytes(request, most_bytes)
+    try:
+        tests = await asyncio.to_thread(_tests, payload.verifier_metadata or {}, most, most_bytes)
+    except unpacking.TooLargeError as error:
+        if reads_small_only(request):
+            raise LargeBodyError from None
+        raise BadRequestError(f"verifier_metadata.unit_tests: {error}") from None
+    text = output_text(payload.response)
     code = extract(text, "last_block", "python")
-    answer = _answer(text or None, code, asked.verifier_metadata or {})
+    answer = _answer(text or None, code, payload.verifier_metadata or {})
     if code is None:
         return answer
     fields = {
@@ -115,47 +133,57 @@ async def _graded(desk: Desk, request: Request, asked: Rollout, most_bytes: int)
         "limits": {"cpu_seconds": CPU_SECONDS},
     }
     try:
-        return answer | told(await desk.grade(request, fields, PATIENCE_SECONDS))
-    except Unavailable as error:
+        return answer | answer_fields(await grading.grade(request, fields, PATIENCE_SECONDS))
+    except UnavailableError as error:
         return answer | fault("unavailable", str(error))
 
 
 def output_text(response: Mapping[str, Any]) -> str:
-    """What the model said, without its thoughts and its calls of tools."""
-    said = []
+    """Return the text of the model's messages in a response, without thoughts and tool calls."""
+    texts = []
     for item in _objects(response.get("output")):
         if item.get("type") == "message":
-            said += [part.get("text") for part in _objects(item.get("content")) if part.get("type") == "output_text"]
-    return "".join(text for text in said if isinstance(text, str))
+            texts += [part.get("text") for part in _objects(item.get("content")) if part.get("type") == "output_text"]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _objects(found: Any) -> list[dict[str, Any]]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def _tests(metadata: Mapping[str, Any], most_bytes: int) -> list[TestCase]:
-    """Raises BadRequest."""
+def _tests(metadata: Mapping[str, Any], max_unpacked_bytes: int, most_bytes: int) -> list[TestCase]:
+    """Return the tests. Raise BadRequestError or TooLargeError."""
     given = metadata.get("unit_tests")
     if not isinstance(given, dict):
-        raise BadRequest("verifier_metadata.unit_tests should be an object with inputs and outputs")
+        raise BadRequestError("verifier_metadata.unit_tests should be an object with inputs and outputs")
     try:
-        columns = json.loads(unpacking.unpacked(given["packed"], most_bytes)) if "packed" in given else given
+        columns = _columns(given["packed"], max_unpacked_bytes, most_bytes) if "packed" in given else given
         return _cases(columns["inputs"], columns["outputs"], str(given.get("fn_name") or ""))
+    except unpacking.TooLargeError:
+        raise
     except KeyError as error:
-        raise BadRequest(f"verifier_metadata.unit_tests: there are no {error}") from None
-    except (ValueError, TypeError, RecursionError) as error:
-        raise BadRequest(f"verifier_metadata.unit_tests: {error}") from None
+        raise BadRequestError(f"verifier_metadata.unit_tests: {error} is missing") from None
+    except (BadRequestError, ValueError, TypeError, RecursionError) as error:
+        raise BadRequestError(f"verifier_metadata.unit_tests: {error}") from None
+
+
+def _columns(packed: Any, max_unpacked_bytes: int, most_bytes: int) -> Any:
+    """Return the unpacked columns. Raise ValueError, or TooLargeError if the event loop should not parse them."""
+    found = unpacking.unpacked(packed, max_unpacked_bytes)
+    if max_unpacked_bytes < most_bytes and json_bounds.parts(found) > SMALL_PARTS:
+        raise unpacking.TooLargeError("too many values")
+    return json_bounds.parse(found, most_bytes)
 
 
 def _cases(inputs: list[Any], outputs: list[Any], function: str) -> list[TestCase]:
-    """Of a call, both are JSON as text, the arguments a line each."""
+    """Return the tests. For a function, inputs and outputs are JSON text, with an argument per line."""
     kind = "functional" if function else "stdin"
     pairs = zip(inputs, outputs, strict=True)
     return cases.records([{"input": given, "output": wanted, "type": kind} for given, wanted in pairs], function)
 
 
 def _answer(text: str | None, code: str | None, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """That of a program that was not graded."""
+    """Return the response fields of a program that was not graded."""
     return {
         "reward": 0.0,
         "mask_sample": False,
@@ -170,8 +198,8 @@ def _answer(text: str | None, code: str | None, metadata: Mapping[str, Any]) -> 
     }
 
 
-def told(grade: Grade) -> dict[str, Any]:
-    """What a grade changes in an answer."""
+def answer_fields(grade: Grade) -> dict[str, Any]:
+    """Return the response fields that a grade sets."""
     if grade.reward is None:
         return fault(grade.failure_kind or "unknown", grade.failure_reason or "")
     seconds = sum(result.cpu_seconds for result in grade.tests)
@@ -194,7 +222,7 @@ def _metadata(failed: TestResult) -> dict[str, Any]:
 
 
 def fault(kind: str, reason: str) -> dict[str, Any]:
-    """What our own fault changes in an answer. The kind has our name before it, as those do that are not Gym's."""
+    """Return the response fields for a fault of this kind, with its reason. Gym wants a prefix before foreign kinds."""
     return {
         "reward": 0.0,
         "mask_sample": True,

@@ -1,21 +1,25 @@
-// Which page is shown, and what holds for all of them: how the service is, the key, and light or dark.
+// Entry point: selects the page, and shows what all pages share: the service's state, the API key and the theme.
 
 import { clock, h, say } from "./dom.js";
 import { Overview } from "./overview.js";
 import { Playground } from "./playground.js";
 import { forgetKey, hasKey, listen, live } from "./service.js";
-import { Submission, Submissions } from "./submissions.js";
+import { Problems } from "./problems.js";
+import { Submission } from "./submission.js";
+import { Submissions } from "./submissions.js";
 
 const main = document.getElementById("main");
 let shown = null;
-let given = null; // for the playground
+let given = null; // a draft for the playground
 
 // --- pages
 
 function page() {
-  const [name, ...rest] = location.hash.slice(1).split("/");
+  const [path, ...query] = location.hash.slice(1).split("?");
+  const [name, ...rest] = path.split("/");
   if (name === "submissions" && rest[0]) return ["submissions", new Submission(rest.join("/"), tryIt)];
-  if (name === "submissions") return ["submissions", new Submissions()];
+  if (name === "submissions") return ["submissions", new Submissions(query.join("?"))];
+  if (name === "problems") return ["problems", new Problems(query.join("?"))];
   if (name === "playground") return ["playground", new Playground(taken())];
   return ["overview", new Overview()];
 }
@@ -54,7 +58,7 @@ addEventListener("keydown", (event) => {
   if (event.key === "Escape" && location.hash.startsWith("#submissions/") && !document.querySelector("dialog[open]")) location.hash = "#submissions";
 });
 
-// --- how it is
+// --- the service's state
 
 const state = document.getElementById("state");
 const banners = document.getElementById("banners");
@@ -65,17 +69,17 @@ live.addEventListener("now", ({ detail }) => {
   const word = detail.ready ? (detail.pending.submissions ? "Grading" : "Ready") : "Not ready";
   tell(detail.ready ? "good" : "bad", word, [
     !detail.ready && ["bad", "Nothing can be graded now: ", detail.reasons.join("; ") || "no reason was given"],
-    detail.is_open_to_all && ["bad", "Open to everybody: ", "the service listens beyond this machine and asks for no key. Whoever reaches it can run programs and read expected answers. Set SANDBOX_API_KEYS."],
-    detail.notes.length > 0 && ["soft", "Weaker here: ", detail.notes.join("; ")],
+    detail.is_open_to_all && ["bad", "Open to everybody: ", "the service listens beyond this machine without API keys. Anyone who reaches it can run programs and read expected answers. Set SANDBOX_API_KEYS."],
+    detail.notes.length > 0 && ["soft", "Reduced protection: ", detail.notes.join("; ")],
   ]);
-  say(document.getElementById("process"), `${detail.is_fleet ? "One API process of a fleet" : "One machine"}; recent submissions and charts as process ${detail.process} saw them`);
+  say(document.getElementById("process"), `${detail.is_fleet ? "One API process of a fleet" : "One machine"}; charts are those of process ${detail.process}`);
 });
 
 live.addEventListener("away", ({ detail }) => {
-  const since = last ? ` What is shown is from ${clock(last.time)}.` : "";
+  const since = last ? ` The data shown is from ${clock(last.time)}.` : "";
   const isKey = detail.status === 401;
-  const text = isKey ? detail.message : `${detail.message}${since} It is tried again by itself.`;
-  tell("off", isKey ? "No key" : "Away", [["bad", "", text, isKey && h("button", { type: "button", onclick: askAgain }, "Enter a key")]]);
+  const text = isKey ? detail.message : `${detail.message}${since} Retrying automatically.`;
+  tell("off", isKey ? "No API key" : "Offline", [["bad", "", text, isKey && h("button", { type: "button", onclick: askAgain }, "Enter an API key")]]);
 });
 
 function askAgain() {

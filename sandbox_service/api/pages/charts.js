@@ -1,4 +1,4 @@
-// Small charts of the last minutes, drawn by hand: bars that are stacked, or one line over an area.
+// Small SVG charts of the last minutes: stacked bars, or a line over an area.
 
 import { clock, h, s, say } from "./dom.js";
 
@@ -7,8 +7,8 @@ const MARGIN = { left: 44, right: 8, top: 10, bottom: 22 };
 const LEAST_BAR = 5;
 
 /**
- * A chart with a title, a line that reads out what is pointed at, and a text alternative.
- * `series`: [{name, kind, value(bucket)}] from the bottom up. `group` makes one bucket of several. `format`: a value as text.
+ * A chart with a title, a readout of the column under the pointer, and a text alternative.
+ * `series`: [{name, kind, value(bucket)}] from the bottom up. `group` merges buckets. `format` formats a value.
  */
 export class Chart {
   constructor({ title, unit, series, group, format, readout, isStacked, summary }) {
@@ -17,7 +17,7 @@ export class Chart {
     this.svg = s("svg", { role: "img", tabindex: 0, height: HEIGHT, "aria-label": title, class: "chart" });
     this.element = h("figure", { class: "card" }, h("figcaption", {}, h("h2", {}, title), h("span", { class: "soft" }, unit)), this.svg, this.said);
     this.title = title;
-    this.at = null; // the column that is pointed at
+    this.at = null; // the column under the pointer
     this.columns = [];
     this.svg.addEventListener("pointermove", (event) => this.point(this.columnAt(event.offsetX)));
     this.svg.addEventListener("pointerleave", () => this.point(null));
@@ -26,7 +26,7 @@ export class Chart {
     new ResizeObserver(() => this.draw()).observe(this.svg);
   }
 
-  /** `buckets`: by their beginning; `first`, `last`: beginnings of the first and last; `now`: the last has not ended. */
+  /** `buckets` by start time; `first` and `last`: start times; `now`: the current time, within the last bucket. */
   update(buckets, { first, last, size, now }) {
     Object.assign(this, { buckets, first, last, size, now });
     this.draw();

@@ -1,11 +1,12 @@
-// What a program said beside what it should have said: line by line, and readable without colour.
+// The difference between actual and expected output, line by line, readable without colour. Expected lines are green,
+// printed ones red, and white space is visible in both.
 
 import { h } from "./dom.js";
 
-const MOST_CELLS = 1_000_000; // of the table that the longest common part is found with
+const MOST_CELLS = 1_000_000; // of the table for the longest common subsequence
 const SHOWN_AROUND = 3;
 
-// what cannot be seen, or turns the text around it, is shown by name
+// invisible characters and those that change the text's direction are shown by name
 const PICTURES = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 export function visible(text) {
@@ -16,7 +17,7 @@ export function visible(text) {
   });
 }
 
-/** Text in a box of its own, as it is; `none` where there is none. */
+/** A text in a box; `none` if it is empty. */
 export function plain(text, none = "nothing") {
   if (!text) return h("p", { class: "soft" }, none);
   return h("pre", { dir: "ltr", tabindex: 0 }, visible(text));
@@ -28,13 +29,13 @@ const NORMAL = {
   unordered_lines: (line) => line.trimEnd(),
 };
 
-/** What the checker compares of a line. */
+/** The part of a line that the checker compares. */
 function compared(line, checker) {
   const normal = (NORMAL[checker.type] ?? ((text) => text.trim().split(/\s+/).join(" ")))(line);
   return checker.ignore_case ? normal.toLowerCase() : normal;
 }
 
-/** [mark, line]: "−" is missing, "+" is too much, " " is as it should be. */
+/** Returns [mark, line] pairs: "−" is missing, "+" is extra, " " is equal. */
 export function difference(expected, got, checker) {
   const [wanted, said] = [expected, got].map((text) => lines(text, checker));
   const [keys, others] = [wanted, said].map((all) => all.map((line) => compared(line, checker)));
@@ -54,7 +55,7 @@ function lines(text, checker) {
   return checker.type === "unordered_lines" ? all.sort() : all;
 }
 
-/** The longest common subsequence, by the usual table; where that would be too large, nothing is common. */
+/** The longest common subsequence by dynamic programming; empty if the table would be too large. */
 function between(wanted, said) {
   const [rows, columns] = [wanted.length, said.length];
   const taken = [];
@@ -78,10 +79,10 @@ function between(wanted, said) {
 
 const KINDS = { "−": ["missing", "expected"], "+": ["extra", "printed"], " ": ["same", ""] };
 
-/** As a table of lines; long stretches of what is as it should be are left out. */
+/** Renders the difference; long runs of equal lines are omitted. */
 export function drawn(expected, got, checker, isCut) {
   const all = difference(expected, got, checker);
-  if (all.every(([mark]) => mark === " ")) return h("p", { class: "soft" }, isCut ? "No difference in the part that is shown." : "No difference.");
+  if (all.every(([mark]) => mark === " ")) return h("p", { class: "soft" }, isCut ? "No difference in the part shown." : "No difference.");
   const near = all.map((_, index) => all.slice(Math.max(0, index - SHOWN_AROUND), index + SHOWN_AROUND + 1).some(([mark]) => mark !== " "));
   const rows = [];
   for (let index = 0; index < all.length; index++) {
@@ -97,6 +98,13 @@ export function drawn(expected, got, checker, isCut) {
 
 function drawnLine(mark, line) {
   const [kind, word] = KINDS[mark];
-  const shown = mark === " " ? visible(line) : visible(line).replace(/[ \t]+$/, (blank) => "·".repeat(blank.length));
-  return h("div", { class: kind }, h("span", { class: "sign", "aria-hidden": "true" }, mark), word && h("span", { class: "unseen" }, `${word}: `), h("code", { dir: "ltr" }, shown || " "));
+  return h("div", { class: kind }, h("span", { class: "sign", "aria-hidden": "true" }, mark), word && h("span", { class: "unseen" }, `${word}: `), h("code", { dir: "ltr" }, mark === " " ? visible(line) || " " : withBlanks(line)));
+}
+
+const BLANKS = { " ": "·", "\t": "→\t" };
+
+/** A line that differs: blanks as signs, and the sign ¶ for an empty line. */
+function withBlanks(line) {
+  if (!line) return [h("span", { class: "blank" }, "¶")];
+  return visible(line).split(/([ \t]+)/).filter(Boolean).map((part) => (part[0] in BLANKS ? h("span", { class: "blank" }, [...part].map((blank) => BLANKS[blank]).join("")) : part));
 }

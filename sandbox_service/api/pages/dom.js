@@ -1,13 +1,13 @@
-// Elements from words. Text is always a text node: nothing that anybody has submitted can become markup.
+// Helpers to build elements. Text always becomes a text node, so submitted text cannot become markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element. Attributes: text, true or false; a function is a listener (`onclick`). Children: nodes or text. */
+/** Returns an element. Attributes are text, booleans or listeners (`onclick`); children are nodes or text. */
 export function h(name, attributes = {}, ...children) {
   return filled(document.createElement(name), attributes, children);
 }
 
-/** The same for drawings. */
+/** Returns an SVG element. */
 export function s(name, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, name), attributes, children);
 }
@@ -22,16 +22,16 @@ function filled(element, attributes, children) {
   return element;
 }
 
-/** Text that changes is written only when it does, so that selections and screen readers are left alone. */
+/** Sets the text if it changes, so that selections and screen readers are not disturbed. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-// --- figures
+// --- number formats
 
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
-/** With three digits that mean something. */
+/** Three significant digits. */
 export function number(value) {
   if (!Number.isFinite(value)) return "–";
   if (Number.isInteger(value) || Math.abs(value) >= 100) return WHOLE.format(value);
@@ -59,7 +59,7 @@ export function share(part, whole) {
   return `${percent > 0 && percent < 0.1 ? "< 0.1" : percent > 99.9 && percent < 100 ? "> 99.9" : Number(percent.toFixed(1))} %`;
 }
 
-/** A time of day, from Unix time. */
+/** The time of day of a Unix time. */
 export function clock(time) {
   return new Date(time * 1000).toLocaleTimeString("en-GB");
 }
@@ -69,12 +69,12 @@ export function clock(time) {
 export const VERDICTS = {
   AC: "accepted",
   WA: "wrong answer",
-  TLE: "over the time limit",
-  MLE: "over the memory limit",
-  OLE: "over the output limit",
-  RTE: "failed while it ran",
-  CE: "does not compile",
-  IE: "a fault of the service or the tests",
+  TLE: "time limit exceeded",
+  MLE: "memory limit exceeded",
+  OLE: "output limit exceeded",
+  RTE: "runtime error",
+  CE: "compile error, or no program",
+  IE: "internal error: a fault of the service or the tests",
 };
 
 export function badge(verdict) {

@@ -1,12 +1,12 @@
-// How the service is doing: figures, two charts of the last minutes, who grades, and what is slow.
+// The overview: figures, two charts of the last 15 minutes, workers, faults and slow suites.
 
 import { Chart } from "./charts.js";
 import { VERDICTS, bytes, h, number, say, seconds, share } from "./dom.js";
 import { live } from "./service.js";
 
-const RATE_BUCKETS = 2; // whole ones, of which the rate is
+const RATE_BUCKETS = 2; // complete buckets from which the rate is computed
 
-/** The last minutes' buckets by their beginning, kept whether or not this page is looked at. */
+/** The last minutes' buckets by start time, kept even while another page is shown. */
 const past = { buckets: new Map(), size: 5, count: 180 };
 let now = null;
 
@@ -27,7 +27,7 @@ function range() {
   return { first: last - (past.count - 1) * past.size, last, size: past.size, now: now.time };
 }
 
-/** What several buckets or columns come to. */
+/** The sum of several buckets or columns. */
 function sum(buckets) {
   const total = { verdicts: {}, all: 0, queued: 0, longest: 0 };
   for (const bucket of buckets) {
@@ -63,7 +63,7 @@ export class Overview {
     });
     this.waits = new Chart({
       title: "Wait for a slot",
-      unit: "mean, and the longest",
+      unit: "mean and longest",
       series: [
         { kind: "longest", isArea: true, value: (column) => column.longest },
         { kind: "mean", value: (column) => column.mean },
@@ -76,7 +76,7 @@ export class Overview {
       readout: (column, columns) => (column ? `mean ${seconds(column.mean)}, longest ${seconds(column.longest)}` : longestOf(columns)),
       summary: longestOf,
     });
-    this.legend = h("ul", { class: "legend", "aria-label": "Verdicts of the last quarter of an hour" });
+    this.legend = h("ul", { class: "legend", "aria-label": "Verdicts of the last 15 minutes" });
     this.verdicts.element.append(this.legend);
     this.workers = h("div", {});
     this.slowest = h("div", {});
@@ -150,7 +150,7 @@ export class Overview {
         worker.languages.join(", ") || "–",
         worker.version || "–",
       ]);
-      return [table(["Name", "Busy", "Ready", "Runs", "Version"], rows, [2])];
+      return [table(["Name", "Busy", "Ready", "Languages", "Version"], rows, [2])];
     });
   }
 
@@ -186,7 +186,7 @@ const ofAll = (columns) => {
 
 const longestOf = (columns) => {
   const longest = columns.reduce((most, column) => Math.max(most, column.longest), 0);
-  return columns.some((column) => column.all) ? `The longest wait of the last 15 minutes: ${seconds(longest)}` : "Nothing in the last 15 minutes";
+  return columns.some((column) => column.all) ? `Longest wait in the last 15 minutes: ${seconds(longest)}` : "Nothing in the last 15 minutes";
 };
 
 export function card(title, body, kind = "", about = "") {
@@ -198,7 +198,7 @@ function meter(value, most, text = `${value} / ${most}`) {
   return h("span", { class: "meter" }, bar, h("span", {}, text));
 }
 
-/** Figures stand to the right, but what is drawn with a bar. */
+/** A table; the columns in `figures` are right-aligned. */
 function table(heads, rows, figures) {
   const kind = (index) => ({ class: figures.includes(index) ? "number" : null });
   return h(
@@ -212,7 +212,7 @@ function pairs(list, said, none = "") {
   redrawn(list, JSON.stringify(said), () => (said.length ? said.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))) : [h("p", { class: "soft" }, none)]));
 }
 
-/** Drawn again only where something is new. */
+/** Redraws the element only if its state has changed. */
 function redrawn(element, state, draw) {
   if (element.said === state) return;
   element.said = state;

@@ -1,8 +1,8 @@
-// A program and its tests, to be tried: graded by the same route, in the same queue, as everybody's.
+// The playground: runs a program with tests, through the same route and queue as every submission.
 
 import { h, say } from "./dom.js";
 import { described, headline, results } from "./results.js";
-import { Trouble, ask, live } from "./service.js";
+import { ServiceError, ask, live } from "./service.js";
 
 const INDENT = "    ";
 const SHOWN_BYTES = 65_536;
@@ -25,7 +25,7 @@ const EXAMPLES = {
   },
 };
 
-/** What was being tried stays, whatever else is looked at meanwhile. */
+/** The draft, kept while other pages are shown. */
 let draft = { code: EXAMPLES.Right.code, tests: SUM };
 
 export class Playground {
@@ -44,9 +44,9 @@ export class Playground {
     this.all = h("input", { type: "checkbox", checked: true });
     this.run = h("button", { class: "main", type: "submit" }, "Run");
     this.stop = h("button", { type: "button", hidden: true, onclick: () => this.stopper?.abort() }, "Stop");
-    this.said = h("div", { class: "outcome", role: "region", "aria-label": "Result" }, h("p", { class: "soft" }, "Run it, and the result is here."));
+    this.said = h("div", { class: "outcome", role: "region", "aria-label": "Result" }, h("p", { class: "soft" }, "Run the program to see the result here."));
     this.status = h("p", { class: "unseen", role: "status" });
-    this.form = h("form", { class: "playground", onsubmit: (event) => this.submit(event), onkeydown: (event) => this.perhapsRun(event) }, this.left(), this.right());
+    this.form = h("form", { class: "playground", onsubmit: (event) => this.submit(event), onkeydown: (event) => this.runOnShortcut(event) }, this.left(), this.right());
     this.element = h("div", {}, h("div", { class: "head" }, h("h1", {}, "Playground"), h("div", { class: "row examples" }, h("span", { class: "soft" }, "Try"), Object.keys(EXAMPLES).map((name) => h("button", { type: "button", class: "pill", onclick: () => this.fill(EXAMPLES[name]) }, name)))), this.form);
     this.fill(draft);
     this.look = ({ detail }) => this.bound(detail.most);
@@ -60,9 +60,9 @@ export class Playground {
       { class: "card" },
       h("div", { class: "row spread" }, h("label", { class: "title", for: "code" }, "Program"), h("label", {}, "Language ", this.language)),
       identified(this.code, "code"),
-      h("p", { class: "soft keys", id: "code-keys" }, h("kbd", {}, "Tab"), " indents, ", h("kbd", {}, "Esc"), " and then ", h("kbd", {}, "Tab"), " goes on, ", h("kbd", {}, "Ctrl"), " + ", h("kbd", {}, "Enter"), " runs"),
+      h("p", { class: "soft keys", id: "code-keys" }, h("kbd", {}, "Tab"), " indents, ", h("kbd", {}, "Esc"), " and then ", h("kbd", {}, "Tab"), " leaves the field, ", h("kbd", {}, "Ctrl"), " + ", h("kbd", {}, "Enter"), " runs"),
       h("div", { class: "row limits" }, field("CPU seconds", this.cpu), field("Memory, MiB", this.memory), field("Checker", this.checker), field("Tolerance", this.tolerance)),
-      h("div", { class: "row" }, this.run, this.stop, h("label", {}, this.all, " go on after a failure")),
+      h("div", { class: "row" }, this.run, this.stop, h("label", {}, this.all, " continue after a failure")),
     );
   }
 
@@ -83,7 +83,7 @@ export class Playground {
     if (tolerance !== "") draft.checker.float_tolerance = Number(tolerance);
   }
 
-  /** `tests` as rows, `json` as a list, or `text` that is to be one. */
+  /** Fills the form: `tests` as rows, `json` as a list, or `text` as JSON text. */
   fill({ code, tests, json, text, checker, limits }) {
     this.code.value = code;
     this.checker.value = checker?.type ?? "tokens";
@@ -102,14 +102,14 @@ export class Playground {
     this.rows.hidden = this.add.hidden = this.isJson.checked;
   }
 
-  /** From rows to JSON always; back where each is a plain test. */
+  /** Converts rows to JSON, or JSON to rows if every test has one text as input and one as output. */
   change() {
     if (this.isJson.checked) this.json.value = JSON.stringify(this.written(), null, 2);
     else {
       const tests = plainTests(this.json.value);
       if (!tests) {
         this.isJson.checked = true;
-        return this.tell("Only tests with a text as input and one as output can be rows.");
+        return this.tell("Only tests with one text as input and one as output can be shown as rows.");
       }
       this.rows.replaceChildren();
       tests.forEach((test) => this.addTest(test));
@@ -137,7 +137,7 @@ export class Playground {
     });
   }
 
-  perhapsRun(event) {
+  runOnShortcut(event) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       this.form.requestSubmit();
@@ -156,7 +156,7 @@ export class Playground {
       await this.grade(this.stopper.signal);
     } catch (error) {
       this.tell(error.name === "AbortError" ? "Stopped." : error.message);
-      if (!(error instanceof Trouble) && error.name !== "AbortError") throw error;
+      if (!(error instanceof ServiceError) && error.name !== "AbortError") throw error;
     } finally {
       this.stopper = null;
       this.run.disabled = false;
@@ -167,7 +167,7 @@ export class Playground {
   async grade(signal) {
     const text = this.isJson.checked ? this.json.value : JSON.stringify(this.written());
     const tests = parsed(text);
-    // as it was written: a large integer would be another one after JavaScript has read it
+    // the text as written: JavaScript would round large integers
     const body = `${JSON.stringify(this.submission()).slice(0, -1)},"tests":${text}}`;
     const answer = await ask("v1/grade", { method: "POST", signal, headers: { "Content-Type": "application/json" }, body });
     const grade = await answer.json();
@@ -180,7 +180,7 @@ export class Playground {
     );
   }
 
-  /** All but the tests. */
+  /** The submission without its tests. */
   submission() {
     return {
       language: this.language.value,
@@ -202,7 +202,7 @@ export class Playground {
     this.said.replaceChildren(h("p", { class: "wrong" }, text));
   }
 
-  /** What the service allows. */
+  /** Sets the limits that the service allows. */
   bound(most) {
     this.most = most;
     this.cpu.max = most.max_cpu_seconds;
@@ -215,12 +215,12 @@ export class Playground {
       const names = languages.map(({ name }) => name);
       if (names.length) this.language.replaceChildren(...names.map((name) => h("option", {}, name)));
     } catch (error) {
-      if (!(error instanceof Trouble)) throw error;
+      if (!(error instanceof ServiceError)) throw error;
     }
   }
 }
 
-// --- small things
+// --- helpers
 
 function identified(element, id) {
   element.id = id;
@@ -231,7 +231,7 @@ function field(name, input) {
   return h("label", { class: "field" }, name, input);
 }
 
-/** Tab indents what is selected, Shift and Tab takes it back; after Esc it goes on, as everywhere else. */
+/** Tab indents the selection, Shift+Tab unindents it; after Esc, Tab moves the focus. */
 function indent(event) {
   const area = event.target;
   if (event.key === "Escape") area.dataset.left = "";
@@ -246,7 +246,7 @@ function indent(event) {
   } else if (event.key !== "Shift") delete area.dataset.left;
 }
 
-/** Numbers as they are written, where the browser can. */
+/** Keeps numbers as written, if the browser supports it. */
 const asWritten = JSON.rawJSON && ((name, value, { source }) => (typeof value === "number" ? JSON.rawJSON(source) : value));
 
 function parsed(text) {
@@ -254,9 +254,9 @@ function parsed(text) {
   try {
     found = JSON.parse(text, asWritten);
   } catch (error) {
-    throw new Trouble(`The tests are no JSON: ${error.message}`);
+    throw new ServiceError(`The tests are not JSON: ${error.message}`);
   }
-  if (!Array.isArray(found)) throw new Trouble("The tests are to be a list: [{…}, …]");
+  if (!Array.isArray(found)) throw new ServiceError("The tests must be a list: [{…}, …]");
   return found;
 }
 
@@ -266,7 +266,7 @@ function plainTests(text) {
     const isPlain = (test) => (test.type ?? "stdin") === "stdin" && typeof test.output === "string" && typeof (test.input ?? "") === "string";
     return found.every(isPlain) ? found : null;
   } catch (error) {
-    if (error instanceof Trouble) return null;
+    if (error instanceof ServiceError) return null;
     throw error;
   }
 }

@@ -1,11 +1,11 @@
-// The service as this page sees it: requests with the key, and the stream of what it says each second.
+// Access to the service: requests with the API key, and the stream of events.
 
 const KEY = "key";
 const AGAIN_MILLISECONDS = [500, 1000, 2000, 4000];
-const SILENCE_MILLISECONDS = 6000; // it says something each second
+const SILENCE_MILLISECONDS = 6000; // without an event, of which there is one a second
 
-export class Trouble extends Error {
-  /** What the service said instead of an answer. `status`: 0 if it said nothing. */
+export class ServiceError extends Error {
+  /** An error response. `status`: 0 if there was no response. */
   constructor(message, status = 0) {
     super(message);
     this.status = status;
@@ -15,16 +15,16 @@ export class Trouble extends Error {
 export const hasKey = () => sessionStorage.getItem(KEY) !== null;
 export const forgetKey = () => sessionStorage.removeItem(KEY);
 
-/** Ask; for a key too, where one is wanted. The answer if it is well, else Trouble. */
+/** Sends a request, and asks the user for a key if one is required. Returns the response or throws ServiceError. */
 export async function ask(path, options = {}) {
   for (;;) {
-    await asking; // a wrong key is counted, so nobody guesses beside the reader
+    await asking; // wrong keys are counted, so no other request tries one meanwhile
     const used = sessionStorage.getItem(KEY);
     const response = await sent(path, options, used);
     if (response.status !== 401) return checked(response);
-    if (used !== sessionStorage.getItem(KEY)) continue; // another request has learnt a key meanwhile
-    if (!(await keyGiven(used === null ? "" : "That is not one of the service's keys.")))
-      throw new Trouble("A key is needed to see anything here.", 401);
+    if (used !== sessionStorage.getItem(KEY)) continue; // another request has received a key meanwhile
+    if (!(await keyGiven(used === null ? "" : "This API key is wrong.")))
+      throw new ServiceError("An API key is required.", 401);
   }
 }
 
@@ -34,21 +34,21 @@ async function sent(path, options, key) {
     return await fetch(path, { ...options, headers, cache: "no-store" });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Trouble("The service does not answer.");
+    throw new ServiceError("The service does not answer.");
   }
 }
 
 async function checked(response) {
   if (response.ok) return response;
   const said = await response.json().catch(() => null);
-  throw new Trouble(said?.error?.message ?? `The service answered ${response.status}.`, response.status);
+  throw new ServiceError(said?.error?.message ?? `The service answered ${response.status}.`, response.status);
 }
 
 // --- the key
 
 let asking = null;
 
-/** Have the reader give a key, once for all who want it. Whether there is one. */
+/** Asks the user for a key, once for all requests that need one. Resolves to whether one was given. */
 function keyGiven(why) {
   asking ??= dialogClosed(why).finally(() => (asking = null));
   return asking;
@@ -74,15 +74,15 @@ function dialogClosed(why) {
   });
 }
 
-/** Others cannot be in a header, and are no keys. */
+/** Other characters cannot be sent in a header. */
 const isSendable = (key) => /^[\x21-\x7e\xa1-\xff]+$/.test(key);
 
-// --- what it says each second
+// --- events
 
-/** `history`, `now` (with what was said) and `away` (with why, and whether it will be tried again by itself). */
+/** Dispatches `history` and `now` with the event's data, and `away` with the error. */
 export const live = new EventTarget();
 
-/** Listen for ever, but not while nobody looks. */
+/** Listens for ever, except while the page is hidden. */
 export async function listen() {
   for (let failures = 0; ; ) {
     await untilSeen();
@@ -109,9 +109,9 @@ async function once() {
       some = true;
       live.dispatchEvent(new CustomEvent(name, { detail: data }));
     }
-    return { some, why: new Trouble("The service has closed.") };
+    return { some, why: new ServiceError("The service has stopped.") };
   } catch (error) {
-    return { some, why: error instanceof Trouble ? error : new Trouble("The service does not answer.") };
+    return { some, why: error instanceof ServiceError ? error : new ServiceError("The service does not answer.") };
   } finally {
     clearTimeout(timer);
     document.removeEventListener("visibilitychange", hidden);
@@ -119,7 +119,7 @@ async function once() {
   }
 }
 
-/** Server-sent events: blocks of lines with a blank one between them. */
+/** Yields server-sent events: blocks of lines separated by blank lines. */
 async function* events(body) {
   let rest = "";
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,45 +1,61 @@
-// What was answered of late: a list that grows at its top, and one submission with all its tests.
+// Recent submissions: a list, latest first, by what is searched for. The search is part of the address.
 
 import { VERDICTS, badge, clock, h, number, say, seconds } from "./dom.js";
-import { plain, visible } from "./difference.js";
-import { card } from "./overview.js";
-import { headline, results } from "./results.js";
+import { visible } from "./difference.js";
 import { ask, live } from "./service.js";
 
 const MOST_ROWS = 100;
-const LEAST_MILLISECONDS = 1500; // between two looks at the list
+const LEAST_MILLISECONDS = 1500; // between two requests of the list
 
-const filter = { verdict: "", client: "" }; // as it was when the list was left
+/** The fields of the search: name in the address and in the request, label, attributes of its input. */
+const FIELDS = [
+  ["q", "Id or suite", { type: "search", placeholder: "any part" }],
+  ["label", "Label", { type: "search", placeholder: "step=40" }],
+  ["client", "Client", { type: "search", placeholder: "any" }],
+  ["min_reward", "Reward from", { type: "number", step: "any", placeholder: "any" }],
+  ["max_reward", "to", { type: "number", step: "any", placeholder: "any" }],
+];
+
+/** The address of the list of what has these properties. */
+export function found(wanted) {
+  const given = Object.entries(wanted).filter(([, value]) => value !== "" && value != null);
+  return given.length ? `#submissions?${new URLSearchParams(given)}` : "#submissions";
+}
 
 export class Submissions {
-  constructor() {
+  constructor(query) {
+    this.wanted = Object.fromEntries(new URLSearchParams(query));
     this.verdict = h("select", { onchange: () => this.again() }, h("option", { value: "" }, "all"), Object.keys(VERDICTS).map((name) => h("option", {}, name)));
-    this.client = h("input", { type: "search", placeholder: "any", spellcheck: "false", onchange: () => this.again() });
-    this.verdict.value = filter.verdict;
-    this.client.value = filter.client;
+    this.verdict.value = this.wanted.verdict ?? "";
+    this.inputs = Object.fromEntries(FIELDS.map(([name, , attributes]) => [name, h("input", { ...attributes, spellcheck: "false", name, value: this.wanted[name] ?? null, onchange: () => this.again() })]));
     this.pause = h("button", { type: "button", "aria-pressed": "false", onclick: () => this.toggle() }, "Pause");
     this.rows = h("tbody", { onkeydown: (event) => this.step(event) });
     this.note = h("p", { class: "soft", role: "status" });
-    const heads = ["Time", "Verdict", "Submission", "Client", "Passed", "Graded", "Waited"];
+    const heads = ["Time", "Verdict", "Submission", "Client", "Reward", "Passed", "Graded", "Waited"];
     this.element = h(
       "div",
       {},
-      h("div", { class: "head" }, h("h1", {}, "Submissions"), h("p", { class: "soft" }, "As this API process answered them; the last 50 of each verdict.")),
-      h("div", { class: "row filters" }, h("label", {}, "Verdict ", this.verdict), h("label", {}, "Client ", this.client), this.pause),
+      h("div", { class: "head" }, h("h1", {}, "Submissions"), h("p", { class: "soft" }, "Recent ones; of the most frequent verdicts the oldest go first.")),
+      h("div", { class: "row filters", role: "search" }, h("label", {}, "Verdict ", this.verdict), FIELDS.map(([name, title]) => h("label", { class: name }, `${title} `, this.inputs[name])), this.pause),
       h("div", { class: "card scroll list" }, h("table", { class: "rows" }, h("thead", {}, h("tr", {}, heads.map((head, index) => h("th", { scope: "col", class: index > 3 ? "number" : null }, head)))), this.rows), this.note),
     );
-    this.look = ({ detail }) => this.perhaps(detail);
+    this.look = ({ detail }) => this.refresh(detail);
     live.addEventListener("now", this.look);
-    this.again();
+    this.process = null;
+    this.fetch();
   }
 
   leave() {
     live.removeEventListener("now", this.look);
   }
 
+  /** Searches for what the form has now, and puts that into the address. */
   again() {
-    filter.verdict = this.verdict.value;
-    filter.client = this.client.value.trim();
+    const given = Object.entries(this.inputs).map(([name, input]) => [name, input.value.trim()]);
+    const kept = Object.entries(this.wanted).filter(([name]) => !(name in this.inputs));
+    this.wanted = { ...Object.fromEntries([...kept, ...given].filter(([, value]) => value)), verdict: this.verdict.value };
+    if (!this.wanted.verdict) delete this.wanted.verdict;
+    history.replaceState(null, "", found(this.wanted));
     this.process = null;
     this.fetch();
   }
@@ -47,12 +63,12 @@ export class Submissions {
   toggle() {
     this.isPaused = !this.isPaused;
     this.pause.setAttribute("aria-pressed", String(this.isPaused));
-    say(this.pause, this.isPaused ? "Go on" : "Pause");
+    say(this.pause, this.isPaused ? "Resume" : "Pause");
     if (!this.isPaused) this.again();
   }
 
-  perhaps({ process, last }) {
-    const isNew = process !== this.process || last > this.last;
+  refresh({ process, last, is_fleet: isFleet }) {
+    const isNew = process !== this.process || last > this.last || isFleet;
     if (isNew && !this.isPaused && !this.isAsking && Date.now() - this.asked > LEAST_MILLISECONDS) this.fetch();
   }
 
@@ -60,9 +76,9 @@ export class Submissions {
     const turn = (this.turn = {});
     Object.assign(this, { isAsking: true, asked: Date.now() });
     try {
-      const answer = await ask(`v1/recent?${new URLSearchParams({ ...filter, after: this.process ? this.last : 0, limit: MOST_ROWS })}`);
-      const found = await answer.json();
-      if (turn === this.turn) this.take(found);
+      const answer = await ask(`v1/recent?${new URLSearchParams({ ...this.wanted, after: this.process ? this.last : 0, limit: MOST_ROWS })}`);
+      const said = await answer.json();
+      if (turn === this.turn) this.take(said);
     } catch (error) {
       if (turn === this.turn) say(this.note, error.message);
     } finally {
@@ -70,14 +86,14 @@ export class Submissions {
     }
   }
 
-  /** New rows on top; those that are there stay as they are, focus and all. */
+  /** Adds new rows on top; existing rows keep their state and focus. */
   take({ process, last, submissions }) {
     if (this.process && process !== this.process) return this.again();
     if (!this.process) this.rows.replaceChildren();
     Object.assign(this, { process, last });
     this.rows.prepend(...submissions.map(row));
     while (this.rows.children.length > MOST_ROWS) this.rows.lastElementChild.remove();
-    say(this.note, this.rows.children.length ? "" : filter.verdict || filter.client ? "None is like that." : "None yet. Try one in the playground.");
+    say(this.note, this.rows.children.length ? "" : Object.keys(this.wanted).length ? "No submission matches." : "None yet. Try one in the playground.");
   }
 
   step(event) {
@@ -91,69 +107,8 @@ export class Submissions {
 
 function row(one) {
   const name = h("a", { href: `#submissions/${one.key}`, title: one.id }, visible(one.id.slice(0, 80)));
-  const cells = [clock(one.time), badge(one.verdict), name, visible(one.client) || "–", one.failure_kind ?? `${one.passed} / ${one.total}`, one.cached ? "cached" : seconds(one.graded_seconds), one.cached ? "–" : seconds(one.queued_seconds)];
-  const kinds = ["time", "verdict", "id", "client", "passed number", "graded number", "waited number"];
+  const reward = one.reward == null ? "masked" : number(one.reward);
+  const cells = [clock(one.time), badge(one.verdict), name, visible(one.client) || "–", reward, one.failure_kind ?? `${one.passed} / ${one.total}`, one.cached ? "cached" : seconds(one.graded_seconds), one.cached ? "–" : seconds(one.queued_seconds)];
+  const kinds = ["time", "verdict", "id", "client", "reward number", "passed number", "graded number", "waited number"];
   return h("tr", {}, cells.map((cell, index) => h("td", { class: kinds[index] }, cell)));
-}
-
-// --- one of them
-
-export class Submission {
-  constructor(key, tryIt) {
-    this.body = h("div", { "aria-busy": "true" }, h("p", { class: "soft" }, "Loading…"));
-    this.element = h("div", {}, h("p", {}, h("a", { href: "#submissions", class: "back" }, "← Submissions")), this.body);
-    this.tryIt = tryIt;
-    this.fetch(key);
-  }
-
-  leave() {}
-
-  async fetch(key) {
-    try {
-      const answer = await ask(`v1/recent/${encodeURIComponent(key)}`);
-      this.show(await answer.json());
-    } catch (error) {
-      this.body.replaceChildren(h("p", { class: "banner bad" }, error.status === 404 ? "It is not known here any more: only the last few are kept." : error.message));
-    }
-    this.body.removeAttribute("aria-busy");
-  }
-
-  show(one) {
-    const checker = one.asked.checker ?? {};
-    const missing = one.run - one.tests.length;
-    this.body.replaceChildren(
-      h("h1", { class: "id" }, visible(one.id)),
-      headline(one),
-      one.failure_reason ? h("p", { class: "message" }, `${one.failure_kind}: ${visible(one.failure_reason)}`) : "",
-      h("div", { class: "cards" }, card("About", facts(one))),
-      card("Program", h("div", {}, one.is_completion ? h("p", { class: "soft" }, "A model's whole answer, from which the program was taken.") : null, one.is_whole ? plain(one.program) : h("p", { class: "soft" }, "Too large to be kept."), this.offer(one)), "program"),
-      h("h2", {}, `Tests`, h("small", { class: "soft" }, ` ${number(one.run)} run of ${number(one.total)}${missing > 0 ? `; ${number(one.tests.length)} shown, those that failed first` : ""}`)),
-      one.tests.length ? results(one.tests, checker) : h("p", { class: "soft" }, "No test was run."),
-    );
-  }
-
-  /** Only what is here as a whole can be tried again. */
-  offer(one) {
-    const isWhole = one.is_whole && !one.is_completion && one.tests.length && one.tests.every((test) => test.kind === "stdin" && !test.expected_truncated && test.input.length < 4096);
-    if (!isWhole || one.tests.some((test) => test.expected.length !== 1)) return null;
-    const tests = one.tests.map(({ input, expected }) => ({ input, output: expected[0] }));
-    return h("button", { type: "button", onclick: () => this.tryIt({ code: one.program, tests, checker: one.asked.checker, limits: one.asked.limits }) }, "Open in the playground");
-  }
-}
-
-function facts(one) {
-  const { grader } = one;
-  const said = {
-    Answered: new Date(one.time * 1000).toLocaleString("en-GB"),
-    Client: visible(one.client) || "–",
-    "API key": one.api_key || "none",
-    Interpreter: grader.language || "–",
-    Host: grader.host || "–",
-    Attempts: grader.attempts ?? "–",
-    Suite: h("code", { title: one.suite }, one.suite.replace("sha256:", "").slice(0, 16)),
-    "Its tests": number(one.suite_tests),
-    ...Object.fromEntries(Object.entries(one.asked).map(([name, value]) => [name, JSON.stringify(value)])),
-    ...Object.fromEntries(Object.entries(one.labels).map(([name, value]) => [`label ${visible(name)}`, visible(value)])),
-  };
-  return h("dl", { class: "pairs many" }, Object.entries(said).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }

@@ -1,4 +1,4 @@
-// Light or dark as the reader's machine is, unless the reader has said otherwise. Runs before anything is drawn.
+// Applies the chosen theme before the first paint; the default follows the system.
 {
   const said = localStorage.getItem("theme");
   if (said === "light" || said === "dark") document.documentElement.dataset.theme = said;

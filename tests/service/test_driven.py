@@ -1,0 +1,29 @@
+"""Call and assert tests of languages other than Python, over HTTP."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.conftest import Service
+
+CODE = "const add = (a, b) => a + b;"
+
+
+def test_calls_and_test_programs_are_graded_over_http(service: Service) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("javascript is missing: apt-get install nodejs")
+    call = {"type": "call", "function": "add", "args": [1, 2], "output": 3}
+    program = {"type": "assert", "code": "console.assert(add(1, 2) === 3);"}
+    grade = service.grade(language="javascript", code=CODE, tests=[call, program])
+    assert (grade["verdict"], grade["forgeable"]) == ("AC", False)
+    wrong = service.grade(language="javascript", code=CODE.replace("+", "-"), tests=[program])
+    assert wrong["verdict"] == "WA"
+
+
+def test_tests_without_a_driver_are_refused_over_http(service: Service) -> None:
+    body = {"language": "lua", "code": "x", "tests": [{"type": "call", "function": "f", "output": 1}]}
+    status, answer = service.client.post("/v1/grade", body)
+    assert (status, answer["error"]["type"]) == (422, "invalid_request")
+    assert "use stdin for lua" in answer["error"]["message"]

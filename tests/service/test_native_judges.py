@@ -1,0 +1,197 @@
+"""Judges in C++: every way to end, by testlib's and Kattis' protocols, and interaction between languages."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from typing import Any
+
+import pytest
+
+from tests.conftest import Service
+from tests.service.test_interactions import GUESS
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+
+TEST = {"type": "stdin", "input": "3\n", "output": "6\n"}
+LIMITS = {"cpu_seconds": 1.0, "memory_bytes": 256 << 20, "output_bytes": 1 << 20}
+# one program for all endings, so that it is compiled once: its first flag says how it ends
+CHECKER = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <unistd.h>
+#include <fstream>
+int main(int argc, char **argv) {
+    std::string how = argv[4], in, out, ans;
+    std::ifstream(argv[1]) >> in;
+    if (how[0] == 'k') { std::ifstream(argv[2]) >> ans; char b[99]; if (scanf("%98s", b) == 1) out = b; }
+    else { std::ifstream(argv[2]) >> out; std::ifstream(argv[3]) >> ans; }
+    std::string end = how.substr(2), folder = argv[3];
+    if (end == "compare") return how[0] == 'k' ? (out == ans ? 42 : 43) : out != ans;
+    if (end == "points") { fprintf(stderr, "points 0.25"); return 7; }
+    if (end == "score") { std::ofstream(folder + "score.txt") << "0.25"; return 42; }
+    if (end == "message") { std::ofstream(folder + "judgemessage.txt") << "too small"; return 43; }
+    if (end == "crash") *(volatile int *)8 = 0;
+    if (end == "abort") abort();
+    if (end == "spin") for (;;) ;
+    if (end == "flood") for (;;) puts("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+    if (end == "memory") { for (;;) memset(malloc(1 << 20), 1, 1 << 20); }
+    if (end == "fork") return fork() < 0 ? 0 : 1;
+    if (end == "write") return fopen(argv[1], "w") ? 1 : fopen("/tmp/answer.txt", "r+") ? 1 : 0;
+    if (end == "leave") return fopen("/tmp/feedback/../../../etc/passwd", "r") || fopen("/usr/bin/env", "r") ? 1 : 0;
+    if (end == "past the end") { std::string x = out; return x.at(999); }
+    return atoi(end.c_str());
+}
+"""
+ENDINGS: dict[str, tuple[str, float | None]] = {
+    "t compare": ("AC", None),
+    "t 0": ("AC", None),
+    "t 1": ("WA", None),
+    "t 2": ("WA", None),
+    "t 4": ("WA", None),
+    "t 8": ("WA", None),
+    "t 3": ("IE", None),
+    "t 5": ("IE", None),
+    "t points": ("WA", 0.25),
+    "t 7": ("IE", None),
+    "t crash": ("IE", None),
+    "t abort": ("IE", None),
+    "t past the end": ("IE", None),
+    "t spin": ("IE", None),
+    "t flood": ("IE", None),
+    "t memory": ("IE", None),
+    "t fork": ("AC", None),
+    "t write": ("AC", None),
+    "t leave": ("AC", None),
+    "k compare": ("AC", None),
+    "k 42": ("AC", None),
+    "k 43": ("WA", None),
+    "k score": ("AC", 0.25),
+    "k message": ("WA", None),
+    "k 0": ("IE", None),
+    "k 1": ("IE", None),
+    "k crash": ("IE", None),
+    "k abort": ("IE", None),
+    "k past the end": ("IE", None),
+    "k spin": ("IE", None),
+    "k flood": ("IE", None),
+    "k memory": ("IE", None),
+}
+
+
+def judge(source: str, protocol: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "program", "language": "cpp", "source": source, "protocol": protocol, "limits": LIMITS, **fields}
+
+
+def test_each_ending_has_its_verdict(service: Service) -> None:
+    protocols = {"t": "testlib", "k": "kattis"}
+    submissions = [
+        {"id": name, "code": "print(2 * int(input()))", "tests": [TEST], "reward": {"scheme": "fraction"}}
+        | {"checker": judge(CHECKER, protocols[name[0]], arguments=[name])}
+        for name in ENDINGS
+    ]
+    grades = service.client.batch(submissions)
+    found = {name: (grades[name]["verdict"], grades[name]["tests"][0]["share"]) for name in ENDINGS}
+    wrong = {name: (found[name], grades[name]["failure_reason"]) for name in ENDINGS if found[name] != ENDINGS[name]}
+    assert wrong == {}
+    assert grades["k message"]["message"] == "too small"
+
+
+INTERACTOR = """
+#include <fstream>
+#include <iostream>
+int main(int argc, char **argv) {
+    int secret, guess, left = 30;
+    std::ifstream(argv[1]) >> secret;
+    while (left-- && std::cin >> guess) {
+        if (guess == secret) { std::cout << "correct" << std::endl; return 42; }
+        std::cout << (guess < secret ? "higher" : "lower") << std::endl;
+    }
+    return 43;
+}
+"""
+GUESS_CPP = """
+#include <iostream>
+int main() {
+    int low = 1, high = 1000000; std::string word;
+    while (true) {
+        int middle = (low + high) / 2;
+        std::cout << middle FLUSH;
+        if (!(std::cin >> word) || word == "correct") return 0;
+        if (word == "higher") low = middle + 1; else high = middle - 1;
+    }
+}
+"""
+FUNCTION = """def interact(read, write, input, answer):
+    for _ in range(30):
+        guess = int(read())
+        if guess == int(input):
+            write("correct")
+            return True
+        write("higher" if guess < int(input) else "lower")
+    return False
+"""
+
+
+def test_languages_mix(service: Service) -> None:
+    test = {"type": "interactive", "input": "777777"}
+    native, function = judge(INTERACTOR, "kattis"), judge(FUNCTION, "function", language="python")
+    flushes = GUESS_CPP.replace("FLUSH", "<< std::endl")
+    keeps = GUESS_CPP.replace("FLUSH", '<< "\\n"').replace("int low", "std::cin.tie(nullptr); int low")
+    for language, code, verdict in (("python", GUESS, "AC"), ("cpp", flushes, "AC"), ("cpp", keeps, "TLE")):
+        for interactor in (native, function):
+            grade = service.grade(language=language, code=code, tests=[test], interactor=interactor)
+            assert grade["verdict"] == verdict, grade["message"]
+
+
+def test_a_judge_that_does_not_compile_is_bad(service: Service) -> None:
+    grade = service.grade(code="print(6)", tests=[TEST], checker=judge("int main() {", "kattis"))
+    assert (grade["verdict"], grade["failure_kind"]) == ("IE", "bad_checker")
+
+
+def test_headers_come_with_the_request(service: Service) -> None:
+    header = "#include <cstdlib>\nstatic void accept() { exit(42); }\n"
+    files = {"main.cpp": '#include "own.h"\nint main() { accept(); }\n', "own.h": header}
+    program = {"type": "program", "language": "cpp", "protocol": "kattis", "files": files, "main": "main.cpp"}
+    assert service.grade(code="print(6)", tests=[TEST], checker=program)["verdict"] == "AC"
+
+
+READS = """import glob
+for name in ("answer.txt", "input.txt", "order.json", "feedback"):
+    for path in glob.glob(f"/tmp/{name}") + glob.glob(f"/proc/*/fd/*/{name}"):
+        print(open(path).read())
+"""
+WRITES = """import os
+os.makedirs("/tmp/feedback")
+open("/tmp/feedback/score.txt", "w").write("1")
+open("/tmp/feedback/report.json", "w").write('{"verdict": true, "message": ""}')
+"""
+ATTACKS = {
+    "reads what the judge reads": READS,
+    "writes feedback": WRITES,
+    "claims a verdict": "import sys\nsys.stderr.write('points 1')\nprint('42 AC points 1')",
+    "prints zeros": "import sys\nsys.stdout.buffer.write(bytes(1 << 20))",
+    "prints much": "print('6 ' * 4_000_000)",
+    "prints a number without end": "print('6' * 4_000_000)",
+    "ends with the judge's status": "import os\nprint(7)\nos._exit(42)",
+}
+
+
+def test_no_output_is_paid_for_what_it_says(service: Service) -> None:
+    secret = hashlib.sha256(b"secret").hexdigest()
+    test = {"type": "stdin", "input": "", "output": secret}
+    checkers = {
+        "testlib": judge(CHECKER, "testlib", arguments=["t compare"]),
+        "kattis": judge(CHECKER, "kattis", arguments=["k compare"]),
+        "function": {"type": "program", "protocol": "function"}
+        | {"source": "def check(input, output, answer):\n    return output.strip() == answer.strip()"},
+    }
+    for name, code in ATTACKS.items():
+        for protocol, checker in checkers.items():
+            grade = service.grade(code=code, tests=[test], checker=checker)
+            assert not grade["reward"], (name, protocol, grade)
+            assert grade["verdict"] in ("WA", "RTE"), (name, protocol, grade["verdict"])
+            assert secret not in str(grade["tests"]), (name, protocol)
