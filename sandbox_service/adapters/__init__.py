@@ -1,10 +1,10 @@
-"""The service as a trainer's reward function, a module for each trainer that takes a function and not a URL.
+"""Reward functions for trainers that take a Python function and not a URL, one module per trainer.
 
-All stand on the client and need no more than it does; but `skyrl` and `areal` derive from a class of their trainer, and
-can only be imported where that is installed. The address is `url` or PROCTOR_URL, the key
-PROCTOR_API_KEY. What is right about an answer is read by `truths`; other fields of a submission (`limits`, `checker`,
-`reward`, `extraction`, …) can be given as options, and a ground truth that has them too goes before.
+All use the client and need nothing more, except `skyrl` and `areal`: these derive from a class of their trainer and can
+only be imported where it is installed. The address is `url` or PROCTOR_URL, the key is PROCTOR_API_KEY.
+`formats.ground_truth` reads the ground truth. Other fields of a submission (`limits`, `checker`, `reward`,
+`extraction`, …) can be given as options; fields in the ground truth take precedence.
 
-Where there is no verdict, each does the best its trainer understands: it masks the sample, or else it tries again and
-in the end raises. None ever makes it a number. docs/trainers says what becomes of it in each.
+Without a verdict each adapter does what its trainer supports: it masks the sample, or it retries and finally raises. No
+adapter turns it into a number. docs/trainers describes the effect in each trainer.
 """

@@ -1,11 +1,11 @@
-"""OpenRLHF: this file as `--reward.remote_url`, and the address as PROCTOR_URL.
+"""Adapter for OpenRLHF: give this file as `--reward.remote_url`, and the address as PROCTOR_URL.
 
-The route `/get_reward` does the same without a file; this one waits for a service that is away, where OpenRLHF itself
-asks five times in as many seconds. A label is the ground truth.
+The route `/get_reward` does the same without a file. This function also waits for an unavailable service, while
+OpenRLHF itself retries five times within five seconds. A label is the ground truth.
 
-OpenRLHF has no word for a sample without a verdict. With PROCTOR_WITHOUT_VERDICT=nan it is NaN, which
-`--algo.dynamic_filtering_enable` understands well, by luck: it drops the group and takes another prompt. Without that
-flag NaN would be the advantage of a whole batch; so otherwise Fault is raised, after some tries, and the run ends.
+OpenRLHF cannot mask a sample without a verdict. With PROCTOR_WITHOUT_VERDICT=nan its reward is NaN, for which
+`--algo.dynamic_filtering_enable` drops the group and takes another prompt. Without that flag NaN would corrupt the
+advantages of the whole batch; so by default GraderFaultError is raised after some retries, and the run ends.
 """
 
 from __future__ import annotations
@@ -15,21 +15,27 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from sandbox_service import chat
-from sandbox_service.adapters.asking import client, insist, submission
-from sandbox_service.client import Fault
+from sandbox_service.adapters.common import client, grade_with_retries, submission
+from sandbox_service.client import GraderFaultError
+from sandbox_service.formats import chat
 from sandbox_service.schema import Grade, Verdict
 
 VARIABLE = "PROCTOR_WITHOUT_VERDICT"
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
-    """Rewards, and as scores the same between 0 and 1. `queries` are prompts with answers, special tokens kept.
+    """Return rewards, and the same clamped to [0, 1] as scores, as lists of numbers like the route.
 
-    Lists of numbers, as the route has them: OpenRLHF makes its tensors itself. Raises Fault if there is no verdict.
+    Args:
+        queries: Prompts with answers, special tokens kept.
+        prompts: The prompts.
+        labels: The ground truths.
+
+    Raises:
+        GraderFaultError: There is no verdict.
     """
-    asked = zip(queries, prompts, labels, strict=True)
-    grades = [_grade(chat.response(query, prompt), label) for query, prompt, label in asked]
+    samples = zip(queries, prompts, labels, strict=True)
+    grades = [_grade(chat.response(query, prompt), label) for query, prompt, label in samples]
     rewards = [math.nan if grade is None or grade.reward is None else grade.reward for grade in grades]
     return {
         "rewards": rewards,
@@ -42,10 +48,10 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
 
 
 def _grade(answer: str, label: Any) -> Grade | None:
-    """None for what has no verdict, if that is wanted."""
+    """Return the grade; None without a verdict if PROCTOR_WITHOUT_VERDICT is nan."""
     try:
-        return insist(client(), submission(answer, label, {}))
-    except Fault:
+        return grade_with_retries(client(), submission(answer, label, {}))
+    except GraderFaultError:
         if os.environ.get(VARIABLE) != "nan":
             raise
         return None

@@ -1,8 +1,8 @@
-"""slime: `--custom-rm-path sandbox_service.adapters.slime.reward`, and the address as PROCTOR_URL.
+"""Adapter for slime: `--custom-rm-path sandbox_service.adapters.slime.reward`, and the address as PROCTOR_URL.
 
-The route `/slime` (`--rm-type remote_rm`) does the same for single samples. Tests are taken from a sample's label, or
-from `metadata["tests"]` where there is no label. Without a verdict a sample is left out of the loss (slime's
-`remove_sample`) and has the mean of its group, so that it moves no advantage; alone it has 0.
+The route `/slime` (`--rm-type remote_rm`) does the same for single samples. The ground truth is a sample's label, or
+`metadata["tests"]` if there is no label. A sample without a verdict is left out of the loss (slime's `remove_sample`)
+and gets the mean of its group, so that it changes no advantage; without others in the group it gets 0.
 """
 
 from __future__ import annotations
@@ -11,15 +11,20 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from sandbox_service import chat
-from sandbox_service.adapters.asking import async_client, submission
+from sandbox_service.adapters.common import async_client, submission
 from sandbox_service.client import Grade, reason_of
+from sandbox_service.formats import chat
 
 log = logging.getLogger(__name__)
 
 
 async def reward(args: Any, samples: Any, **_: Any) -> float | list[float]:  # noqa: ARG001 - slime's signature
-    """Of a sample its reward, of a list of samples theirs; those without a verdict are marked."""
+    """Return the reward of a sample, or the rewards of a list. Samples without a verdict are marked.
+
+    Args:
+        args: slime's arguments, which are not used.
+        samples: A sample or a list of samples.
+    """
     if not isinstance(samples, Sequence):
         return (await _rewards([samples]))[0]
     return await _rewards(samples)
@@ -32,7 +37,9 @@ async def _rewards(samples: Sequence[Any]) -> list[float]:
             log.warning("sample %s has no verdict and is left out of the loss: %s", sample.index, reason_of(grade))
             sample.remove_sample = True
     neutral = _means(samples, grades)
-    return [_or(grade.reward, neutral.get(_group(sample), 0.0)) for sample, grade in zip(samples, grades, strict=True)]
+    return [
+        _value_or(grade.reward, neutral.get(_group(sample), 0.0)) for sample, grade in zip(samples, grades, strict=True)
+    ]
 
 
 def _submission(sample: Any) -> dict[str, Any]:
@@ -42,7 +49,7 @@ def _submission(sample: Any) -> dict[str, Any]:
 
 
 def _means(samples: Sequence[Any], grades: Sequence[Grade]) -> dict[Any, float]:
-    """Of each group the mean of the rewards that there are."""
+    """Return the mean reward of each group, over samples with a verdict."""
     found: dict[Any, list[float]] = {}
     for sample, grade in zip(samples, grades, strict=True):
         if grade.reward is not None:
@@ -54,5 +61,5 @@ def _group(sample: Any) -> Any:
     return sample.group_index
 
 
-def _or(reward: float | None, other: float) -> float:
+def _value_or(reward: float | None, other: float) -> float:
     return other if reward is None else reward

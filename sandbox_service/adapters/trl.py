@@ -1,8 +1,8 @@
-"""TRL's GRPOTrainer and its kin: `GRPOTrainer(reward_funcs=[CodeReward("http://proctor:8080")], …)`.
+"""Adapter for TRL's GRPOTrainer and its relatives: `GRPOTrainer(reward_funcs=[CodeReward("http://proctor:8080")], …)`.
 
-A batch is graded as one. Without a verdict a reward is None, which TRL masks: it is no part of its group's baseline,
-and its advantage is 0. But only where every other reward function says None for that sample as well; otherwise TRL
-adds up what the others say. open-r1 is TRL: its data sets have the tests in `verification_info`.
+A batch is graded as one. Without a verdict a reward is None, which TRL masks: it does not count in its group's
+baseline, and its advantage is 0. This requires that every other reward function returns None for the sample as well;
+otherwise TRL adds up their values. open-r1 is TRL; its data sets have the tests in `verification_info`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sandbox_service.adapters.asking import PATIENCE_SECONDS, client, submissions
+from sandbox_service.adapters.common import PATIENCE_SECONDS, client, submissions
 
 
 class CodeReward:
-    """A reward function. `truth` names the data set's column with the tests; `options` are fields of submissions.
+    """A reward function, which can be pickled.
 
-    It can be pickled. Raises ValueError for a ground truth that is not understood, and what the client raises.
+    Args:
+        url: The service's address; default: PROCTOR_URL.
+        truth: The data set's column with the ground truth.
+        name: The name in TRL's logs.
+        patience_seconds: Time to wait for an unavailable service.
+        **options: Further fields of the submissions.
     """
 
     def __init__(
@@ -34,11 +39,19 @@ class CodeReward:
         self._options = options
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        """A reward for each completion, text or messages; None where there is no verdict."""
+        """Return a reward per completion; None without a verdict.
+
+        Args:
+            completions: Texts or messages.
+            **columns: The data set's columns.
+
+        Raises:
+            ValueError: A ground truth is missing or invalid.
+        """
         if self._truth not in columns:
-            raise ValueError(f"the data set has no column {self._truth!r}: name the one with the tests as `truth`")
-        asked = submissions(completions, columns[self._truth], self._options)
-        grades = client(*self._client).grade_many(asked)
+            raise ValueError(f"the data set has no column {self._truth!r}: set `truth` to the column with the tests")
+        fields = submissions(completions, columns[self._truth], self._options)
+        grades = client(*self._client).grade_many(fields)
         if "log_extra" in columns:
             columns["log_extra"](f"{self.__name__}_verdict", [str(grade.verdict) for grade in grades])
         if "log_metric" in columns:

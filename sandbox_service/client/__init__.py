@@ -1,36 +1,37 @@
-"""The Python client: a submission goes in, a `Grade` comes out, and what is in between is waited for.
+"""The Python client: sends submissions to the service and returns `Grade`s.
 
     with Client("http://127.0.0.1:8080") as client:
         grade = client.grade(completion=text, tests=tests)
         grades = client.grade_many(({"completion": each} for each in texts), defaults={"tests": tests})
 
-`AsyncClient` is the same in an event loop, and the one that does it; `Client` gives it a thread. It needs aiohttp and
-pydantic and nothing else of the service but the nouns that cross the wire. What a verdict is worth is not decided here.
+`AsyncClient` is the same for asyncio; `Client` runs it in a thread. The client needs aiohttp, pydantic and the
+service's `schema` and `errors`, nothing else. It does not interpret verdicts.
 
-    synchronous ─→ asynchronous ─┬─→ grading    one submission
-                                 ├─→ many       a call's submissions, in batches ─→ packing
-                                 └─→ service    HTTP, and patience with who is away
+    synchronous ─→ asynchronous ─┬─→ single_grading    one submission
+                                 ├─→ batch_grading     the submissions of a call, in batches ─→ batching
+                                 └─→ transport         HTTP with retries
 """
 
 from __future__ import annotations
 
-from sandbox_service.client.answers import reason_of
 from sandbox_service.client.asynchronous import AsyncClient
-from sandbox_service.client.errors import Away, Fault, Refused, Stranger
-from sandbox_service.client.service import Peer
+from sandbox_service.client.errors import GraderFaultError, NotProctorError, RefusedError, ServiceUnavailableError
+from sandbox_service.client.grade_decoding import reason_of
 from sandbox_service.client.suites import Suite
 from sandbox_service.client.synchronous import Client
-from sandbox_service.schema import Grade, Submission
+from sandbox_service.client.transport import Peer
+from sandbox_service.schema import REQUEST_FAULTS, Grade, Submission
 
 __all__ = [
+    "REQUEST_FAULTS",
     "AsyncClient",
-    "Away",
     "Client",
-    "Fault",
     "Grade",
+    "GraderFaultError",
+    "NotProctorError",
     "Peer",
-    "Refused",
-    "Stranger",
+    "RefusedError",
+    "ServiceUnavailableError",
     "Submission",
     "Suite",
     "reason_of",

@@ -1,4 +1,4 @@
-"""The client, in an event loop: what can be asked, and in which words. How it is done is said in the other modules."""
+"""The asyncio client: its public methods. The other modules implement them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from contextlib import suppress
 from typing import Any, Literal, Self
 from urllib.parse import quote
 
-from sandbox_service.client import grading
-from sandbox_service.client.answers import reason_of
-from sandbox_service.client.errors import Fault
-from sandbox_service.client.many import Many
-from sandbox_service.client.packing import Given, one
+from sandbox_service.client import single_grading
+from sandbox_service.client.batch_grading import BatchGrading
+from sandbox_service.client.batching import Given, single
+from sandbox_service.client.errors import GraderFaultError
+from sandbox_service.client.grade_decoding import reason_of
 from sandbox_service.client.progress import Progress, shown
-from sandbox_service.client.service import Answer, Nobody, Peer, Service
-from sandbox_service.client.suites import Suite, Suites
+from sandbox_service.client.suites import Suite, SuiteCache
+from sandbox_service.client.transport import Answer, HttpTransport, NoAnswerError, Peer
 from sandbox_service.schema import Grade
 
 KEY_VARIABLE = "PROCTOR_API_KEY"
@@ -29,14 +29,17 @@ log = logging.getLogger(__name__)
 
 
 class AsyncClient:
-    """Asks one service. To be used and closed in one event loop, by any number of its tasks.
+    """A client of one service, for any number of tasks of one event loop.
 
-    `service` is its address, or a Peer that also says what things are called in messages. The key is PROCTOR_API_KEY's
-    unless one is given. Nobody there is waited for, up to `patience_seconds`; an answer may take as long. `notice` is
-    told at most every 5 s that nobody is there, and when somebody is back; it is logged unless somebody is named.
+    A request that fails because the service is unavailable is retried for up to `patience_seconds`. Cancelling a task
+    cancels its submissions in the service. All methods that grade raise ServiceUnavailableError, RefusedError, and
+    NotProctorError if something else answers at the address.
 
-    All that grades raises Away, Refused, and Stranger for what is no such service. A task that is cancelled takes back
-    what it has asked for: the service stops grading it.
+    Args:
+        service: The service's address, or a Peer, which also names it and its settings in messages.
+        key: The API key; default: the environment variable PROCTOR_API_KEY.
+        patience_seconds: Time to wait for an unavailable service, and for an answer.
+        notice: Called when the service becomes unavailable, at most every 5 s, and when it is back; default: the log.
     """
 
     def __init__(
@@ -51,11 +54,11 @@ class AsyncClient:
             service = Peer(service, patience_seconds, KEY_VARIABLE, key)
         self._peer = service
         self._notice = notice
-        self._service = Service(service, notice or log.warning)
-        self._suites = Suites()
+        self._service = HttpTransport(service, notice or log.warning)
+        self._suites = SuiteCache()
 
     def __reduce__(self) -> tuple[Callable[..., Self], tuple[Peer, Notice | None]]:
-        """Its settings: a copy elsewhere has connections of its own."""
+        """Pickle the settings; a copy opens its own connections."""
         return type(self)._made, (self._peer, self._notice)
 
     @classmethod
@@ -70,24 +73,34 @@ class AsyncClient:
 
     @property
     def away_seconds(self) -> float:
-        """How long the service has been away, in all."""
+        """Total seconds for which the service was unavailable."""
         return self._service.outage.seconds
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._service.close()
 
     async def grade(self, *, name: str = "", on_fault: OnFault = "none", **fields: Any) -> Grade:
-        """The grade of one submission: `fields` are a `schema.Submission`'s, as dicts or nouns; `suite` may be a Suite.
+        """Grade one submission.
 
-        `name` is what it is called in messages. Without a verdict the reward is None, or Fault is raised.
+        Args:
+            name: The submission's name in messages.
+            on_fault: "none" returns a grade whose reward is None if there is no verdict; "raise" raises
+                GraderFaultError.
+            **fields: The fields of a `schema.Submission`, as plain values or models; `suite` may be a Suite.
+
+        Returns:
+            The grade.
+
+        Raises:
+            GraderFaultError: There is no verdict, and `on_fault` is "raise".
         """
         _check(on_fault)
-        submission, suite = one(fields)
+        submission, suite = single(fields)
         suite = suite or self._suites.kept(submission.get("suite", ""))
         name = name or f"submission {submission['id']!r}"
-        found = await grading.grade(self._service, self._suites, submission, suite, name)
-        _settle([found], on_fault)
+        found = await single_grading.grade(self._service, self._suites, submission, suite, name)
+        _raise_faults([found], on_fault)
         return found
 
     async def grade_many(
@@ -98,10 +111,20 @@ class AsyncClient:
         progress: Progress = None,
         on_fault: OnFault = "none",
     ) -> list[Grade]:
-        """The grades in the order given. `defaults`: fields that all have which do not say otherwise.
+        """Grade many submissions.
 
-        `progress`: True for a bar or lines on stderr, or a function of how many are done and of how many. With
-        `on_fault="raise"` Fault is raised once all are answered, and has all grades.
+        Args:
+            submissions: Submissions or their fields.
+            defaults: Fields of every submission that does not set them.
+            progress: True for a progress bar, or lines, on stderr; or a function that gets the count done and the
+                total.
+            on_fault: As in `grade`. The exception is raised when all are answered and contains all grades.
+
+        Returns:
+            The grades, in the order of the submissions.
+
+        Raises:
+            GraderFaultError: A submission has no verdict, and `on_fault` is "raise".
         """
         _check(on_fault)
         given = list(submissions)
@@ -114,17 +137,22 @@ class AsyncClient:
                 grades[place], done = grade, done + 1
                 tell(done)
 
-            await Many(self._service, self._suites, given, defaults or {}, take).run()
+            await BatchGrading(self._service, self._suites, given, defaults or {}, take).run()
         found = [grade for grade in grades if grade is not None]
-        _settle(found, on_fault)
+        _raise_faults(found, on_fault)
         return found
 
     async def grade_as_completed(
         self, submissions: Iterable[Given], *, defaults: Mapping[str, Any] | None = None
     ) -> AsyncGenerator[Grade, None]:
-        """Each grade as it comes; `Grade.id` says whose it is. What is left undone is taken back (`aclose`)."""
+        """Yield each grade as it arrives; `Grade.id` names the submission. `aclose` cancels the rest.
+
+        Args:
+            submissions: Submissions or their fields.
+            defaults: Fields of every submission that does not set them.
+        """
         finished: asyncio.Queue[Grade | None] = asyncio.Queue()
-        many = Many(
+        many = BatchGrading(
             self._service, self._suites, list(submissions), defaults or {}, lambda _, grade: finished.put_nowait(grade)
         )
         work = asyncio.create_task(many.run())
@@ -139,32 +167,45 @@ class AsyncClient:
                 await asyncio.gather(work, return_exceptions=True)
 
     async def put_suite(self, tests: Sequence[Any], *, checker: Any = None, limits: Any = None) -> str:
-        """Store tests for any number of submissions; the id, to be their `suite`. What is lost is put again."""
+        """Store tests for use by any number of submissions. If the service loses them, they are uploaded again.
+
+        Args:
+            tests: The tests, as plain values or models.
+            checker: The checker for submissions that have none.
+            limits: The limits for submissions that have none.
+
+        Returns:
+            The id, for the `suite` of submissions.
+        """
         suite = Suite.of(tests, checker, limits)
         self._suites.keep(suite)
-        await grading.put(self._service, self._suites, suite, "the suite", self._suites.puts(suite.id))
+        await single_grading.put(self._service, self._suites, suite, "the suite", self._suites.puts(suite.id))
         return suite.id
 
     async def cancel(self, submission_id: str) -> int:
-        """Stop one, whoever asked for it; how many that were."""
+        """Cancel a submission, by whichever client it was sent. Return the number cancelled."""
         return await self._cancelled(f"/v1/submissions/{quote(submission_id, safe='')}")
 
     async def cancel_labelled(self, name: str, value: str) -> int:
-        """Stop all with this label, whoever asked for them; how many that were."""
+        """Cancel all submissions that have the label `name` with this value, by whichever client they were sent.
+
+        Returns:
+            The number cancelled.
+        """
         return await self._cancelled(f"/v1/submissions?label={quote(f'{name}={value}', safe='')}")
 
     async def languages(self) -> Answer:
-        """What can be graded, and the interpreters' versions."""
+        """Return the supported languages and their versions."""
         status, answer = await self._service.ask("GET", "/v1/languages")
         if status != 200:
             raise self._service.refusal(status, answer, "to say its languages")
         return answer
 
     async def ready(self) -> bool:
-        """Whether something can be graded there now. Nobody is waited for."""
+        """Return True if the service can grade now. Does not wait for a service that is unavailable."""
         try:
             status, _ = await self._service.try_once("GET", "/readyz")
-        except Nobody:
+        except NoAnswerError:
             return False
         return status == 200
 
@@ -180,13 +221,13 @@ def _check(on_fault: OnFault) -> None:
         raise ValueError(f'on_fault is "none" or "raise", not {on_fault!r}')
 
 
-def _settle(grades: Sequence[Grade], on_fault: OnFault) -> None:
-    """Raises Fault if that is wanted, and there is one."""
+def _raise_faults(grades: Sequence[Grade], on_fault: OnFault) -> None:
+    """Raise GraderFaultError if `on_fault` is "raise" and a grade has no reward."""
     faults = [grade for grade in grades if grade.reward is None]
     if not faults or on_fault == "none":
         return
     first = faults[0]
-    raise Fault(
+    raise GraderFaultError(
         f"{len(faults)} of {len(grades)} have no verdict; the first is {first.id!r}: {reason_of(first)}",
         first.failure_kind or "",
         first.failure_reason or "",

@@ -1,26 +1,28 @@
-"""What can go wrong between a client and the service, and for each what to do about it.
+"""The client's exceptions.
 
-BadRequest
-└── Refused    another try would not change it: the request, the key or the address must be another
-Unavailable
-├── Away       nobody answered for as long as there was patience
-└── Stranger   who answers is no such service, or one of another version
-SandboxFault
-└── Fault      there are answers without a verdict, and it was asked that this be an exception
+BadRequestError
+└── RefusedError                    a retry will not help: change the request, the key or the address
+UnavailableError
+├── ServiceUnavailableError         no answer for `patience_seconds`
+└── NotProctorError                 what answers is not a proctor service, or has another version
+SandboxError
+└── GraderFaultError                submissions have no verdict, and the caller wanted an exception
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sandbox_service.errors import BadRequest, SandboxFault, Unavailable
+from sandbox_service.errors import BadRequestError, SandboxError, UnavailableError
 from sandbox_service.schema import Grade
 
 
-class Refused(BadRequest):
-    """The service refuses what was sent; the message says what to change.
+class RefusedError(BadRequestError):
+    """The service refused the request; the message says what to change.
 
-    `status` is HTTP's, `kind` the error's `type`; 0 and empty where nobody was asked.
+    Attributes:
+        status: The HTTP status; 0 if no request was sent.
+        kind: The error's `type`; empty if no request was sent.
     """
 
     def __init__(self, message: str, status: int = 0, kind: str = "") -> None:
@@ -29,16 +31,22 @@ class Refused(BadRequest):
         self.kind = kind
 
 
-class Away(Unavailable):
-    """Nobody answered for `patience_seconds`."""
+class ServiceUnavailableError(UnavailableError):
+    """The service did not answer for `patience_seconds`."""
 
 
-class Stranger(Unavailable):
-    """What was answered is not what the service says."""
+class NotProctorError(UnavailableError):
+    """The answer is not one that a proctor service gives."""
 
 
-class Fault(SandboxFault):
-    """Submissions without a verdict. `kind` and `reason` are the first one's; `grades` are all, in the order given."""
+class GraderFaultError(SandboxError):
+    """Submissions have no verdict.
+
+    Attributes:
+        kind: The `failure_kind` of the first.
+        reason: The `failure_reason` of the first.
+        grades: All grades, in the order of the submissions.
+    """
 
     def __init__(self, message: str, kind: str = "", reason: str = "", grades: Sequence[Grade] = ()) -> None:
         super().__init__(message)

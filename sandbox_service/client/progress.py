@@ -1,4 +1,4 @@
-"""How far many submissions are: a bar where somebody looks on and rich is installed, else a line now and then."""
+"""Shows the progress of a call: a bar on a terminal if rich is installed, else occasional lines on stderr."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-Progress = bool | None | Callable[[int, int], object]  # who is told how many are done, of how many
+Progress = bool | None | Callable[[int, int], object]  # a function gets the count done and the total
 
 LINE_SECONDS = 10.0
 
 
 @contextmanager
 def shown(progress: Progress, total: int) -> Iterator[Callable[[int], object]]:
-    """Yields what is to be told how many are done."""
+    """Yield a function to call with the count of graded submissions.
+
+    Args:
+        progress: True for a bar or lines; a function that gets the count and the total; falsy for nothing.
+        total: The number of submissions.
+    """
     if not progress:
         yield lambda _: None
     elif callable(progress):
-        told = progress
-        yield lambda done: told(done, total)
+        report = progress
+        yield lambda done: report(done, total)
     elif sys.stderr.isatty() and (bar := _rich()) is not None:
         with bar(total) as tell:
             yield tell
@@ -28,14 +33,14 @@ def shown(progress: Progress, total: int) -> Iterator[Callable[[int], object]]:
 
 
 class _Lines:
-    """On stderr, at most one in ten seconds, and one at the end."""
+    """Prints a line to stderr at most every ten seconds, and one at the end."""
 
     def __init__(self, total: int) -> None:
         self._total = total
         self._said = self._began = time.monotonic()
 
     def tell(self, done: int) -> None:
-        """See `shown`."""
+        """Print the number that are done if it is time."""
         now = time.monotonic()
         if now - self._said >= LINE_SECONDS or done == self._total:
             self._said = now

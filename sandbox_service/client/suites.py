@@ -1,6 +1,6 @@
-"""Tests under the name that the service has for them: the hash of their bytes. They are sent once, and named then.
+"""Suites on the client's side: tests that are uploaded once and then referred to by the hash of their bytes.
 
-What a service was given it may have lost, so a name here is only a guess that is right most of the time.
+The service may lose a suite, so the client's record of uploads can be wrong and is corrected by the service's errors.
 """
 
 from __future__ import annotations
@@ -12,28 +12,44 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from sandbox_service.client.plain import encoded
+from sandbox_service.client.json_encoding import encoded
 
-SUITES_KEPT = 256  # of those that were put by hand, to be put again; more have to be put by hand again
+SUITES_KEPT = 256  # uploaded by `put_suite`; older ones are not uploaded again automatically
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Tests as the service stores them. A submission that has one for `suite` needs no thought about who put it."""
+    """Tests in the form that the service stores. As a submission's `suite` it is uploaded automatically."""
 
     id: str
     body: bytes
 
     @classmethod
-    def of(cls, tests: Sequence[Any], checker: Any = None, limits: Any = None) -> Self:
-        """The suite of these tests, dicts or nouns of the schema; `checker` and `limits` as in a submission."""
-        said = {"tests": tests, "checker": checker, "limits": limits}
-        body = encoded({name: value for name, value in said.items() if value is not None}, sort_keys=True)
+    def of(
+        cls,
+        tests: Sequence[Any],
+        checker: Any = None,
+        limits: Any = None,
+        *,
+        interactor: Any = None,
+        groups: Sequence[Any] | None = None,
+    ) -> Self:
+        """Return the suite of these tests.
+
+        Args:
+            tests: The tests, as plain values or models.
+            checker: As in a submission.
+            limits: As in a submission.
+            interactor: As in a submission.
+            groups: As in a submission.
+        """
+        given = {"tests": tests, "checker": checker, "limits": limits, "interactor": interactor, "groups": groups}
+        body = encoded({name: value for name, value in given.items() if value is not None}, sort_keys=True)
         return cls("sha256:" + hashlib.sha256(body).hexdigest(), body)
 
 
-class Suites:
-    """Which are there, how often each was put, and who is putting it now."""
+class SuiteCache:
+    """Records which suites the service has, how often each was uploaded, and which are being uploaded."""
 
     def __init__(self) -> None:
         self.there: set[str] = set()
@@ -42,25 +58,25 @@ class Suites:
         self._locks: dict[str, asyncio.Lock] = {}
 
     def keep(self, suite: Suite) -> None:
-        """To put it again where only its name is given."""
+        """Keep a suite, so that it can be uploaded again when only its id is given."""
         self._kept[suite.id] = suite
         self._kept.move_to_end(suite.id)
         if len(self._kept) > SUITES_KEPT:
             self._kept.popitem(last=False)
 
     def kept(self, name: str) -> Suite | None:
-        """One that was put by hand, not too long ago."""
+        """Return the suite of that name, if it was kept recently."""
         return self._kept.get(name)
 
     def puts(self, name: str) -> int:
-        """How often it was put."""
+        """Return the number of uploads of the suite of that name."""
         return self._puts[name]
 
     def count_put(self, name: str) -> None:
-        """It was put once more."""
+        """Count an upload of the suite of that name."""
         self._puts[name] += 1
         self.there.add(name)
 
     def lock(self, name: str) -> asyncio.Lock:
-        """For one to put it while the others of its group wait."""
+        """Return the lock that lets one task upload the suite of that name while others wait."""
         return self._locks.setdefault(name, asyncio.Lock())

@@ -1,7 +1,7 @@
-"""The client without an event loop: the asynchronous one, in a thread of its own with a loop of its own.
+"""The client without asyncio: runs the asynchronous client in an event loop in a thread of its own.
 
-So it works where a loop runs already, as in a notebook, and from any number of threads. A process that was forked has
-the object but not the thread; there it makes itself anew.
+So it works where an event loop is already running, as in a notebook, and from any number of threads. After a fork it
+starts a new thread in the child.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Se
 from typing import Any, Self, TypeVar
 
 from sandbox_service.client.asynchronous import PATIENCE_SECONDS, AsyncClient, Notice, OnFault
-from sandbox_service.client.packing import Given
+from sandbox_service.client.batching import Given
 from sandbox_service.client.progress import Progress
-from sandbox_service.client.service import Answer, Peer
+from sandbox_service.client.transport import Answer, Peer
 from sandbox_service.schema import Grade
 
-END_SECONDS = 10.0  # for the thread, when all is taken back
+END_SECONDS = 10.0  # for the thread to end, once all work is cancelled
 
 T = TypeVar("T")
 
 
 class Client:
-    """As AsyncClient, which says what everything means. To be used by any number of threads.
+    """The synchronous form of AsyncClient, for any number of threads. AsyncClient documents the arguments.
 
-    KeyboardInterrupt takes back what was asked for: the service stops grading it. `close` does as well; what is used
-    after that begins anew.
+    KeyboardInterrupt and `close` cancel open submissions in the service. A closed client can be used again.
     """
 
     def __init__(
@@ -44,7 +43,7 @@ class Client:
         self._begin(AsyncClient(service, key=key, patience_seconds=patience_seconds, notice=notice))
 
     def __reduce__(self) -> tuple[Callable[..., Self], tuple[AsyncClient]]:
-        """Its settings: a copy elsewhere has connections of its own."""
+        """Pickle the settings; a copy opens its own connections."""
         return type(self)._made, (self._like,)
 
     @classmethod
@@ -54,7 +53,7 @@ class Client:
         return made
 
     def _begin(self, like: AsyncClient) -> None:
-        self._like = like  # never used but to make others
+        self._like = like  # a template; only copies of it are used
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._thread: _Thread | None = None
@@ -67,16 +66,16 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Let go of the connections, and of the thread."""
+        """Close the connections and end the thread."""
         if self._pid == os.getpid():
             with self._lock:
                 self._thread = None
             self._end()
 
     def grade(self, *, name: str = "", on_fault: OnFault = "none", **fields: Any) -> Grade:
-        """See AsyncClient."""
-        there = self._there()
-        return there.do(there.client.grade(name=name, on_fault=on_fault, **fields))
+        """Return the grade of one submission; see AsyncClient."""
+        thread = self._running_thread()
+        return thread.run(thread.client.grade(name=name, on_fault=on_fault, **fields))
 
     def grade_many(
         self,
@@ -87,75 +86,75 @@ class Client:
         on_fault: OnFault = "none",
     ) -> list[Grade]:
         """See AsyncClient. A function for `progress` is called in the client's thread."""
-        given, there = list(submissions), self._there()
-        return there.do(there.client.grade_many(given, defaults=defaults, progress=progress, on_fault=on_fault))
+        given, thread = list(submissions), self._running_thread()
+        return thread.run(thread.client.grade_many(given, defaults=defaults, progress=progress, on_fault=on_fault))
 
     def grade_as_completed(
         self, submissions: Iterable[Given], *, defaults: Mapping[str, Any] | None = None
     ) -> Iterator[Grade]:
-        """See AsyncClient. What is left undone when the loop over it ends is taken back."""
-        given, there = list(submissions), self._there()
-        found = there.client.grade_as_completed(given, defaults=defaults)
+        """See AsyncClient. Leaving the loop cancels the rest."""
+        given, thread = list(submissions), self._running_thread()
+        found = thread.client.grade_as_completed(given, defaults=defaults)
 
         async def following() -> Grade | None:
             return await anext(found, None)
 
         try:
-            while (grade := there.do(following())) is not None:
+            while (grade := thread.run(following())) is not None:
                 yield grade
         finally:
-            there.undo(found.aclose())
+            thread.run_cleanup(found.aclose())
 
     def put_suite(self, tests: Sequence[Any], *, checker: Any = None, limits: Any = None) -> str:
-        """See AsyncClient."""
-        there = self._there()
-        return there.do(there.client.put_suite(tests, checker=checker, limits=limits))
+        """Store tests and return the suite's id; see AsyncClient."""
+        thread = self._running_thread()
+        return thread.run(thread.client.put_suite(tests, checker=checker, limits=limits))
 
     def cancel(self, submission_id: str) -> int:
-        """See AsyncClient."""
-        there = self._there()
-        return there.do(there.client.cancel(submission_id))
+        """Cancel a submission and return the number cancelled; see AsyncClient."""
+        thread = self._running_thread()
+        return thread.run(thread.client.cancel(submission_id))
 
     def cancel_labelled(self, name: str, value: str) -> int:
-        """See AsyncClient."""
-        there = self._there()
-        return there.do(there.client.cancel_labelled(name, value))
+        """Cancel all submissions with a label and return the number cancelled; see AsyncClient."""
+        thread = self._running_thread()
+        return thread.run(thread.client.cancel_labelled(name, value))
 
     def languages(self) -> Answer:
-        """See AsyncClient."""
-        there = self._there()
-        return there.do(there.client.languages())
+        """Return the supported languages; see AsyncClient."""
+        thread = self._running_thread()
+        return thread.run(thread.client.languages())
 
     def ready(self) -> bool:
-        """See AsyncClient."""
-        there = self._there()
-        return there.do(there.client.ready())
+        """Return True if the service can grade now; see AsyncClient."""
+        thread = self._running_thread()
+        return thread.run(thread.client.ready())
 
-    def _there(self) -> _Thread:
-        """The thread of this process."""
+    def _running_thread(self) -> _Thread:
+        """Return the thread of this process, started if necessary."""
         if self._pid != os.getpid():  # forked: the thread stayed with the parent, and the lock may have been held
             self._begin(self._like)
         with self._lock:
             if self._thread is None:
                 self._thread = _Thread(copy.copy(self._like))
-                self._end = weakref.finalize(self, self._thread.end)  # also when it is forgotten, or at the exit
+                self._end = weakref.finalize(self, self._thread.end)  # also on garbage collection and at exit
             return self._thread
 
 
 class _Thread:
-    """A loop, and the asynchronous client that lives in it."""
+    """A thread with an event loop and the asynchronous client that runs in it."""
 
     def __init__(self, client: AsyncClient) -> None:
         self.client = client
         self._pid = os.getpid()
-        self._lock = threading.RLock()  # the collector of garbage may come in between, in the same thread
+        self._lock = threading.RLock()  # the garbage collector may call run_cleanup in the same thread
         self._is_ended = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="proctor-client", daemon=True)
         self._thread.start()
 
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do it there and wait for it; if the wait is interrupted it is cancelled."""
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine in the loop and wait for its result. An interrupted wait cancels it."""
         try:
             future = self._schedule(work)
         except RuntimeError:
@@ -166,8 +165,8 @@ class _Thread:
         finally:
             future.cancel()
 
-    def undo(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do it there, unless all is taken back already. Who forgets a generator may be anybody, even the loop."""
+    def run_cleanup(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a cleanup coroutine, unless the loop has ended. The garbage collector may call this in any thread."""
         with self._lock:
             if self._is_ended:
                 work.close()
@@ -177,10 +176,10 @@ class _Thread:
             future.result()
 
     def end(self) -> None:
-        """Cancel what is being done, and end the thread. In a forked process there is nothing to end."""
+        """Cancel all work and end the thread. Do nothing in a forked process, which has no such thread."""
         if self._pid != os.getpid():
             return
-        with self._lock:  # so that nothing is scheduled behind the end, where nobody would do it
+        with self._lock:  # so that nothing is scheduled after the end
             if not self._is_ended:
                 asyncio.run_coroutine_threadsafe(self._finish(), self._loop)
             self._is_ended = True
@@ -189,10 +188,10 @@ class _Thread:
 
     def _schedule(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         if threading.current_thread() is self._thread:
-            raise RuntimeError("this client waits for itself: it cannot be asked from its own progress or notice")
+            raise RuntimeError("deadlock: this client was called from its own progress or notice function")
         with self._lock:
             if self._is_ended:
-                raise RuntimeError("this client was closed while it was asked")
+                raise RuntimeError("this client was closed during the call")
             return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def _run(self) -> None:

@@ -1,4 +1,4 @@
-"""One submission: what is sent, what is put, and what is made of the answer."""
+"""Single submissions: the request, the upload of suites, and the interpretation of the answer."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.client import Client, Fault, Refused, Stranger, Suite, reason_of
-from sandbox_service.client.grading import TRIES
+from sandbox_service.client import Client, GraderFaultError, NotProctorError, RefusedError, Suite, reason_of
+from sandbox_service.client.single_grading import TRIES
 from sandbox_service.schema import Limits, StdinTest, Verdict
 from tests.client.world import LONG, TESTS, serving
 from tests.fake_service import FAULT, PASSED, FakeService, answers, says
@@ -75,7 +75,7 @@ def test_changed_tests_are_other_tests() -> None:
 
 
 def test_a_suite_that_is_only_named_cannot_be_put() -> None:
-    with pytest.raises(Refused, match=r"does not know its suite sha256:00.*: put it there") as refused:
+    with pytest.raises(RefusedError, match=r"does not know its suite sha256:00.*: upload the suite") as refused:
         grade(FakeService(), tests=None, suite="sha256:" + "0" * 64)
     assert (refused.value.status, refused.value.kind) == (409, "unknown_suite")
 
@@ -86,7 +86,7 @@ def test_a_fault_is_no_reward() -> None:
 
 
 def test_a_fault_can_be_an_exception() -> None:
-    with pytest.raises(Fault, match="sandbox: died") as fault:
+    with pytest.raises(GraderFaultError, match="sandbox: died") as fault:
         grade(FakeService(acts=[answers(FAULT)]), on_fault="raise")
     assert (fault.value.kind, fault.value.reason, len(fault.value.grades)) == ("sandbox", "died", 1)
 
@@ -105,7 +105,7 @@ def test_a_refusal_says_what_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
         (409, "id_reused", "refuses submission 'mine'"),
         (422, "limit_too_high", "refuses submission 'mine': 422 limit_too_high"),
     ):
-        with pytest.raises(Refused, match=advice) as refused:
+        with pytest.raises(RefusedError, match=advice) as refused:
             grade(FakeService(acts=[says(status, kind, "no")]), id="mine")
         assert (refused.value.status, refused.value.kind) == (status, kind)
 
@@ -121,7 +121,7 @@ def test_the_key_is_the_environments_unless_one_is_given(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("answer", [{"verdict": "AC", "reward": "1"}, {"verdict": "??", "reward": 1}, {}])
 def test_what_is_no_grade_is_not_believed(answer: dict[str, Any]) -> None:
-    with pytest.raises(Stranger, match="not a reward service"):
+    with pytest.raises(NotProctorError, match="not a reward service"):
         grade(FakeService(acts=[answers(answer)]))
 
 
@@ -130,7 +130,7 @@ def test_what_a_newer_service_says_is_left_out() -> None:
 
 
 def test_an_address_that_is_none_is_refused() -> None:
-    with pytest.raises(Refused, match="does not begin with http"):
+    with pytest.raises(RefusedError, match="does not begin with http"):
         Client("localhost:8080")
 
 

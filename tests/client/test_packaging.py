@@ -1,4 +1,4 @@
-"""What `pip install proctor` gives: the client, and a command that says what else there is to install."""
+"""`pip install proctor` installs the client, and a command that says what else to install."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def names(requirements: list[str]) -> set[str]:
 
 
 def without_the_service(source: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A Python that has nothing of what the extra `service` installs."""
+    """Run Python without any package of the extra `service`."""
     missing = {MODULES.get(name, name): None for name in names(PROJECT["optional-dependencies"]["service"])}
     command = [sys.executable, "-c", f"import sys; sys.modules.update({missing!r}); {source}", *arguments]
     return subprocess.run(command, capture_output=True, text=True)
@@ -38,6 +38,6 @@ def test_the_command_says_what_to_install() -> None:
     for command in (["serve", "--settings"], ["grade", "a.json", "a.py"], ["doctor"], ["validate", "a.toml"]):
         ended = without_the_service("from sandbox_service import cli; sys.exit(cli.main())", *command)
         assert ended.returncode == 2, ended.stderr
-        assert re.search(r"^proctor: this needs \w+: pip install 'proctor\[service\]'$", ended.stderr, re.MULTILINE), (
-            ended.stderr
-        )
+        assert re.search(
+            r"^proctor: \w+ is not installed: pip install 'proctor\[service\]'$", ended.stderr, re.MULTILINE
+        ), ended.stderr

@@ -1,4 +1,4 @@
-"""The client and a real service, with real jails: right, wrong and ours; an end in the middle; what is taken back."""
+"""The client against a real service with real jails: right, wrong and faulty submissions, restarts and cancellation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from benchmarks.service import Service as Running
-from sandbox_service.client import Client, Fault, Refused, Suite
+from sandbox_service.client import Client, GraderFaultError, RefusedError, Suite
 from tests.conftest import Service, need_firejail, running_service
 
 DOCUMENTS = ("README.md", "docs/client.md")
@@ -35,7 +35,7 @@ SECONDS = 60.0
 
 
 def submissions(count: int, of: str) -> list[dict[str, Any]]:
-    """Every third is wrong; all are different work."""
+    """Return submissions that all differ, every third wrong."""
     return [{"code": f"print({3 if each % 3 else 4})  # {of} {each}"} for each in range(count)]
 
 
@@ -51,13 +51,13 @@ def client(service: Service) -> Iterator[Client]:
 
 def test_what_is_right_wrong_and_no_verdict(client: Client) -> None:
     assert client.ready()
-    assert [each["name"] for each in client.languages()["languages"]] == ["python", "text"]
+    assert [each["name"] for each in client.languages()["languages"]][:2] == ["python", "text"]
     right = client.grade(completion="```python\nprint(3)\n```", tests=TESTS)
     wrong = client.grade(code="print(4)", tests=TESTS)
     idle = {"type": "assert", "code": "def check(candidate):\n    assert True\n", "entry_point": "add"}
     fault = client.grade(code="def add(a, b):\n    return 3", tests=[idle])
     assert [(each.verdict, each.reward) for each in (right, wrong, fault)] == [("AC", 1.0), ("WA", 0.0), ("IE", None)]
-    with pytest.raises(Fault, match="bad_test") as raised:
+    with pytest.raises(GraderFaultError, match="bad_test") as raised:
         client.grade(code="def add(a, b):\n    return 3", tests=[idle], on_fault="raise")
     assert raised.value.kind == "bad_test"
 
@@ -77,13 +77,13 @@ def test_suites_and_samples(client: Client) -> None:
 
 def test_what_the_service_refuses_is_named(client: Client) -> None:
     given = [*submissions(2, "refused"), {"code": "", "language": "cobol", "id": "mine"}]
-    with pytest.raises(Refused, match=r"submission 2 \('mine'\): 422 unsupported_language language 'cobol'"):
+    with pytest.raises(RefusedError, match=r"submission 2 \('mine'\): 422 unsupported_language language 'cobol'"):
         client.grade_many(given, defaults={"tests": TESTS})
-    with pytest.raises(Refused, match=r"422 invalid_request colour: Extra inputs"):
+    with pytest.raises(RefusedError, match=r"422 invalid_request colour is not known"):
         client.grade(code="", tests=TESTS, colour="red")
     once = secrets.token_hex(8)  # the service is shared with others
     client.grade(id=once, code="print(3)", tests=TESTS)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedError) as refused:
         client.grade(id=once, code="print(4)", tests=TESTS)
     assert refused.value.kind == "id_reused"
 
@@ -141,7 +141,7 @@ def test_a_service_that_is_killed_in_the_middle_costs_time_and_no_answer() -> No
 
 @pytest.mark.parametrize(("document", "source"), EXAMPLES, ids=[document for document, _ in EXAMPLES])
 def test_the_documents_examples_do_what_they_say(service: Service, document: str, source: str) -> None:
-    """They are run one after the other; an `assert` in them is theirs."""
+    """The examples run one after the other and contain their own assertions."""
     there = source.replace("http://127.0.0.1:8080", service.client.url)
     exec(compile(there, document, "exec"), {"__name__": "example"})
 

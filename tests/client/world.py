@@ -1,4 +1,4 @@
-"""The fake service in a thread of its own, so that tests can be plain functions, and acts for batches."""
+"""The fake service in a thread, so that tests can be plain functions, and acts for batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONG = [{"type": "stdin", "output": "3" * 5000}]
 
 @contextmanager
 def serving(fake: FakeService) -> Iterator[str]:
-    """Its address."""
+    """Yield the fake service's address."""
     loop, stop = asyncio.new_event_loop(), asyncio.Event()
     address: list[str] = []
     is_there = threading.Event()
@@ -41,7 +41,7 @@ def serving(fake: FakeService) -> Iterator[str]:
 
 
 def programs(count: int) -> list[Said]:
-    """As many submissions without tests, named `s0`, `s1`, …"""
+    """Return this many submissions without tests, named `s0`, `s1`, …"""
     return [{"id": f"s{each}", "code": f"print({each})"} for each in range(count)]
 
 
@@ -54,12 +54,12 @@ def error_line(said: Said, kind: str, **more: object) -> bytes:
 
 
 def lines(*made: bytes, breaks: bool = False) -> Act:
-    """A batch's answer of these lines, which ends or breaks off."""
+    """Answer a batch with these lines, then end normally or break off."""
     return _answer(lambda _: list(made), breaks)
 
 
 def half(verdict: Callable[[Said], Said] = lambda _: PASSED) -> Act:
-    """An answer that breaks off in the middle of a line, when half of it is there."""
+    """Answer half of a batch and break off in the middle of a line."""
 
     def made(batch: list[Said]) -> list[bytes]:
         whole = [line(said, verdict(said)) for said in batch]
@@ -69,7 +69,7 @@ def half(verdict: Callable[[Said], Said] = lambda _: PASSED) -> Act:
 
 
 def each(make: Callable[[Said], bytes]) -> Act:
-    """A line for each submission, made by a function of it."""
+    """Answer each submission with a line made by a function."""
     return _answer(lambda batch: [make(said) for said in batch], breaks=False)
 
 

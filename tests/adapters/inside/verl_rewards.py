@@ -1,7 +1,7 @@
-"""Runs in verl's environment: verl's own reward worker, from its own configuration, scores answers.
+"""Runs in verl's environment: verl's own reward worker scores answers with its own configuration.
 
-Asked: the overrides of verl's configuration, and samples of `answer`, `truth`, `source`. Said: of each the score and
-what is logged, or what was raised; and what verl makes of a group in which one score is not a number.
+Input: overrides of verl's configuration, and samples of `answer`, `truth`, `source`. Output: the score and logs of
+each, or the exception; and verl's advantages of a group in which one score is NaN.
 """
 
 # mypy: ignore-errors
@@ -21,7 +21,7 @@ from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
 
 
 def worker(overrides):
-    """As verl's controller makes it, only not in a process of Ray's."""
+    """Return a worker as verl's controller makes it, without Ray."""
     with tempfile.TemporaryDirectory() as folder:
         tokenizer().save_pretrained(folder)
         with initialize_config_module("verl.trainer.config", version_base=None):
@@ -30,7 +30,7 @@ def worker(overrides):
 
 
 def sample(asked):
-    """A finished rollout, as an agent loop hands it over."""
+    """Return a finished rollout as an agent loop passes it on."""
     response = torch.tensor([tokenizer().encode(asked["answer"])])
     batch = TensorDict({"responses": response, "attention_mask": torch.ones_like(response)}, batch_size=1)
     about = {"data_source": asked["source"], "reward_model": {"ground_truth": asked["truth"]}, "extra_info": {}}
@@ -52,7 +52,7 @@ async def main(asked):
 
 
 def advantages(scores):
-    """Of one group."""
+    """Return the advantages of one group."""
     rewards, names = torch.tensor([[each] for each in scores]), np.array(["group"] * len(scores))
     return compute_grpo_outcome_advantage(rewards, torch.ones_like(rewards), names)[0].flatten().tolist()
 

@@ -1,8 +1,8 @@
-"""Other people's trainers, run as they are: in an interpreter of their own, against a real service.
+"""Runs other people's trainers unmodified, in interpreters of their own, against a real service.
 
-What runs there is a file of `inside/`; it is asked in lines of JSON, and stays for as long as a test module, because
-these libraries take their time to be imported. A library's interpreter is named by a variable; `make trainers` makes
-them all. Where one is not there its tests skip and say so.
+A script of `inside/` runs there. It exchanges lines of JSON with the test and stays alive for a test module, because
+the libraries take long to import. An environment variable names each library's interpreter; `make trainers` creates
+them all. Tests of a missing library are skipped.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ SHOWN = 6000  # characters of what it said before it failed
 
 
 class Foreign:
-    """A script that waits to be asked."""
+    """A script that answers requests."""
 
     def __init__(self, process: subprocess.Popen[str], errors: IO[str]) -> None:
         self._process = process
         self._errors = errors
 
     def ask(self, asked: object) -> Any:
-        """What it says. Fails with all it printed if it ends instead, or takes too long."""
+        """Return the answer. Fail with the script's output if it ends instead or takes too long."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         guard = threading.Timer(TIMEOUT_SECONDS, self._process.kill)
@@ -56,7 +56,7 @@ class Foreign:
 
 @contextmanager
 def opened(library: str, script: str, **environment: str) -> Iterator[Foreign]:
-    """A script of `inside/` in the interpreter that has the library; skips where there is none."""
+    """Start a script of `inside/` in the library's interpreter, or skip if there is none."""
     command = [interpreter(library), str(INSIDE / f"{script}.py")]
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(
@@ -75,7 +75,7 @@ def opened(library: str, script: str, **environment: str) -> Iterator[Foreign]:
 
 
 def interpreter(library: str) -> str:
-    """Of the environment that has it, ours if it does; skips where there is none."""
+    """Return the interpreter that has the library, this one if it does; skip if there is none."""
     variable = f"PROCTOR_TEST_{library.upper().replace('-', '_')}_PYTHON"
     python = os.environ.get(variable) or (sys.executable if find_spec(library.replace("-", "_")) else None)
     if python is None:
@@ -86,7 +86,7 @@ def interpreter(library: str) -> str:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """It ends by itself when nobody asks any more."""
+    """Close its stdin, at which it ends by itself."""
     assert process.stdin is not None
     process.stdin.close()
     try:
@@ -96,7 +96,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Ours without what belongs to our interpreter; the adapters are found in the repository."""
+    """Return the environment without variables of this interpreter, so that the repository's adapters are found."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SANDBOX_", "PYTHON", "PROCTOR"))}
     quiet = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "CUDA_VISIBLE_DEVICES": ""}
     return kept | quiet | {"PYTHONPATH": str(REPOSITORY)}

@@ -1,4 +1,4 @@
-"""skyrl-agent's verifier for programs, unmodified, by `/run_code`; and our environment, made by skyrl-gym."""
+"""skyrl-agent's verifier for programs, unmodified, with `/run_code`; and our environment, created by skyrl-gym."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.adapters.foreign import Foreign, opened
+from tests.adapters.programs import ANSWERS, BAD_TEST, CODE, COLUMNS, SLOW, answer
+from tests.adapters.troubled import bereaved, narrow, restarted
 from tests.conftest import Service
-from tests.trainers.foreign import Foreign, opened
-from tests.trainers.programs import ANSWERS, BAD_TEST, CODE, COLUMNS, SLOW, answer
-from tests.trainers.troubled import bereaved, narrow, restarted
 
 QUICK = {name: text for name, text in ANSWERS.items() if name != "late"}  # which has 30 s with the verifier
 NAP = "import time\ntime.sleep(4)\n"
@@ -59,6 +59,6 @@ def test_a_slot_that_dies_costs_no_reward(skyrl: Foreign) -> None:
     ("means", "how"), [("verifier", signal.SIGTERM), ("environment", signal.SIGTERM), ("environment", signal.SIGKILL)]
 )
 def test_a_restart_in_the_middle_costs_no_reward(skyrl: Foreign, means: str, how: signal.Signals) -> None:
-    """But a crash does with the verifier, which asks each server once."""
+    """A crash does with the verifier, which does not retry."""
     with restarted(how) as url:
         assert rewards(skyrl, url, means, answer(SLOW)) == [1.0]

@@ -1,16 +1,16 @@
-"""What the service says of a submission. An answer without a verdict has no value, whatever else it says."""
+"""Decodes the service's answers. A grade without a verdict has no reward, whatever the answer contains."""
 
 from __future__ import annotations
 
 from pydantic import ValidationError
 
-from sandbox_service.schema import Grade, Verdict
+from sandbox_service.schema import FailureKind, Grade, Verdict
 
-LOST = ("suite_lost", "forgotten")  # kinds of fault that say: send it again
+LOST = (FailureKind.SUITE_LOST, FailureKind.FORGOTTEN)  # kinds of fault after which the submission is sent again
 
 
 def grade_of(answer: bytes) -> Grade | None:
-    """A grade, or None for what is none. What a newer service says on top is left out."""
+    """Return the grade, or None if the answer is not a grade. Unknown fields of a newer service are ignored."""
     try:
         grade = Grade.model_validate_json(answer, extra="ignore", strict=True)
     except ValidationError:
@@ -21,12 +21,12 @@ def grade_of(answer: bytes) -> Grade | None:
 
 
 def reason_of(grade: Grade) -> str:
-    """Why it has no reward, or what was wrong; empty if nothing was."""
+    """Return the reason why the grade has no reward, or its message; empty if there is none."""
     if grade.reward is not None:
         return grade.message or ""
     return ": ".join(part for part in (grade.failure_kind, grade.failure_reason) if part) or "no reason given"
 
 
 def given_up(submission_id: str, reason: str) -> Grade:
-    """For what the service lost, or failed at, again and again."""
-    return Grade.fault(submission_id, 0, "given_up", reason)
+    """Return the fault, with its reason, of a submission that was retried too often."""
+    return Grade.fault(submission_id, 0, FailureKind.GIVEN_UP, reason)

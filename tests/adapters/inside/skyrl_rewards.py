@@ -1,7 +1,7 @@
-"""Runs in SkyRL's environment: skyrl-agent's verifier for programs, and an environment of skyrl-gym's kind.
+"""Runs in SkyRL's environment: skyrl-agent's verifier for programs, and an environment of skyrl-gym.
 
-skyrl-agent comes as a folder beside the packages; its verifier is imported without the agents, which need a GPU. It
-knows no port but 8080; what is behind a question mark in a server's name makes its address ours.
+skyrl-agent is a folder beside the packages; its verifier is imported without the agents, which need a GPU. It only
+knows port 8080; a question mark in the server's name turns the address into ours.
 """
 
 # mypy: ignore-errors

@@ -1,8 +1,8 @@
-"""Runs in OpenRLHF's environment: its own executor and sample generator make experiences of answers.
+"""Runs in OpenRLHF's environment: its own executor and sample generator make experiences from answers.
 
-vLLM is not there, nor needed: the engine is one that says what it is told to, and its module is an empty one so that
-OpenRLHF's can be imported. Asked: where rewards come from, prompts with their label and answers, and whether groups are
-filtered. Said: of each group that is left the rewards and scores; or what was raised.
+vLLM is not needed: the engine gives scripted answers, and an empty module lets OpenRLHF import vLLM. Input: the source
+of rewards, prompts with their label and answers, and whether groups are filtered. Output: the rewards and scores of
+each remaining group, or the exception.
 """
 
 # mypy: ignore-errors
@@ -37,7 +37,7 @@ LENGTH = 4096
 
 
 class Engine:
-    """Says one answer."""
+    """Gives one scripted answer."""
 
     def __init__(self, answer):
         self._answer = answer
@@ -49,7 +49,7 @@ class Engine:
 
 
 class Near:
-    """What the generator needs of Ray, where everything is in one process."""
+    """The parts of Ray that the generator needs, in one process."""
 
     @staticmethod
     def wait(pending, num_returns, **_):
@@ -61,7 +61,7 @@ class Near:
 
 
 async def group_of(executor, asked):
-    """The responses to a prompt, as a rollout actor of OpenRLHF's has them."""
+    """Return the responses to a prompt in the form of OpenRLHF's rollout actor."""
     sampling = SimpleNamespace(max_tokens=LENGTH // 2, logprobs=None)
     return await asyncio.gather(
         *(
@@ -72,7 +72,7 @@ async def group_of(executor, asked):
 
 
 class Generator(samples_generator.SamplesGenerator):
-    """OpenRLHF's, with responses that are there already in place of vLLM's."""
+    """OpenRLHF's generator with given responses in place of vLLM's."""
 
     def __init__(self, groups):
         self._groups = groups
@@ -101,7 +101,7 @@ def answer(asked):
 
 
 def said(experience):
-    """Of an experience what counts; None is what ends OpenRLHF's run."""
+    """Return the relevant parts of an experience; None is what ends OpenRLHF's run."""
     rewards, scores = experience.rewards, experience.scores
     return {
         "reward": None if rewards is None else rewards.item(),

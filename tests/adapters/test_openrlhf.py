@@ -1,4 +1,4 @@
-"""OpenRLHF's own executor and sample generator, unmodified, by `--reward.remote_url` with our URL and with our file."""
+"""OpenRLHF's own executor and sample generator with `--reward.remote_url`, as our URL and as our file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.adapters.foreign import REPOSITORY, Foreign, opened
+from tests.adapters.programs import ANSWERS, BAD_TEST, CODE, COLUMNS, SLOW, answer
+from tests.adapters.troubled import bereaved, narrow, restarted
 from tests.conftest import Service
-from tests.trainers.foreign import REPOSITORY, Foreign, opened
-from tests.trainers.programs import ANSWERS, BAD_TEST, CODE, COLUMNS, SLOW, answer
-from tests.trainers.troubled import bereaved, narrow, restarted
 
 ADAPTER = REPOSITORY / "sandbox_service" / "adapters" / "openrlhf.py"
 PROMPT = "<|im_start|>user\nRead two numbers, print their sum, such as\n```python\nprint(0)\n```\n<|im_end|>\n"
@@ -83,7 +83,7 @@ def test_a_polite_restart_in_the_middle_costs_no_reward(openrlhf: Foreign, means
 
 
 def test_a_crash_in_the_middle_is_never_a_zero(openrlhf: Foreign) -> None:
-    """By the route OpenRLHF asks five times in as many seconds; a service that is back later has cost the run."""
+    """With the route OpenRLHF retries five times within five seconds; a longer outage ends the run."""
     with restarted(signal.SIGKILL) as url:
         assert set(rewards(openrlhf, by_route(url), *[answer(SLOW)] * 4)) <= {1.0, None}
 
@@ -98,7 +98,7 @@ def test_the_adapter_waits_for_longer_than_openrlhf_would(openrlhf: Foreign) -> 
 
 @pytest.mark.parametrize("means", [by_route, by_adapter])
 def test_without_a_verdict_there_is_no_reward_and_never_a_zero(openrlhf: Foreign, service: Service, means: Any) -> None:
-    """A sample of which `rewards` is None ends OpenRLHF's run: nobody trains on it."""
+    """A sample whose `rewards` is None ends OpenRLHF's run, so it is not trained on."""
     said = openrlhf.ask(means(service.client.url) | {"groups": [group(ANSWERS["right"], truth=BAD_TEST)]})
     assert [each["reward"] for each in said["experiences"]] == [None]
 

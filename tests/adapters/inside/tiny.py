@@ -1,4 +1,4 @@
-"""A tokenizer that knows bytes and nothing else, made on the spot: whatever a test says comes back as it was."""
+"""A tokenizer of bytes, made on the spot: every text is decoded unchanged."""
 
 # mypy: ignore-errors
 
@@ -7,7 +7,7 @@ from transformers import PreTrainedTokenizerFast
 
 
 def tokenizer(alphabet=None):
-    """256 bytes and the end, 257 tokens in all; or only some letters and the end."""
+    """Return a tokenizer of 256 bytes and an end token, or of some letters and an end token."""
     letters = sorted(pre_tokenizers.ByteLevel.alphabet() if alphabet is None else alphabet)
     vocabulary = {"<end>": 0} | {letter: number for number, letter in enumerate(letters, 1)}
     bytewise = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))

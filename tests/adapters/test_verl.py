@@ -1,4 +1,4 @@
-"""verl's own reward worker, unmodified, by `reward.sandbox_fusion.url` and with our function as a custom one."""
+"""verl's own reward worker, unmodified, with `reward.sandbox_fusion.url` and with our function as custom reward."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.adapters.foreign import REPOSITORY, Foreign, opened
+from tests.adapters.programs import ANSWERS, BAD_TEST, CODE, COLUMNS, SLOW, answer
+from tests.adapters.troubled import bereaved, narrow, restarted
 from tests.conftest import Service
-from tests.trainers.foreign import REPOSITORY, Foreign, opened
-from tests.trainers.programs import ANSWERS, BAD_TEST, CODE, COLUMNS, SLOW, answer
-from tests.trainers.troubled import bereaved, narrow, restarted
 
 ADAPTER = REPOSITORY / "sandbox_service" / "adapters" / "verl.py"
 SCORES = {"right": 1.0, "wrong": 1 / 3, "crashing": 0.0, "broken": 0.0, "silent": 0.0}
@@ -37,7 +37,7 @@ def by_adapter(url: str, **options: object) -> list[str]:
 
 
 def as_hydra(value: object) -> str:
-    """Hydra's words for a plain value: JSON's, without quotation marks."""
+    """Return a plain value in Hydra's syntax: JSON without quotation marks."""
     return json.dumps(value).replace('"', "")
 
 
@@ -46,7 +46,7 @@ def samples(*answers: str, truth: object = COLUMNS, source: str = "taco") -> lis
 
 
 def scores(verl: Foreign, overrides: list[str], asked: list[dict[str, Any]]) -> list[Any]:
-    """What verl's worker ends with: a score each, or the words of what was raised."""
+    """Return the scores of verl's worker, or the message of its exception."""
     said = verl.ask({"overrides": overrides, "samples": asked})["samples"]
     return [each.get("score", each.get("raised")) for each in said]
 
@@ -61,7 +61,7 @@ def test_every_end_of_a_program_has_the_score_that_verl_means(verl: Foreign, ser
 
 
 def test_a_program_that_never_ends_has_failed(verl: Foreign, service: Service) -> None:
-    """It grants each test 10 s, whatever the problem says."""
+    """Each test gets 10 s in verl, whatever the problem says."""
     one = {name: column[:1] for name, column in COLUMNS.items()}
     assert scores(verl, by_route(service.client.url), samples(ANSWERS["late"], truth=one)) == [0.0]
 
@@ -91,7 +91,7 @@ def test_a_polite_restart_in_the_middle_costs_no_score(verl: Foreign) -> None:
 
 
 def test_a_crash_in_the_middle_is_a_failed_test_to_verl(verl: Foreign) -> None:
-    """No server can mend it: verl repeats nothing but a 504. The adapter below does."""
+    """The server cannot prevent this: verl retries only on 504. The adapter does better."""
     with restarted(signal.SIGKILL) as url:
         assert scores(verl, by_route(url), samples(answer(SLOW))) == [0.0]
 

@@ -1,10 +1,9 @@
-"""Services in trouble: one that goes away and comes back, one whose slots die, one with room for little."""
+"""Services in trouble: one that restarts, one whose slots die, one with little room."""
 
 from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -15,6 +14,8 @@ from contextlib import contextmanager, suppress
 import psutil
 
 from tests.conftest import Service, need_firejail, running_service
+from tests.ports import free_port
+from tests.processes import is_slot
 
 SETTLED_SECONDS = 2.5  # a slot of that age has its jails
 EXIT_SECONDS = 60.0
@@ -25,9 +26,7 @@ class Phoenix:
 
     def __init__(self) -> None:
         need_firejail()
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self.port: int = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._service = self._started()
         self._service.wait_ready()
@@ -38,20 +37,20 @@ class Phoenix:
         return Service(subprocess.Popen(command, env=environment), self.port)
 
     def restart(self, how: signal.Signals, away_seconds: float = 0.5) -> None:
-        """End it, wait, and start it again; returns at once when it is started."""
+        """End it, wait, and start it again. Return as soon as it is started."""
         self.end(how)
         time.sleep(away_seconds)
         self._service = self._started()
 
     def end(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """End it, with all that it began."""
+        """End it with all of its processes."""
         family = self._service.family()
         self._service.process.send_signal(how)
         self._service.process.wait(EXIT_SECONDS)
         psutil.wait_procs(family, EXIT_SECONDS)
 
     def pending(self) -> int:
-        """How many submissions it has in hand."""
+        """Return the number of pending submissions."""
         status = self._service.client.get("/v1/status")[1]
         count: int = status["pending"]["submissions"]
         return count
@@ -59,7 +58,7 @@ class Phoenix:
 
 @contextmanager
 def phoenix() -> Iterator[Phoenix]:
-    """One that is ended at last."""
+    """Yield a service and end it at last."""
     service = Phoenix()
     try:
         yield service
@@ -70,7 +69,7 @@ def phoenix() -> Iterator[Phoenix]:
 
 @contextmanager
 def meanwhile(action: Callable[[], None]) -> Iterator[None]:
-    """`action` is done beside, and its failure is the test's."""
+    """Run `action` in a thread; its failure fails the test."""
     failures: list[BaseException] = []
 
     def act() -> None:
@@ -91,7 +90,7 @@ def meanwhile(action: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def restarted(how: signal.Signals, away_seconds: float = 0.5) -> Iterator[str]:
-    """The address of a service that is ended as soon as it has something in hand, and started again."""
+    """Yield the address of a service that is ended as soon as it is busy, and started again."""
     with phoenix() as service:
 
         def restart() -> None:
@@ -104,13 +103,13 @@ def restarted(how: signal.Signals, away_seconds: float = 0.5) -> Iterator[str]:
 
 @contextmanager
 def bereaved() -> Iterator[str]:
-    """The address of a service whose slots are all killed as soon as they have something in hand."""
+    """Yield the address of a service whose slots are all killed as soon as they are busy."""
     with running_service() as service, meanwhile(lambda: kill_slots(service)):
         yield service.client.url
 
 
 def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Wait until it is so."""
+    """Wait until the condition is true."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it was never so"
@@ -119,14 +118,14 @@ def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
 
 @contextmanager
 def narrow() -> Iterator[Service]:
-    """A service with room for two submissions."""
+    """Yield a service with room for two submissions."""
     with running_service(queue_submissions=2) as service:
         yield service
 
 
 @contextmanager
 def full() -> Iterator[Service]:
-    """A service that somebody else has filled, for some seconds."""
+    """Yield a service whose queue is full for some seconds."""
     with running_service(queue_submissions=16) as service:
         nap = {"code": "import time\ntime.sleep(1)", "tests": [{"type": "stdin", "output": ""}]}
         for _ in range(16):
@@ -135,21 +134,20 @@ def full() -> Iterator[Service]:
 
 
 def busy(service: Service) -> bool:
-    """Whether a slot has something in hand."""
+    """Return True if a slot is busy."""
     return bool(service.client.get("/v1/status")[1]["busy"])
 
 
 def kill_slots(service: Service) -> None:
-    """All slots at once, when they are busy and have had time to settle."""
+    """Kill all slots at once when they have been busy for a moment."""
     until(lambda: busy(service) and all(age(slot) > SETTLED_SECONDS for slot in slots(service)))
     for slot in slots(service):
         slot.kill()
 
 
 def slots(service: Service) -> list[psutil.Process]:
-    """The slot processes."""
-    children = psutil.Process(service.process.pid).children()
-    return [child for child in children if "sandbox_service.slot" in child.cmdline()]
+    """Return the slot processes."""
+    return [child for child in psutil.Process(service.process.pid).children() if is_slot(child)]
 
 
 def age(process: psutil.Process) -> float:

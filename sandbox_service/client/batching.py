@@ -1,7 +1,7 @@
-"""From what a caller gives to what is sent: an id for each submission, and tests that travel once.
+"""Prepares submissions for sending: assigns ids, replaces shared tests with suites, and forms batches.
 
-Tests that at least two submissions have, or that are long, become a suite; whoever has a suite names it. Nothing is
-checked here that the service checks.
+Tests that at least two submissions share, or that are long, become a suite. The service validates; this module does
+not.
 """
 
 from __future__ import annotations
@@ -12,64 +12,74 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_service.client.errors import Refused
-from sandbox_service.client.plain import encoded, fields_of
+from sandbox_service.client.errors import RefusedError
+from sandbox_service.client.json_encoding import encoded, fields_of
 from sandbox_service.client.suites import Suite
 from sandbox_service.schema import Submission
 
-INLINE_BYTES = 4096  # of tests that only one submission has
-CHUNK = 512  # submissions in a batch …
-CHUNK_BYTES = 8 << 20  # … and their bytes, but for a single one
+INLINE_BYTES = 4096  # largest tests of a single submission that are sent inline
+CHUNK = 512  # most submissions in a batch
+CHUNK_BYTES = 8 << 20  # most bytes in a batch, except for a single submission
 
 Given = Submission | Mapping[str, Any]
 
 
 @dataclass(slots=True)
-class Item:
-    """A submission on its way."""
+class BatchItem:
+    """A submission that is being sent."""
 
-    place: int  # in what was given
+    place: int  # index in the call's submissions
     id: str
     fields: dict[str, Any]
-    suite: str = ""  # that has to be there; empty: its tests come along
-    body: bytes = b""  # once it is in a chunk
-    tries: int = 0  # at what the service lost or failed at
+    suite: str = ""  # id of the suite that the service must have; empty: tests are inline
+    body: bytes = b""  # JSON, once it is in a batch
+    tries: int = 0  # that the service lost or failed to grade
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """The submission's name in messages."""
         return f"submission {self.place} ({self.id!r})"
 
 
 @dataclass
-class Packed:
-    """All of a call. `sources` has the tests of each suite, or the suite itself, but for those only named."""
+class PackedBatch:
+    """The submissions of a call. `sources` maps the ids of suites to their tests or to the Suite, unless only the id is
+    known.
+    """
 
     defaults: dict[str, Any]
-    items: list[Item]
+    items: list[BatchItem]
     sources: dict[str, Sequence[Any] | Suite] = field(default_factory=dict)
 
 
-def pack(submissions: Sequence[Given], defaults: Mapping[str, Any]) -> Packed:
-    """Raises Refused where two have the same id."""
+def pack(submissions: Sequence[Given], defaults: Mapping[str, Any]) -> PackedBatch:
+    """Return the submissions, ready to be formed into batches.
+
+    Args:
+        submissions: Submissions or their fields.
+        defaults: Fields of every submission that does not set them.
+
+    Raises:
+        RefusedError: Two submissions have the same id.
+    """
     items = [_item(place, fields_of(each)) for place, each in enumerate(submissions)]
     _check_ids(items)
-    packed = Packed(fields_of(defaults), items)
-    shared = _Shared(packed.sources)
+    packed = PackedBatch(fields_of(defaults), items)
+    shared = _SharedTests(packed.sources)
     for fields in (packed.defaults, *(item.fields for item in items)):
-        shared.see(fields)
-    heirs = [item for item in items if not item.fields.keys() & {"tests", "suite"}]
-    shared.uses[shared.name(packed.defaults)] += len(heirs) - 1
+        shared.count(fields)
+    inheriting = [item for item in items if not item.fields.keys() & {"tests", "suite"}]
+    shared.uses[shared.name(packed.defaults)] += len(inheriting) - 1
     for fields in (packed.defaults, *(item.fields for item in items)):
-        shared.settle(fields)
+        shared.replace(fields)
     for item in items:
         fields = packed.defaults if not item.fields.keys() & {"tests", "suite"} else item.fields
         item.suite = "" if "tests" in fields else str(fields.get("suite") or "")
     return packed
 
 
-def one(fields: Mapping[str, Any]) -> tuple[dict[str, Any], Suite | None]:
-    """A single submission: with an id, and with a suite in place of long tests."""
+def single(fields: Mapping[str, Any]) -> tuple[dict[str, Any], Suite | None]:
+    """Return the fields of one submission with an id, and a suite if its tests are long."""
     found = _item(0, fields_of(fields)).fields
     if isinstance(suite := found.get("suite"), Suite):
         return found | {"suite": suite.id}, suite
@@ -82,9 +92,16 @@ def one(fields: Mapping[str, Any]) -> tuple[dict[str, Any], Suite | None]:
     return found | {"suite": suite.id}, suite
 
 
-def chunks(items: Sequence[Item]) -> Iterator[dict[str, Item]]:
-    """By id, as large as a batch should be. Raises TypeError for what cannot be sent."""
-    chunk: dict[str, Item] = {}
+def chunks(items: Sequence[BatchItem]) -> Iterator[dict[str, BatchItem]]:
+    """Yield batches of bounded size, as submissions by id.
+
+    Args:
+        items: The submissions.
+
+    Raises:
+        TypeError: A value cannot be sent as JSON.
+    """
+    chunk: dict[str, BatchItem] = {}
     size = 0
     for item in items:
         item.body = _body(item)
@@ -97,21 +114,21 @@ def chunks(items: Sequence[Item]) -> Iterator[dict[str, Item]]:
         yield chunk
 
 
-class _Shared:
-    """Which tests have which name, and how many submissions have them."""
+class _SharedTests:
+    """Counts how many submissions use the same tests, and names the suites."""
 
     def __init__(self, sources: dict[str, Sequence[Any] | Suite]) -> None:
         self._sources = sources
-        self._found: dict[int, tuple[str, int]] = {}  # name and bytes, by the tests' identity: one call long
+        self._found: dict[int, tuple[str, int]] = {}  # suite id and size, by the identity of the tests
         self.uses: Counter[str] = Counter()
 
-    def see(self, fields: Mapping[str, Any]) -> None:
-        """One more that has tests, perhaps."""
+    def count(self, fields: Mapping[str, Any]) -> None:
+        """Count the tests in a submission's fields, if it has any."""
         if _has_tests_only(fields):
             self.uses[self.name(fields)] += 1
 
-    def settle(self, fields: dict[str, Any]) -> None:
-        """Name a suite where there is one, or should be one."""
+    def replace(self, fields: dict[str, Any]) -> None:
+        """Replace tests in a submission's fields with the id of a suite where they are shared or long."""
         if isinstance(suite := fields.get("suite"), Suite):
             self._sources[suite.id] = suite
             fields["suite"] = suite.id
@@ -123,7 +140,7 @@ class _Shared:
             fields["suite"] = name
 
     def name(self, fields: Mapping[str, Any]) -> str:
-        """Of its tests."""
+        """Return the id of the suite of the tests in these fields; empty if they have none."""
         return self._find(fields["tests"])[0] if _has_tests_only(fields) else ""
 
     def _find(self, tests: Sequence[Any]) -> tuple[str, int]:
@@ -133,16 +150,16 @@ class _Shared:
         return self._found[id(tests)]
 
 
-def _item(place: int, fields: dict[str, Any]) -> Item:
+def _item(place: int, fields: dict[str, Any]) -> BatchItem:
     fields["id"] = fields.get("id") or secrets.token_hex(12)
-    return Item(place, str(fields["id"]), fields)
+    return BatchItem(place, str(fields["id"]), fields)
 
 
-def _check_ids(items: Sequence[Item]) -> None:
+def _check_ids(items: Sequence[BatchItem]) -> None:
     seen: dict[str, int] = {}
     for item in items:
         if item.id in seen:
-            raise Refused(f"submissions {seen[item.id]} and {item.place} have the same id {item.id!r}")
+            raise RefusedError(f"submissions {seen[item.id]} and {item.place} have the same id {item.id!r}")
         seen[item.id] = item.place
 
 
@@ -150,7 +167,7 @@ def _has_tests_only(fields: Mapping[str, Any]) -> bool:
     return bool(fields.get("tests")) and fields.get("suite") is None
 
 
-def _body(item: Item) -> bytes:
+def _body(item: BatchItem) -> bytes:
     try:
         return encoded(item.fields)
     except TypeError as error:

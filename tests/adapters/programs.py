@@ -1,4 +1,4 @@
-"""What a model might have answered to "read two numbers, print their sum", by what should become of it."""
+"""Possible answers of a model to "read two numbers, print their sum", by their expected result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CODE = {
 
 
 def answer(code: str) -> str:
-    """As a model says it."""
+    """Return the program as a model's answer."""
     return f"I add them.\n```python\n{code}\n```\nThat is all."
 
 

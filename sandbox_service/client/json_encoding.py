@@ -1,4 +1,4 @@
-"""What is sent, as JSON: of dicts, nouns of the schema, or both in each other."""
+"""Encodes plain values and models of the schema, in any nesting, as JSON."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ PROGRAMS = ("code", "completion")
 
 
 def encoded(value: Any, *, sort_keys: bool = False) -> bytes:
-    """JSON without blanks. Raises TypeError for what is no plain value."""
+    """Return a value as compact JSON, with sorted keys if asked. Raise TypeError if it is neither plain nor a model."""
     return json.dumps(value, default=_plain, sort_keys=sort_keys, separators=(",", ":")).encode()
 
 
 def fields_of(submission: Submission | Mapping[str, Any]) -> dict[str, Any]:
-    """Those that it says, with programs that can be sent."""
+    """Return the fields that the submission sets, with programs that JSON can carry."""
     if isinstance(submission, Submission):
         fields = {name: getattr(submission, name) for name in submission.model_fields_set}
     else:
         fields = dict(submission)
-    return fields | {name: text_of(fields[name]) for name in PROGRAMS if isinstance(fields.get(name), str)}
+    return fields | {name: encodable_text(fields[name]) for name in PROGRAMS if isinstance(fields.get(name), str)}
 
 
-def text_of(completion: str) -> str:
-    """As it can be sent: half a surrogate pair is no JSON text."""
+def encodable_text(completion: str) -> str:
+    """Return the completion with lone surrogates replaced, which UTF-8 cannot encode."""
     return completion.encode("utf-8", "replace").decode()
 
 

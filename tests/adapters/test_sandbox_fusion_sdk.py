@@ -1,4 +1,4 @@
-"""SandboxFusion's own SDK, unmodified, against the routes that SandboxFusion would serve."""
+"""SandboxFusion's own SDK, unmodified, against our routes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.adapters.foreign import Foreign, opened
+from tests.adapters.programs import ANSWERS, CODE, COLUMNS, INPUTS, OUTPUTS, SLOW
+from tests.adapters.troubled import bereaved, narrow, restarted
 from tests.conftest import Service
-from tests.trainers.foreign import Foreign, opened
-from tests.trainers.programs import ANSWERS, CODE, COLUMNS, INPUTS, OUTPUTS, SLOW
-from tests.trainers.troubled import bereaved, narrow, restarted
 
 RUNNING = {"run_timeout": 1, "compile_timeout": 1}
 SUMMARIES = {"right": "Success", "wrong": "Success", "late": "RunTimeout", "crashing": "RunFailed", "broken": "Failed"}

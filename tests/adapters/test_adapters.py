@@ -1,4 +1,4 @@
-"""What the adapters do by themselves, and those for trainers that cannot be installed here: slime, rLLM, open-r1."""
+"""The adapters' common behaviour, and those for trainers that cannot be installed here: slime, rLLM, open-r1."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.adapters import asking, rllm, slime
+from sandbox_service.adapters import common, rllm, slime
 from sandbox_service.adapters.trl import CodeReward
-from sandbox_service.client import Client, Fault
+from sandbox_service.client import Client, GraderFaultError
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.schema import Grade, StdinTest, Verdict
+from tests.adapters.programs import ANSWERS, BAD_TEST, COLUMNS
 from tests.conftest import Service
-from tests.trainers.programs import ANSWERS, BAD_TEST, COLUMNS
 
 SERVICE_ONLY = "fastapi starlette uvicorn uvloop redis rq orjson psutil prometheus_client zstandard rich torch".split()
 TRUTH = {"tests": COLUMNS, "limits": {"cpu_seconds": 1}}
@@ -27,7 +27,7 @@ TRUTH = {"tests": COLUMNS, "limits": {"cpu_seconds": 1}}
 
 @pytest.fixture
 def url(service: Service, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv(asking.URL_VARIABLE, service.client.url)
+    monkeypatch.setenv(common.URL_VARIABLE, service.client.url)
     return service.client.url
 
 
@@ -44,40 +44,40 @@ def url(service: Service, monkeypatch: pytest.MonkeyPatch) -> str:
     ],
 )
 def test_an_answer_is_text_or_the_last_message(completion: Any) -> None:
-    assert asking.text_of(completion) == "text"
+    assert common.text_of(completion) == "text"
 
 
 def test_an_answer_that_only_calls_tools_is_empty() -> None:
-    assert asking.text_of([{"role": "assistant", "content": None}]) == ""
+    assert common.text_of([{"role": "assistant", "content": None}]) == ""
 
 
 def test_a_ground_truth_goes_before_the_options() -> None:
     truth = json.dumps({"tests": COLUMNS, "limits": {"cpu_seconds": 9}})
-    asked = asking.submission("text", truth, {"limits": {"cpu_seconds": 1}, "language": "python"})
+    asked = common.submission("text", truth, {"limits": {"cpu_seconds": 1}, "language": "python"})
     assert (asked["limits"], asked["language"], len(asked["tests"])) == ({"cpu_seconds": 9}, "python", 3)
 
 
 def test_containers_of_other_libraries_are_made_plain() -> None:
     array = SimpleNamespace(tolist=lambda: ["1 2"])
-    assert asking.plain({"inputs": array, "outputs": ("3",)}) == {"inputs": ["1 2"], "outputs": ["3"]}
+    assert common.plain({"inputs": array, "outputs": ("3",)}) == {"inputs": ["1 2"], "outputs": ["3"]}
 
 
 def test_what_open_r1_calls_verification_info_is_understood() -> None:
     case = {"fn_name": None, "input": "1 2\n", "output": "3\n", "type": "stdin_stdout"}
     info = {"language": "python", "test_cases": [case]}
-    asked = asking.submission("text", info, {})
+    asked = common.submission("text", info, {})
     assert asked["tests"] == [StdinTest(input="1 2\n", output="3\n")]
 
 
 def test_as_many_truths_as_answers_are_wanted() -> None:
     with pytest.raises(ValueError, match="2 answers and 1 ground truths"):
-        asking.submissions(["a", "b"], [COLUMNS], {})
+        common.submissions(["a", "b"], [COLUMNS], {})
 
 
 def test_nobody_to_ask_is_said_with_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(asking.URL_VARIABLE, raising=False)
+    monkeypatch.delenv(common.URL_VARIABLE, raising=False)
     with pytest.raises(ConfigurationError, match="PROCTOR_URL"):
-        asking.client()
+        common.client()
 
 
 def test_a_column_that_is_not_there_is_named() -> None:
@@ -87,16 +87,16 @@ def test_a_column_that_is_not_there_is_named() -> None:
 
 def test_adapters_need_nothing_that_only_the_service_needs() -> None:
     blocked = "; ".join(f"sys.modules[{name!r}] = None" for name in SERVICE_ONLY)
-    modules = "asking, openrlhf, rllm, slime, trl, verifiers, verl"
+    modules = "common, openrlhf, rllm, slime, trl, verifiers, verl"
     code = f"import sys; {blocked}; from sandbox_service.adapters import {modules}"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-# --- insistence
+# --- retries
 
 
 class Moody:
-    """A client whose service has so many faults before it has a verdict."""
+    """A client whose service returns this many faults before a verdict."""
 
     def __init__(self, faults: int, kind: str = "sandbox") -> None:
         self.left = faults
@@ -106,18 +106,18 @@ class Moody:
         assert on_fault == "raise"
         if self.left:
             self.left -= 1
-            raise Fault("no verdict", self.kind)
+            raise GraderFaultError("no verdict", self.kind)
         return Grade(id="x", verdict=Verdict.AC, reward=1.0)
 
 
 def ask(moody: Moody, seconds: float = 60.0) -> Grade:
-    return asking.insist(moody, {}, seconds)  # type: ignore[arg-type]
+    return common.grade_with_retries(moody, {}, seconds)  # type: ignore[arg-type]
 
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     made: list[float] = []
-    monkeypatch.setattr("sandbox_service.adapters.asking.time.sleep", made.append)
+    monkeypatch.setattr("sandbox_service.adapters.common.time.sleep", made.append)
     return made
 
 
@@ -127,13 +127,13 @@ def test_a_fault_is_tried_again_after_longer_and_longer_pauses(pauses: list[floa
 
 
 def test_a_bad_test_is_not_tried_again(pauses: list[float]) -> None:
-    with pytest.raises(Fault):
+    with pytest.raises(GraderFaultError):
         ask(Moody(1, "bad_test"))
     assert pauses == []
 
 
-def test_insistence_ends(pauses: list[float]) -> None:
-    with pytest.raises(Fault):
+def test_retries_end(pauses: list[float]) -> None:
+    with pytest.raises(GraderFaultError):
         ask(Moody(9), seconds=0.5)
 
 
@@ -142,7 +142,7 @@ def test_insistence_ends(pauses: list[float]) -> None:
 
 @dataclass
 class Sample:
-    """The fields of slime's that matter."""
+    """The fields of slime's samples that the adapter uses."""
 
     response: str
     label: Any
@@ -159,7 +159,7 @@ def rewards(samples: Any) -> Any:
 
 async def _closed(samples: Any) -> Any:
     found = await slime.reward(None, samples)
-    await asking.async_client().close()
+    await common.async_client().close()
     return found
 
 
@@ -193,7 +193,7 @@ def test_rllm_gets_a_reward_output(url: str, rllm_types: None) -> None:
 
 
 def test_without_a_verdict_rllm_gets_an_exception(url: str, rllm_types: None) -> None:
-    with pytest.raises(Fault):
+    with pytest.raises(GraderFaultError):
         rllm.code_reward({"ground_truth": json.dumps(BAD_TEST)}, ANSWERS["right"])
 
 
@@ -204,4 +204,4 @@ def test_open_r1_and_trl_are_graded_as_one_batch(url: str) -> None:
     messages: Sequence[Any] = [[{"role": "assistant", "content": each}] for each in ANSWERS.values()]
     found = reward(messages, prompts=["x"] * len(messages), verification_info=[info] * len(messages))
     assert found == [float(name == "right") for name in ANSWERS]
-    assert isinstance(asking.client(), Client)
+    assert isinstance(common.client(), Client)

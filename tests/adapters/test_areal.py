@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.adapters.foreign import Foreign, opened
+from tests.adapters.programs import ANSWERS, BAD_TEST, COLUMNS, SLOW, answer
+from tests.adapters.troubled import narrow, restarted
 from tests.conftest import Service
-from tests.trainers.foreign import Foreign, opened
-from tests.trainers.programs import ANSWERS, BAD_TEST, COLUMNS, SLOW, answer
-from tests.trainers.troubled import narrow, restarted
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Runs in verifiers' environment: tasks score traces with our function plugged in by their configuration."""
+"""Runs in verifiers' environment: tasks score traces with our function, configured as documented."""
 
 # mypy: ignore-errors
 
@@ -10,7 +10,7 @@ from asked import answer_all
 
 
 class Data(vf.TaskData):
-    """What a task set loads."""
+    """The data of a task set."""
 
     tests: object
 
@@ -23,7 +23,7 @@ CONFIGURATION = {"rewards": {"proctor": {"fn": "sandbox_service.adapters.verifie
 
 
 async def scored(sample):
-    """As verifiers' rollout does it: an error is recorded on the trace."""
+    """Score a trace as verifiers' rollout does: an error is recorded on it."""
     task = Adding(Data(prompt="add", tests=sample["truth"]), vf.TaskConfig.model_validate(CONFIGURATION))
     begun = {"rewards": {}, "metrics": {}, "errors": [], "calls": [], "nodes": [], "stop_condition": None}
     trace = vf.Trace.model_construct(root_reply=sample["answer"], is_completed=False, ok=False, **begun)

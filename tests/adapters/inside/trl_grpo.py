@@ -1,7 +1,8 @@
-"""Runs in TRL's environment: a GRPOTrainer trains a tiny model, made on the spot, on rewards of the service.
+"""Runs in TRL's environment: a GRPOTrainer trains a tiny model, made on the spot, with rewards of the service.
 
-Asked: rows of a data set; what the model answers to each prompt, or an alphabet, and then it answers for itself; how
-many steps. Said: what TRL logs of each answer and of each step.
+Input: rows of a data set; the model's answers to each prompt, or an alphabet for answers of its own; the number of
+steps.
+Output: TRL's logs of each answer and of each step.
 """
 
 # mypy: ignore-errors
@@ -31,7 +32,7 @@ def model(words):
 
 
 def scripted(answers, words):
-    """A rollout function that says what is written: the n-th of a prompt's answers for its n-th sample."""
+    """Return a rollout function that gives the n-th answer for the n-th sample of a prompt."""
 
     def rollout(prompts, trainer):
         said = dict.fromkeys(answers, 0)
@@ -64,7 +65,7 @@ def config(folder, asked):
 
 
 def reward(asked):
-    """As it arrives in another process."""
+    """Return the reward function after pickling, as in another process."""
     return pickle.loads(pickle.dumps(CodeReward(asked["url"], **asked.get("options", {}))))
 
 
@@ -92,7 +93,7 @@ def answer(asked):
 
 
 def nulls(numbers):
-    """As JSON has them."""
+    """Replace NaN by None for JSON."""
     return [None if math.isnan(each) else each for each in numbers]
 
 

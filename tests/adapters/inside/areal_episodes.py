@@ -1,7 +1,7 @@
-"""Runs in AReaL's environment: its single-turn workflow runs episodes, with our class in place of its reward function.
+"""Runs in AReaL's environment: its single-turn workflow runs episodes with our class in place of its reward function.
 
-The engine is one that says what it is told to. Said: of each episode the reward in AReaL's tensors, or null where the
-workflow has returned None, which AReaL rejects.
+The engine gives scripted answers. Output: per episode the reward in AReaL's tensors, or null where the workflow
+returned None, which AReaL rejects.
 """
 
 # mypy: ignore-errors
@@ -20,7 +20,7 @@ WORDS = tokenizer()
 
 
 class Engine:
-    """Says one answer."""
+    """Gives one scripted answer."""
 
     def __init__(self, answer):
         self._tokens = [*WORDS.encode(answer), WORDS.eos_token_id]

@@ -1,4 +1,4 @@
-"""How what runs inside is asked: a line of JSON in, a line of JSON out, until nobody asks any more."""
+"""The request loop of the scripts in this folder: a line of JSON in, a line of JSON out, until stdin ends."""
 
 # mypy: ignore-errors
 
@@ -9,7 +9,7 @@ import traceback
 
 
 def answer_all(answer):
-    """`answer` gets what was asked and returns what to say. What libraries print goes where errors go."""
+    """Answer each request with `answer`. Output of libraries goes to stderr."""
     with os.fdopen(os.dup(1), "w") as out:
         os.dup2(2, 1)
         for line in sys.stdin:

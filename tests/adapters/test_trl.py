@@ -1,4 +1,4 @@
-"""TRL's GRPOTrainer, unmodified, with our reward function: a tiny model, some steps, on a CPU."""
+"""TRL's GRPOTrainer, unmodified, with our reward function: a tiny model, a few steps, on a CPU."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from tests.adapters.foreign import Foreign, opened
+from tests.adapters.programs import ANSWERS, BAD_TEST, CODE, COLUMNS, SLOW, answer
+from tests.adapters.troubled import bereaved, full, restarted
 from tests.conftest import Service
-from tests.trainers.foreign import Foreign, opened
-from tests.trainers.programs import ANSWERS, BAD_TEST, CODE, COLUMNS, SLOW, answer
-from tests.trainers.troubled import bereaved, full, restarted
 
 LIMITS = {"limits": {"cpu_seconds": 1}}
 TINY = 1e-4  # that TRL adds to a deviation
@@ -28,19 +28,19 @@ def trl() -> Iterator[Foreign]:
 
 
 def scripted(url: str, groups: dict[str, tuple[Any, list[str]]], steps: int = 1, **more: Any) -> dict[str, Any]:
-    """A run in which the model answers to each prompt what is written there, beside the tests."""
+    """Run the trainer with scripted answers to each prompt, which are listed beside the tests."""
     rows = [{"prompt": prompt, "tests": json.dumps(truth)} for prompt, (truth, _) in groups.items()]
     answers = {prompt: said for prompt, (_, said) in groups.items()}
     return {"url": url, "rows": rows, "answers": answers, "steps": steps, "options": LIMITS} | more
 
 
 def of(said: dict[str, Any], prompt: str, what: str) -> list[Any]:
-    """What was logged of the answers to a prompt."""
+    """Return the logs of the answers to a prompt."""
     return [value for asked, value in zip(said["prompts"], said[what], strict=True) if asked == prompt]
 
 
 def advantages(rewards: list[float]) -> list[float]:
-    """GRPO's, as TRL has them by default."""
+    """Return GRPO's advantages with TRL's defaults."""
     return [(each - mean(rewards)) / (stdev(rewards) + TINY) for each in rewards]
 
 
@@ -58,7 +58,7 @@ def test_every_end_of_a_program_is_rewarded_and_trained_on(trl: Foreign, service
 
 
 def test_a_tiny_model_learns_from_the_rewards(trl: Foreign, service: Service) -> None:
-    """Of the letters that it can say one is right; what it says is graded as text."""
+    """One of the letters in its alphabet is right; its output is graded as text."""
     said = trl.ask(
         {
             "url": service.client.url,
@@ -80,7 +80,7 @@ def test_a_tiny_model_learns_from_the_rewards(trl: Foreign, service: Service) ->
 
 
 def test_a_group_without_a_verdict_moves_nothing(trl: Foreign, service: Service) -> None:
-    """Its test is bad, whatever is answered: no reward is a number, no advantage is anything but 0."""
+    """The test is bad for every answer: no reward is a number, and every advantage is 0."""
     groups = {"bad": (BAD_TEST, [ANSWERS["right"]] * 4), "good": (COLUMNS, mixed())}
     said = trl.ask(scripted(service.client.url, groups, steps=2))
     assert of(said, "bad", "rewards") == [None] * 4
@@ -100,7 +100,7 @@ def test_a_step_without_any_verdict_changes_no_weight(trl: Foreign, service: Ser
 
 
 def test_a_sample_without_a_verdict_is_no_part_of_its_group_s_baseline(trl: Foreign, service: Service) -> None:
-    """A program that fails has failed whatever the test is; only of the others nothing can be said."""
+    """A program that fails by itself has a verdict even with a bad test; the others have none."""
     test = BAD_TEST["tests"][0]  # type: ignore[index]
     truth = {"tests": [{"type": "stdin", "input": "1 2\n", "output": "3\n"}, test], "checker": {"type": "numbers"}}
     groups = {"mixed": (truth, [ANSWERS["right"], ANSWERS["crashing"], ANSWERS["broken"], answer("print(4)")])}

@@ -10,7 +10,7 @@ from asked import answer_all
 
 
 def run(asked):
-    """What the SDK makes of a program."""
+    """Return the SDK's result of a run."""
     try:
         answer = sdk.run_code(sdk.RunCodeRequest(language="python", **asked))
     except Exception as error:  # noqa: BLE001 - the SDK raises Exception itself
@@ -21,7 +21,7 @@ def run(asked):
 
 
 def submit(asked):
-    """What the SDK makes of an answer."""
+    """Return the SDK's result of an answer."""
     config = sdk.TestConfig(language="python", **asked.pop("config"))
     try:
         result = sdk.submit(sdk.SubmitRequest(config=config, **asked))
