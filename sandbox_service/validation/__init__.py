@@ -1,6 +1,5 @@
-"""Which problems of a data set deserve a reward: read in whatever form they are published, judged by the real grader.
+"""Validates data sets: finds the problems that can be trained on, with the grader that pays the reward.
 
-`sources` turns published rows into problems of ours. It judges nothing: that is for the checks. Nothing here trains,
-and nothing needs more than the service does, but for the libraries of a few containers (parquet, the hub), which are
-imported when they are needed.
+`sources` reads published rows as problems, `checks` judges them, `job` runs a recipe. The libraries of some containers
+(parquet, the hub) are imported when a recipe needs them.
 """

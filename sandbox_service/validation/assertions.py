@@ -1,7 +1,6 @@
-"""What a test program asserts, as far as its text says so. It is read as Python, and never run.
+"""Reads test programs as syntax trees: counts assertions, extracts expected answers, loosens list order.
 
-Test programs compare by themselves, so what they expect is known from their text alone: how many things, which answers,
-and what they would ask if the order of an answer did not matter. What cannot be read is not guessed.
+Nothing is executed. Code that the parser does not understand yields no answers instead of guesses.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from sandbox_service.schema import CallTest
 
-REPEATED = 100  # assertions that nobody can count from the text, as those in a loop: not few
+REPEATED = 100  # assertions that the text does not count, such as those in a loop
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
 _NO_ORDER = """def _no_order(value):
     if isinstance(value, (list, tuple)):
@@ -21,16 +20,27 @@ _NO_ORDER = """def _no_order(value):
 
 
 def count(code: str) -> int:
-    """How many different things are asserted; those in a loop are many.
+    """Return the number of distinct assertions in a test program.
 
-    A program that says so in another way (in another language, by an exception that it raises) is not called few.
+    An assertion in a loop counts as many, and so does a program that has no recognised assertion, since it may check by
+    other means (another language, an exception that it raises).
+
+    Args:
+        code: Source of the test program.
     """
     tree = _tree(code)
     return (len({*_asserted(tree, is_repeated=False)}) if tree is not None else 0) or REPEATED
 
 
 def answers(code: str) -> list[str]:
-    """What is expected, as expressions: `x` of every `assert f(…) == x`. Nothing, if anything else is asserted."""
+    """Return the expected answers of a test program as Python expressions.
+
+    Args:
+        code: Source of the test program.
+
+    Returns:
+        `x` for every `assert f(…) == x`; empty if the program asserts anything of another form.
+    """
     tree = _tree(code)
     asserted = [node.test for node in ast.walk(tree) if isinstance(node, ast.Assert)] if tree is not None else []
     found = [_answer(each) for each in asserted]
@@ -39,14 +49,26 @@ def answers(code: str) -> list[str]:
 
 
 def without_order(code: str) -> str | None:
-    """The same test, to which lists are equal that have the same items at whatever place; None if it has no lists."""
+    """Return the same test program with comparisons that ignore the order of lists.
+
+    Args:
+        code: Source of the test program.
+
+    Returns:
+        The changed source, or None if no list is compared.
+    """
     tree = _tree(code)
     loosened = [_loosen(node) for node in ast.walk(tree) if isinstance(node, ast.Compare)] if tree is not None else []
     return _NO_ORDER + ast.unparse(tree) if tree is not None and any(loosened) else None
 
 
 def of_call(test: CallTest, defined: Sequence[str]) -> str:
-    """A call test as a program. `defined`: the functions of a solution; what is none of them is a method."""
+    """Return a call test as a test program.
+
+    Args:
+        test: The call and its expected value.
+        defined: Names of the solution's functions; a call of any other name becomes a method call.
+    """
     name = test.function.rpartition(".")[2]
     called = name if name in defined else f"Solution().{name}"
     return f"assert {called}(*{test.args!r}, **{test.kwargs!r}) == {test.output!r}"
@@ -70,7 +92,7 @@ def _asserted(node: ast.AST, *, is_repeated: bool) -> Iterator[tuple[str, int]]:
 
 
 def _is_call_of_an_assertion(node: ast.AST) -> bool:
-    """`assertion(…)`, `self.assertEqual(…)`, `np.testing.assert_allclose(…)`."""
+    """Match `assertion(…)`, `self.assertEqual(…)`, `np.testing.assert_allclose(…)`."""
     if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
         return False
     called = node.value.func
@@ -79,7 +101,10 @@ def _is_call_of_an_assertion(node: ast.AST) -> bool:
 
 
 def _answer(asserted: ast.expr) -> str | None:
-    """Of one call that is compared with a value. A call within it may be what is asked, and the outer one a judge."""
+    """Return the value that a call is compared with.
+
+    A nested call may be the call under test, and the outer one a comparison.
+    """
     if not isinstance(asserted, ast.Compare) or len(asserted.ops) > 1 or not isinstance(asserted.left, ast.Call):
         return None
     calls = [node for node in ast.walk(asserted.left) if isinstance(node, ast.Call)]
@@ -96,7 +121,7 @@ def _is_plain(asserted: ast.Compare) -> bool:
 
 
 def _loosen(compared: ast.Compare) -> bool:
-    """`a == […]` becomes `_no_order(a) == _no_order([…])`, in its place."""
+    """Turn `a == […]` into `_no_order(a) == _no_order([…])`, in place."""
     right = compared.comparators[0]
     if not isinstance(compared.ops[0], ast.Eq) or not isinstance(right, ast.List | ast.Tuple):
         return False

@@ -1,8 +1,8 @@
-"""How hard a problem is for a model: 1 − the share of its samples that pass, avg@k over k samples (Chen et al. 2021).
+"""Measures the difficulty of a problem for a model: 1 − the share of its samples that pass, avg@k (Chen et al. 2021).
 
-From a file of results, or from completions that are asked for here and graded by the judge of the validation. What was
-asked is kept by what was asked, and a verdict by what was graded, so a run that goes on asks and grades only what is
-missing. A fault of ours is no failure: such a sample is left out, and graded again by the next run.
+Samples come from a results file, or are requested from the model and graded by the judge of the validation. Journals
+keep completions and verdicts, so a resumed run requests and grades only what is missing. A sample that the sandbox
+failed to judge does not count, and the next run grades it again.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from sandbox_service.errors import BadRequest, ConfigurationError
-from sandbox_service.problem import Problem
+from sandbox_service.errors import BadRequestError, ConfigurationError
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Checker, Limits, Verdict
+from sandbox_service.validation.completions import Completion
 from sandbox_service.validation.journal import Journal
 from sandbox_service.validation.judge import Fields, Judge
-from sandbox_service.validation.model import Asks, Completion, Messages, Refused
+from sandbox_service.validation.model import Completer, Messages, ModelRefusedError
 from sandbox_service.validation.recipe import Difficulty
 
-FORM = "samples 1"  # of the journal of what was asked; it does not depend on a recipe
+FORM = "samples 1"  # fingerprint of the journal of completions, which does not depend on a recipe
 TOO_EASY, TOO_HARD = "too easy", "too hard"
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How the samples of a problem ended: `n` have a verdict, and the sandbox could not judge `faults` more."""
+    """Outcome of a problem's samples: `n` have a verdict, `faults` more could not be judged."""
 
     n: int = 0
     correct: int = 0
@@ -39,23 +40,35 @@ class Tally:
 
     @property
     def difficulty(self) -> float | None:
-        """1 − the share that passes; None if nothing is known."""
+        """Difficulty from 0 (every sample passes) to 1; None without samples."""
         return 1.0 - self.correct / self.n if self.n else None
 
     @property
     def reason(self) -> str:
-        """Why nothing is known."""
+        """Why the difficulty is unknown."""
         if self.refusal:
             return self.refusal
         return f"the sandbox could judge none of {self.faults} samples" if self.faults else "the results do not have it"
 
     def line(self, problem: str) -> dict[str, Any]:
-        """As results are written, so that they can be read again."""
+        """Return a line of difficulty.jsonl, which `Results` reads.
+
+        Args:
+            problem: Id of the problem.
+        """
         return {"problem": problem, "n": self.n, "correct": self.correct, "cut": self.cut}
 
 
 def unwanted(tally: Tally, wanted: Difficulty) -> str | None:
-    """Why a clean problem is left out for its difficulty; None if it is not, or nothing is known."""
+    """Return the reason for which a clean problem is left out.
+
+    Args:
+        tally: Outcome of the problem's samples.
+        wanted: The recipe's bounds.
+
+    Returns:
+        TOO_EASY or TOO_HARD, or None if the difficulty is within the bounds or unknown.
+    """
     known = tally.difficulty
     if known is None:
         return None
@@ -64,58 +77,76 @@ def unwanted(tally: Tally, wanted: Difficulty) -> str | None:
     return TOO_HARD if known > wanted.most else None
 
 
-class Knows(Protocol):
-    """Where difficulties come from."""
+class DifficultySource(Protocol):
+    """A source of difficulties."""
 
     async def tally(self, problem: Problem) -> Tally:
-        """Of a clean problem, with the limits and the comparison that it is kept with. Raises Unavailable."""
+        """Return the outcome of the samples of a clean problem.
+
+        Args:
+            problem: The problem with the limits and the checker of its clean line.
+
+        Raises:
+            UnavailableError: The model or the judge stayed away for too long.
+        """
         ...
 
 
 class Results:
-    """Samples that were graded before, from a file. Raises ConfigurationError for one that cannot be read."""
+    """Outcomes from a results file. Raises ConfigurationError if the file cannot be read."""
 
     def __init__(self, path: Path) -> None:
         self._tallies = _read(path)
 
     def of(self, name: str) -> Tally:
-        """Of the problem with this id."""
+        """Return the outcome of the problem with the id `name`; an empty one if the file does not have it."""
         return self._tallies.get(name, Tally())
 
     async def tally(self, problem: Problem) -> Tally:
-        """See Knows."""
+        """See `DifficultySource`."""
         return self.of(problem.id)
 
 
 class Samples:
-    """Completions that are asked for now. `asked`: their journal; `graded`: that of the judgements."""
+    """Outcomes of completions that are requested now. `completions` is the journal of completions, `graded` that of
+    verdicts.
+    """
 
-    def __init__(self, wanted: Difficulty, model: Asks, judge: Judge, asked: Journal, graded: Journal) -> None:
+    def __init__(
+        self, wanted: Difficulty, model: Completer, judge: Judge, completions: Journal, graded: Journal
+    ) -> None:
         self._wanted = wanted
         self._model = model
         self._judge = judge
-        self._asked = asked
+        self._completions = completions
         self._graded = graded
         self._asking: dict[str, asyncio.Task[Completion]] = {}
         self.asked_now = 0
         self.graded_now = 0
 
     async def stop(self) -> None:
-        """Ask for nothing more."""
+        """Cancel all requests and wait until they have ended."""
         tasks = list(self._asking.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def tally(self, problem: Problem) -> Tally:
-        """See Knows. Raises ConfigurationError if the model refuses everybody."""
+        """See `DifficultySource`.
+
+        Returns:
+            The counts of the samples.
+
+        Raises:
+            ConfigurationError: The model refuses every prompt.
+        """
         messages = asked_of(problem)
         try:
             completions = await asyncio.gather(*(self._completion(messages, n) for n in range(self._wanted.samples)))
             verdicts = await self._verdicts(problem, [each.text for each in completions])
-        except Refused as refusal:
+        except ModelRefusedError as refusal:
             return Tally(refusal=f"the model refuses it: {refusal}")
-        except BadRequest as refusal:
+        except BadRequestError as refusal:
             return Tally(refusal=f"the judge refuses what the model said: {refusal}")
         known = [verdict for verdict in verdicts if verdict is not None]
         return Tally(
@@ -128,9 +159,9 @@ class Samples:
     # --- asking
 
     async def _completion(self, messages: Messages, number: int) -> Completion:
-        """The one that is in the journal, or that is on its way, or a new one."""
+        """A completion from the journal, from a request under way, or from a new request."""
         key = self._key(messages, number)
-        if (known := self._asked.get(key)) is not None:
+        if (known := self._completions.get(key)) is not None:
             return Completion(known["text"], known["finish"] == "length", known["tokens"])
         if key not in self._asking:
             task = asyncio.create_task(self._new(key, messages))
@@ -141,11 +172,12 @@ class Samples:
     async def _new(self, key: str, messages: Messages) -> Completion:
         made = await self._model.ask(messages, int(key[:8], 16) >> 1)
         self.asked_now += 1
-        self._asked.put(key, {"text": made.text, "finish": "length" if made.is_cut else "stop", "tokens": made.tokens})
+        finish = "length" if made.is_cut else "stop"
+        self._completions.put(key, {"text": made.text, "finish": finish, "tokens": made.tokens})
         return made
 
     def _key(self, messages: Messages, number: int) -> str:
-        """Of all that the completion depends on; its seed is made of it."""
+        """A hash of all that the completion depends on; the seed is derived from it."""
         wanted = self._wanted
         drawn = [wanted.model, wanted.temperature, wanted.top_p, wanted.max_tokens, wanted.seed, wanted.extra]
         return _hash([*drawn, list(messages), number])
@@ -153,7 +185,7 @@ class Samples:
     # --- grading
 
     async def _verdicts(self, problem: Problem, texts: Sequence[str]) -> list[str | None]:
-        """One for each text, in their order; None where the sandbox failed. The same text is graded once."""
+        """A verdict for each text, in order; None where the sandbox failed. Equal texts are graded once."""
         shared = _shared(problem)
         base = _hash(shared)
         keys = [_hash([base, text]) for text in texts]
@@ -171,7 +203,7 @@ class Samples:
 
 
 def asked_of(problem: Problem) -> Messages:
-    """What the model is told: the problem's conversation, or its prompt as a user's."""
+    """Return the messages for the model: the problem's conversation, or its prompt as a user message."""
     if problem.messages is not None:
         return [each.model_dump() for each in problem.messages]
     return [{"role": "user", "content": problem.prompt or ""}]
@@ -182,12 +214,13 @@ def _shared(problem: Problem) -> Fields:
         "language": problem.language,
         "tests": [each.model_dump(mode="json") for each in problem.tests or ()],
         "checker": (problem.checker or Checker()).model_dump(mode="json"),
+        "interactor": problem.interactor.model_dump(mode="json") if problem.interactor else None,
         "limits": (problem.limits or Limits()).model_dump(mode="json"),
     }
 
 
-def _hash(said: object) -> str:
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+def _hash(data: object) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def _read(path: Path) -> dict[str, Tally]:
@@ -204,8 +237,8 @@ def _read(path: Path) -> dict[str, Tally]:
     return found
 
 
-def _parsed(said: Mapping[str, Any]) -> tuple[str, Tally]:
-    tally = Tally(int(said["n"]), int(said["correct"]), int(said.get("cut") or 0))
+def _parsed(line: Mapping[str, Any]) -> tuple[str, Tally]:
+    tally = Tally(int(line["n"]), int(line["correct"]), int(line.get("cut") or 0))
     if not 0 <= tally.correct <= tally.n:
         raise ValueError(f"{tally.correct} correct of {tally.n}")
-    return str(said["problem"]), tally
+    return str(line["problem"]), tally

@@ -1,10 +1,10 @@
-"""Which problems are alike? By their words in a row, with a sketch of each text, so that memory is bounded.
+"""Finds near-duplicate problems by sketches of their texts, in bounded memory.
 
-A text's shingles are its runs of some words in lower case, by their hashes; its sketch is the `SKETCH` smallest, from
-which the share of common shingles of two texts (Jaccard) is estimated. Two texts are compared only if they have one of
-their `KEYS` smallest in common: of two that are alike to 0.8, one pair in a billion would be missed. Texts that are the
-same word by word, or have the very same tests, need no estimate. Nothing depends on chance, and on the order only this:
-it is always the earlier one that stays.
+The shingles of a text are the hashes of its word n-grams in lower case; its sketch is the `SKETCH` smallest hashes,
+from which the Jaccard similarity of two texts is estimated. Two texts are compared only if they share one of their
+`KEYS` smallest hashes: at a similarity of 0.8, this misses one pair in a billion. Equal texts and equal sets of tests
+need no estimate. The result is deterministic and depends on the order of the problems in one way: the earlier one
+stays.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.sources import prompts
 
 SKETCH = 128
 KEYS = 16
-SHORT = 32  # runs of words: of so short a text, nearly all must be in the other, or a word is all the difference
+SHORT = 32  # shingles: for a shorter text, one different word may be the whole difference, so nearly all must match
 CONTAINED = 0.9
-LEAST_RUNS = 6  # a text of fewer is a phrase
-COMMON = 200  # a shingle that so many texts begin with is a phrase of the data set: it leads to no comparison
-LEAST_SHARED_TESTS = 3  # tests that are alike say something only if there are some
+LEAST_RUNS = 6  # a text with fewer is only a phrase
+COMMON = 200  # a shingle that more texts share is boilerplate of the data set, and causes no comparison
+LEAST_SHARED_TESTS = 3  # fewer equal tests do not identify a problem
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCES = (prompts.BY_STDIN, prompts.BY_CALL, prompts.TO_COMPLETE, prompts.TO_WRITE, prompts.IN_A_BOX)
 _AROUND = (r"The function is called `[^`]*`\.", r"It has to pass:\s+```python\n.*?\n```")
@@ -36,14 +36,14 @@ _WORD_OR_SIGN = re.compile(r"[^\W_]+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """To which problem, how much from 0 to 1, and by what: text, words or tests."""
+    """A similar problem: its id, the similarity from 0 to 1, and what is similar (text, words or tests)."""
 
     id: str
     share: float
     by: str
 
     def reason(self) -> str:
-        """For a person."""
+        """Return the reason of a finding, for a person."""
         if self.by == "text":
             return f"word by word the text of {self.id}"
         if self.by == "tests":
@@ -52,10 +52,10 @@ class Likeness:
 
 
 class Index:
-    """Texts that were seen. `similarity`: from where on two are alike.
+    """Problems seen so far. Two are alike from a similarity of `similarity` on.
 
-    With `signs`, brackets and the like are words, too: two problems may differ in nothing else. Without, a copy is
-    found whose signs were written in another way, and one that stands within other words.
+    With `signs`, brackets and operators count as words: two problems may differ in nothing else. Without, the index
+    also finds copies with other punctuation, and texts that are contained in others.
     """
 
     def __init__(self, similarity: float, words: int, *, signs: bool = True) -> None:
@@ -73,7 +73,7 @@ class Index:
         return len(self._ids)
 
     def find(self, problem: Problem) -> Likeness | None:
-        """The first problem that is most like this one, if any is like it."""
+        """Return the earliest of the most similar problems, or None if none is alike."""
         print_ = _Print.of(problem, self._word, self._size)
         if (place := self._texts.get(print_.text)) is not None:
             return Likeness(self._ids[place], 1.0, "text")
@@ -86,7 +86,7 @@ class Index:
         return Likeness(self._ids[-place], share, "words")
 
     def add(self, problem: Problem) -> None:
-        """From now on it is known."""
+        """Add a problem to the index."""
         print_ = _Print.of(problem, self._word, self._size)
         place = len(self._ids)
         self._ids.append(problem.id)
@@ -117,9 +117,9 @@ class Index:
 
 
 def _contained(sketch: array[int], other: array[int]) -> float:
-    """The share of the other text that is in this one, if it is nearly all; else, or of a few words, nothing.
+    """Return the share of the other text that is in this one, if nearly all of it is; else, or for a short text, 0.
 
-    A sketch that is full knows its text only up to its largest hash (Broder, 1997: containment by bottom sketches).
+    A full sketch covers its text only up to its largest hash (Broder, 1997: containment by bottom sketches).
     """
     known = [each for each in other if len(sketch) < SKETCH or each <= sketch[-1]]
     share = len({*known} & {*sketch}) / len(known) if len(known) >= LEAST_RUNS else 0.0
@@ -128,7 +128,7 @@ def _contained(sketch: array[int], other: array[int]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Print:
-    """What is kept of a problem."""
+    """The parts of a problem that the index keeps."""
 
     text: bytes
     tests: bytes
@@ -143,19 +143,19 @@ class _Print:
 
 
 def text_of(problem: Problem) -> str:
-    """What is asked, whichever way it is."""
+    """Return the prompt of a problem, or the text of its conversation."""
     if problem.prompt is not None:
         return problem.prompt
     return "\n".join(each.content for each in problem.messages or () if each.role == "user")
 
 
 def statement_of(problem: Problem) -> str:
-    """The same without what readers put around a statement: it asks nothing, and would make short ones alike."""
+    """Return the prompt without the instructions that readers add, which would make short statements look alike."""
     return _OURS.sub("", text_of(problem))
 
 
 def _tests(problem: Problem) -> bytes:
-    """The tests' own hash, whatever their order; nothing if there are too few to say anything."""
+    """A hash of the tests in any order; empty if there are too few to identify a problem."""
     lines = sorted({each.model_dump_json(exclude={"weight"}) for each in problem.tests or ()})
     return _hashed("\n".join(lines)) if len(lines) >= LEAST_SHARED_TESTS else b""
 

@@ -1,8 +1,8 @@
-"""What was run for a problem, and what the judge said of it. The checks read it; nothing is concluded here.
+"""Runs the programs of a problem and collects the grades, from which the checks draw conclusions.
 
-First the references, with more time than they should need, and those that give a wrong answer to a call once more, as
-if the order of an answer's items did not matter; then, with the limit that follows from them, the references
-again (as they are, and with other hash seeds), the solutions that are known to be wrong, and the probes.
+First the references run with a generous time limit, and those with a wrong answer to a call run again with comparisons
+that ignore the order of items. The time limit of the problem follows from the references. Under this limit run the
+references again (unchanged, and with other hash seeds), the solutions that are known to be wrong, and the probes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sandbox_service import languages
-from sandbox_service.errors import BadRequest, UnsupportedLanguage
-from sandbox_service.problem import Problem, Solution
+from sandbox_service.errors import BadRequestError, UnsupportedLanguageError
+from sandbox_service.formats.problem import Problem, Solution
+from sandbox_service.languages import toolchains
 from sandbox_service.schema import AssertTest, CallTest, Checker, Grade, Limits, TestCase, Verdict
 from sandbox_service.validation import assertions, probes, seeds
 from sandbox_service.validation.judge import Fields, Judge, is_fault
@@ -37,23 +38,23 @@ class Run:
 
     @property
     def passed(self) -> bool:
-        """Whether every test was."""
+        """True if the program passed every test."""
         return self.grade.verdict == Verdict.AC
 
     @property
     def failed(self) -> bool:
-        """Whether it is known to have failed: not where the judge could not say."""
+        """True if the program failed; false if the judge has no verdict."""
         return self.grade.verdict not in (Verdict.AC, Verdict.IE)
 
     @property
     def slowest_seconds(self) -> float:
-        """CPU time of the test that took longest."""
+        """CPU seconds of the slowest test."""
         return max((each.cpu_seconds for each in self.grade.tests), default=0.0)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """All runs; the limits that followed from them; and why there are none, if the judge refused."""
+    """All runs, the limits that follow from them, and the reason if the judge refused the problem."""
 
     runs: Sequence[Run] = ()
     limits: Limits | None = None
@@ -62,12 +63,12 @@ class Evidence:
     other: str = ""  # the id of the problem whose solution was tried as well
 
     def of(self, *roles: Role) -> list[Run]:
-        """The runs of these roles."""
+        """Return the runs of these roles."""
         return [each for each in self.runs if each.role in roles]
 
     @property
     def references(self) -> list[Run]:
-        """The first runs of the references."""
+        """First runs of the references."""
         return self.of("reference")
 
     @property
@@ -77,16 +78,28 @@ class Evidence:
 
 
 def can_be_run(language: str) -> bool:
-    """Whether a solution in this language is run."""
+    """Return whether the judge runs solutions in this language."""
     try:
-        languages.find(language)
-    except UnsupportedLanguage:
+        return toolchains.is_present(languages.find(language))
+    except UnsupportedLanguageError:
         return False
-    return True
 
 
 async def gather(problem: Problem, other: Problem | None, judge: Judge, thresholds: Thresholds) -> Evidence:
-    """Run all there is to run. `other`: another problem, whose solution is tried as well. Raises Unavailable."""
+    """Run all programs of a problem.
+
+    Args:
+        problem: The problem with the tests to run.
+        other: Another problem, whose solution is tried on this one; or None.
+        judge: Grades the programs.
+        thresholds: The recipe's thresholds.
+
+    Returns:
+        The results of all runs.
+
+    Raises:
+        UnavailableError: The judge stayed away for too long.
+    """
     work = _Work(problem, judge, thresholds)
     name = other.id if other else ""
     code = other.references[0].code if other and other.references else None
@@ -94,13 +107,13 @@ async def gather(problem: Problem, other: Problem | None, judge: Judge, threshol
         await work.run_references()
         await work.run_without_order()
         await work.run_the_rest(code)
-    except BadRequest as error:
+    except BadRequestError as error:
         return Evidence(work.runs, work.limits, str(error), work.not_run, name)
     return Evidence(work.runs, work.limits, None, work.not_run, name)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Planned:
     """A run that is to be made."""
 
     role: Role
@@ -112,7 +125,7 @@ class _Asked:
     limits: Limits | None = None
 
     def fields(self) -> dict[str, Any]:
-        """Its part of a batch."""
+        """Return its fields of a batch request."""
         limits = {"limits": self.limits.model_dump(mode="json")} if self.limits else {}
         return {"code": self.code, "language": self.language, **limits}
 
@@ -127,33 +140,37 @@ class _Work:
         self.limits = problem.limits or Limits()
 
     async def run_references(self) -> None:
-        """With time to spare. One that gives a wrong answer runs to its end, so that all its answers are known."""
+        """Run the references with a generous limit. One with a wrong answer runs again to its end, so that all
+        answers are known.
+        """
         references = [each for each in self._problem.references if can_be_run(each.language)]
-        asked = [
-            _asked("reference", each, _name(each, place, "reference"))
+        planned = [
+            _planned("reference", each, _name(each, place, "reference"))
             for place, each in enumerate(references[: self._thresholds.most_references], 1)
         ]
         measured = self._with(max(self._thresholds.measured_seconds, self.limits.cpu_seconds))
-        runs = await self._run(asked, measured)
+        runs = await self._run(planned, measured)
         wrong = [place for place, run in enumerate(runs) if run.grade.verdict == Verdict.WA]
-        whole = await self._run([asked[place] for place in wrong], measured, to_the_end=True)
+        whole = await self._run([planned[place] for place in wrong], measured, to_the_end=True)
         for place, run in zip(wrong, whole, strict=True):
             runs[place] = run if run.grade.verdict != Verdict.IE else runs[place]
         self.runs += runs
         self.limits = self._with(self._limit_seconds())
 
     async def run_without_order(self) -> None:
-        """Those with a wrong answer, against the same tests without order. Only who passes these has said something."""
+        """Run references with a wrong answer against tests that ignore order. Only those that pass are kept as
+        evidence.
+        """
         wrong = [each for each in self.runs if each.grade.verdict == Verdict.WA and each.solution is not None]
         tests = self._without_order() if wrong else None
         if tests is None:
             return
-        asked = [_asked("any_order", each.solution, each.name) for each in wrong if each.solution is not None]
-        runs = await self._run(asked, self._with(self._thresholds.measured_seconds), tests=tests)
+        planned = [_planned("any_order", each.solution, each.name) for each in wrong if each.solution is not None]
+        runs = await self._run(planned, self._with(self._thresholds.measured_seconds), tests=tests)
         self.runs += [each for each in runs if each.passed]
 
     def _without_order(self) -> list[TestCase] | None:
-        """None if the tests are of another kind, or no answer of theirs has items."""
+        """The tests with comparisons that ignore order; None for other kinds of tests, or if no answer has items."""
         defined = [name for each in self._problem.references for name in probes.defined_in(each.code)]
         found: list[TestCase] = []
         is_looser = False
@@ -167,46 +184,48 @@ class _Work:
         return found if is_looser else None
 
     async def run_the_rest(self, other: str | None) -> None:
-        """Nothing of it, if there are references and none of them passes: then the tests say nothing."""
+        """Run all other programs. If there are references and none passes, the tests prove nothing, and nothing
+        runs.
+        """
         passed = [each for each in self.runs if each.role == "reference" and each.passed]
         if self.runs and not passed:
             return
-        asked = [*self._again(passed), *self._wrong(), *self._probes(other)]
-        self.runs += await self._run(asked, self.limits)
+        planned = [*self._again(passed), *self._wrong(), *self._probes(other)]
+        self.runs += await self._run(planned, self.limits)
         self.runs += await self._controls()
 
-    def _again(self, passed: Iterable[Run]) -> Iterable[_Asked]:
+    def _again(self, passed: Iterable[Run]) -> Iterable[_Planned]:
         for run in passed:
             assert run.solution is not None
             code, language = run.solution.code, run.solution.language
             if language != "text":
-                yield _Asked("again", run.name, code + ANEW, language, run.solution)
+                yield _Planned("again", run.name, code + ANEW, language, run.solution)
             for seed in self._thresholds.hash_seeds:
                 yield from self._seeded(run.name, run.solution, seed)
 
-    def _seeded(self, name: str, solution: Solution, seed: int) -> Iterable[_Asked]:
+    def _seeded(self, name: str, solution: Solution, seed: int) -> Iterable[_Planned]:
         code = seeds.with_seed(self._problem, solution.code, seed)
         if code is not None:
             limits = self._with(self.limits.cpu_seconds + seeds.START_SECONDS, processes=seeds.PROCESSES)
-            yield _Asked("seed", name, code, solution.language, solution, seed, limits)
+            yield _Planned("seed", name, code, solution.language, solution, seed, limits)
 
     async def _controls(self) -> list[Run]:
-        """What gave another answer with another seed, once more with the judge's own: else the way may be to blame."""
+        """Repeat each run that failed with another seed with the judge's own, since the wrapper may be the cause."""
         suspects = [each for each in self.runs if each.role == "seed" and each.grade.verdict == Verdict.WA]
-        asked = {each.name: list(self._seeded(each.name, each.solution, 0)) for each in suspects if each.solution}
-        return await self._run([each for some in asked.values() for each in some], self.limits)
+        planned = {each.name: list(self._seeded(each.name, each.solution, 0)) for each in suspects if each.solution}
+        return await self._run([each for some in planned.values() for each in some], self.limits)
 
-    def _wrong(self) -> Iterable[_Asked]:
+    def _wrong(self) -> Iterable[_Planned]:
         wrong = [each for each in self._problem.wrong if can_be_run(each.language)]
         for place, each in enumerate(wrong[: self._thresholds.most_wrong], 1):
-            yield _asked("wrong", each, _name(each, place, "wrong solution"))
+            yield _planned("wrong", each, _name(each, place, "wrong solution"))
 
-    def _probes(self, other: str | None) -> Iterable[_Asked]:
+    def _probes(self, other: str | None) -> Iterable[_Planned]:
         for each in probes.of(self._problem, other):
-            yield _Asked("probe", each.name, each.code, self._problem.language)
+            yield _Planned("probe", each.name, each.code, self._problem.language)
 
     def _limit_seconds(self) -> float:
-        """What follows from the slowest reference that passes; the problem's own without one."""
+        """The limit that follows from the slowest passing reference; without one, the problem's own."""
         slowest = max((each.slowest_seconds for each in self.runs if each.passed), default=None)
         if slowest is None:
             return self.limits.cpu_seconds
@@ -218,35 +237,41 @@ class _Work:
 
     async def _run(
         self,
-        asked: Sequence[_Asked],
+        planned: Sequence[_Planned],
         limits: Limits,
         *,
         to_the_end: bool = False,
         tests: Sequence[TestCase] | None = None,
     ) -> list[Run]:
-        if not asked:
+        if not planned:
             return []
         shared: Fields = {
             "tests": [each.model_dump(mode="json") for each in tests or self._problem.tests or ()],
             "checker": (self._problem.checker or Checker()).model_dump(mode="json"),
+            "interactor": self._problem.interactor.model_dump(mode="json") if self._problem.interactor else None,
             "limits": limits.model_dump(mode="json"),
             "stop_on_failure": not to_the_end,
         }
-        grades = await self._judge.grade(shared, [each.fields() for each in asked])
+        grades = await self._judge.grade(shared, [each.fields() for each in planned])
         return [
             Run(each.role, each.name, grade, each.solution, each.seed)
-            for each, grade in zip(asked, grades, strict=True)
+            for each, grade in zip(planned, grades, strict=True)
         ]
 
 
 def limit_for(slowest: float, thresholds: Thresholds) -> float:
-    """The time limit for a problem whose slowest accepted reference took so long: in half seconds, to repeat."""
+    """Return the time limit for a problem, in half seconds so that repeated runs agree.
+
+    Args:
+        slowest: CPU seconds of the slowest reference that passes.
+        thresholds: The recipe's factor and bounds.
+    """
     wanted = max(slowest * thresholds.limit_factor, thresholds.least_limit_seconds)
     return min(math.ceil(wanted / STEP_SECONDS) * STEP_SECONDS, thresholds.most_limit_seconds)
 
 
-def _asked(role: Role, solution: Solution, name: str) -> _Asked:
-    return _Asked(role, name, solution.code, solution.language, solution)
+def _planned(role: Role, solution: Solution, name: str) -> _Planned:
+    return _Planned(role, name, solution.code, solution.language, solution)
 
 
 def _name(solution: Solution, place: int, kind: str) -> str:

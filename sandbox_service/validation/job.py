@@ -1,9 +1,8 @@
-"""The validation of a data set: problem after problem through the judge, in order out again, and nothing done twice.
+"""Runs a recipe: judges the problems of a data set as a stream, in order, and resumes from a journal.
 
-Problems stream: a few are in flight, each is judged on its own, and what was found out goes into the journal at once.
-Whether one is the duplicate of another is decided in the order of the input, whichever problem is finished first, so it
-depends on nothing but the data; what is clean then may be asked of a model, and lines are written in that order, too.
-They are there when all is done; until then they have other names.
+A few problems are in flight at a time, and the journal keeps each record at once. Duplicates are decided in the order
+of the input, whichever problem is finished first, so the result depends only on the data. Lines are written in the same
+order. Output files get their names when the run is complete.
 """
 
 from __future__ import annotations
@@ -17,15 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation import difficulty, evidence, manifest, preparation, record, report, sources
 from sandbox_service.validation.difficulty import Results, Samples, Tally
 from sandbox_service.validation.duplicates import Index
 from sandbox_service.validation.evidence import Evidence
-from sandbox_service.validation.finding import Finding, condemning, read, told
+from sandbox_service.validation.finding import Finding, quarantine_causes, read, reported
 from sandbox_service.validation.journal import Journal
 from sandbox_service.validation.judge import Judge
-from sandbox_service.validation.model import Asks
+from sandbox_service.validation.known_checkers import KnownCheckers
+from sandbox_service.validation.model import Completer
 from sandbox_service.validation.output import Output, plain
 from sandbox_service.validation.recipe import Recipe, Source
 from sandbox_service.validation.record import Record
@@ -41,7 +41,7 @@ Rows = Callable[[Source], Iterator[Problem | Malformed]]
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A row on its way, in its place."""
+    """A row that is being judged, in its place in the input."""
 
     row: Problem | Malformed | str  # str: left out, and why
     findings: tuple[Finding, ...] = ()
@@ -49,13 +49,13 @@ class _Item:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be decided without waiting."""
+        """True if it can be decided without waiting."""
         return self.judging is None or self.judging.done()
 
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """What is known of a row among the others; of a clean one perhaps not yet how hard it is."""
+    """A row with its findings; the difficulty of a clean problem may still be pending."""
 
     row: Problem | Malformed | str
     known: Record | None = None
@@ -65,12 +65,16 @@ class _Decided:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be written without waiting."""
+        """True if it can be written without waiting."""
         return self.asking is None or self.asking.done()
 
 
 def rows_of(source: Source) -> Iterator[Problem | Malformed]:
-    """The problems of a source, with its licence. Raises ConfigurationError if it cannot be read."""
+    """Yield the problems of a source, with the source's licence where a problem has none.
+
+    Raises:
+        ConfigurationError: The source cannot be read.
+    """
     found = sources.read(
         source.path, source.reader, split=source.split, revision=source.revision, options=source.options
     )
@@ -84,7 +88,19 @@ def rows_of(source: Source) -> Iterator[Problem | Malformed]:
 
 
 class Job:
-    """One run of a recipe. `show` is told of every problem that is done; `model` is asked if the recipe wants that."""
+    """One run of a recipe.
+
+    Args:
+        recipe: What to validate.
+        judge: Grades the programs.
+        at_once: Problems that are judged concurrently.
+        show: Called with the totals after every problem.
+        rows: Reads a source.
+        model: Completes prompts; needed if the recipe measures difficulty with a model.
+
+    Raises:
+        ConfigurationError: the recipe's checker programs cannot be read.
+    """
 
     def __init__(
         self,
@@ -93,14 +109,14 @@ class Job:
         at_once: int,
         show: Callable[[Totals], None],
         rows: Rows = rows_of,
-        model: Asks | None = None,
+        model: Completer | None = None,
     ) -> None:
         self._recipe = recipe
         self._judge = judge
         self._model = model
-        self._room = asyncio.Semaphore(at_once)
+        self._judging_limit = asyncio.Semaphore(at_once)
         self._window = WINDOW * at_once
-        self._most_decided = max(self._window, _asked_at_once(recipe))
+        self._most_decided = max(self._window, _samples_in_flight(recipe))
         self._show = show
         self._rows = rows
         self._waiting: deque[_Item] = deque()
@@ -108,6 +124,7 @@ class Job:
         self._pending: dict[str, asyncio.Task[Record]] = {}
         self._seen = Index(recipe.thresholds.similarity, recipe.thresholds.shingle_words)
         self._evaluation = Index(recipe.thresholds.evaluation_similarity, recipe.thresholds.shingle_words, signs=False)
+        self._checkers = KnownCheckers.read(recipe.checker.programs)
         self._ids: set[str] = set()
         self._results: Results | None = None
         self._samples: Samples | None = None
@@ -115,16 +132,24 @@ class Job:
         self.totals = Totals()
 
     async def run(self) -> dict[str, Any]:
-        """Validate all; the manifest. Raises ConfigurationError, Unavailable."""
+        """Validate all problems and write the output files.
+
+        Returns:
+            The manifest.
+
+        Raises:
+            ConfigurationError: The recipe or its data cannot be read.
+            UnavailableError: The judge or the model stayed away for too long.
+        """
         begin = time.monotonic()
         folder, wanted = self._recipe.folder, self._recipe.difficulty
         if wanted is not None and wanted.results:
             self._results = Results(Path(wanted.results))
-        self._learn_evaluation()
+        self._index_evaluation()
         with ExitStack() as stack:
             journal = stack.enter_context(Journal(folder / JOURNAL, self._recipe.fingerprint))
             if wanted is not None and wanted.url:
-                assert self._model is not None, "nobody is there to be asked"
+                assert self._model is not None, "a recipe with difficulty.url needs a model"
                 asked = stack.enter_context(Journal(folder / SAMPLES, difficulty.FORM))
                 self._samples = Samples(wanted, self._model, self._judge, asked, journal)
             output = stack.enter_context(Output(folder, (CLEAN, QUARANTINE, *([DIFFICULTY] if self._samples else []))))
@@ -142,7 +167,7 @@ class Job:
         for source in self._recipe.sources:
             for row in self._rows(source):
                 self._waiting.append(self._item(row, journal, other))
-                await asyncio.sleep(0)  # reading never waits, and the judge is to have its turn
+                await asyncio.sleep(0)  # reading never waits: let the judge run
                 while len(self._waiting) >= self._window or _is_ready(self._waiting):
                     await self._step(output)
         while self._waiting:
@@ -151,13 +176,13 @@ class Job:
             await self._write(self._decided.popleft(), output)
 
     async def _step(self, output: Output) -> None:
-        """Decide the next in order, and write those whose turn it is."""
+        """Decide the next row, and write the rows that are complete."""
         self._decided.append(await self._decide(self._waiting.popleft()))
         while len(self._decided) >= self._most_decided or _is_ready(self._decided):
             await self._write(self._decided.popleft(), output)
 
     async def _stop(self) -> None:
-        """What is still on its way; and what failed in the meantime is heard, for nobody else asks."""
+        """Cancel all tasks and retrieve their exceptions, which nothing else awaits."""
         tasks: list[asyncio.Task[Any]] = [each.judging for each in self._waiting if each.judging]
         tasks += [each.asking for each in self._decided if each.asking]
         for task in tasks:
@@ -171,7 +196,7 @@ class Job:
     def _item(self, row: Problem | Malformed, journal: Journal, other: dict[str, Problem]) -> _Item:
         if isinstance(row, Malformed):
             return _Item(row)
-        problem = self._with_result(row)
+        problem = self._checkers.applied(self._with_result(row))
         if (reason := preparation.left_out(problem, self._recipe.filters)) is not None:
             return _Item(reason)
         problem, findings = preparation.prepared(problem, self._recipe.filters)
@@ -181,24 +206,24 @@ class Job:
         return _Item(problem, tuple(findings), task)
 
     def _with_result(self, problem: Problem) -> Problem:
-        """As hard as the results say, if they know it: the recipe's filters may ask."""
+        """Set the difficulty from the results file, since the recipe's filters may use it."""
         known = self._results.of(problem.id).difficulty if self._results else None
         return problem if known is None else problem.model_copy(update={"difficulty": known})
 
     def _task(self, problem: Problem, journal: Journal, other: Problem | None) -> asyncio.Task[Record]:
-        """The judging of this content, which may have begun already."""
+        """The task that judges this content; equal problems share one."""
         key = record.key_of(problem)
         if key not in self._pending:
-            task = asyncio.create_task(self._judged(key, problem, journal, other))
+            task = asyncio.create_task(self._judge_once(key, problem, journal, other))
             task.add_done_callback(lambda _: self._pending.pop(key, None))
             self._pending[key] = task
         return self._pending[key]
 
-    async def _judged(self, key: str, problem: Problem, journal: Journal, other: Problem | None) -> Record:
+    async def _judge_once(self, key: str, problem: Problem, journal: Journal, other: Problem | None) -> Record:
         known = journal.get(key)
         if known is not None:
             return known
-        async with self._room:
+        async with self._judging_limit:
             found = await self._evidence(problem, other)
         made = record.make(problem, found, self._recipe)
         self._judged_now += 1
@@ -214,7 +239,7 @@ class Job:
     # --- among the others
 
     async def _decide(self, item: _Item) -> _Decided:
-        """Whether it is clean, in its turn; if it is, the asking of the model begins."""
+        """Decide whether a problem is clean, in its turn, and start to measure the difficulty of a clean one."""
         if not isinstance(item.row, Problem):
             return _Decided(item.row)
         assert item.judging is not None
@@ -222,15 +247,16 @@ class Job:
         found = [*item.findings, *read(known["findings"]), *self._compared(problem)]
         if known["other"] not in self._ids:
             found = [each for each in found if each.name != "twin"]
-        findings, causes = told(found, self._recipe.severity), condemning(found, self._recipe.severity)
+        findings, causes = reported(found, self._recipe.severity), quarantine_causes(found, self._recipe.severity)
         if causes:
             return _Decided(problem, known, findings, causes)
         self._ids.add(problem.id)
         self._seen.add(problem)
-        return _Decided(problem, known, findings, asking=self._asked(record.mended(problem, known)))
+        sampling = self._start_sampling(record.with_measured_limits(problem, known))
+        return _Decided(problem, known, findings, asking=sampling)
 
-    def _asked(self, problem: Problem) -> asyncio.Task[Tally] | None:
-        """How hard a clean problem is, if the recipe wants to know."""
+    def _start_sampling(self, problem: Problem) -> asyncio.Task[Tally] | None:
+        """Start to measure the difficulty of a clean problem, if the recipe wants that."""
         source = self._samples or self._results
         return asyncio.create_task(source.tally(problem)) if source else None
 
@@ -242,7 +268,7 @@ class Job:
         if (likeness := self._seen.find(problem)) is not None:
             yield Finding("duplicate", likeness.reason())
 
-    def _learn_evaluation(self) -> None:
+    def _index_evaluation(self) -> None:
         for source in self._recipe.evaluation:
             for row in self._rows(source):
                 if isinstance(row, Problem):
@@ -251,7 +277,7 @@ class Job:
     # --- out
 
     async def _write(self, decided: _Decided, output: Output) -> None:
-        """One, in its turn."""
+        """Write a row to the file where it belongs."""
         row = decided.row
         if isinstance(row, str):
             self.totals.take_left_out(row)
@@ -269,7 +295,7 @@ class Job:
         self._show(self.totals)
 
     async def _write_clean(self, problem: Problem, decided: _Decided, output: Output) -> None:
-        """Unless it is easier or harder than the recipe wants."""
+        """Write a clean problem unless its difficulty is outside the recipe's bounds."""
         assert decided.known is not None
         reason = None
         if decided.asking is not None:
@@ -278,10 +304,10 @@ class Job:
             self.totals.take_unwanted(problem, decided.known, reason)
             return
         self.totals.take(problem, decided.known, decided.findings, ())
-        output.put(CLEAN, plain(record.mended(problem, decided.known)))
+        output.put(CLEAN, plain(record.with_measured_limits(problem, decided.known)))
 
     def _measured(self, problem: Problem, tally: Tally, output: Output) -> tuple[Problem, str | None]:
-        """The problem with its difficulty, and why it is left out for that."""
+        """The problem with its difficulty, and the reason if it is left out."""
         assert self._recipe.difficulty is not None
         reason = difficulty.unwanted(tally, self._recipe.difficulty)
         self.totals.take_tally(problem.id, tally, is_kept=reason is None)
@@ -300,11 +326,11 @@ class Job:
 
 
 def _is_ready(queue: deque[_Item] | deque[_Decided]) -> bool:
-    """Whether the next in order waits for nobody."""
+    """Return True if the first of the queue is complete."""
     return bool(queue) and queue[0].is_ready
 
 
-def _asked_at_once(recipe: Recipe) -> int:
-    """Problems, so that as many completions are asked for as the recipe allows, though some take longer."""
+def _samples_in_flight(recipe: Recipe) -> int:
+    """Problems in flight that keep the recipe's number of completion requests busy, though some take longer."""
     wanted = recipe.difficulty
     return 2 * (wanted.concurrency // wanted.samples + 1) if wanted and wanted.url else 0

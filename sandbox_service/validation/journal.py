@@ -1,7 +1,7 @@
-"""What was judged so far: a file of JSON lines that is only appended to, so that a kill loses at most the last line.
+"""Append-only JSON lines of what was judged, so that a killed run loses at most its last line.
 
-Its first line says by which recipe; another recipe may not go on with it. Each further line is what was found out about
-one problem, by the hash of its content. A last line without its end, which a kill leaves behind, is taken away.
+The first line holds the recipe's fingerprint; a run with another fingerprint refuses the file. Each further line is a
+record, by the hash of the problem's content. An incomplete last line is removed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sandbox_service.errors import ConfigurationError
 
 
 class Journal:
-    """Open for appending; `get` finds what is in it. Only places are kept in memory, not what stands there."""
+    """A journal that is open for appending. Memory holds offsets, not records."""
 
     def __init__(self, path: Path, fingerprint: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ class Journal:
         return len(self._places)
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """What was written under this key."""
+        """Return the record with this key, or None."""
         if key not in self._places:
             return None
         start, size = self._places[key]
@@ -56,11 +56,11 @@ class Journal:
         return record
 
     def put(self, key: str, record: dict[str, Any]) -> None:
-        """Write one, at once."""
+        """Append the record of a key and flush it."""
         self._places[key] = self._append({"key": key, **record})
 
     def _lock(self) -> None:
-        """For as long as it is open: two that write would not know where the other's lines are."""
+        """Lock the file while it is open: a second writer would invalidate the offsets."""
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -75,7 +75,7 @@ class Journal:
                 key = said.get("key")
             except (ValueError, AttributeError):
                 raise ConfigurationError(
-                    f"{self._path}: byte {self._end}: no line of a journal; move the file away"
+                    f"{self._path}: byte {self._end}: not a line of a journal; move the file away"
                 ) from None
             if self._end == 0:
                 self._check(said, fingerprint)
@@ -93,14 +93,14 @@ class Journal:
     def _check(self, said: dict[str, Any], fingerprint: str) -> None:
         if said.get("recipe") != fingerprint:
             raise ConfigurationError(
-                f"{self._path.parent} holds what another recipe (or an earlier form of this one) has done: "
-                "name another output, or say --fresh to judge everything anew"
+                f"{self._path.parent} holds the journal of another recipe (or of an earlier version of this one): "
+                "name another output, or use --fresh to judge everything again"
             )
 
     def _append(self, said: dict[str, Any]) -> tuple[int, int]:
         line = json.dumps(said, ensure_ascii=True, allow_nan=False).encode() + b"\n"
         start, self._end = self._end, self._end + len(line)
         written = 0
-        while written < len(line):  # a full disk raises OSError; what was half written is taken away at the next start
+        while written < len(line):  # a full disk raises OSError; the next start removes the incomplete line
             written += os.write(self._file, line[written:])
         return start, len(line)

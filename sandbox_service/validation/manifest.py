@@ -1,7 +1,6 @@
-"""The manifest: what went in, what came out, who judged, and what the files are by their hashes.
+"""Builds manifest.json: sources, counts, graders, and the hashes of the files.
 
-All but `run` is the same whenever the same data are judged by the same recipe (and a model says the same); `run` says
-how long it took.
+All fields except `run`, which has the times, are equal for equal data, recipe and model output.
 """
 
 from __future__ import annotations
@@ -23,12 +22,19 @@ PIECE_BYTES = 1 << 20
 
 
 def make(recipe: Recipe, totals: Totals, files: Iterable[Path], run: Mapping[str, Any]) -> dict[str, Any]:
-    """As plain data."""
+    """Return the manifest as JSON data.
+
+    Args:
+        recipe: The recipe that was carried out.
+        totals: Its counts and values.
+        files: The files that were written.
+        run: Times and counts of this run.
+    """
     return {
         "recipe": recipe.model_dump(mode="json", exclude={"output", "judge"}, exclude_defaults=True),
         "fingerprint": recipe.fingerprint,
-        "sources": [_source(each) for each in recipe.sources],
-        "evaluation": [_source(each) for each in recipe.evaluation],
+        "sources": [source_of(each) for each in recipe.sources],
+        "evaluation": [source_of(each) for each in recipe.evaluation],
         "problems": {
             "read": totals.read,
             "left_out": dict(sorted(totals.left_out.items(), key=lambda each: (-each[1], each[0]))),
@@ -46,13 +52,13 @@ def make(recipe: Recipe, totals: Totals, files: Iterable[Path], run: Mapping[str
         "figures": {name: summary(values) for name, values in totals.values.items() if len(values)},
         **({"difficulty": difficulty(totals)} if recipe.difficulty else {}),
         "graders": sorted(totals.graders),
-        "files": {path.name: _file(path) for path in files},
+        "files": {path.name: file_of(path) for path in files},
         "run": {**run, "runs": totals.runs, "tests": totals.tests_run, "cpu_seconds": round(totals.cpu_seconds, 3)},
     }
 
 
 def difficulty(totals: Totals) -> dict[str, Any]:
-    """Of the clean problems: how many are known, by the share of samples that pass, and what became of the samples."""
+    """Return the difficulties of the clean problems: how many are known, a summary, and the outcomes of samples."""
     rates = Counter(f"{rate:.3f}" for rate in (*totals.solved, *totals.solved_dropped))
     return {
         "known": len(totals.solved) + len(totals.solved_dropped),
@@ -65,20 +71,20 @@ def difficulty(totals: Totals) -> dict[str, Any]:
 
 
 def write(path: Path, manifest: Mapping[str, Any]) -> None:
-    """All at once, so that no reader finds half of it."""
+    """Write the manifest in one step."""
     unfinished = path.with_name(f".{path.name}.part")
     unfinished.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     unfinished.replace(path)
 
 
 def summary(values: Sequence[float]) -> dict[str, float]:
-    """How many, and where they lie."""
+    """Return the count and quantiles of values."""
     said = {"count": len(values), "least": min(values), "median": statistics.median(values), "greatest": max(values)}
     return {name: round(value, 6) for name, value in said.items()}
 
 
 def hash_of(path: Path) -> str:
-    """Of a file's bytes."""
+    """Return the hash of a file's bytes."""
     found = hashlib.sha256()
     with path.open("rb") as file:
         while piece := file.read(PIECE_BYTES):
@@ -86,14 +92,15 @@ def hash_of(path: Path) -> str:
     return "sha256:" + found.hexdigest()
 
 
-def _source(source: Source) -> dict[str, Any]:
-    """What it is; of a local file also its hash, for it has no revision."""
+def source_of(source: Source) -> dict[str, Any]:
+    """Return a source; with the hash of a local file, which has no revision."""
     said = source.model_dump(mode="json", exclude_defaults=True)
     path = Path(source.path)
     return {**said, "hash": hash_of(path)} if path.is_file() else said
 
 
-def _file(path: Path) -> dict[str, Any]:
+def file_of(path: Path) -> dict[str, Any]:
+    """Return lines, bytes and hash of a file."""
     with path.open("rb") as file:
         lines = sum(1 for _ in file)
     return {"lines": lines, "bytes": path.stat().st_size, "hash": hash_of(path)}

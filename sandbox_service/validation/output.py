@@ -1,4 +1,4 @@
-"""What a validation writes line by line: files that have their names only when all is in them, and how a line looks."""
+"""Writes the JSON lines of a validation; files get their names when they are complete."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import TestCase
 
 
 class Output:
-    """Files of lines in a folder. Until all is done they have other names; if it is not, they are taken away."""
+    """Files of lines in a folder, under temporary names until the block ends; removed if it fails."""
 
     def __init__(self, folder: Path, names: Sequence[str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -37,22 +37,22 @@ class Output:
                 unfinished.unlink()
 
     def put(self, name: str, line: dict[str, Any]) -> None:
-        """One more line of the file with this name."""
+        """Append a line to the file with this name."""
         self._files[name].write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def plain(problem: Problem) -> dict[str, Any]:
-    """A line of JSON, without what would say nothing. An answer may be null, and every test says its kind."""
-    said = problem.model_dump(mode="json")
-    for name in ("checker", "limits", "provenance"):
-        said[name] = {field: value for field, value in (said[name] or {}).items() if value not in (None, "")}
-    said["tests"] = [_plain_test(each) for each in problem.tests or ()]
-    return {name: value for name, value in said.items() if value not in (None, "", [], {})}
+    """Return a problem as JSON data without its empty fields. A null answer and the type of each test are kept."""
+    data = problem.model_dump(mode="json")
+    for name in ("checker", "interactor", "limits", "provenance"):
+        data[name] = {field: value for field, value in (data[name] or {}).items() if value not in (None, "")}
+    data["tests"] = [_plain_test(each) for each in problem.tests or ()]
+    return {name: value for name, value in data.items() if value not in (None, "", [], {})}
 
 
 def _plain_test(test: TestCase) -> dict[str, Any]:
-    said = test.model_dump(mode="json")
+    data = test.model_dump(mode="json")
     defaults = {name: field.get_default(call_default_factory=True) for name, field in type(test).model_fields.items()}
     return {
-        name: value for name, value in said.items() if name in ("type", "output", "input") or value != defaults[name]
+        name: value for name, value in data.items() if name in ("type", "output", "input") or value != defaults[name]
     }

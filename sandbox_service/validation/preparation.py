@@ -1,17 +1,17 @@
-"""What a recipe leaves out before anything is judged, and what it leaves of a problem's tests."""
+"""Applies a recipe's filters before judging: leaves problems out, and selects the tests to run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
 from sandbox_service.validation.finding import Finding
 from sandbox_service.validation.recipe import Filters
 
 
 def left_out(problem: Problem, filters: Filters) -> str | None:
-    """Why the recipe does not want this problem; None if it does."""
+    """Return why the recipe leaves this problem out, or None if it does not."""
     if filters.languages and problem.language not in filters.languages:
         return "language"
     if (filters.sources and problem.source not in filters.sources) or problem.source in filters.not_sources:
@@ -26,7 +26,7 @@ def left_out(problem: Problem, filters: Filters) -> str | None:
 
 
 def prepared(problem: Problem, filters: Filters) -> tuple[Problem, list[Finding]]:
-    """The problem with the tests that are to be run, and what was done to them."""
+    """Return the problem with the tests to run, and findings about the tests that were removed."""
     if problem.tests is None:
         return problem, []
     distinct = _distinct(problem.tests)
@@ -53,7 +53,7 @@ def prepared(problem: Problem, filters: Filters) -> tuple[Problem, list[Finding]
 
 
 def size_of(test: TestCase) -> int:
-    """Bytes of what a test asks."""
+    """Return the size of a test's input, in bytes."""
     if isinstance(test, StdinTest):
         return len(test.input.encode("utf-8", "replace"))
     return len(test.model_dump_json(exclude={"output", "weight"}).encode())
@@ -81,7 +81,7 @@ def _has_what_is_excluded(problem: Problem, filters: Filters) -> bool:
 
 
 def _distinct(tests: Sequence[TestCase]) -> list[TestCase]:
-    """The first of each. Weights may differ; what is asked and answered may not."""
+    """The first of each group of equal tests; weights may differ, input and answer may not."""
     found: dict[str, TestCase] = {}
     for test in tests:
         found.setdefault(test.model_dump_json(exclude={"weight"}), test)
@@ -89,7 +89,7 @@ def _distinct(tests: Sequence[TestCase]) -> list[TestCase]:
 
 
 def _chosen(tests: list[TestCase], filters: Filters) -> list[TestCase]:
-    """Those that the recipe keeps, in the order that they had."""
+    """The tests that the recipe keeps, in their order."""
     if filters.most_tests is None or len(tests) <= filters.most_tests:
         return tests
     places = list(range(len(tests)))

@@ -1,6 +1,6 @@
-"""Programs that solve nothing. If one of them passes, the tests would pay for nothing.
+"""Probes: programs that solve nothing. If one passes, the tests would pay for nothing.
 
-They know the expected answers, as a model may that has seen the data, but not which is asked for.
+A probe knows the expected answers, as a model that has seen the data may, but not which of them a test expects.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sandbox_service.problem import Problem
-from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
+from sandbox_service.formats.problem import Problem
+from sandbox_service.schema import AssertTest, CallTest, InteractiveTest, StdinTest, TestCase
 from sandbox_service.validation import assertions
 
 OTHER = "solves another problem"
@@ -39,10 +39,17 @@ class Probe:
 
 
 def of(problem: Problem, other: str | None) -> list[Probe]:
-    """All probes of a problem; `other` is another problem's solution."""
+    """Return all probes of a problem.
+
+    Args:
+        problem: The problem.
+        other: A solution of another problem, which becomes a probe; or None.
+    """
     tests = problem.tests or []
     if problem.language == "text":
         found = _texts([each for each in tests if isinstance(each, StdinTest)])
+    elif any(isinstance(each, InteractiveTest) for each in tests):
+        found = iter((Probe("says nothing", "import sys\nsys.stdin.read()"), Probe("ends at once", "pass")))
     elif problem.language not in ("python", "py", "python3"):
         found = iter(())
     elif all(isinstance(each, StdinTest) for each in tests):
@@ -87,14 +94,14 @@ def _functions(problem: Problem) -> Iterator[Probe]:
 
 
 def _answers(test: TestCase) -> list[str]:
-    """What it expects, as expressions of Python."""
+    """The expected answers of a test as Python expressions."""
     if isinstance(test, CallTest):
         return [_literal(json.dumps(test.output))]
     return assertions.answers(test.code) if isinstance(test, AssertTest) else []
 
 
 def called(problem: Problem) -> list[str]:
-    """The names that a program must define: `f`, or `Solution.f`."""
+    """Return the names that a program must define: `f`, or `Solution.f`."""
     names: dict[str, None] = {}
     for each in problem.tests or ():
         if isinstance(each, CallTest):
@@ -107,7 +114,7 @@ def called(problem: Problem) -> list[str]:
 
 
 def _used(test: str, problem: Problem) -> list[str]:
-    """What a test program uses of what the references define."""
+    """The names defined by the references that a test program uses."""
     defined = {name for each in problem.references for name in defined_in(each.code)}
     try:
         used = [node.id for node in ast.walk(ast.parse(test)) if isinstance(node, ast.Name)]
@@ -117,7 +124,7 @@ def _used(test: str, problem: Problem) -> list[str]:
 
 
 def defined_in(code: str) -> list[str]:
-    """The functions and classes of a program; none if it is no Python."""
+    """Return the functions and classes of a program's code; empty if it is not Python."""
     try:
         body = ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError):
@@ -126,7 +133,7 @@ def defined_in(code: str) -> list[str]:
 
 
 def _returning(names: Sequence[str], value: str) -> str:
-    """A program in which all these functions return the same."""
+    """A program in which all these functions return the same value."""
     lines = []
     for name in names:
         owner, _, method = name.rpartition(".")
@@ -142,7 +149,7 @@ def _printing(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """JSON as an expression of Python."""
+    """JSON as a Python expression."""
     return f"__import__('json').loads({text!r})"
 
 

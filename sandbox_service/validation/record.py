@@ -1,4 +1,4 @@
-"""What is known of a problem once it was judged: plain data, as the journal keeps it. Its outputs are gone by then."""
+"""The record of a judged problem: plain data for the journal, without the outputs of the programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Checker, Limits
 from sandbox_service.validation import checks
 from sandbox_service.validation.checks import comparison
@@ -20,12 +20,18 @@ Record = dict[str, Any]
 
 
 def key_of(problem: Problem) -> str:
-    """The same for the same content. How hard it is changes nothing in a judgement."""
+    """Return a hash of the problem's content, which the difficulty does not change."""
     return hashlib.sha256(problem.model_dump_json(exclude={"difficulty"}).encode()).hexdigest()
 
 
 def make(problem: Problem, evidence: Evidence, recipe: Recipe) -> Record:
-    """All that is kept of the evidence."""
+    """Return the record of a problem.
+
+    Args:
+        problem: The problem with the tests that were run.
+        evidence: All runs.
+        recipe: Thresholds and checker policy.
+    """
     checker = comparison.proposed(problem, evidence, recipe)
     passed = any(each.passed for each in evidence.references)
     return {
@@ -37,8 +43,8 @@ def make(problem: Problem, evidence: Evidence, recipe: Recipe) -> Record:
     }
 
 
-def mended(problem: Problem, record: Record) -> Problem:
-    """The problem with the limits and the comparison that follow from its references."""
+def with_measured_limits(problem: Problem, record: Record) -> Problem:
+    """Return the problem with the limits and the checker that follow from its references."""
     changes: dict[str, Any] = {}
     if record["limits"] is not None:
         changes["limits"] = Limits(**record["limits"])
@@ -48,7 +54,7 @@ def mended(problem: Problem, record: Record) -> Problem:
 
 
 def is_final(record: Record) -> bool:
-    """Whether another try would find the same."""
+    """Return whether another try would give the same record."""
     return all(each["name"] != "not_judged" for each in record["findings"])
 
 

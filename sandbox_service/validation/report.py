@@ -1,21 +1,26 @@
-"""What the report of a validation says, and in which order: a page that a person can look at and decide by.
+"""The report of a validation: one HTML page from which a person decides about a data set.
 
-What was refused and why, verdicts, times against limits, tests, answers, difficulty, and examples of every finding. How
-it is drawn is said in `page`.
+Shows what was refused and why, verdicts, times against limits, tests, answers, difficulty, and examples of every
+finding. The layout is in `templates/report.html`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox_service.validation import page
+from sandbox_service.reports import charts, pages
+from sandbox_service.reports.axes import number
 from sandbox_service.validation.difficulty import TOO_EASY, TOO_HARD
 from sandbox_service.validation.finding import MEANINGS, severity_of
-from sandbox_service.validation.page import Bar, Examples, Html
 from sandbox_service.validation.recipe import Recipe
 from sandbox_service.validation.totals import Totals
+
+TEMPLATE = Path(__file__).parent / "templates" / "report.html"
+LEAST_SECONDS = 0.001  # shorter times are drawn as this
 
 VERDICT_COLOURS = {
     "AC": "good",
@@ -24,8 +29,8 @@ VERDICT_COLOURS = {
     "MLE": "s4",
     "OLE": "s4",
     "RTE": "s0",
-    "CE": "s5",
-    "IE": "s2",
+    "CE": "grey",
+    "IE": "cyan",
 }
 VERDICT_NAMES = {
     "AC": "passes",
@@ -35,201 +40,285 @@ VERDICT_NAMES = {
     "OLE": "too much output",
     "RTE": "crashes",
     "CE": "does not compile",
-    "IE": "our fault, and no verdict",
+    "IE": "fault of the service, no verdict",
 }
 ROLE_NAMES = {"references": "references", "wrong": "known wrong", "probes": "probes that solve nothing"}
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a bar. `colour` is a variable of the style sheet."""
+
+    name: str
+    count: int
+    colour: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar with its label. `link` names the examples that it leads to."""
+
+    name: str
+    pieces: Sequence[Piece]
+    about: str = ""
+    link: str = ""
+
+    @property
+    def count(self) -> int:
+        """Sum of the pieces."""
+        return sum(each.count for each in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class BarChart:
+    """Bars as long as their share of the longest; stacked ones all of one length, with a legend each."""
+
+    title: str
+    bars: Sequence[Bar]
+    note: str = ""
+    is_stacked: bool = False
+
+    @property
+    def longest(self) -> int:
+        """Count of the longest bar."""
+        return max((each.count for each in self.bars), default=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Problems that have a finding, each with its reason. `name` is the target of links."""
+
+    name: str
+    title: str
+    about: str
+    problems: Sequence[tuple[str, str]]
+    is_grave: bool = False
+
+
+Card = BarChart | charts.Chart
+
+
 def write(path: Path, recipe: Recipe, totals: Totals, manifest: Mapping[str, Any]) -> None:
-    """Write the page, all at once."""
-    unfinished = path.with_name(f".{path.name}.part")
-    unfinished.write_text(render(recipe, totals, manifest), encoding="utf-8")
-    unfinished.replace(path)
+    """Write the page in one step.
+
+    Args:
+        path: The page.
+        recipe: As for `render`.
+        totals: As for `render`.
+        manifest: As for `render`.
+
+    Raises:
+        OSError: The file cannot be written; an older page is left as it was.
+    """
+    pages.write(path, render(recipe, totals, manifest))
 
 
 def render(recipe: Recipe, totals: Totals, manifest: Mapping[str, Any]) -> str:
-    """The page of a validation."""
-    body = [
-        page.lead(_in_words(totals)),
-        page.tiles(_tiles(totals)),
-        page.share_bar(_outcome(totals)),
-        page.grid(filter(None, _charts(recipe, totals))),
-        _examples(recipe, totals),
-        page.details("Who judged, and what the files are", _provenance(manifest)),
-        page.details("Recipe", page.pre(manifest["recipe"])),
-    ]
-    return page.whole(recipe.name, _subtitle(recipe, totals), body)
+    """Return the page of a validation as HTML.
+
+    Args:
+        recipe: The recipe that was carried out.
+        totals: The counts and values of all its problems.
+        manifest: Content of manifest.json.
+    """
+    return pages.render(
+        TEMPLATE,
+        title=recipe.name,
+        subtitle=_subtitle(recipe, totals),
+        lead=_lead(totals),
+        tiles=_tiles(totals),
+        outcome=_outcome(totals),
+        cards=[card for card in _cards(recipe, totals) if card is not None],
+        examples=_examples(recipe, totals),
+        provenance={name: manifest[name] for name in ("graders", "fingerprint", "sources", "evaluation", "files")},
+        recipe=manifest["recipe"],
+    )
 
 
 def _subtitle(recipe: Recipe, totals: Totals) -> str:
-    graders = ", ".join(sorted(totals.graders)) or "nothing was run"
+    graders = ", ".join(sorted(totals.graders)) or "no program was run"
     return " · ".join(filter(None, (recipe.about, ", ".join(each.path for each in recipe.sources), graders)))
 
 
-def _in_words(totals: Totals) -> str:
-    """Two or three sentences for who reads no further."""
+def _lead(totals: Totals) -> str:
+    """The outcome in two or three sentences."""
     if not totals.read:
         return "There was nothing to validate."
-    said = [f"{page.number(totals.clean)} of {page.number(totals.read)} problems can be trained on."]
+    sentences = [f"{number(totals.clean)} of {number(totals.read)} problems can be trained on."]
     if totals.quarantined:
-        said.append(f"{_are(totals.quarantined)} in quarantine{_most_often(totals)}.")
-    if left := totals.left_out.total():
-        said.append(f"{_are(left)} left out as the recipe wants.")
-    return " ".join(said)
+        sentences.append(f"{_are(totals.quarantined)} in quarantine{_main_cause(totals)}.")
+    if left_out := totals.left_out.total():
+        sentences.append(f"{_are(left_out)} left out by the recipe.")
+    return " ".join(sentences)
 
 
-def _most_often(totals: Totals) -> str:
-    """What is behind most of the quarantine, if one reason is."""
+def _main_cause(totals: Totals) -> str:
+    """The most frequent cause, unless each cause has one problem."""
     name, count = totals.causes.most_common(1)[0]
     if count == 1 and totals.quarantined > 1:
         return ""
-    how_many = "" if count == totals.quarantined else f", {page.number(count)} of them"
+    how_many = "" if count == totals.quarantined else f", {number(count)} of them"
     return f"{how_many} because of this: {MEANINGS[name][1]}"
 
 
 def _are(count: int) -> str:
-    return f"{page.number(count)} {'is' if count == 1 else 'are'}"
+    return f"{number(count)} {'is' if count == 1 else 'are'}"
+
+
+def _percent(part: float, whole: float) -> str:
+    """A whole percentage; nothing for 0."""
+    return f"{100 * part / whole:.0f} %" if part and whole else ""
 
 
 def _tiles(totals: Totals) -> list[tuple[str, str, str]]:
+    """Value, share of all problems and label of each headline."""
     per_test = totals.cpu_seconds / totals.tests_run if totals.tests_run else 0.0
     counts = (
         (totals.clean, "clean"),
         (totals.quarantined, "in quarantine"),
         (totals.left_out.total(), "left out by the recipe"),
     )
-    tiles = [(page.number(count), page.share(count, totals.read), name) for count, name in counts]
-    samples = totals.samples["graded"]
-    if samples:
-        tiles.append(
-            (page.share(totals.samples["passed"], samples) or "0 %", "", f"of {page.number(samples)} samples pass")
-        )
-    tiles += [(page.number(totals.runs), "", "programs run"), (f"{1000 * per_test:.1f} ms", "", "CPU a test")]
+    tiles = [(number(count), _percent(count, totals.read), name) for count, name in counts]
+    if samples := totals.samples["graded"]:
+        passed = _percent(totals.samples["passed"], samples) or "0 %"
+        tiles.append((passed, "", f"of {number(samples)} samples pass"))
+    tiles += [(number(totals.runs), "", "programs run"), (f"{1000 * per_test:.1f} ms", "", "CPU per test")]
     return [each for each in tiles if each[0] != "0" or each[2] in ("clean", "in quarantine")]
 
 
-def _outcome(totals: Totals) -> list[Bar]:
+def _outcome(totals: Totals) -> list[Piece]:
     return [
-        Bar("clean", totals.clean, "good"),
-        Bar("in quarantine", totals.quarantined, "bad"),
-        Bar("left out", totals.left_out.total(), "s5"),
+        Piece("clean", totals.clean, "good"),
+        Piece("in quarantine", totals.quarantined, "bad"),
+        Piece("left out", totals.left_out.total(), "grey"),
     ]
 
 
-def _charts(recipe: Recipe, totals: Totals) -> list[Html]:
+def _cards(recipe: Recipe, totals: Totals) -> list[Card | None]:
     values = totals.values
     return [
         _causes(totals),
         _notes(recipe, totals),
         _verdicts(totals),
-        page.times_chart("CPU time of the slowest reference, and the limit", totals.times),
-        page.histogram("Tests of a problem", values["tests"], is_log=True, unit="tests"),
-        page.histogram("Different answers, of all tests", values["diversity"], unit="share"),
-        _hardness(recipe, totals),
-        page.histogram("Letters and digits of a prompt", values["letters"], is_log=True, unit="signs"),
+        _times(totals),
+        charts.histogram("Tests of a problem", values["tests"], is_log=True, unit="tests"),
+        charts.histogram("Different answers, of all tests", values["diversity"], unit="share"),
+        _difficulty(recipe, totals),
+        charts.histogram("Letters and digits of a prompt", values["letters"], is_log=True, unit="characters"),
         _left_out(totals),
         _by_source(totals),
     ]
 
 
-def _causes(totals: Totals) -> Html:
-    """Every problem once, by its first reason."""
-    bars = [Bar(_title(name), count, "bad", MEANINGS[name][1], name) for name, count in totals.causes.most_common()]
-    note = "each problem once, by the first of its reasons"
-    return page.bars("Why problems are in quarantine", bars, "nothing is in quarantine", note)
+def _causes(totals: Totals) -> BarChart:
+    """Counts each problem once, under its first reason."""
+    note = "each problem once, by the first of its reasons" if totals.causes else "nothing is in quarantine"
+    return BarChart("Why problems are in quarantine", _finding_bars(totals.causes.most_common(), "bad"), note)
 
 
-def _notes(recipe: Recipe, totals: Totals) -> Html:
+def _notes(recipe: Recipe, totals: Totals) -> BarChart | None:
     found = [each for each in totals.findings.most_common() if severity_of(each[0], recipe.severity) == "note"]
-    bars = [Bar(_title(name), count, "s1", MEANINGS[name][1], name) for name, count in found]
-    return page.bars("What else was noted", bars, note="of clean problems as well; nothing follows") if bars else ""
+    note = "on clean problems too; a note excludes no problem"
+    return BarChart("Notes", _finding_bars(found, "s1"), note) if found else None
 
 
-def _verdicts(totals: Totals) -> Html:
-    """Red is what should not be: a reference that fails, or anything else that passes."""
-    rows = [
-        (ROLE_NAMES[role], [Bar(name, count, _colour(role, name)) for name, count in sorted(counts.items())])
+def _finding_bars(counts: Iterable[tuple[str, int]], colour: str) -> list[Bar]:
+    return [Bar(_title(name), [Piece(name, count, colour)], MEANINGS[name][1], name) for name, count in counts]
+
+
+def _verdicts(totals: Totals) -> BarChart | None:
+    """Red marks what should not be: a reference that fails, or any other program that passes."""
+    bars = [
+        Bar(ROLE_NAMES[role], [Piece(name, count, _colour(role, name)) for name, count in sorted(counts.items())])
         for role, counts in totals.verdicts.items()
         if counts
     ]
     seen = sorted({name for counts in totals.verdicts.values() for name in counts})
     note = " · ".join(f"{name} {VERDICT_NAMES[name]}" for name in seen if name in VERDICT_NAMES)
-    return page.stacked_bars("Verdicts of the programs that were run", rows, note) if rows else ""
+    return BarChart("Verdicts of the programs that were run", bars, note, is_stacked=True) if bars else None
 
 
 def _colour(role: str, verdict: str) -> str:
     if role == "references":
-        return VERDICT_COLOURS.get(verdict, "s5")
-    return {"AC": "bad", "WA": "good", "IE": "s2"}.get(verdict, "s5")
+        return VERDICT_COLOURS.get(verdict, "grey")
+    return {"AC": "bad", "WA": "good", "IE": "cyan"}.get(verdict, "grey")
 
 
-def _hardness(recipe: Recipe, totals: Totals) -> Html:
-    """Of clean problems by what a model solves, if the recipe wants to know; else as the data say."""
-    wanted = recipe.difficulty
-    if wanted is None:
-        return page.histogram("Difficulty, as the data say", totals.values["difficulty"], unit="difficulty")
-    said = [
-        f"{page.number(totals.left_out[name])} {name} (grey)" for name in (TOO_EASY, TOO_HARD) if totals.left_out[name]
-    ]
+def _times(totals: Totals) -> charts.Chart | None:
+    """A dot for each problem: the time of its slowest reference, and the limit."""
+    flat = totals.times
+    times = [(max(flat[at], LEAST_SECONDS), flat[at + 1], flat[at + 2]) for at in range(0, len(flat), 3)]
+    if not times:
+        return None
+    took, limit, _ = max(times, key=lambda each: each[0] / each[1])
+    note = (
+        f"nearest to its limit: {number(took)} of {number(limit)} s · green: clean, red: in quarantine · "
+        "dashed: time equals limit"
+    )
+    points = [(took, limit, "good" if is_clean else "bad") for took, limit, is_clean in times]
+    title = "CPU time of the slowest reference, and the limit"
+    return charts.scatter_chart(title, points, unit="s of CPU time", note=note, low=LEAST_SECONDS)
+
+
+def _difficulty(recipe: Recipe, totals: Totals) -> charts.Chart | None:
+    """The share of a model's samples that pass, if the recipe measures it; else the difficulty in the data."""
+    measured = recipe.difficulty
+    if measured is None:
+        return charts.histogram("Difficulty, as the data say", totals.values["difficulty"], unit="difficulty")
+    notes = [f"{number(totals.left_out[name])} {name} (grey)" for name in (TOO_EASY, TOO_HARD) if totals.left_out[name]]
     samples = totals.samples
     if samples["cut"]:
-        said.append(f"{page.number(samples['cut'])} of {page.number(samples['graded'])} samples were cut off")
+        notes.append(f"{number(samples['cut'])} of {number(samples['graded'])} samples were cut off")
     if samples["not_judged"]:
-        said.append(f"{page.number(samples['not_judged'])} were not judged")
-    title = f"Samples of {wanted.model or 'the model'} that pass"
-    return page.histogram(title, totals.solved, unit="share", others=totals.solved_dropped, note=" · ".join(said))
+        notes.append(f"{number(samples['not_judged'])} were not judged")
+    title = f"Samples of {measured.model or 'the model'} that pass"
+    return charts.histogram(title, totals.solved, unit="share", others=totals.solved_dropped, note=" · ".join(notes))
 
 
-def _left_out(totals: Totals) -> Html:
-    bars = [Bar(name, count, "s5") for name, count in totals.left_out.most_common()]
-    return page.bars("Left out by the recipe", bars) if bars else ""
+def _left_out(totals: Totals) -> BarChart | None:
+    bars = [Bar(name, [Piece(name, count, "grey")]) for name, count in totals.left_out.most_common()]
+    return BarChart("Left out by the recipe", bars) if bars else None
 
 
-def _by_source(totals: Totals) -> Html:
+def _by_source(totals: Totals) -> BarChart | None:
     if len(totals.by_source) < 2:
-        return ""
-    rows = [
-        (name, [Bar("clean", counts["clean"], "good"), Bar("quarantine", counts["quarantine"], "bad")])
-        for name, counts in sorted(totals.by_source.items())
-    ]
-    return page.stacked_bars("By source", rows)
+        return None
+    bars = [Bar(name, _source_pieces(counts)) for name, counts in sorted(totals.by_source.items())]
+    return BarChart("By source", bars, is_stacked=True)
 
 
-def _examples(recipe: Recipe, totals: Totals) -> Html:
-    """Those in quarantine before notes, the most frequent first, and the very first of them open."""
+def _source_pieces(counts: Counter[str]) -> list[Piece]:
+    return [Piece("clean", counts["clean"], "good"), Piece("quarantine", counts["quarantine"], "bad")]
+
+
+def _examples(recipe: Recipe, totals: Totals) -> list[Examples]:
+    """Findings that lead to quarantine before notes, the most frequent first."""
     order = sorted(
         totals.examples, key=lambda name: (_rank(recipe, name), -totals.causes[name], -totals.findings[name], name)
     )
-    shown = [_example(recipe, totals, name) for name in order]
-    if totals.unknown:
-        shown.append(_unknown(totals))
-    parts = [page.examples(each, is_open=place == 0) for place, each in enumerate(shown)]
-    return page.section("What was found, problem by problem", parts) if parts else ""
+    examples = [_finding_examples(recipe, totals, name) for name in order]
+    return [*examples, _unknown_difficulty(totals)] if totals.unknown else examples
 
 
-def _example(recipe: Recipe, totals: Totals, name: str) -> Examples:
-    said = totals.examples[name]
-    title = _counted(_title(name), totals.findings[name], len(said))
-    return Examples(name, title, MEANINGS[name][1], said, is_grave=_rank(recipe, name) == 0)
+def _finding_examples(recipe: Recipe, totals: Totals, name: str) -> Examples:
+    problems = totals.examples[name]
+    title = _counted(_title(name), totals.findings[name], len(problems))
+    return Examples(name, title, MEANINGS[name][1], problems, is_grave=_rank(recipe, name) == 0)
 
 
-def _unknown(totals: Totals) -> Examples:
+def _unknown_difficulty(totals: Totals) -> Examples:
     title = _counted("difficulty not known", totals.unknowns, len(totals.unknown))
-    about = "clean, and kept without a difficulty: there is no sample of it, or none could be judged"
+    about = "clean, and kept without a difficulty: the model gave no sample, or no sample could be judged"
     return Examples("difficulty_not_known", title, about, totals.unknown)
 
 
 def _counted(name: str, count: int, shown: int) -> str:
     more = f" – the first {shown}" if count > shown else ""
-    return f"{name} · {page.number(count)}{more}"
+    return f"{name} · {number(count)}{more}"
 
 
 def _rank(recipe: Recipe, name: str) -> int:
     return ("quarantine", "note", "off").index(severity_of(name, recipe.severity))
-
-
-def _provenance(manifest: Mapping[str, Any]) -> Html:
-    return page.pre({name: manifest[name] for name in ("graders", "fingerprint", "sources", "evaluation", "files")})
 
 
 def _title(name: str) -> str:

@@ -1,16 +1,16 @@
-"""The same program with another hash seed and other random numbers: the judge's own are fixed, and hide much.
+"""Wraps programs so that they run with another hash seed and other random numbers than the judge's fixed ones.
 
-An interpreter takes its hash seed when it begins. So a program that reads stdin begins anew with another one, and a
-function, or an object's method, is called in a second interpreter by a stand-in; both need a box in which processes may
-be made. What cannot be carried to the other interpreter ends in an error there, which proves nothing: only another
-*answer* does, and only if the same detour with the judge's own seed (0) still gives the right one.
+An interpreter reads its hash seed when it starts. A program that reads stdin therefore starts again with another seed,
+and a stand-in calls a function or a method in a second interpreter; both need a box in which processes may be made. A
+value that cannot be sent to the second interpreter raises an error there, which proves nothing: only another *answer*
+does, and only if the same wrapper with the judge's own seed (0) still gives the right one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Set
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, CallTest, StdinTest
 from sandbox_service.validation import probes
 
@@ -75,7 +75,16 @@ while True:
 
 
 def with_seed(problem: Problem, code: str, seed: int) -> str | None:
-    """The program as it is with that seed; None if it cannot be brought to another interpreter."""
+    """Return a program wrapped to run with another seed.
+
+    Args:
+        problem: The problem that it solves.
+        code: Source of the program.
+        seed: Hash seed, and seed of random numbers.
+
+    Returns:
+        The wrapped source, or None if the program cannot run in a second interpreter.
+    """
     tests = problem.tests or []
     if problem.language not in ("python", "py", "python3"):
         return None
@@ -92,7 +101,10 @@ def with_seed(problem: Problem, code: str, seed: int) -> str | None:
 
 
 def _prelude(problem: Problem) -> str:
-    """What stands before every candidate. Of a name like @leetcode, the usual imports are in the child."""
+    """Return the code before every candidate.
+
+    For a named prelude such as @leetcode, the second interpreter has the usual imports.
+    """
     preludes = {each.prelude for each in problem.tests or () if isinstance(each, AssertTest) and each.prelude}
     return "\n".join(sorted(each for each in preludes if not each.startswith("@")))
 

@@ -1,6 +1,6 @@
-"""The figures of a validation, added up problem by problem: what the manifest says and the report draws.
+"""Counts and values of a validation, for the manifest and the report.
 
-Of every problem a handful of numbers is kept, and of those in quarantine a number of examples for each reason.
+Keeps a few numbers for each problem, and some examples for each finding.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.difficulty import Tally
 from sandbox_service.validation.finding import Finding
 from sandbox_service.validation.record import Record
@@ -30,12 +30,12 @@ class Totals:
     left_out: Counter[str] = field(default_factory=Counter)
     clean: int = 0
     quarantined: int = 0
-    findings: Counter[str] = field(default_factory=Counter)  # how many problems have one of that name
-    causes: Counter[str] = field(default_factory=Counter)  # of those in quarantine, by their first reason
+    findings: Counter[str] = field(default_factory=Counter)  # problems by name of finding
+    causes: Counter[str] = field(default_factory=Counter)  # problems in quarantine, by their first finding
     by_source: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     verdicts: dict[str, Counter[str]] = field(default_factory=lambda: {role: Counter() for role in ROLES})
     values: dict[str, array[float]] = field(default_factory=lambda: {name: array("d") for name in VALUES})
-    times: array[float] = field(default_factory=lambda: array("d"))  # slowest, limit, 1 if clean; and so on
+    times: array[float] = field(default_factory=lambda: array("d"))  # flat triples: slowest, limit, 1 if clean
     examples: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
     graders: set[str] = field(default_factory=set)
     solved: array[float] = field(default_factory=lambda: array("d"))  # share of samples that pass, of those kept
@@ -49,28 +49,40 @@ class Totals:
 
     @property
     def judged(self) -> int:
-        """Problems that came to a judgement."""
+        """Number of problems that were judged."""
         return self.clean + self.quarantined - self.malformed
 
     def take_malformed(self, place: str, reason: str, causes: Sequence[Finding]) -> None:
-        """A row that is no problem."""
+        """Count a row that is not a problem.
+
+        Args:
+            place: Where the row is.
+            reason: Why it is not a problem.
+            causes: The finding that puts it into quarantine.
+        """
         self.read += 1
         self.malformed += 1
         self.quarantined += 1
         self._blame(place, [Finding("malformed", reason)], causes)
 
     def take_left_out(self, reason: str) -> None:
-        """A problem that the recipe does not want."""
+        """Count a problem that the recipe's filters leave out for this reason."""
         self.read += 1
         self.left_out[reason] += 1
 
     def take_unwanted(self, problem: Problem, record: Record, reason: str) -> None:
-        """A clean one that is easier or harder than the recipe wants."""
+        """Count a clean problem that is too easy or too hard for the recipe, as the reason says."""
         self.take_left_out(reason)
         self._measure(problem, record["figures"], is_clean=True)
 
     def take_tally(self, name: str, tally: Tally, *, is_kept: bool) -> None:
-        """How a model's samples of a clean problem ended."""
+        """Count the samples of a clean problem.
+
+        Args:
+            name: Id of the problem.
+            tally: Outcome of its samples.
+            is_kept: Whether its difficulty is within the recipe's bounds.
+        """
         self.samples.update(graded=tally.n, passed=tally.correct, cut=tally.cut, not_judged=tally.faults)
         if tally.n:
             (self.solved if is_kept else self.solved_dropped).append(tally.correct / tally.n)
@@ -80,7 +92,14 @@ class Totals:
             self.unknown.append((name, tally.reason))
 
     def take(self, problem: Problem, record: Record, findings: Sequence[Finding], causes: Sequence[Finding]) -> None:
-        """A judged one; in quarantine if there are causes for it."""
+        """Count a judged problem.
+
+        Args:
+            problem: The problem.
+            record: Its record.
+            findings: All findings that are reported.
+            causes: The findings that put it into quarantine; empty for a clean problem.
+        """
         self.read += 1
         self.clean += not causes
         self.quarantined += bool(causes)

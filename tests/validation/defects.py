@@ -1,6 +1,6 @@
-"""Ways to break a good problem, each in one way: of programs that read stdin, of calls, and of test programs.
+"""Mutations that plant one defect in a good problem: a program that reads stdin, a call, or a test program.
 
-Each takes a problem and gives it back with the defect, or None where it would make no sense there. Nothing is run.
+Each takes a problem and returns it with the defect, or None where the defect does not apply. Nothing is run.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
 from sandbox_service.settings import Settings
 from sandbox_service.validation import assertions, probes
@@ -33,18 +33,18 @@ def _planted(asked):
 
 
 def form_of(problem: Problem) -> str:
-    """stdin, call, assert; text where no program is asked for, mixed where more than one."""
+    """stdin, call, assert; text where the answer is not a program; mixed where there are several forms."""
     forms = {each.type for each in problem.tests or ()}
     return "text" if problem.language == "text" else forms.pop() if len(forms) == 1 else "mixed"
 
 
 def wrong_answer(problem: Problem) -> Planted:
-    """Of the second test (or assertion), by a little."""
+    """Change the second expected answer (or assertion) a little."""
     return _with_answer(problem, 1, _other)
 
 
 def trimmed_input(problem: Problem) -> Planted:
-    """The first input that has several lines loses its last; the first call its last argument."""
+    """Remove the last line of the first input with several lines, or the last argument of the first call."""
     for place, test in enumerate(problem.tests or ()):
         if isinstance(test, StdinTest) and test.input.strip().count("\n") >= 1:
             cut = test.input.strip().rpartition("\n")[0]
@@ -57,7 +57,7 @@ def trimmed_input(problem: Problem) -> Planted:
 
 
 def two_right_orders(problem: Problem) -> Planted:
-    """An answer of several lines, or a list, expected in another order than the reference has it."""
+    """Expect an answer of several lines, or a list, in another order than the reference's."""
     if any(isinstance(each, CallTest) and each.calls is not None for each in problem.tests or ()):
         return None  # results of one call after the other have their order
     if problem.checker is not None and problem.checker.type == "unordered_lines":
@@ -69,50 +69,50 @@ def two_right_orders(problem: Problem) -> Planted:
 
 
 def missing_tests(problem: Problem) -> Planted:
-    """Only two are left."""
+    """Keep only two tests."""
     return _with_tests(problem, lambda tests: tests[:2])
 
 
 def duplicated_tests(problem: Problem) -> Planted:
-    """As many as before, but only two different ones."""
+    """Keep the number of tests, but only two distinct ones."""
     return _with_tests(problem, lambda tests: (tests[:2] * len(tests))[: len(tests)])
 
 
 def image_only(problem: Problem) -> Planted:
-    """What is asked is a picture."""
+    """Replace the prompt by a picture."""
     return problem.model_copy(update={"prompt": "Solve the problem.\n\n![statement](statement.png)\n"})
 
 
 def interactive(problem: Problem) -> Planted:
-    """Before the very same text."""
+    """Prefix the prompt with the announcement of an interactive problem."""
     return problem.model_copy(update={"prompt": f"This is an interactive problem.\n\n{problem.prompt}"})
 
 
 def random_reference(problem: Problem) -> Planted:
-    """It prints a line more, or returns something else, from time to time."""
+    """Make the reference print a line more, or return something else, at random."""
     is_heads = "import os as _os\nif _os.urandom(1)[0] % 2: "
     return _behind(problem, f"{is_heads}print('heads')", f"{is_heads}return 'heads'")
 
 
 def hash_order(problem: Problem) -> Planted:
-    """It is right only while a set of words is in the order that the judge's own hash seed gives."""
+    """Make the reference right only under the judge's own hash seed, by the order of a set of words."""
     is_other = f"if list({WORDS}) != {_order_of_the_judge()}: "
     return _behind(problem, f"{is_other}print('other')", f"{is_other}return 'other'")
 
 
 def slow_reference(problem: Problem) -> Planted:
-    """It is never done."""
+    """Make the reference run forever."""
     return _behind(problem, "while True: pass", "while True: pass")
 
 
 def leaked(problem: Problem) -> Planted:
-    """As it is, but in other signs and with another beginning: the evaluation set has it."""
+    """Keep the problem; the evaluation set has it with other punctuation and another beginning."""
     text = (problem.prompt or "").replace("`", "'").replace(",", " ,")
     return problem.model_copy(update={"prompt": f"Read carefully.\n{text}", "meta": {"leaked": True}})
 
 
 def useless_tests(problem: Problem) -> Planted:
-    """All of them expect the same, and the reference says just that."""
+    """Give all tests the same expected answer, and the reference that constant."""
     is_program = form_of(problem) == "stdin"
     found = problem
     for place in range(_answers_in(problem)):
@@ -128,12 +128,12 @@ def useless_tests(problem: Problem) -> Planted:
 
 
 def _answers_in(problem: Problem) -> int:
-    """How many answers the tests have: a test program, one for each assertion."""
+    """Number of answers in the tests; for a test program, of its assertions."""
     return sum(len(_asserts(each.code)) if isinstance(each, AssertTest) else 1 for each in problem.tests or ())
 
 
 def _with_answer(problem: Problem, wanted: int, change: Callable[[Any], Any]) -> Planted:
-    """The problem with another answer at a place (or the last before it); None if that cannot be had."""
+    """Change the answer at a place (or the last one before it); None if that is impossible."""
     wanted = min(wanted, _answers_in(problem) - 1)
     passed = 0
     for place, test in enumerate(problem.tests or ()):
@@ -152,7 +152,7 @@ def _with_answer(problem: Problem, wanted: int, change: Callable[[Any], Any]) ->
 
 
 def _with_asserted(code: str, place: int, change: Callable[[Any], Any]) -> str | None:
-    """The test program with another value in one of its `assert … == value`."""
+    """Change the value in one of the assertions `assert … == value`."""
     tree = ast.parse(code)
     asserted = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)][place].test
     if not isinstance(asserted, ast.Compare) or not isinstance(asserted.ops[0], ast.Eq | ast.Is):
@@ -168,7 +168,7 @@ def _with_asserted(code: str, place: int, change: Callable[[Any], Any]) -> str |
 
 
 def _other(answer: Any) -> Any:
-    """A little off."""
+    """A slightly different value."""
     match answer:
         case bool():
             return not answer
@@ -189,7 +189,7 @@ def _other(answer: Any) -> Any:
 
 
 def _rotated(answer: Any) -> Any:
-    """The items, or the lines, with the first one last; None if there are none to tell apart."""
+    """The items, or the lines, with the first one last; None if all are equal."""
     if isinstance(answer, str):
         lines = answer.strip().splitlines()
         return "\n".join([*lines[1:], lines[0]]) if len({*lines}) > 1 else None
@@ -202,7 +202,7 @@ def _rotated(answer: Any) -> Any:
 
 
 def _with_tests(problem: Problem, change: Callable[[list[Any]], list[Any]]) -> Planted:
-    """Other tests; of one test program, other assertions, where they stand one below the other."""
+    """Change the tests; for one test program, its assertions on consecutive lines."""
     tests = problem.tests or []
     if len(tests) == 1 and isinstance(tests[0], AssertTest):
         code = _with_asserts(tests[0].code, change)
@@ -231,7 +231,7 @@ def _asserts(code: str) -> list[ast.Assert]:
 
 
 def _without_last_argument(code: str, problem: Problem) -> str | None:
-    """The first asserted call of what is asked for, with an argument less."""
+    """Remove the last argument of the first asserted call of the candidate."""
     tree = ast.parse(code)
     names = {"candidate", *(each.rpartition(".")[2] for each in probes.called(problem))}
     asserted = [node for each in ast.walk(tree) if isinstance(each, ast.Assert) for node in ast.walk(each)]
@@ -254,7 +254,7 @@ def _replaced(problem: Problem, place: int, test: TestCase) -> Problem:
 
 
 def _behind(problem: Problem, at_last: str, before: str) -> Planted:
-    """The references with something that a program does at last, or a function before it begins."""
+    """Add code to the references: at the end of a program, or before the body of a function."""
     ours = [each for each in problem.references if each.language in ("python", "py", "python3")]
     if form_of(problem) == "stdin":
         if any("exit(" in each.code for each in ours):
@@ -272,7 +272,7 @@ def _wrapping(names: Sequence[str], before: str) -> str:
 
 
 def _names(problem: Problem, code: str) -> list[str]:
-    """Of what is called: functions, and methods with their class."""
+    """Names that the tests call: functions, and methods with their class."""
     defined = probes.defined_in(code)
     found = (each if "." in each or each in defined else f"Solution.{each}" for each in probes.called(problem))
     return [each for each in found if each.partition(".")[0] in defined]
@@ -288,7 +288,7 @@ def _constant(problem: Problem) -> str:
 
 
 def _order_of_the_judge() -> list[str]:
-    """In which a fresh interpreter with hash seed 0 has the words, as every box has."""
+    """The order of the words in a fresh interpreter with hash seed 0, as in every box."""
     command = [Settings().python, "-c", f"import json; print(json.dumps(list({WORDS})))"]
     said = subprocess.run(command, env={"PYTHONHASHSEED": "0"}, capture_output=True, text=True, check=True)
     return list(json.loads(said.stdout))

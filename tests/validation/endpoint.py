@@ -1,9 +1,8 @@
-"""An OpenAI-compatible endpoint of a few lines, in a thread: says what it is told to, and keeps what it was asked."""
+"""A minimal OpenAI-compatible endpoint in a thread: gives scripted answers and records its requests."""
 
 from __future__ import annotations
 
 import json
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ PATH = "/v1/chat/completions"
 
 
 def refusal(status: int, message: str, **headers: str) -> Act:
-    """As OpenAI and vLLM word it."""
+    """An error in the words of OpenAI and vLLM."""
     return status, headers, json.dumps({"error": {"message": message}}).encode()
 
 
@@ -30,7 +29,7 @@ def completion(text: str | None, finish: str = "stop") -> Act:
 
 @dataclass
 class Endpoint:
-    """`acts`: answers to the next requests in place of what it would `say` to a body."""
+    """`say` answers a request's body; `acts` replace the answers to the next requests."""
 
     say: Callable[[Json], Act] = lambda _: completion("yes")
     acts: list[Act] = field(default_factory=list)
@@ -45,7 +44,7 @@ class Endpoint:
         self._now = 0
 
     def answer(self, path: str, key: str, body: Json) -> Act:
-        """What is said to a request."""
+        """The answer to a request."""
         if path != PATH:
             return refusal(404, f"there is no {path}")
         with self._lock:
@@ -60,17 +59,9 @@ class Endpoint:
         return act or self.say(body)
 
 
-def free_port() -> int:
-    """Where nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 @contextmanager
 def serving(endpoint: Endpoint, port: int = 0) -> Iterator[Endpoint]:
-    """Until the end of the block; `url` is set."""
+    """Serve until the end of the block; sets `url`."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

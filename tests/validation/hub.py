@@ -1,5 +1,7 @@
-"""The data sets that the recipes name, on a hub that is a folder: a few rows each, in the columns, files and
-configurations that they have there. Rows were written for these tests.
+"""A hub in a folder: the data sets that the recipes name, with a few rows each in their columns, files and
+configurations.
+
+The rows were written for these tests.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest
 from tests.validation.world import letters, sums, words
 
@@ -28,12 +30,16 @@ yaml: Any = pytest.importorskip("yaml")
 
 Row = dict[str, Any]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+CHECKER = """import sys
+texts = [open(name).read().split() for name in sys.argv[1:4]]
+print(1 if texts[1] == texts[2] else 0)
+"""
 MULTIPLY = "a, b = map(int, input().split())\nprint(a * b)"
 
 
 @dataclass(frozen=True)
 class Repository:
-    """Files with their rows; `configs`: which files are which split, as the card says. None: the hub has a script."""
+    """Files with their rows. `configs` maps splits to files, as the card does; None stands for a loading script."""
 
     files: dict[str, Sequence[Row]]
     configs: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -43,7 +49,7 @@ class Repository:
 
 
 def product(**changes: Any) -> Problem:
-    """Another one that is read from standard input."""
+    """Another problem that reads standard input."""
     asked = (
         "Bricks are laid in rows, and each row has as many bricks as every other. For the wall that is to be built "
         "tomorrow the two whole numbers of rows and of bricks in a row are given. Print how many bricks are needed."
@@ -57,6 +63,20 @@ def product(**changes: Any) -> Problem:
 
 def pairs_of(problem: Problem, most: int | None = None) -> list[tuple[str, str]]:
     return [(each.input, str(each.output)) for each in (problem.tests or [])[:most] if isinstance(each, StdinTest)]
+
+
+def codeforces(name: str, checker: str) -> Row:
+    """A row of open-r1/codeforces; with a checker, another question is asked."""
+    asked = product()
+    statement = words().prompt if checker else asked.prompt
+    tests = [{"input": given, "output": wanted} for given, wanted in pairs_of(words() if checker else asked)]
+    return {
+        "id": name, "contest_id": name.partition("/")[0], "index": name[-1], "time_limit": 1.0, "memory_limit": 256.0,
+        "title": name, "description": statement, "input_format": "Whole numbers.", "output_format": "The answer.",
+        "interaction_format": None, "note": None, "examples": tests[:1], "rating": 800, "tags": ["math"],
+        "official_tests": tests, "official_tests_complete": True, "input_mode": "stdio",
+        "generated_checker": checker or None, "executable": True,
+    }  # fmt: skip
 
 
 def columns(problem: Problem, most: int | None = None) -> str:
@@ -88,7 +108,7 @@ def deepcoder(problem: Problem, tests: str, **more: Any) -> Row:
 
 
 def livecodebench(problem: Problem, day: str) -> Row:
-    """Two tests are public, the others hidden and packed."""
+    """Two public tests; the others hidden and compressed."""
     tests = json.loads(records(problem, "testtype"))
     return {
         "question_title": problem.id,
@@ -106,7 +126,7 @@ def livecodebench(problem: Problem, day: str) -> Row:
 
 
 def humaneval(number: int, code: str, doc: str, asserted: Sequence[str], is_plus: bool = False) -> Row:
-    """`code`: a function of one line, after its head."""
+    """`code`: the one-line body of a function."""
     head, _, body = code.partition("\n")
     lines = [f"    assert {each}" for each in asserted]
     test = "def check(candidate):\n" + ("    inputs = [[1, 2]]\n" if is_plus else "") + "\n".join(lines) + "\n"
@@ -219,6 +239,10 @@ REPOSITORIES: dict[str, Repository] = {
         },
         {"default": {"test": "test.jsonl"}},
     ),
+    "open-r1/codeforces": Repository(
+        {"verifiable/train-00000.parquet": [codeforces("1/A", ""), codeforces("1/B", CHECKER)]},
+        {"verifiable": {"train": "verifiable/train-*"}},
+    ),
     "wizardII/ArcherCodeR-Dataset": Repository(
         {
             "train/archercoder-1.5b-train.json": [
@@ -320,7 +344,7 @@ REPOSITORIES: dict[str, Repository] = {
 
 
 def build(root: Path) -> None:
-    """All repositories as folders, with their cards. Of several configurations the first one is the default."""
+    """Write all repositories as folders with cards. The first of several configurations is the default."""
     for name, repository in REPOSITORIES.items():
         for path, rows in repository.files.items():
             place = root / name / path
@@ -349,7 +373,7 @@ Stream = Iterator[Row]
 
 
 class StandIn:
-    """What is used of `datasets`, on that folder: configurations and splits by the card, types as Arrow finds them."""
+    """Replaces the used part of `datasets`, on that folder: splits by the card, types as Arrow infers them."""
 
     exceptions = SimpleNamespace(DatasetsError=RuntimeError)
 
@@ -392,7 +416,7 @@ class StandIn:
 
 
 class Real:
-    """The library itself, on that folder: only the hub's address is another."""
+    """The real library on that folder; only the hub's address differs."""
 
     def __init__(self, library: Any, root: Path) -> None:
         self._library = library
@@ -408,7 +432,7 @@ class Real:
 
 
 def local(address: str, root: Path) -> str:
-    """Where in the folder a file on the hub is."""
+    """The path in the folder of a file on the hub."""
     before = "hf://datasets/"
     assert address.startswith(before)
     name, _, rest = address.removeprefix(before).partition(f"@{COMMIT}/")

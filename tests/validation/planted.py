@@ -1,11 +1,11 @@
-"""Defects planted into good problems, and whether the validation finds them: as a test over a few, by hand over many.
+"""Plants defects in good problems and counts which ones the validation finds.
 
-    python -m tests.validation.planted [--take N] CLEAN.jsonl [more …]     lines that `proctor validate` has found clean
+    python -m tests.validation.planted [--take N] CLEAN.jsonl [more …]     clean lines of `proctor validate`
 
-Each defect is planted into every problem that it can be planted into, and the untouched problems stand beside them.
-Found means: in quarantine for a finding of a name that says what was done. Problems are written by other people; those
-that are used as they come may have defects of their own, which count as accusations until somebody looks. `--take`
-uses so many of each file, evenly spread.
+A test does this for a few problems, this command for many. Each defect is planted in every problem to which it applies,
+beside the unchanged problems. Found means in quarantine for a finding whose name describes the defect. Published
+problems may have defects of their own, which count as false positives until they are checked by hand. `--take` uses so
+many problems of each file, evenly spread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.settings import Settings
 from sandbox_service.validation import finding, job, judge
 from sandbox_service.validation.recipe import Recipe, Source
@@ -48,7 +48,7 @@ DEFECTS: Mapping[str, tuple[Callable[[Problem], Planted], set[str]]] = {
 
 
 def planted(problems: Sequence[Problem]) -> Iterator[Problem]:
-    """The problems with each defect that they can have, under ids that say which."""
+    """The problems with each defect that applies; the ids name the defect."""
     for problem in problems:
         for name, (plant, _) in DEFECTS.items():
             found = plant(problem)
@@ -59,7 +59,7 @@ def planted(problems: Sequence[Problem]) -> Iterator[Problem]:
 async def findings(
     problems: Sequence[Problem], folder: Path, evaluation: Sequence[Problem] = (), slots: int = 2, **thresholds: Any
 ) -> dict[str, list[str]]:
-    """By problem: the names of what it was put into quarantine for; nothing for a clean one."""
+    """Names of the findings that put each problem into quarantine; empty for a clean one."""
     rows = {"problems": list(problems), "evaluation": list(evaluation)}
 
     def read(source: Source) -> Iterator[Problem | Malformed]:
@@ -73,23 +73,25 @@ async def findings(
         severity={"duplicate": "off", "twin": "off", "same_id": "off"},  # a defect is planted into copies
         **({"thresholds": thresholds} if thresholds else {}),
     )
-    async with judge.here(Settings(slots=slots)) as ready:
+    async with judge.local_judge(Settings(slots=slots)) as ready:
         await job.Job(recipe, ready, 3 * slots, lambda _: None, read).run()
     found: dict[str, list[str]] = {each.id: [] for each in problems}
     for line in (folder / job.QUARANTINE).read_text().splitlines():
         said = json.loads(line)
-        found[said["id"]] = [each.name for each in finding.condemning(finding.read(said["findings"]), recipe.severity)]
+        found[said["id"]] = [
+            each.name for each in finding.quarantine_causes(finding.read(said["findings"]), recipe.severity)
+        ]
     return found
 
 
 def evenly(problems: Sequence[Problem], take: int) -> list[Problem]:
-    """So many of them, from beginning to end; all, if there are no more."""
+    """At most `take` problems, evenly spread."""
     count = min(take, len(problems))
     return [problems[place * len(problems) // count] for place in range(count)]
 
 
 def read(paths: Sequence[str], take: int) -> list[Problem]:
-    """The problems of these files that have a program as their answer; with their references only, to be quick."""
+    """The problems in these files whose answer is a program, with their references only, to save time."""
     found = []
     for path in paths:
         lines = [Problem.model_validate_json(line) for line in Path(path).read_text().splitlines() if line]
@@ -98,7 +100,7 @@ def read(paths: Sequence[str], take: int) -> list[Problem]:
 
 
 def table(problems: Sequence[Problem], found: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """By defect and form: found / planted, and some of those that were missed."""
+    """Found and planted by defect and form, and some of the missed ones."""
     forms = {each.id: form_of(each) for each in problems}
     planted_, hits = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     missed: dict[str, list[str]] = {name: [] for name in DEFECTS}
@@ -125,7 +127,7 @@ def table(problems: Sequence[Problem], found: Mapping[str, Sequence[str]]) -> It
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Plant into all problems of these files, and tell what was found."""
+    """Plant defects in all problems of these files and print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.validation.planted", description="see this module's text")
     parser.add_argument("paths", nargs="+", metavar="CLEAN.jsonl")
     parser.add_argument("--take", type=int, default=sys.maxsize, help="so many problems of each file; default: all")

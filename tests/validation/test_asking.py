@@ -1,4 +1,4 @@
-"""`proctor validate` that asks a model: real requests, real grading, a real kill, and nothing asked or graded twice."""
+"""`proctor validate` with a model: real requests, grading and kills; nothing is requested or graded twice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from sandbox_service import cli
 from sandbox_service.validation import model
 from sandbox_service.validation.output import plain
 from tests.conftest import need_firejail
-from tests.validation.endpoint import Act, Endpoint, Json, completion, free_port, refusal, serving
+from tests.ports import free_port
+from tests.validation.endpoint import Act, Endpoint, Json, completion, refusal, serving
 from tests.validation.world import ADD, sums
 
 RIGHT = f"Both are read, and added.\n\n```python\n{ADD}\n```"
@@ -30,7 +31,7 @@ CLEAN_PROBLEMS, SAMPLES = 6, 4
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To be in; no settings but the defaults, and no long pauses."""
+    """Enter an empty folder, with default settings and short pauses."""
     need_firejail()
     for name in [name for name in os.environ if name.startswith(("SANDBOX_", "PROCTOR_API", "OPENAI_"))]:
         monkeypatch.delenv(name)
@@ -46,7 +47,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 def write(count: int, url: str, **fields: Any) -> None:
-    """Problems that differ in their words, and a recipe that asks a model about them."""
+    """Write problems with different words, and a recipe that samples a model."""
     problems = [sums(id=f"p{n}", prompt=" ".join(f"w{n}x{each}" for each in range(60))) for n in range(count)]
     tests = [each.model_copy(update={"tests": _other_tests(n)}) for n, each in enumerate(problems)]
     Path("problems.jsonl").write_text("".join(json.dumps(plain(each)) + "\n" for each in tests))
@@ -70,7 +71,7 @@ def manifest() -> Json:
 
 
 def in_turn(*texts: Act) -> Callable[[Json], Act]:
-    """One after the other."""
+    """Answer with one text after the other."""
     acts = iter(texts)
     return lambda _: next(acts)
 
@@ -126,7 +127,7 @@ def test_what_the_endpoint_refuses_is_said(endpoint: Endpoint) -> None:
     write(CLEAN_PROBLEMS, endpoint.url)
     done = subprocess.run(command(), capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
-    words = f"proctor: the model at {endpoint.url} refuses what it is asked: 401: a key, please"
+    words = f"proctor: the model at {endpoint.url} refuses the request: 401: a key, please"
     assert done.stderr == f"{words}\n  OPENAI_API_KEY is not set\n", "and nothing of tasks that were given up"
 
 
@@ -139,7 +140,7 @@ def results() -> list[bytes]:
 
 
 def lines_of(name: str) -> int:
-    """Whole lines."""
+    """Number of complete lines."""
     path = Path("validated/small", name)
     return path.read_bytes().count(b"\n") if path.exists() else 0
 

@@ -1,4 +1,4 @@
-"""Each check by itself: what it finds, with which reason, and what it leaves alone. Nothing is run."""
+"""Each check by itself: its findings, their reasons, and problems without findings. Nothing is run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation import assertions, checks, finding
 from sandbox_service.validation.checks import comparison, constraints
 from sandbox_service.validation.checks.tests import how_many
@@ -20,7 +20,7 @@ AC = ["AC"] * 6
 
 
 def found(problem: Problem, seen: Evidence | None = None, **fields: Any) -> dict[str, str]:
-    """Findings by name; with a good reference where nothing else is said."""
+    """Findings by name; by default with a good reference."""
     seen = seen if seen is not None else evidence(run("reference", AC, outputs=outputs(problem)))
     return {each.name: each.reason for each in checks.findings(problem, seen, recipe(**fields))}
 
@@ -50,8 +50,8 @@ def test_every_finding_has_a_meaning_and_every_check_a_reason() -> None:
     assert {severity for severity, _ in finding.MEANINGS.values()} == {"quarantine", "note"}
     overrides: dict[str, finding.Severity] = {"image": "note", "twin": "off"}
     said = [finding.Finding(name, "") for name in ("image", "twin", "interactive")]
-    assert [each.name for each in finding.condemning(said, overrides)] == ["interactive"]
-    assert [each.name for each in finding.told(said, overrides)] == ["image", "interactive"]
+    assert [each.name for each in finding.quarantine_causes(said, overrides)] == ["interactive"]
+    assert [each.name for each in finding.reported(said, overrides)] == ["image", "interactive"]
 
 
 # --- tests
@@ -119,7 +119,7 @@ def test_few_tests_and_tests_that_say_nothing_twice() -> None:
 
 
 def functions(count: int, **changes: Any) -> Problem:
-    """A function with so many assertions."""
+    """A function with `count` assertions."""
     code = "".join(f"assert add({n}, 1) == {n + 1}\n" for n in range(count))
     solution = {"code": "def add(a, b):\n    return a + b"}
     return sums(tests=[{"type": "assert", "code": code}], solutions=[solution], **changes)
@@ -136,7 +136,7 @@ def test_a_function_is_asked_for_in_a_sentence_and_tested_with_three_assertions(
 
 def test_what_readers_put_around_a_statement_asks_nothing() -> None:
     asked = prompts.to_solve("", function="greatest_common_divisor_of_two_numbers")
-    assert found(functions(3, prompt=asked))["too_short"].startswith("0 letters and digits are asked")
+    assert found(functions(3, prompt=asked))["too_short"].startswith("0 letters and digits in the prompt")
 
 
 def test_an_answer_in_words_is_one_test_and_may_be_asked_for_in_a_line() -> None:

@@ -1,29 +1,27 @@
-"""`proctor validate` as its users meet it: here and by a service, ended in the middle, and told what is wrong."""
+"""The command `proctor validate`: local and with a service, killed midway, and with errors in its input."""
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from sandbox_service import cli
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.output import plain
 from tests.conftest import Service, need_firejail
-from tests.validation.world import letters, sums, words
+from tests.validation.world import kill_after, letters, sums, words
 
 FILES = ("clean.jsonl", "quarantine.jsonl")
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with problems and a recipe, to be in; and no settings but the defaults."""
+    """Enter a folder with problems and a recipe, with default settings."""
     for name in [name for name in os.environ if name.startswith(("SANDBOX_", "PROCTOR_API"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("SANDBOX_LOG_LEVEL", "warning")
@@ -74,13 +72,7 @@ def test_killed_in_the_middle_it_goes_on_and_comes_to_the_same() -> None:
         )
     )
     journal = Path("parts/journal.jsonl")
-    with subprocess.Popen(command("--output", "parts", "--jobs", "1"), stderr=subprocess.DEVNULL) as process:
-        end = time.monotonic() + 60
-        while not journal.exists() or journal.read_bytes().count(b"\n") < 5:
-            assert time.monotonic() < end
-            assert process.poll() is None
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
+    kill_after(command("--output", "parts", "--jobs", "1"), journal, lines=5)
     done = journal.read_bytes().count(b"\n") - 1
     assert done < 30, "it was too quick to be killed"
     assert not Path("parts/clean.jsonl").exists()
@@ -94,9 +86,9 @@ def test_killed_in_the_middle_it_goes_on_and_comes_to_the_same() -> None:
     ("arguments", "said"),
     [
         (["none.toml"], "none.toml: No such file"),
-        (["recipe.toml", "--jobs", "0"], "--jobs: at least 1"),
-        (["recipe.toml", "--limit", "0"], "--limit: at least 1"),
-        (["recipe.toml", "--url", "http://127.0.0.1:9", "--jobs", "1"], "with --url the service decides"),
+        (["recipe.toml", "--jobs", "0"], "--jobs: must be at least 1"),
+        (["recipe.toml", "--limit", "0"], "--limit: must be at least 1"),
+        (["recipe.toml", "--url", "http://127.0.0.1:9", "--jobs", "1"], "remove it or --url"),
         (["recipe.toml", "--url", "nonsense"], "not an address"),
     ],
 )

@@ -1,4 +1,4 @@
-"""How hard problems are for a model: asked and graded once each, whatever happens, and selected by. Without a jail."""
+"""Difficulty for a model: each sample is requested and graded once, and selects problems. Without a jail."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.errors import BadRequest, ConfigurationError, Unavailable
-from sandbox_service.problem import Problem
+from sandbox_service.errors import BadRequestError, ConfigurationError, UnavailableError
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade
 from sandbox_service.validation import job
+from sandbox_service.validation.completions import Completion
 from sandbox_service.validation.judge import Fields, Judge
-from sandbox_service.validation.model import Asks, Completion, Messages, Refused
+from sandbox_service.validation.model import Completer, Messages, ModelRefusedError
 from sandbox_service.validation.recipe import Source
 from sandbox_service.validation.sources import Malformed
 from tests.validation.world import FakeJudge, letters, recipe, run, sums, words
@@ -27,7 +28,7 @@ ASKED: Json = {"url": "http://127.0.0.1:1/v1", "model": "m", "samples": 4}
 
 
 class Grader(FakeJudge):
-    """Of a completion: the verdict that it names. Of programs, what FakeJudge says."""
+    """Gives a completion the verdict that it names, and programs the verdict of FakeJudge."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +45,7 @@ class Grader(FakeJudge):
 
 
 class Speaker:
-    """Solves so many samples of a problem as `solves` says, by a word of its prompt; counts what it is asked."""
+    """Solves as many samples of a problem as `solves` says, by a word of its prompt; counts requests."""
 
     def __init__(self, **solves: int) -> None:
         self.solves = solves
@@ -61,7 +62,7 @@ class Speaker:
 
 
 def validate(
-    folder: Path, model: Asks | None, by: Judge | None = None, rows: Sequence[Problem] = (), **fields: Any
+    folder: Path, model: Completer | None, by: Judge | None = None, rows: Sequence[Problem] = (), **fields: Any
 ) -> Json:
     def read(_: Source) -> Iterator[Problem | Malformed]:
         yield from rows or (sums(), words(), letters(), sums(id="copy"))
@@ -75,7 +76,7 @@ def lines(folder: Path, name: str = "clean.jsonl") -> list[Json]:
 
 
 def speaker() -> Speaker:
-    """Always, half the time, never."""
+    """Solves one problem always, one half the time, one never."""
     return Speaker(loaves=4, alphabetical=2, painter=0)
 
 
@@ -127,7 +128,7 @@ def test_ended_in_the_middle_nothing_is_asked_or_graded_twice(tmp_path: Path, af
             self.begun += 1
             if self.begun > self.solves["after"]:
                 await asyncio.sleep(0.003)
-                raise Unavailable("gone")
+                raise UnavailableError("gone")
             await asyncio.sleep(0.001 * (seed % 5))
             self.asked[messages[-1]["content"], seed] += 1
             return Completion(f"{solved(seed)} {seed}", is_cut=False)
@@ -135,7 +136,7 @@ def test_ended_in_the_middle_nothing_is_asked_or_graded_twice(tmp_path: Path, af
     whole, first, second = Mortal(after=99), Mortal(after=after), Mortal(after=99)
     validate(tmp_path / "whole", whole)
     graders = Grader(), Grader()
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         validate(tmp_path / "parts", first, graders[0])
     assert not (tmp_path / "parts" / "clean.jsonl").exists()
     with (tmp_path / "parts" / "samples.jsonl").open("a") as file:
@@ -182,13 +183,13 @@ def test_a_problem_that_the_model_or_the_judge_refuses_stays_without(tmp_path: P
     class Choosy(Speaker):
         async def ask(self, messages: Messages, seed: int) -> Completion:
             if "painter" in messages[-1]["content"]:
-                raise Refused("400: the prompt is too long")
+                raise ModelRefusedError("400: the prompt is too long")
             return await super().ask(messages, seed)
 
     class Strict(Grader):
         async def grade(self, shared: Fields, submissions: Sequence[Fields]) -> list[Grade]:
             if "alphabetical" in submissions[0].get("completion", ""):
-                raise BadRequest("too large")
+                raise BadRequestError("too large")
             return await super().grade(shared, submissions)
 
     manifest = validate(tmp_path, Choosy(loaves=4, alphabetical=2), Strict())

@@ -1,4 +1,4 @@
-"""Which problems are told to be alike, and which are not."""
+"""Which problems are reported as alike, and which are not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.duplicates import Index
 from sandbox_service.validation.sources import prompts
 from tests.validation.world import STORY, letters, sums, words

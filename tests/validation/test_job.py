@@ -1,4 +1,6 @@
-"""The job: in order, nothing twice, and the same result however often it is ended in between. Judges are made up."""
+"""The job: keeps the order, judges nothing twice, and gives the same result however often it is interrupted. Fake
+judges.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.errors import BadRequest, ConfigurationError, Unavailable
-from sandbox_service.problem import Problem
+from sandbox_service.errors import BadRequestError, ConfigurationError, UnavailableError
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade
 from sandbox_service.validation import job, judge
 from sandbox_service.validation.journal import Journal
-from sandbox_service.validation.judge import Fields, Judge, Patient
+from sandbox_service.validation.judge import Fields, Judge, RetryingJudge
 from sandbox_service.validation.recipe import Source
 from sandbox_service.validation.sources import Malformed
 from tests.fake_service import FakeService, says
@@ -26,7 +28,7 @@ Json = dict[str, Any]
 
 
 def problems(count: int = 12) -> list[Problem]:
-    """Different ones; every fourth has too few tests."""
+    """Different problems; every fourth has too few tests."""
     made = []
     for number in range(count):
         like = (sums, words, letters)[number % 3]()
@@ -91,13 +93,13 @@ def test_ended_in_the_middle_the_result_is_the_same(tmp_path: Path, after: int) 
         async def grade(self, shared: Fields, submissions: Sequence[Fields]) -> list[Grade]:
             await asyncio.sleep(0)
             if self.asked.total() >= after:
-                raise Unavailable("gone")
+                raise UnavailableError("gone")
             return await super().grade(shared, submissions)
 
     whole = FakeJudge()
     validate(tmp_path / "whole", problems(), whole)
     first, second = Dying(), FakeJudge()
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         validate(tmp_path / "parts", problems(), first)
     assert not (tmp_path / "parts" / "clean.jsonl").exists(), "there is no half of a result"
     done = len((tmp_path / "parts" / "journal.jsonl").read_text().splitlines()) - 1
@@ -191,14 +193,14 @@ def test_a_fault_is_tried_again_and_never_a_failure(tmp_path: Path) -> None:
             return run("reference", ["IE"], kind="sandbox").grade if self.asked[code] < 3 else grade
 
     faulty = Faulty()
-    validate(tmp_path, [sums()], Patient(faulty, 0.0))
+    validate(tmp_path, [sums()], RetryingJudge(faulty, 0.0))
     assert len(lines(tmp_path)) == 1
     assert faulty.asked[sums().references[0].code] == 3
 
 
 def test_what_cannot_be_judged_is_tried_again_the_next_time(tmp_path: Path) -> None:
     broken = FakeJudge(lambda _: "IE")
-    validate(tmp_path, [sums()], Patient(broken, 0.0))
+    validate(tmp_path, [sums()], RetryingJudge(broken, 0.0))
     assert lines(tmp_path, "quarantine.jsonl")[0]["findings"][0]["name"] == "not_judged"
     assert broken.asked[sums().references[0].code] == judge.TRIES
     validate(tmp_path, [sums()])
@@ -208,7 +210,7 @@ def test_what_cannot_be_judged_is_tried_again_the_next_time(tmp_path: Path) -> N
 def test_a_refusal_is_the_problems_and_an_absence_is_not(tmp_path: Path) -> None:
     class Refusing(FakeJudge):
         async def grade(self, _: Fields, __: Sequence[Fields]) -> list[Grade]:
-            raise BadRequest("limits.memory_bytes is too much")
+            raise BadRequestError("limits.memory_bytes is too much")
 
     validate(tmp_path, [sums()], Refusing())
     assert "memory_bytes" in lines(tmp_path, "quarantine.jsonl")[0]["findings"][0]["reason"]
@@ -218,7 +220,7 @@ def test_a_service_that_is_full_is_asked_again() -> None:
     fake = FakeService(batch_acts=[says(429, "queue_full", **{"Retry-After": "0"}), says(503, "unavailable")])
 
     async def ask() -> list[Grade]:
-        async with fake.running() as url, judge.there(url) as there:
+        async with fake.running() as url, judge.remote_judge(url) as there:
             return await there.grade({}, [{"code": "1"}, {"code": "2"}])
 
     assert [each.verdict for each in asyncio.run(ask())] == ["AC", "AC"]
@@ -247,7 +249,7 @@ def test_a_journal_forgets_only_what_was_not_whole(tmp_path: Path) -> None:
 def test_what_is_no_journal_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_text("something else\n")
-    with pytest.raises(ConfigurationError, match="no line of a journal"):
+    with pytest.raises(ConfigurationError, match="not a line of a journal"):
         Journal(path, "r")
     assert path.read_text() == "something else\n"
 

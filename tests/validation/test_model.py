@@ -1,4 +1,4 @@
-"""A model that is asked over HTTP: who is away is waited for, what is refused is said with what to change."""
+"""The client of a model: retries while the endpoint is unavailable, and reports refusals with advice."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.errors import ConfigurationError, Unavailable
+from sandbox_service.errors import ConfigurationError, UnavailableError
 from sandbox_service.validation import model
-from sandbox_service.validation.model import Completion, Messages, Model, Refused
+from sandbox_service.validation.completions import Completion
+from sandbox_service.validation.model import Messages, Model, ModelRefusedError
 from sandbox_service.validation.recipe import Difficulty
-from tests.validation.endpoint import Act, Endpoint, Json, completion, free_port, refusal, serving
+from tests.ports import free_port
+from tests.validation.endpoint import Act, Endpoint, Json, completion, refusal, serving
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +38,7 @@ def user(*texts: str) -> list[Messages]:
 def ask(
     url: str, prompts: Sequence[Messages], notices: list[str] | None = None, key: str = "", **fields: Any
 ) -> list[Completion]:
-    """Of all at once; what one of them raises is raised."""
+    """Send all prompts concurrently; raises what one of them raises."""
 
     async def together() -> list[Completion]:
         wanted = Difficulty(url=url, model="m", **fields)
@@ -81,7 +83,7 @@ def test_who_limits_a_rate_is_not_told_of_every_time(endpoint: Endpoint) -> None
 
 
 def test_so_many_at_once_and_no_more(endpoint: Endpoint) -> None:
-    endpoint.seconds = 0.03
+    endpoint.seconds = 0.2  # so that three are there together on a busy machine, too
     assert len(ask(endpoint.url, user(*"abcdefghijkl"), concurrency=3)) == 12
     assert endpoint.most_at_once == 3
 
@@ -126,18 +128,18 @@ def test_who_is_not_there_yet_is_waited_for() -> None:
 
 def test_patience_has_an_end() -> None:
     url = f"http://127.0.0.1:{free_port()}/v1"
-    with pytest.raises(Unavailable, match=r"has been away for .* \(.*Connection refused\); run it again to go on"):
+    with pytest.raises(UnavailableError, match=r"has been away for .* \(.*Connection refused\); run it again to go on"):
         ask(url, user("x"), patience_seconds=0.1)
 
 
 def test_who_takes_a_request_and_says_nothing_is_given_up(endpoint: Endpoint) -> None:
     endpoint.seconds = 1.0
-    with pytest.raises(Unavailable, match="timed out"):
+    with pytest.raises(UnavailableError, match="timed out"):
         ask(endpoint.url, user("x"), patience_seconds=0.2)
 
 
 def test_what_is_on_its_way_is_hung_up_on(endpoint: Endpoint) -> None:
-    endpoint.seconds = 5.0
+    endpoint.seconds = 30.0
 
     async def leave() -> None:
         async with Model(Difficulty(url=endpoint.url, model="m"), "", print) as asked:
@@ -148,7 +150,7 @@ def test_what_is_on_its_way_is_hung_up_on(endpoint: Endpoint) -> None:
 
     begin = time.monotonic()
     asyncio.run(leave())
-    assert time.monotonic() - begin < 3
+    assert time.monotonic() - begin < 25
 
 
 @pytest.mark.parametrize(
@@ -160,9 +162,9 @@ def test_what_is_on_its_way_is_hung_up_on(endpoint: Endpoint) -> None:
         (refusal(402, "pay"), "402: pay"),
         (refusal(400, "temperature must be 1"), r"temperature must be 1\n  change it in the recipe's \[difficulty\]"),
         ((422, {}, b'{"detail": "seed is unknown"}'), "seed is unknown"),
-        ((200, {}, b"<html>hello"), r"does not speak OpenAI's chat completions: '<html>hello'"),
-        ((200, {}, b"[]"), "does not speak"),
-        ((200, {}, b'{"choices": []}'), "does not speak"),
+        ((200, {}, b"<html>hello"), r"does not implement OpenAI's chat completions: '<html>hello'"),
+        ((200, {}, b"[]"), "does not implement"),
+        ((200, {}, b'{"choices": []}'), "does not implement"),
     ],
 )
 def test_what_is_refused_is_said_with_what_to_change(endpoint: Endpoint, act: Act, said: str) -> None:
@@ -175,7 +177,7 @@ def test_a_wrong_key_is_not_an_absent_one(endpoint: Endpoint) -> None:
     endpoint.say = lambda _: refusal(401, "no")
     with pytest.raises(ConfigurationError, match="MY_KEY holds a wrong key"):
         ask(endpoint.url, user("x"), key="k", key_variable="MY_KEY")
-    with pytest.raises(ConfigurationError, match="MY_KEY holds what cannot be a key"):
+    with pytest.raises(ConfigurationError, match="MY_KEY is not a valid key"):
         ask(endpoint.url, user("x"), key="k\nHost: y", key_variable="MY_KEY")
 
 
@@ -186,7 +188,7 @@ def test_a_prompt_that_is_refused_while_others_are_not_is_its_own_trouble(endpoi
         return refusal(status, "beyond the model's room") if is_long else completion("yes")
 
     endpoint.say = say
-    with pytest.raises(Refused, match="beyond the model's room"):
+    with pytest.raises(ModelRefusedError, match="beyond the model's room"):
         ask(endpoint.url, user("long"))
 
 

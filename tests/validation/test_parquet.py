@@ -1,4 +1,4 @@
-"""A parquet file is read page by page, though all of it be one row group."""
+"""A parquet file is read page by page, even if it is one row group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROWS, CELL_BYTES, PAGE_ROWS = 400, 75_000, 16
 
 @pytest.fixture
 def pool() -> Iterator[Any]:
-    """Counts what pyarrow allocates in the meantime."""
+    """Counts what pyarrow allocates during the test."""
     before = pyarrow.default_memory_pool()
     counting = pyarrow.proxy_memory_pool(before)
     pyarrow.set_memory_pool(counting)

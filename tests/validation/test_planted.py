@@ -1,4 +1,4 @@
-"""Defects planted into good problems are found, by their right names, and what was left alone is not accused."""
+"""Planted defects are found under the right names, and unchanged problems are clean."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from tests.conftest import need_firejail
 from tests.validation import planted
 from tests.validation.world import STORY, sums, words
 
 
 def halves() -> Problem:
-    """A list into two, by calls."""
+    """Splits a list into two, with call tests."""
     lists = [[1, 2, 3, 4], [5], [], [7, 8, 9], [2, 2], [3, 1, 4, 1, 5]]
     halved = [[each[: len(each) // 2], each[len(each) // 2 :]] for each in lists]
     pairs = zip(lists, halved, strict=True)
@@ -25,7 +25,7 @@ def halves() -> Problem:
 
 
 def longest() -> Problem:
-    """The longest words, by a test program."""
+    """The longest words, with a test program."""
     tests = """def check(candidate):
     assert candidate(['rye', 'oat', 'barley']) == ['barley']
     assert candidate(['rye', 'oat']) == ['rye', 'oat']
@@ -46,7 +46,7 @@ GOOD = (words, halves, longest)
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What was found in good problems, as they are and with every defect; graded in real jails."""
+    """Findings of good problems, unchanged and with every defect, graded in real jails."""
     need_firejail()
     good = [each() for each in GOOD]
     folder: Path = tmp_path_factory.mktemp("planted")

@@ -1,4 +1,4 @@
-"""Recipes: those of the project are well-formed, and what is misspelt is refused with a word of advice."""
+"""Recipes: the project's are valid, and a misspelt field is refused with advice."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ def test_recipes_of_the_project_can_be_read(path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "name: Field required"),
-        ('name = "x"\nsources = []', "sources: List should have at least 1 item"),
-        ('name = "x"\nsource = []', "source: Extra inputs are not permitted"),
-        ('name = "a/b"\n[[sources]]\npath = "x"', "name: String should match"),
-        ('name = "x"\n[[sources]]\npath = "x"\nlimits = 3', "sources.0.limits: Extra inputs"),
+        ("", "name is missing"),
+        ('name = "x"\nsources = []', "sources should have 1 or more entries"),
+        ('name = "x"\nsource = []', "source is not known"),
+        ('name = "a/b"\n[[sources]]\npath = "x"', "name should match"),
+        ('name = "x"\n[[sources]]\npath = "x"\nlimits = 3', "sources[0].limits is not known"),
         (
             'name = "x"\n[[sources]]\npath = "x"\n[severity]\nimages = "off"',
             "there is no finding 'images'; there are: malf",
         ),
-        ('name = "x"\n[[sources]]\npath = "x"\n[severity]\nimage = "maybe"', "severity.image: Input should be"),
+        ('name = "x"\n[[sources]]\npath = "x"\n[severity]\nimage = "maybe"', "severity.image should be"),
         (
             'name = "x"\n[[sources]]\npath = "x"\n[thresholds]\nmost_limit_seconds = 0.5',
-            "least_limit_seconds is beyond",
+            "least_limit_seconds is greater than",
         ),
-        (f"{MINIMAL}[difficulty]", "difficulty: Value error, give results"),
-        (f'{MINIMAL}[difficulty]\nresults = "x"\nurl = "http://x"', "difficulty: Value error, give results"),
-        (f'{MINIMAL}[difficulty]\nurl = "http://x"', "say which model is asked"),
-        (f'{MINIMAL}[difficulty]\nresults = "x"\nleast = 0.9\nmost = 0.1', "least is beyond most"),
+        (f"{MINIMAL}[difficulty]", "difficulty is wrong: set either results"),
+        (f'{MINIMAL}[difficulty]\nresults = "x"\nurl = "http://x"', "difficulty is wrong: set either results"),
+        (f'{MINIMAL}[difficulty]\nurl = "http://x"', "difficulty.url needs difficulty.model"),
+        (f'{MINIMAL}[difficulty]\nresults = "x"\nleast = 0.9\nmost = 0.1', "least is greater than most"),
         (
             f'{MINIMAL}[filters]\ndifficulty = [0.1, 0.9]\n[difficulty]\nurl = "http://x"\nmodel = "m"',
-            "say difficulty.least and difficulty.most",
+            "use difficulty.least and difficulty.most",
         ),
         ("name = ", "not TOML"),
     ],

@@ -1,6 +1,6 @@
-"""Every recipe of the project, from the hub's rows to its clean lines, graded for real. The hub is a folder.
+"""Every recipe of the project, from rows on a hub in a folder to clean lines, with real grading.
 
-What the library `datasets` itself makes of that folder is compared where it is installed.
+Compared with the library `datasets` on that folder where it is installed.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ COUNTS: dict[str, tuple[int, dict[str, int], int, dict[str, int]]] = {
     "archer-math": (3, {}, 2, {"contaminated": 1}),
     "archercoder": (6, {}, 3, {"contaminated": 1, "duplicate": 1, "too_few_tests": 1}),
     "code-r1-12k": (4, {}, 3, {"reference_fails": 1}),
+    "codeforces": (2, {}, 2, {}),
     "deepcoder-24k": (5, {}, 3, {"contaminated": 1, "duplicate": 1}),
     "humaneval": (5, {"tests contain what the recipe excludes": 1}, 3, {"reference_fails": 1}),
     "livecodebench-v5": (5, {"date": 3}, 2, {}),
@@ -36,7 +37,7 @@ COUNTS: dict[str, tuple[int, dict[str, int], int, dict[str, int]]] = {
 
 
 def filled_in(name: str) -> str:
-    """The recipe with a commit for each of its sources, as a user would write it."""
+    """The recipe with a commit for each source, as a user would write it."""
     text = (RECIPES / f"{name}.toml").read_text()
     return re.sub(r"^(path = .*)$", rf'\1\nrevision = "{COMMIT}"', text, flags=re.MULTILINE)
 
@@ -47,7 +48,7 @@ def made(name: str) -> Recipe:
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder."""
+    """The folder of the hub."""
     build(tmp_path / "hub")
     monkeypatch.setattr(libraries, "need", lambda *_: StandIn(tmp_path / "hub"))
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""The report as a person sees it: whole, self-contained, and opened in a real browser."""
+"""The report of a validation: complete, self-contained, and rendered by a real browser."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_service.problem import Problem
-from sandbox_service.validation import job, page
+from sandbox_service.formats.problem import Problem
+from sandbox_service.reports import pages
+from sandbox_service.validation import job
 from sandbox_service.validation.recipe import Source
 from sandbox_service.validation.sources import Malformed
 from tests.browser import Elements, opened
@@ -18,7 +19,7 @@ from tests.validation.world import FakeJudge, letters, recipe, sums, words
 
 
 def report(folder: Path, *rows: Problem | Malformed) -> str:
-    """Of a validation of these rows."""
+    """The report of a validation of these rows."""
 
     def read(_: Source) -> Iterator[Problem | Malformed]:
         yield from rows
@@ -30,7 +31,7 @@ def report(folder: Path, *rows: Problem | Malformed) -> str:
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Of good ones, of bad ones, and of one that is nothing."""
+    """The report of good problems, bad problems, and a malformed row."""
     bad = words(id="<b>bold</b>", prompt="This is an interactive problem, ![here](it.png). " * 5, source="elsewhere")
     hard = letters(id="hard", difficulty=0.75, prompt="Other letters are asked for here, as it happens. " * 5)
     few = hard.model_copy(update={"id": "few", "tests": (hard.tests or [])[:2]})
@@ -71,7 +72,8 @@ def test_a_report_says_what_was_refused_and_why(text: str) -> None:
 
 def test_light_dark_and_small_screens_are_thought_of(text: str) -> None:
     assert 'name="viewport"' in text
-    light, dark = (set(re.findall(r"(--\w+):", part)) for part in page.STYLE.split("@media (prefers")[:2])
+    style = (pages.TEMPLATES / "style.css").read_text()
+    light, dark = (set(re.findall(r"(--\w+):", part)) for part in style.split("@media (prefers")[:2])
     assert dark >= light, "every colour has its dark one"
     used = set(re.findall(r"var\((--\w+)\)", text))
     assert used <= light
@@ -90,19 +92,6 @@ def test_what_is_behind_most_of_the_quarantine_is_said_first(tmp_path: Path) -> 
 
 def test_nothing_at_all_is_a_report_as_well(tmp_path: Path) -> None:
     Elements(report(tmp_path))
-
-
-@pytest.mark.parametrize("values", [[1.0], [5.0, 5.0], [0.0, 1.0], [3.0, 20000.0]])
-@pytest.mark.parametrize("is_log", [False, True])
-def test_bars_stay_within_the_drawing(values: list[float], is_log: bool) -> None:
-    drawn = page.histogram("x", values, unit="", is_log=is_log)
-    bars = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', drawn)
-    assert bars
-    for x, y, width, height in bars:
-        assert float(x) >= page.LEFT
-        assert float(x) + float(width) <= page.WIDTH - page.RIGHT + 1
-        assert float(y) >= page.TOP
-        assert float(y) + float(height) <= page.HEIGHT - page.BOTTOM + 1
 
 
 def test_a_browser_has_no_complaint(tmp_path: Path, text: str) -> None:

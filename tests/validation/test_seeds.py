@@ -1,4 +1,4 @@
-"""Answers that hang on the hash seed or on random numbers are found, however the program is tested, in real jails."""
+"""Programs that depend on the hash seed or on random numbers are found, for each kind of test, in real jails."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.settings import Settings
 from sandbox_service.validation import checks, evidence, judge, seeds
 from tests.conftest import need_firejail
@@ -52,7 +52,7 @@ def program(output: list[str], **fields: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def unstable() -> dict[str, bool]:
-    """What is found in each, all of whose references pass at first."""
+    """Whether each is found unstable; all references pass at first."""
     need_firejail()
     by_chance = _printed(f"print(list(set({WORDS})))")
     first = _printed("import random; random.seed(0); print([random.random()])")
@@ -78,7 +78,7 @@ def unstable() -> dict[str, bool]:
 async def _judged(problems: dict[str, Problem]) -> dict[str, bool]:
     found = {}
     made = recipe()
-    async with judge.here(Settings(slots=1)) as ready:
+    async with judge.local_judge(Settings(slots=1)) as ready:
         for name, problem in problems.items():
             seen = await evidence.gather(problem, None, ready, made.thresholds)
             assert [each.passed for each in seen.references] == [True], name
@@ -87,7 +87,7 @@ async def _judged(problems: dict[str, Problem]) -> dict[str, bool]:
 
 
 def _printed(code: str) -> list[Any]:
-    """By an interpreter with the seed of every box."""
+    """The output under the hash seed of every box."""
     command = [Settings().python, "-c", code]
     said = subprocess.run(command, env={"PYTHONHASHSEED": "0"}, capture_output=True, text=True, check=True).stdout
     return list(eval(said))

@@ -1,18 +1,21 @@
-"""Small problems written for these tests, and judges that need no jail."""
+"""Small problems for the tests of the validation, and judges without a jail."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade, TestResult, Verdict
 from sandbox_service.validation.evidence import Evidence, Role, Run
 from sandbox_service.validation.judge import Fields
 from sandbox_service.validation.recipe import Recipe
+from tests.guards import HANG_GUARD_SECONDS
 
 ADD = "a, b = map(int, input().split())\nprint(a + b)"
 SORT = "n = int(input())\nfor each in sorted(input() for _ in range(n)):\n    print(each)"
@@ -24,7 +27,7 @@ STORY = (
 
 
 def sums(**changes: Any) -> Problem:
-    """Two numbers in a line, their sum."""
+    """Print the sum of two numbers in a line."""
     pairs = [(1, 2), (10, 20), (0, 0), (-5, 3), (100, 250), (7, -7)]
     tests = [{"type": "stdin", "input": f"{a} {b}\n", "output": f"{a + b}\n"} for a, b in pairs]
     asked = STORY + "Each input is one line with two whole numbers, the loaves of two days. Print their sum."
@@ -32,7 +35,7 @@ def sums(**changes: Any) -> Problem:
 
 
 def words(**changes: Any) -> Problem:
-    """Lines, in alphabetical order."""
+    """Print lines in alphabetical order."""
     lists = ["cab", "ba", "xyzw", "kljm", "fed"]
     tests = [
         {"type": "stdin", "input": f"{len(each)}\n" + "\n".join(each), "output": "\n".join(sorted(each))}
@@ -46,7 +49,7 @@ def words(**changes: Any) -> Problem:
 
 
 def letters(**changes: Any) -> Problem:
-    """How often each letter is there, in the order of their first use."""
+    """Count each letter, in the order of first use."""
     texts = ["aab", "xyx", "q", "hello", "zzzz"]
     tests = [
         {"type": "stdin", "input": each, "output": "".join(f"{sign} {n}\n" for sign, n in Counter(each).items())}
@@ -65,12 +68,12 @@ def _problem(name: str, asked: str, ours: list[dict[str, Any]], code: str, **cha
 
 
 def recipe(folder: Path | str = "nowhere", **fields: Any) -> Recipe:
-    """One that takes what it is given."""
+    """A recipe without filters."""
     return Recipe.model_validate({"name": "test", "output": str(folder), "sources": [{"path": "ours"}], **fields})
 
 
 def run(role: Role, verdicts: Sequence[str], **fields: Any) -> Run:
-    """A run with these verdicts, test by test, and with these outputs."""
+    """A run with these verdicts and outputs, test by test."""
     outputs = fields.pop("outputs", [""] * len(verdicts))
     seconds = fields.pop("seconds", 0.01)
     tests = [
@@ -93,7 +96,7 @@ def run(role: Role, verdicts: Sequence[str], **fields: Any) -> Run:
 
 
 def evidence(*runs: Run, **fields: Any) -> Evidence:
-    """Of these runs."""
+    """Evidence of these runs."""
     return Evidence(runs, **fields)
 
 
@@ -101,7 +104,7 @@ SOLVED_BY = {ADD: r"-?\d+ -?\d+\s*", SORT: r"\d+\n[a-z\n]+", COUNT: r"[a-z]+"}
 
 
 class FakeJudge:
-    """Knows which of our solutions solves what; `say` gives another verdict for a program. Counts what it is asked."""
+    """Passes the solutions of this module; `say` overrides verdicts. Counts submissions."""
 
     def __init__(self, say: Callable[[str], str] | None = None) -> None:
         self.say = say
@@ -117,8 +120,19 @@ class FakeJudge:
 
 
 def _deserved(shared: Fields, code: str) -> str:
-    """By the form of the last input; the same with another hash seed."""
+    """The verdict by the form of the last input; the same under another hash seed."""
     last = shared["tests"][-1].get("input", "")
     solved = [program for program, form in SOLVED_BY.items() if re.fullmatch(form, last)]
     is_ours = any(code.startswith(program) for program in solved) or "PYTHONHASHSEED" in code
     return "AC" if is_ours else "WA"
+
+
+def kill_after(command: list[str], journal: Path, *, lines: int) -> None:
+    """Start a command and kill it as soon as its journal has so many lines."""
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        end = time.monotonic() + HANG_GUARD_SECONDS
+        while not journal.exists() or journal.read_bytes().count(b"\n") < lines:
+            assert time.monotonic() < end
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.kill()

@@ -1,16 +1,25 @@
-"""What is asked of every problem: functions of a problem, of what was run for it, and of the recipe's thresholds.
+"""Checks of a problem: functions of the problem, its evidence and the recipe, which yield findings.
 
-Each yields findings, with reasons that a person can read, and changes nothing. To add a check, write such a function
-and name it here; a finding of a new kind is named in `finding.MEANINGS` as well. What compares problems with each other
-is not here: it is in `duplicates`.
+A check changes nothing. To add one, write such a function and list it here; add a new finding's name to
+`finding.MEANINGS`. Comparisons between problems are in `duplicates`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from sandbox_service.problem import Problem
-from sandbox_service.validation.checks import answers, comparison, constraints, prompt, references, speed, tests, wrong
+from sandbox_service.formats.problem import Problem
+from sandbox_service.validation.checks import (
+    answers,
+    comparison,
+    constraints,
+    judges,
+    prompt,
+    references,
+    speed,
+    tests,
+    wrong,
+)
 from sandbox_service.validation.evidence import Evidence
 from sandbox_service.validation.finding import Finding
 from sandbox_service.validation.recipe import Recipe
@@ -28,6 +37,8 @@ CHECKS: tuple[Check, ...] = (
     prompt.starter_is_called,
     references.can_be_judged,
     references.are_there,
+    judges.do_not_fail,
+    judges.tell_right_from_wrong,
     references.pass_every_test,
     references.give_the_same_answer_again,
     answers.only_one_is_right,
@@ -40,5 +51,11 @@ CHECKS: tuple[Check, ...] = (
 
 
 def findings(problem: Problem, evidence: Evidence, recipe: Recipe) -> list[Finding]:
-    """All that all checks find, in their order."""
+    """Return the findings of all checks, in order.
+
+    Args:
+        problem: The problem with the tests that were run.
+        evidence: All runs.
+        recipe: Thresholds and checker policy.
+    """
     return [found for check in CHECKS for found in check(problem, evidence, recipe)]

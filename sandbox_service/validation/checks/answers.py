@@ -1,9 +1,8 @@
-"""Is there one right answer, as tests that know only one suppose?
+"""Checks that a problem has one right answer, since its tests know only one.
 
-Three signs: two references that both ended well and said different things; a reference whose answer has the words of
-the expected one in another order, or that passes where calls are compared without order; and a prompt that says so
-itself, where the tests compare with a single answer.
-Tests that name several right answers, and a comparison that knows no order, are taken at their word.
+Three signs say otherwise: two references that ended well and gave different answers; a reference whose answer has the
+expected words in another order, or that passes where calls are compared without order; and a prompt that says so, where
+tests compare with a single answer. Tests that list several right answers, and checkers that ignore order, are trusted.
 """
 
 from __future__ import annotations
@@ -12,9 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, StdinTest, TestResult, Verdict
 from sandbox_service.validation.checks.comparison import passes_under_what
+from sandbox_service.validation.checks.judges import judges_of
 from sandbox_service.validation.duplicates import text_of
 from sandbox_service.validation.evidence import Evidence
 from sandbox_service.validation.finding import Finding
@@ -48,7 +48,9 @@ _ORDER_DOES_NOT_MATTER = re.compile(
 
 
 def only_one_is_right(problem: Problem, evidence: Evidence, recipe: Recipe) -> Iterator[Finding]:
-    """The first of the signs that there is."""
+    """Yield the first sign of several right answers, unless a judge program knows them."""
+    if judges_of(problem):
+        return
     if passes_under_what(problem, evidence, recipe) is not None:
         return
     reason = _references_differ(problem, evidence) or _another_order(problem, evidence) or _says_so(problem)
@@ -57,7 +59,7 @@ def only_one_is_right(problem: Problem, evidence: Evidence, recipe: Recipe) -> I
 
 
 def _references_differ(problem: Problem, evidence: Evidence) -> str | None:
-    """On a test that one of them passes and another, which ended just as well, does not."""
+    """A test that one reference passes, and on which another ends well with a different answer."""
     if not all(isinstance(each, StdinTest) for each in problem.tests or ()):
         return None
     ended = [each for each in evidence.references if each.grade.verdict in (Verdict.AC, Verdict.WA)]
@@ -70,7 +72,7 @@ def _references_differ(problem: Problem, evidence: Evidence) -> str | None:
 
 
 def _another_order(problem: Problem, evidence: Evidence) -> str | None:
-    """The same words, otherwise ordered, on some test, and no other kind of failure."""
+    """A test whose answer has the expected words in another order, if there is no other kind of failure."""
     tests = problem.tests or []
     for run in evidence.of("any_order"):
         return f"{run.name} gives the items of an answer in another order"
@@ -85,12 +87,12 @@ def _is_reordered(result: TestResult, tests: Sequence[object]) -> bool:
     test = tests[result.index]
     if result.verdict != Verdict.WA or result.stdout_truncated or not isinstance(test, StdinTest):
         return False
-    said = Counter(result.stdout.split())
-    return any(said == Counter(each.split()) for each in test.outputs)
+    words = Counter(result.stdout.split())
+    return any(words == Counter(each.split()) for each in test.outputs)
 
 
 def _says_so(problem: Problem) -> str | None:
-    """By its own words; unless its tests or its comparison already allow for it."""
+    """The words of the prompt that allow several answers, unless the tests or the checker allow for them."""
     checker = problem.checker
     if checker is not None and checker.type in ("unordered_lines", "math"):
         return None
@@ -103,7 +105,7 @@ def _says_so(problem: Problem) -> str | None:
 
 
 def _knows_several(test: object) -> bool:
-    """Who has listed the right answers where there are several has one where there is one."""
+    """Return True if the test lists its right answers: then one answer means that there is one."""
     return isinstance(test, StdinTest) and len(test.outputs) > 1
 
 

@@ -1,16 +1,17 @@
-"""Under which comparison do the references pass? From their outputs, by the very checkers that pay.
+"""Finds the checker under which the references pass, from their outputs, with the checkers that pay the reward.
 
-Only of tests on stdin: what a call returns is compared as values, and a test program compares by itself. An output
-that the judge has cut for display says nothing; then nothing is proposed.
+Applies to tests on stdin: calls compare values, and test programs compare by themselves. If the judge cut an output for
+display, nothing is proposed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sandbox_service.formats.problem import Problem
 from sandbox_service.judging.checkers import check_any
-from sandbox_service.problem import Problem
 from sandbox_service.schema import Checker, StdinTest, Verdict
+from sandbox_service.validation.checks.judges import judges_of
 from sandbox_service.validation.evidence import Evidence, Run
 from sandbox_service.validation.finding import Finding
 from sandbox_service.validation.recipe import CheckerPolicy, Recipe, Rung
@@ -19,20 +20,20 @@ RUNGS: tuple[Rung, ...] = ("exact", "lines", "tokens", "numbers", "ignore_case",
 
 
 def fits(problem: Problem, evidence: Evidence, recipe: Recipe) -> Iterator[Finding]:
-    """Whether another comparison than the problem's is the right one; the recipe's policy says what is made of it."""
+    """Yield a finding if another checker than the problem's is right; the recipe's policy says which one is written."""
     found = strictest(problem, evidence, recipe.checker)
     if found is None:
         return
-    own = problem.checker or Checker()
+    own = problem.checker if isinstance(problem.checker, Checker) else Checker()
     chosen = passes_under_what(problem, evidence, recipe)
     if chosen is not None:
-        yield Finding("looser_checker", f"the references pass under {told(chosen)}, and not under {told(own)}")
+        yield Finding("looser_checker", f"the references pass under {describe(chosen)}, and not under {describe(own)}")
     elif _rank(found) < _rank(own) and all(each.passed for each in evidence.references):
-        yield Finding("stricter_checker", f"the references pass under {told(found)} as well")
+        yield Finding("stricter_checker", f"the references pass under {describe(found)} as well")
 
 
 def passes_under_what(problem: Problem, evidence: Evidence, recipe: Recipe) -> Checker | None:
-    """The comparison to be written because some reference passes only under it; None if there is none, or no need."""
+    """Return the checker to be written because some reference passes only under it, or None."""
     if recipe.checker.policy == "keep" or not _has_wrong_answers_only(evidence):
         return None
     allowed = {_key(checker_of(each, recipe.checker)) for each in recipe.checker.allowed}
@@ -41,7 +42,7 @@ def passes_under_what(problem: Problem, evidence: Evidence, recipe: Recipe) -> C
 
 
 def proposed(problem: Problem, evidence: Evidence, recipe: Recipe) -> Checker | None:
-    """What the clean line should say, if anything else than the problem does."""
+    """Return the checker for the clean line, or None if the problem's own stays."""
     if recipe.checker.policy == "strictest":
         return strictest(problem, evidence, recipe.checker, recipe.checker.allowed)
     return passes_under_what(problem, evidence, recipe)
@@ -50,7 +51,19 @@ def proposed(problem: Problem, evidence: Evidence, recipe: Recipe) -> Checker | 
 def strictest(
     problem: Problem, evidence: Evidence, policy: CheckerPolicy, rungs: Sequence[Rung] = RUNGS
 ) -> Checker | None:
-    """The first of these under which all references that ran to their end pass."""
+    """Return the strictest checker under which all references pass that ran to their end.
+
+    Args:
+        problem: The problem.
+        evidence: All runs.
+        policy: Tolerance for numbers.
+        rungs: Checkers to try, the strictest first.
+
+    Returns:
+        The checker, or None if the references fail under each.
+    """
+    if judges_of(problem):
+        return None
     tests = problem.tests or []
     runs = [each for each in evidence.references if each.grade.verdict in (Verdict.AC, Verdict.WA)]
     if not runs or problem.language == "text" or not all(_is_whole(each, len(tests)) for each in runs):
@@ -66,7 +79,7 @@ def strictest(
 
 
 def checker_of(rung: Rung, policy: CheckerPolicy) -> Checker:
-    """What a rung of the ladder stands for. `numbers` is words of which those that are numbers may be near enough."""
+    """Return the checker for a rung of the ladder. `numbers` compares words, with a tolerance for numeric ones."""
     if rung == "numbers":
         return Checker(type="tokens", float_tolerance=policy.tolerance)
     if rung == "ignore_case":
@@ -74,24 +87,24 @@ def checker_of(rung: Rung, policy: CheckerPolicy) -> Checker:
     return Checker(type=rung)
 
 
-def told(checker: Checker) -> str:
-    """In words."""
-    said: list[str] = [checker.type]
+def describe(checker: Checker) -> str:
+    """Return a description of the checker."""
+    parts: list[str] = [checker.type]
     if checker.float_tolerance is not None:
-        said.append(f"numbers within {checker.float_tolerance:g}")
+        parts.append(f"numbers within {checker.float_tolerance:g}")
     if checker.ignore_case:
-        said.append("any case")
-    return ", ".join(said)
+        parts.append("any case")
+    return ", ".join(parts)
 
 
 def _has_wrong_answers_only(evidence: Evidence) -> bool:
-    """Whether there is something to mend, and nothing that no comparison could mend."""
+    """Return True if all failures are wrong answers, which another checker might accept."""
     verdicts = {each.grade.verdict for each in evidence.references}
     return Verdict.WA in verdicts and verdicts <= {Verdict.AC, Verdict.WA, Verdict.TLE}
 
 
 def _is_whole(run: Run, total: int) -> bool:
-    """Whether all that it printed is known."""
+    """Return True if all outputs of the run are known in full."""
     ended = (Verdict.AC, Verdict.WA)
     return len(run.grade.tests) == total and all(
         not each.stdout_truncated and each.verdict in ended for each in run.grade.tests
@@ -106,7 +119,7 @@ def _passes(checker: Checker, run: Run, tests: Sequence[StdinTest]) -> bool:
 
 
 def _rank(checker: Checker) -> int:
-    """How far down the ladder; a problem's own comparison that is on no rung is far down."""
+    """Position on the ladder; past its end for a checker that is not on it."""
     if checker.type == "tokens" and checker.ignore_case:
         return RUNGS.index("ignore_case")
     if checker.type == "tokens" and checker.float_tolerance is not None:

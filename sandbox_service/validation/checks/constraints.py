@@ -1,9 +1,9 @@
-"""Do the tests keep to what the prompt promises? Looked at, not run, and only where there is no doubt.
+"""Checks that test inputs keep to the bounds that the prompt states, without running anything.
 
-Read is one bound: that of the first number of the first line, from a sentence such as "The first line contains two
-integers n and m (2 ≤ n ≤ 10^5, …)". Where that line begins with something else, the bound is another variable's, or
-lines or test cases were spoken of before, nothing is said. Statements that were copied as plain text have lost their
-superscripts ("n ≤ 105" stands for 10^5): what may be such a number is read as the larger one.
+Reads one bound: that of the first number of the first line, from a sentence such as "The first line contains two
+integers n and m (2 ≤ n ≤ 10^5, …)". Yields nothing where that line begins with something else, the bound is another
+variable's, or lines or test cases were mentioned before. Statements copied as plain text have lost their superscripts
+("n ≤ 105" stands for 10^5); a number that may be such a power is read as the larger one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest
 from sandbox_service.validation.duplicates import text_of
 from sandbox_service.validation.evidence import Evidence
@@ -35,7 +35,7 @@ _VARIABLE = re.compile(r"\b[A-Za-z]\b(?!')")
 
 
 def are_kept(problem: Problem, _: Evidence, __: Recipe) -> Iterator[Finding]:
-    """By the first number of every input."""
+    """Yield a finding if the first number of an input is out of bounds."""
     bounds = bounds_of(text_of(problem))
     if bounds is None:
         return
@@ -52,7 +52,7 @@ def are_kept(problem: Problem, _: Evidence, __: Recipe) -> Iterator[Finding]:
 
 
 def bounds_of(text: str) -> tuple[str, int, int] | None:
-    """Name, least and largest of the first number of the input; None if that is not certain."""
+    """Return name, minimum and maximum of the input's first number, or None if the text is not certain."""
     first = _LINE_OR_CASES.search(text)
     found = _SENTENCE.match(text, first.start()) if first is not None else None
     if found is None or _OF_SEVERAL.search(text, found.start(), found.start("what")):
@@ -69,8 +69,8 @@ def _first(text: str) -> int | None:
     return int(words[0]) if words and re.fullmatch(r"-?\d{1,18}", words[0]) else None
 
 
-def _number(said: str, forms: Sequence[str]) -> int | None:
-    plain = re.sub(r"[\s,]", "", said)
+def _number(text: str, forms: Sequence[str]) -> int | None:
+    plain = re.sub(r"[\s,]", "", text)
     for form in forms:
         if (power := re.fullmatch(form, plain)) is not None:
             return int(power[1] or 1) * int(pow(int(power[2]), int(power[3])))

@@ -1,4 +1,4 @@
-"""Can it be solved by who has nothing but the text? Looked at, not run."""
+"""Checks that the prompt alone says enough to solve the problem, without running anything."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, CallTest
 from sandbox_service.validation.checks.tests import is_of_functions
 from sandbox_service.validation.duplicates import statement_of, text_of
@@ -14,10 +14,10 @@ from sandbox_service.validation.evidence import Evidence
 from sandbox_service.validation.finding import Finding
 from sandbox_service.validation.recipe import Recipe, Thresholds
 
-ENOUGH = 3  # times the fewest letters that a prompt must have: with so many, a picture only illustrates
+ENOUGH = 3  # times least_letters: in a prompt this long, a picture only illustrates
 _IMAGE = re.compile(r"!\[[^\]]*\]\(|<(?:img|image|figure|svg)\b|\\includegraphics|\[image(?:\]|:)", re.IGNORECASE)
 _WHOLE_IMAGE = re.compile(r"^(?:!\[[^\]]*\]\([^)]*\)|<[^>]*>|\[image[^\]]*\]|\\includegraphics\S*)", re.IGNORECASE)
-# where what is asked has been said, and is shown
+# headings of examples, which follow the statement
 _EXAMPLES = re.compile(
     r"^\W*(?:notes?|explanations?|(?:sample |public )?(?:examples?|tests?)|samples?)\b.{0,20}$", re.I | re.M
 )
@@ -27,41 +27,41 @@ _INTERACTIVE = re.compile(
     r"|\bflush(?:ing)? (?:the |your )?(?:standard )?(?:output|stdout|buffer)\b|\bfflush\(|\bcout\.flush\b",
     re.IGNORECASE,
 )
-# a problem of another kind that is told so: "this is not an interactive problem", "in the non-interactive version"
+# a problem that says it is not interactive: "this is not an interactive problem", "in the non-interactive version"
 _NOT_INTERACTIVE = re.compile(r"\b(?:not|isn't|non)[- ]+(?:an? )?interactive\b", re.IGNORECASE)
 
 
 def is_text(problem: Problem, _: Evidence, recipe: Recipe) -> Iterator[Finding]:
-    """A picture is never shown to a text model, and may be what the problem is about.
+    """Yield findings for pictures, which a text model does not see.
 
-    One that stands in a sentence is a formula or a number that was lost. One by itself, or after the examples have
-    begun, illustrates what the text says as well, if there is enough text.
+    A picture within a sentence replaces a formula or a number. A picture on its own line, or after the examples have
+    begun, only illustrates the text, if there is enough text.
     """
     text = _prose(text_of(problem))
     examples = _EXAMPLES.search(text)
-    asked, shown = (text[: examples.start()], text[examples.start() :]) if examples else (text, "")
-    found = [*_IMAGE.finditer(asked)]
-    inline = next((each for each in found if _is_in_a_sentence(asked, each)), None)
+    statement, shown = (text[: examples.start()], text[examples.start() :]) if examples else (text, "")
+    found = [*_IMAGE.finditer(statement)]
+    inline = next((each for each in found if _is_in_a_sentence(statement, each)), None)
     if inline is not None:
-        yield Finding("image", f"a picture in a sentence: {_around(asked, inline)!r}")
+        yield Finding("image", f"a picture in a sentence: {_around(statement, inline)!r}")
     elif found and sum(sign.isalnum() for sign in text) < ENOUGH * recipe.thresholds.least_letters:
         yield Finding("image", "there is hardly anything but a picture")
     elif found:
-        yield Finding("picture", f"a picture by itself: {_around(asked, found[0])!r}")
+        yield Finding("picture", f"a picture by itself: {_around(statement, found[0])!r}")
     elif (beside := _IMAGE.search(shown)) is not None:
         yield Finding("illustration", f"a picture among examples and notes: {_around(shown, beside)!r}")
 
 
 def asks_something(problem: Problem, _: Evidence, recipe: Recipe) -> Iterator[Finding]:
-    """What has hardly any letters asks nothing, or lost its text on the way."""
+    """Yield a finding if the prompt has too few letters: it asks nothing, or its text was lost."""
     count = sum(sign.isalnum() for sign in statement_of(problem))
     least = _least_letters(problem, recipe.thresholds)
     if count < least:
-        yield Finding("too_short", f"{count} letters and digits are asked, at least {least} are wanted")
+        yield Finding("too_short", f"{count} letters and digits in the prompt, at least {least} are wanted")
 
 
 def _least_letters(problem: Problem, thresholds: Thresholds) -> int:
-    """Of mathematics, any: what `1 + 1` is, is asked well enough."""
+    """Any text is enough for mathematics, where `1 + 1` is a question."""
     if problem.language == "text":
         return 1
     is_short = is_of_functions(problem.tests or ())
@@ -69,7 +69,9 @@ def _least_letters(problem: Problem, thresholds: Thresholds) -> int:
 
 
 def needs_no_conversation(problem: Problem, _: Evidence, __: Recipe) -> Iterator[Finding]:
-    """A test gives its whole input at once: who has to ask and be answered cannot be tested so."""
+    """Yield a finding for interactive problems without an interactor: a test gives its whole input at once."""
+    if problem.interactor is not None:
+        return
     text = text_of(problem)
     found = _INTERACTIVE.search(text)
     if found is not None and not _NOT_INTERACTIVE.search(text):
@@ -77,7 +79,7 @@ def needs_no_conversation(problem: Problem, _: Evidence, __: Recipe) -> Iterator
 
 
 def starter_is_called(problem: Problem, _: Evidence, __: Recipe) -> Iterator[Finding]:
-    """Who completes the starter code would be asked for something else."""
+    """Yield a finding if the tests call none of the starter code's names: completing the starter would not pass."""
     defined = _names_in(problem.starter)
     called = {name for each in problem.tests or () for name in _called(each)} if defined else set()
     if called and not called & defined:
@@ -87,7 +89,7 @@ def starter_is_called(problem: Problem, _: Evidence, __: Recipe) -> Iterator[Fin
 
 
 def _is_in_a_sentence(text: str, found: re.Match[str]) -> bool:
-    """Whether words stand before it on its line, or it is followed as a word would be; a caption begins anew."""
+    """Return True if words precede the picture on its line, or follow as within a sentence; a caption begins anew."""
     start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
     before, picture, behind = text[start : end if end >= 0 else len(text)].partition(text[found.start() : found.end()])
     behind = _WHOLE_IMAGE.sub("", picture + behind, count=1).lstrip()
@@ -95,7 +97,7 @@ def _is_in_a_sentence(text: str, found: re.Match[str]) -> bool:
 
 
 def _prose(text: str) -> str:
-    """Without code, in which the signs mean something else."""
+    """The text without code, in which the same characters have another meaning."""
     return re.sub(r"```.*?```|`[^`\n]*`", " ", text, flags=re.DOTALL)
 
 
@@ -105,7 +107,7 @@ def _around(text: str, found: re.Match[str]) -> str:
 
 
 def _names_in(starter: str) -> set[str]:
-    """Functions, methods and classes that a starter defines, which may be cut off in the middle."""
+    """The functions, methods and classes of a starter, which may be cut off in the middle."""
     return set(re.findall(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)", starter, re.MULTILINE))
 
 

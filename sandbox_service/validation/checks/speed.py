@@ -1,10 +1,10 @@
-"""Is it fast enough here? By CPU time, as it is judged."""
+"""Checks that the references are fast enough, by CPU time as the judge measures it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Verdict
 from sandbox_service.validation.evidence import Evidence
 from sandbox_service.validation.finding import Finding
@@ -12,7 +12,9 @@ from sandbox_service.validation.recipe import Recipe
 
 
 def is_fast_enough(_: Problem, evidence: Evidence, recipe: Recipe) -> Iterator[Finding]:
-    """Room for a solution that is not as clever as the reference: the limit is a multiple of the reference's time."""
+    """Yield a finding if no allowed limit leaves room for slower solutions: a limit is a multiple of the reference's
+    time.
+    """
     thresholds = recipe.thresholds
     slow = [each for each in evidence.references if each.grade.verdict == Verdict.TLE]
     passed = [each for each in evidence.references if each.passed]

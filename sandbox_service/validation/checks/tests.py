@@ -1,4 +1,4 @@
-"""Can the tests tell right from wrong at all? Looked at, not run."""
+"""Checks that the tests can tell right from wrong, without running anything."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from sandbox_service.problem import Problem
-from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
+from sandbox_service.formats.problem import Problem
+from sandbox_service.schema import AssertTest, CallTest, InteractiveTest, StdinTest, TestCase
 from sandbox_service.validation import assertions
+from sandbox_service.validation.checks.judges import judges_of
 from sandbox_service.validation.evidence import Evidence
 from sandbox_service.validation.finding import Finding
 from sandbox_service.validation.recipe import Recipe
@@ -17,7 +18,7 @@ SHOWN = 60
 
 
 def are_enough(problem: Problem, _: Evidence, recipe: Recipe) -> Iterator[Finding]:
-    """Few tests can be met by luck, or by answers learnt by heart. An answer in words is one: that is all there is."""
+    """Yield a finding for too few tests, which luck or memorised answers pass. A mathematics problem needs only one."""
     if problem.tests is None or problem.language == "text":
         return
     thresholds = recipe.thresholds
@@ -28,7 +29,7 @@ def are_enough(problem: Problem, _: Evidence, recipe: Recipe) -> Iterator[Findin
 
 
 def have_different_answers(problem: Problem, _: Evidence, recipe: Recipe) -> Iterator[Finding]:
-    """If (nearly) all answers are the same, a program that says just that is (nearly) right."""
+    """Yield a finding if (nearly) all answers are equal: a constant program would (nearly) pass."""
     answers = answers_of(problem.tests or ())
     if len(answers) < 2:
         return
@@ -38,7 +39,9 @@ def have_different_answers(problem: Problem, _: Evidence, recipe: Recipe) -> Ite
 
 
 def do_not_contradict_each_other(problem: Problem, _: Evidence, __: Recipe) -> Iterator[Finding]:
-    """The same question with two answers: no program can give both."""
+    """Yield a finding for equal inputs with different answers, which no program can pass unless a judge knows both."""
+    if judges_of(problem):
+        return
     known: dict[str, TestCase] = {}
     for test in problem.tests or ():
         if isinstance(test, AssertTest):
@@ -51,33 +54,35 @@ def do_not_contradict_each_other(problem: Problem, _: Evidence, __: Recipe) -> I
 
 
 def is_of_functions(tests: Sequence[TestCase]) -> bool:
-    """Whether functions are called, and no program is fed."""
+    """Return whether the tests call functions instead of feeding a program."""
     return not any(isinstance(each, StdinTest) for each in tests)
 
 
 def how_many(tests: Sequence[TestCase]) -> int:
-    """Distinct tests; of a test program, its assertions."""
+    """Return the number of distinct tests; for test programs, of their assertions."""
     plain = {question_of(each) for each in tests if not isinstance(each, AssertTest)}
     programs = {each.code: each for each in tests if isinstance(each, AssertTest)}
     return len(plain) + sum(assertions.count(each) for each in programs)
 
 
 def answers_of(tests: Sequence[TestCase]) -> list[str]:
-    """The expected answer of each test that has one, without white space at its end; of each plain assertion, too."""
+    """Return the expected answers of tests and of plain assertions, without trailing white space."""
     found = []
     for test in tests:
         if isinstance(test, StdinTest):
             found.append("\n".join(each.rstrip() for each in test.outputs))
         elif isinstance(test, CallTest):
             found.append(json.dumps(test.output))
+        elif isinstance(test, InteractiveTest):
+            found.append(test.output.rstrip())
         else:
             found += assertions.answers(test.code)
     return found
 
 
 def question_of(test: TestCase) -> str:
-    """What a test asks. White space may be what it is about: only whether the last line is ended does not matter."""
-    if isinstance(test, StdinTest):
+    """Return the input of a test as a comparable text. Only the end of the last line is ignored."""
+    if isinstance(test, StdinTest | InteractiveTest):
         return test.input.removesuffix("\n") if test.input.strip("\n") else test.input
     if isinstance(test, AssertTest):
         return test.code

@@ -1,10 +1,10 @@
-"""Does what is wrong fail?"""
+"""Checks that wrong programs fail."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation import probes
 from sandbox_service.validation.evidence import Evidence
 from sandbox_service.validation.finding import Finding
@@ -14,7 +14,9 @@ TOO_SLOW = {"TLE", "MLE"}
 
 
 def known_wrong_ones_fail(_: Problem, evidence: Evidence, __: Recipe) -> Iterator[Finding]:
-    """One that gives wrong answers and passes shows a hole in the tests; one that was only too slow, a fast machine."""
+    """Yield a finding if a known wrong solution passes: a hole in the tests, or, if it was only too slow, a fast
+    machine.
+    """
     passed = [each for each in evidence.of("wrong") if each.passed and each.solution is not None]
     slow = [each for each in passed if each.solution is not None and set(each.solution.verdicts) <= TOO_SLOW]
     wrong = [each for each in passed if each not in slow]
@@ -26,7 +28,7 @@ def known_wrong_ones_fail(_: Problem, evidence: Evidence, __: Recipe) -> Iterato
 
 
 def probes_fail(_: Problem, evidence: Evidence, __: Recipe) -> Iterator[Finding]:
-    """A program that solves nothing and is paid teaches just that."""
+    """Yield a finding if a probe passes: the reward would teach a program that solves nothing."""
     passed = [each.name for each in evidence.of("probe") if each.passed and each.name != probes.OTHER]
     if passed:
         more = f" (and {len(passed) - 1} more)" if len(passed) > 1 else ""
@@ -34,9 +36,9 @@ def probes_fail(_: Problem, evidence: Evidence, __: Recipe) -> Iterator[Finding]
 
 
 def another_solution_fails(_: Problem, evidence: Evidence, __: Recipe) -> Iterator[Finding]:
-    """The solution of the problem before it solves this one as well only if they are the same, or nearly no test tells.
+    """Yield a finding if the solution of an earlier problem passes: both are the same, or the tests tell nothing.
 
-    Whoever puts the problems in order drops this, if that other one was not kept.
+    The job drops the finding if that earlier problem was not kept.
     """
     if any(each.name == probes.OTHER and each.passed for each in evidence.of("probe")):
         yield Finding("twin", f"it is solved by the solution of {evidence.other}")

@@ -1,11 +1,11 @@
-"""Data sets in the forms that they are published in, row by row, as problems of ours.
+"""Reads published data sets, row by row, as problems.
 
-A *container* says where rows are (a file, a folder, the hub), a *reader* what they mean. There is one module for each;
-to add a format, write its module and name it in _FORMATS. Rows come one at a time, so a data set may be larger than
-the memory. Nothing that a data set says is executed or unpickled.
+A *container* yields rows (a file, a folder, the hub), a *reader* makes a problem of a row. Each has a module; to add a
+format, write its module and list it in _FORMATS. Rows are streamed, so a data set may be larger than memory. Nothing in
+a data set is executed or unpickled.
 
-A row that cannot be a problem becomes `Malformed`, with the reason, and the next one is read. A file that cannot be
-read to its end is an error. Whether a problem is any good is not asked here.
+A row that cannot become a problem yields `Malformed` with the reason, and reading continues. A file that cannot be read
+to its end is an error. Readers do not judge the quality of a problem.
 """
 
 from __future__ import annotations
@@ -14,14 +14,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sandbox_service.errors import ConfigurationError
-from sandbox_service.problem import Problem, Provenance
+from sandbox_service.formats.problem import Problem, Provenance
 from sandbox_service.validation.sources import (
     areal,
     codecontests,
+    codecontestsplus,
     codeelo,
+    codeforces,
     containers,
     deepcoder,
+    dmoj,
     humaneval,
+    humanevalx,
     kattis,
     kodcode,
     labelled,
@@ -29,7 +33,9 @@ from sandbox_service.validation.sources import (
     livecodebench,
     mathematics,
     mbpp,
+    multiple,
     ours,
+    polygon,
     synthetic,
     taco,
     verl,
@@ -41,7 +47,7 @@ __all__ = ["READERS", "Malformed", "Reader", "detect", "read"]
 
 _FORMATS = (
     ours, labelled, verl, deepcoder, livecodebench, leetcode, taco, codecontests, kodcode, synthetic, humaneval, mbpp,
-    codeelo, areal, mathematics, kattis,
+    codeelo, areal, mathematics, kattis, codeforces, codecontestsplus, multiple, humanevalx, polygon, dmoj,
 )  # fmt: skip
 
 READERS: Mapping[str, Reader] = {each.READER.name: each.READER for each in _FORMATS}
@@ -55,10 +61,20 @@ def read(
     revision: str = "",
     options: Mapping[str, Any] | None = None,
 ) -> Iterator[Problem | Malformed]:
-    """The problems of a file, a folder, or a data set on the hub (`owner/name`), in their order.
+    """Yield the problems of a data set, in order.
 
-    `reader`: a name in READERS; without one the first row decides. `split` and `revision` (a commit's whole hash): of
-    the hub. `options`: `config` and `files` of the hub; `licence`, where rows say none. Raises ConfigurationError.
+    Args:
+        path_or_hub_name: A file, a folder, or a data set on the hub (`owner/name`).
+        reader: A name in READERS; if empty, the fields of the first row decide.
+        split: Split on the hub.
+        revision: Full commit hash on the hub.
+        options: `config` and `files` on the hub; `licence` for rows that name none.
+
+    Returns:
+        An iterator; it opens the data set when its first problem is asked for.
+
+    Raises:
+        ConfigurationError: The data set cannot be read, or no reader fits.
     """
     if reader and reader not in READERS:
         raise ConfigurationError(f"{path_or_hub_name}: no reader {reader!r}; there are: {', '.join(READERS)}")
@@ -68,7 +84,11 @@ def read(
 
 
 def detect(row: Row) -> Reader:
-    """The reader whose fields a row has. Raises ConfigurationError if there is none, or more than one."""
+    """Return the reader for the fields of a row.
+
+    Raises:
+        ConfigurationError: No reader fits, or more than one.
+    """
     mine = [each for each in READERS.values() if each.is_mine(row)]
     if len(mine) == 1:
         return mine[0]
@@ -113,7 +133,7 @@ def _problem(reader: Reader, found: Found, origin: Provenance, licence: str) -> 
 
 
 def _provenance(own: Provenance | None, origin: Provenance, found: Found, reader: Reader) -> Provenance:
-    """A problem that says where it is from keeps that: it may have been read and written before."""
+    """The provenance of a problem; its own has precedence, since it may have been read and written before."""
     if own is not None and own.dataset:
         return own
     known = {"dataset": found.dataset, "revision": origin.revision, "row": found.number, "reader": reader.name}

@@ -1,24 +1,28 @@
-"""AReaL's JSON lines: a prompt as it is asked, and `input_output` for code, or `solutions` in boxes for mathematics."""
+"""Reads AReaL's JSON lines: a prompt, and `input_output` for code, or boxed `solutions` for mathematics."""
 
 from __future__ import annotations
 
-from sandbox_service import cases
-from sandbox_service.problem import Problem
+from sandbox_service.formats import cases
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.sources import bounds, fields, mathematics, programs, prompts
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 
 
 def is_mine(row: Row) -> bool:
-    """By its fields; those that TACO and LeetCodeDataset have are theirs."""
+    """Return whether the row has AReaL's fields and not those of TACO or LeetCodeDataset."""
     if {"difficulty", "entry_point", "test"} & row.keys():
         return False
-    asked = bool({"question", "prompt"} & row.keys())
-    return asked and ("input_output" in row or ("task" in row and "query_id" in row))
+    prompt = bool({"question", "prompt"} & row.keys())
+    return prompt and ("input_output" in row or ("task" in row and "query_id" in row))
 
 
 def make(row: Row) -> Problem:
-    """Raises ValueError for tasks other than code and mathematics."""
+    """Return the problem.
+
+    Raises:
+        ValueError: For tasks other than code and mathematics.
+    """
     task = fields.optional(row, "task") or ("code" if row.get("input_output") else "")
     if task not in ("code", "math"):
         raise ValueError(f"task is {task!r}: code and math are known")
@@ -40,9 +44,9 @@ def _code(row: Row) -> Problem:
 
 
 def _prompt(row: Row, starter: str, function: str) -> str:
-    """A `prompt` asks; a `question` is to be asked."""
-    asked = fields.optional(row, "prompt")
-    return asked or prompts.to_solve(fields.text(row, "question"), starter, function)
+    """A `prompt` is complete; a `question` needs instructions."""
+    prompt = fields.optional(row, "prompt")
+    return prompt or prompts.to_solve(fields.text(row, "question"), starter, function)
 
 
 def _mathematics(row: Row) -> Problem:

@@ -1,4 +1,4 @@
-"""Limits of time and memory, which every data set writes in a way of its own."""
+"""Parses limits of time and memory, which each data set writes in its own form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from sandbox_service.schema import Limits
 from sandbox_service.validation.sources.rows import Row
 
-LEAST_MEMORY_BYTES = 256 << 20  # contests count what a program allocates, we its interpreter as well
+LEAST_MEMORY_BYTES = 256 << 20  # contests count a program's allocations; the sandbox counts the interpreter too
 
 _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _SIZES = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -19,16 +19,25 @@ _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)", re.IGNORECASE)
 
 
 def limits(row: Row, cpu_seconds: float | None = None, memory_bytes: int | None = None) -> Limits | None:
-    """A row's own limits; where it has none, those given; None if there are neither."""
+    """Return the limits of a row.
+
+    Args:
+        row: The row.
+        cpu_seconds: Time limit if the row has none.
+        memory_bytes: Memory limit if the row has none.
+
+    Returns:
+        The limits, or None if there are none.
+    """
     seconds, memory = time_limit(row) or cpu_seconds, memory_limit(row) or memory_bytes
-    said: dict[str, Any] = {} if seconds is None else {"cpu_seconds": seconds}
+    known: dict[str, Any] = {} if seconds is None else {"cpu_seconds": seconds}
     if memory is not None:
-        said["memory_bytes"] = max(memory, LEAST_MEMORY_BYTES)
-    return Limits(**said) if said else None
+        known["memory_bytes"] = max(memory, LEAST_MEMORY_BYTES)
+    return Limits(**known) if known else None
 
 
 def time_limit(row: Row) -> float | None:
-    """Seconds, of whichever field says them; nought is none."""
+    """Return the time limit in seconds, from the first field that has one; 0 means none."""
     for name, unit in _SECONDS.items():
         if value := _number(row.get(name), name):
             return value * unit
@@ -36,7 +45,7 @@ def time_limit(row: Row) -> float | None:
 
 
 def memory_limit(row: Row) -> int | None:
-    """Bytes, of whichever field says them; nought is none."""
+    """Return the memory limit in bytes, from the first field that has one; 0 means none."""
     for name, unit in _BYTES.items():
         if value := _number(row.get(name), name):
             return int(value * unit)
@@ -44,7 +53,7 @@ def memory_limit(row: Row) -> int | None:
 
 
 def _time(value: Any) -> float | None:
-    """`2 seconds`, `1500 ms`, `{seconds, nanos}`, or a bare number: to 300 seconds, from a million on nanoseconds."""
+    """Parse `2 seconds`, `1500 ms`, `{seconds, nanos}`, or a number: seconds to 300, nanoseconds from a million on."""
     if isinstance(value, timedelta):
         return value.total_seconds()
     if isinstance(value, dict):
@@ -58,7 +67,7 @@ def _time(value: Any) -> float | None:
 
 
 def _memory(value: Any) -> int | None:
-    """`256 megabytes`, `64 MB`, or a bare number: megabytes, from 65,536 on bytes."""
+    """Parse `256 megabytes`, `64 MB`, or a number: megabytes, or bytes from 65,536 on."""
     amount, unit = _amount(value, "memory_limit")
     if amount is None:
         return None

@@ -1,6 +1,6 @@
-"""CodeContests: public, hidden and generated tests, and contestants' programs, right and wrong ones, in four languages.
+"""Reads CodeContests: public, hidden and generated tests, and right and wrong programs in four languages.
 
-Some of its problems accept other answers than the expected ones, and some tests are cut: the checks find them.
+Some of its problems accept several answers, and some tests are cut; the checks find both.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sandbox_service import cases
-from sandbox_service.problem import Problem, Solution
+from sandbox_service.formats import cases
+from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import StdinTest
 from sandbox_service.validation.sources import bounds, fields, programs, prompts
 from sandbox_service.validation.sources.reader import Reader
@@ -23,12 +23,16 @@ GROUPS = ("public_tests", "private_tests", "generated_tests")
 
 
 def is_mine(row: Row) -> bool:
-    """By its fields."""
+    """Return whether the row has CodeContests' fields."""
     return {"description", "public_tests", "private_tests"} <= row.keys()
 
 
 def make(row: Row) -> Problem:
-    """Raises ValueError for programs that read or write files."""
+    """Return the problem.
+
+    Raises:
+        ValueError: For programs that read or write files.
+    """
     for name in ("input_file", "output_file"):
         if fields.optional(row, name):
             raise ValueError(f"its programs use a file ({row[name]}), not standard input and output")
@@ -56,7 +60,7 @@ def _programs(row: Row, name: str, verdict: str) -> Iterator[Solution]:
 
 
 def _pairs(row: Row, name: str, first: str, second: str) -> Iterator[tuple[Any, Any]]:
-    """Two columns as the hub has them, or a list of records, as other tools write the same."""
+    """Pairs from two columns, as on the hub, or from a list of records, as other tools write them."""
     found = fields.parsed(row, name) or []
     if isinstance(found, dict):
         yield from zip(found.get(first) or (), found.get(second) or (), strict=True)
@@ -75,7 +79,7 @@ def _meta(row: Row) -> dict[str, Any] | None:
 
 
 def _named(names: Sequence[str], value: Any) -> str:
-    """The name of an enumeration's value, which may be its number; beyond those that are named, none."""
+    """The name of an enumeration's value, which may be given by its number; empty if it is unknown."""
     if isinstance(value, str):
         return {"python3": "python"}.get(value.lower(), value.lower())
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else ""

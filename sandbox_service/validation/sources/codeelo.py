@@ -1,12 +1,12 @@
-"""CodeElo: Codeforces' problems. Only the statements' examples are published, and no solutions."""
+"""Reads CodeElo: problems of Codeforces with the examples of their statements, and no solutions."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from sandbox_service import cases
-from sandbox_service.problem import Problem
+from sandbox_service.formats import cases
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.sources import bounds, fields, prompts
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
@@ -15,12 +15,16 @@ PARTS = (("description", ""), ("input", "Input"), ("output", "Output"), ("note",
 
 
 def is_mine(row: Row) -> bool:
-    """By its fields."""
+    """Return whether the row has CodeElo's fields."""
     return {"problem_id", "description", "examples", "time_limit_ms"} <= row.keys()
 
 
 def make(row: Row) -> Problem:
-    """Raises ValueError for what is interactive or has no examples."""
+    """Return the problem.
+
+    Raises:
+        ValueError: If it is interactive or has no examples.
+    """
     if fields.optional(row, "interaction"):
         raise ValueError("it is interactive")
     examples = [(cases.lines(given), cases.lines(wanted)) for given, wanted in fields.listing(row, "examples")]
@@ -43,8 +47,8 @@ def make(row: Row) -> Problem:
 
 
 def _statement(row: Row) -> str:
-    said = [(title, fields.optional(row, name).strip()) for name, title in PARTS]
-    return "\n\n".join(f"{title}:\n{text}" if title else text for title, text in said if text)
+    parts = [(title, fields.optional(row, name).strip()) for name, title in PARTS]
+    return "\n\n".join(f"{title}:\n{text}" if title else text for title, text in parts if text)
 
 
 def _contest(name: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Where rows are kept: files of several kinds, packed or not, folders of them, problem packages, the hub."""
+"""Opens containers of rows: files of several kinds, compressed or not, folders, problem packages, the hub."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from sandbox_service.errors import ConfigurationError
-from sandbox_service.validation.sources import hub, jsonlines, jsonrecords, packages, parquet, streams
+from sandbox_service.validation.sources import dmoj, hub, jsonlines, jsonrecords, packages, parquet, polygon, streams
 from sandbox_service.validation.sources.rows import Found, Malformed
 
 OPTIONS = ("config", "files", "licence")
@@ -15,6 +15,11 @@ KINDS = ".jsonl, .ndjson, .json (each also with .gz or .zst), .parquet"
 
 Rows = Iterator[Found | Malformed]
 
+_PACKAGES: tuple[tuple[Callable[[Path], bool], Callable[[list[Path]], Rows]], ...] = (
+    (packages.is_package, packages.rows),
+    (polygon.is_package, polygon.rows),
+    (dmoj.is_package, dmoj.rows),
+)
 _TEXTS: Mapping[str, Callable[[IO[bytes], str], Rows]] = {
     ".jsonl": jsonlines.rows,
     ".ndjson": jsonlines.rows,
@@ -23,7 +28,17 @@ _TEXTS: Mapping[str, Callable[[IO[bytes], str], Rows]] = {
 
 
 def rows(name: str, *, split: str, revision: str, options: Mapping[str, Any]) -> Rows:
-    """The rows of a file, a folder, or a data set on the hub. Raises ConfigurationError, at once where it can."""
+    """Return the rows of a file, a folder, or a data set on the hub.
+
+    Args:
+        name: A path or a name on the hub.
+        split: Split on the hub.
+        revision: Full commit hash on the hub.
+        options: `config` and `files` on the hub.
+
+    Raises:
+        ConfigurationError: It cannot be read; raised before the first row where possible.
+    """
     _check_options(name, options)
     path = Path(name).expanduser()
     if path.exists():
@@ -54,7 +69,7 @@ def _file(path: Path) -> Rows:
         return parquet.rows(path, str(path))
     if kind in _TEXTS:
         return _texts(path, _TEXTS[kind])
-    raise ConfigurationError(f"{path}: a file of what kind? Known are {KINDS}")
+    raise ConfigurationError(f"{path}: unknown kind of file; known are {KINDS}")
 
 
 def _kind(path: Path) -> str:
@@ -67,16 +82,17 @@ def _texts(path: Path, rows_of: Callable[[IO[bytes], str], Rows]) -> Rows:
             for each in rows_of(stream, str(path)):
                 yield each if isinstance(each, Malformed) else Found(path.name, each.number, each.place, each.row)
     except streams.BROKEN as trouble:
-        raise ConfigurationError(f"{path}: it cannot be read to its end: {trouble}") from None
+        raise ConfigurationError(f"{path}: it cannot be read completely: {trouble}") from None
 
 
 def _folder(path: Path) -> Rows:
-    """A problem package, several of them, or files of rows in the order of their names."""
-    if packages.is_package(path):
-        return packages.rows([path.absolute()])
-    if inside := packages.inside(path.absolute()):
-        return packages.rows(inside)
+    """A problem package, several packages of one kind, or files of rows in the order of their names."""
+    for is_package, rows_of in _PACKAGES:
+        inside = [path] if is_package(path) else [each for each in path.iterdir() if is_package(each)]
+        if inside:
+            return rows_of(sorted(each.absolute() for each in inside))
     files = sorted(each for each in path.rglob("*") if each.is_file() and _kind(each) in (*_TEXTS, ".parquet"))
     if not files:
-        raise ConfigurationError(f"{path}: no problem package in it (problem.yaml), and no file of {KINDS}")
+        sheets = f"{packages.SHEET}, {polygon.SHEET}, {dmoj.SHEET}"
+        raise ConfigurationError(f"{path}: no problem package in it ({sheets}), and no file of {KINDS}")
     return (each for file in files for each in _file(file))

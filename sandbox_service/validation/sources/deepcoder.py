@@ -1,23 +1,23 @@
-"""DeepCoder-Preview: `tests` are columns (taco) or records (primeintellect, lcbv5, codeforces), as JSON text."""
+"""Reads DeepCoder-Preview: `tests` as JSON text, in columns (taco) or records (primeintellect, lcbv5, codeforces)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sandbox_service import cases
-from sandbox_service.problem import Problem
+from sandbox_service.formats import cases
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.sources import bounds, fields, programs, prompts
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 
 
 def is_mine(row: Row) -> bool:
-    """By its fields."""
+    """Return whether the row has DeepCoder's fields."""
     return {"problem", "tests"} <= row.keys() and "data_source" not in row
 
 
 def make(row: Row) -> Problem:
-    """A program, or where the tests name a function, that function."""
+    """Return a problem for a function if the tests name one, else for a program."""
     question, starter = fields.text(row, "problem"), fields.optional(row, "starter_code")
     found, about = fields.parsed(row, "tests"), _about(row)
     tests = cases.either(found, str(about.get("func_name") or about.get("fn_name") or ""), starter)
@@ -35,7 +35,7 @@ def make(row: Row) -> Problem:
 
 
 def _about(row: Row) -> dict[str, Any]:
-    """The metadata, which not every configuration has, or has as an object."""
+    """The metadata, which some configurations lack and others have as an object."""
     try:
         found = fields.parsed(row, "metadata")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Fields of rows: taken, checked and named, in the words that a refused row is refused with."""
+"""Reads and checks fields of rows; a ValueError has the reason with which a row is refused."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ HASH_DIGITS = 16
 
 
 def text(row: Row, *names: str) -> str:
-    """The first of these fields that says anything. Raises ValueError if none does."""
+    """Return the first of these fields that is not empty.
+
+    Raises:
+        ValueError: If there is none.
+    """
     if found := optional(row, *names):
         return found
     raise ValueError(f"field {' or '.join(names)} is missing or empty")
 
 
 def optional(row: Row, *names: str) -> str:
-    """The first of these fields that says anything, else nothing. Raises ValueError for what is no text."""
+    """Return the first of these fields that is not empty, or "". Raises ValueError for a value that is not text."""
     for name in names:
         value = row.get(name)
         if value is None or value == "":
@@ -34,7 +38,11 @@ def optional(row: Row, *names: str) -> str:
 
 
 def parsed(row: Row, name: str) -> Any:
-    """What a field holds, be it JSON text or already parsed. Raises ValueError."""
+    """Return the value of the field `name`, parsed if it is JSON text.
+
+    Raises:
+        ValueError: If it cannot be parsed.
+    """
     value = row.get(name)
     if not isinstance(value, str):
         return value
@@ -47,7 +55,7 @@ def parsed(row: Row, name: str) -> Any:
 
 
 def mapping(row: Row, name: str) -> dict[str, Any]:
-    """The same for an object; nothing is an empty one."""
+    """Return the object of the field `name`, as `parsed` does; {} for an empty field."""
     found = parsed(row, name)
     if found is None:
         return {}
@@ -57,7 +65,7 @@ def mapping(row: Row, name: str) -> dict[str, Any]:
 
 
 def listing(row: Row, name: str) -> list[Any]:
-    """The same for a list; nothing is an empty one."""
+    """Return the list of the field `name`, as `parsed` does; [] for an empty field."""
     found = parsed(row, name)
     if found is None:
         return []
@@ -67,7 +75,9 @@ def listing(row: Row, name: str) -> list[Any]:
 
 
 def texts(value: object) -> list[str]:
-    """Texts of a list, of a list in JSON or in Python's notation, or of a single text: tags are written in all ways."""
+    """Return the texts of a value: a list, a list as JSON or Python text, or a single text. Tags come in all three
+    forms.
+    """
     if isinstance(value, str) and value.strip().startswith("["):
         return re.findall(r"[\"']([^\"']+)[\"']", value)
     if isinstance(value, str):
@@ -76,18 +86,18 @@ def texts(value: object) -> list[str]:
 
 
 def meta(**known: Any) -> dict[str, Any] | None:
-    """What is known of these, as JSON can say it. `date` is cut to the day."""
+    """Return the values that are known as JSON data, or None. `date` is cut to the day."""
     kept = {name: _plain(value) for name, value in known.items() if value is not None and value not in ("", [], {})}
     if "date" in kept:
         kept["date"] = str(kept["date"])[:10]
-    json.dumps(kept, allow_nan=False, ensure_ascii=False).encode()  # what cannot be written is refused here
+    json.dumps(kept, allow_nan=False, ensure_ascii=False).encode()  # refuses a value that JSON cannot carry
     return kept or None
 
 
 def hashed(prefix: str, *parts: object) -> str:
-    """A name made of what is in a row, for those that have none: the same rows have the same."""
-    told = json.dumps(parts, default=str, sort_keys=True).encode()
-    return f"{prefix}/{hashlib.sha256(told).hexdigest()[:HASH_DIGITS]}"
+    """Return an id for a row that has none: the prefix and a hash of the content, so that equal rows have equal ids."""
+    encoded = json.dumps(parts, default=str, sort_keys=True).encode()
+    return f"{prefix}/{hashlib.sha256(encoded).hexdigest()[:HASH_DIGITS]}"
 
 
 def _plain(value: Any) -> Any:

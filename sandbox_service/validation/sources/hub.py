@@ -1,8 +1,9 @@
-"""Data sets on the Hugging Face hub, through its own library and row by row, at one commit that cannot move.
+"""Reads data sets from the Hugging Face hub with its library, row by row, at a fixed commit.
 
-Nothing of a data set is executed: the library's `trust_remote_code` is never set. What newer versions of the library
-refuse because it is a script can be read by its files: `files = "test*.jsonl"`. In files of JSON the library makes a
-datetime of a date, and JSON text of objects whose fields differ from row to row (seen with 5.2). Readers take both.
+Nothing in a data set is executed: the library's `trust_remote_code` is never set. Data sets with a loading script,
+which newer versions of the library refuse, can be read by their files: `files = "test*.jsonl"`. In JSON files the
+library turns dates into datetimes, and objects whose fields differ between rows into JSON text (seen with 5.2). Readers
+accept both.
 """
 
 from __future__ import annotations
@@ -20,10 +21,24 @@ _KINDS = {"parquet": "parquet", "csv": "csv"}
 
 
 def rows(name: str, *, split: str, revision: str, config: str = "", files: str = "") -> Iterator[Found]:
-    """Every row of a split, or of files in it. Raises ConfigurationError saying what to do."""
+    """Yield every row of a split, or of the files in it.
+
+    Args:
+        name: Data set, `owner/name`.
+        split: Split.
+        revision: Full commit hash.
+        config: Configuration of the data set, or "".
+        files: Pattern of file names, or "" for the data set's own loader.
+
+    Returns:
+        An iterator over the rows.
+
+    Raises:
+        ConfigurationError: The data set cannot be read; the message says what to do.
+    """
     if not _COMMIT.fullmatch(revision):
         raise ConfigurationError(
-            f"{name}: revision {revision!r} may mean something else tomorrow: give a commit's whole hash "
+            f"{name}: revision {revision!r} is a name that can move: give a commit's whole hash "
             "(40 digits; the hub shows it under Files and versions)"
         )
     if not split and not files:
@@ -49,10 +64,10 @@ def _numbered(name: str, part: str, stream: Any, errors: tuple[type[Exception], 
         for number, row in enumerate(stream, 1):
             yield Found(name, f"{part}:{number}", f"{name}[{part}]:{number}", row)
     except errors as trouble:
-        raise ConfigurationError(f"{name}: it broke off after row {number}; run it again: {trouble}") from None
+        raise ConfigurationError(f"{name}: reading stopped after row {number}; run it again: {trouble}") from None
 
 
 def _errors(library: Any) -> tuple[type[Exception], ...]:
-    """What the library raises for what is not our doing; its own errors are not all OSErrors."""
+    """Exception types that the library raises for faults of the data set or the network; not all are OSErrors."""
     own = getattr(getattr(library, "exceptions", None), "DatasetsError", None)
     return (OSError, ValueError, *((own,) if own else ()))

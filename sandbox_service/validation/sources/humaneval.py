@@ -1,14 +1,14 @@
-"""HumanEval, and HumanEval+ as its data set on the hub has it: a function to complete, and a test program.
+"""Reads HumanEval, and HumanEval+ as on the hub: a function to complete, and a test program.
 
-What stands before the function in the prompt (imports, and in two problems a helper) is given to both the candidate and
-the test program, so an answer that gives the function alone is not wrong for that.
+The code before the function in the prompt (imports, and in two problems a helper) is given to the candidate and to the
+test program, so that an answer with the function alone passes.
 """
 
 from __future__ import annotations
 
 import re
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, Limits
 from sandbox_service.validation.sources import fields, programs, prompts
 from sandbox_service.validation.sources.reader import Reader
@@ -19,12 +19,13 @@ LICENCE, LICENCE_PLUS = "MIT", "Apache-2.0"
 
 
 def is_mine(row: Row) -> bool:
-    """By its fields: LeetCodeDataset has all of these and more."""
-    return {"task_id", "prompt", "entry_point", "test", "canonical_solution"} <= row.keys()
+    """Return whether the row has HumanEval's fields; LeetCodeDataset has these and more, as has HumanEvalPack."""
+    wanted = {"task_id", "prompt", "entry_point", "test", "canonical_solution"}
+    return wanted <= row.keys() and "declaration" not in row
 
 
 def make(row: Row) -> Problem:
-    """A function to complete."""
+    """Return a problem with a function to complete."""
     prompt, name = fields.text(row, "prompt"), fields.text(row, "entry_point")
     test, task = fields.text(row, "test"), fields.text(row, "task_id")
     is_plus = "inputs = [" in test
@@ -41,7 +42,7 @@ def make(row: Row) -> Problem:
 
 
 def before(prompt: str, name: str) -> str:
-    """What stands before the function that is to be completed."""
+    """Return the part of the prompt before the function `name`."""
     found = list(re.finditer(rf"^(async )?def {re.escape(name)}\b", prompt, re.MULTILINE))
     return prompt[: found[-1].start()] if found else ""
 

@@ -1,4 +1,4 @@
-"""JSON lines: an object a line, read line by line."""
+"""Reads JSON lines, one object a line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malfo
 
 
 def rows(stream: IO[bytes], name: str, most_bytes: int = MOST_ROW_BYTES) -> Iterator[Found | Malformed]:
-    """Every line that is not blank. One that is too long is skipped without being held in memory."""
+    """Yield every line that is not blank.
+
+    Args:
+        stream: The bytes.
+        name: Name of the file, for messages.
+        most_bytes: Longest line; a longer one is malformed and is skipped without being held in memory.
+    """
     number = 0
     while line := stream.readline(most_bytes + 1):
         number += 1
@@ -22,7 +28,13 @@ def rows(stream: IO[bytes], name: str, most_bytes: int = MOST_ROW_BYTES) -> Iter
 
 
 def found(name: str, number: int, text: bytes) -> Found | Malformed:
-    """A row from its JSON text."""
+    """Return a row from its JSON text, or Malformed.
+
+    Args:
+        name: The name of the file.
+        number: The line, from 1.
+        text: The line's content.
+    """
     place = f"{name}:{number}"
     try:
         return Found(name, str(number), place, _object(text))

@@ -1,7 +1,7 @@
-"""A JSON file of records: a list of objects, or objects one after another, as pandas and others write them.
+"""Reads a JSON file of records: a list of objects, or concatenated objects, as pandas and other tools write them.
 
-They are cut out of the text one at a time by counting brackets, so that a file may be larger than the memory. What is
-cut out is parsed by `json`, and may be malformed; brackets that never close leave nothing to go on with.
+Records are cut out of the text one at a time by counting brackets, so that a file may be larger than memory, and parsed
+by `json`. A record may be malformed; brackets that never close end the reading.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sandbox_service.validation.sources import jsonlines
 from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed
 
 CHUNK_BYTES = 1 << 20
-MARK = b"\xef\xbb\xbf"  # that a text is UTF-8, which some programs put before it
+MARK = b"\xef\xbb\xbf"  # byte order mark, which some programs write before UTF-8
 
 _BETWEEN = re.compile(rb"[\s,]*")
 _BRACKET_OR_STRING = re.compile(rb'["{}\[\]]')
@@ -22,13 +22,22 @@ _PLAIN_END = re.compile(rb"[\s,\[\]{}\"]")
 
 
 def rows(stream: IO[bytes], name: str, most_bytes: int = MOST_ROW_BYTES) -> Iterator[Found | Malformed]:
-    """All records. Raises EOFError if the text ends in the middle of one, or one has more than `most_bytes`."""
+    """Yield all records.
+
+    Args:
+        stream: The bytes.
+        name: Name of the file, for messages.
+        most_bytes: Longest record.
+
+    Raises:
+        EOFError: The text ends within a record, or a record is too long.
+    """
     for number, text in enumerate(_Text(stream, most_bytes).values(), 1):
         yield jsonlines.found(name, number, text)
 
 
 class _Text:
-    """What was read of the text and is not done with."""
+    """The part of the text that was read and is still needed."""
 
     def __init__(self, stream: IO[bytes], most_bytes: int) -> None:
         self._stream = stream
@@ -37,7 +46,7 @@ class _Text:
         self._at = 0
 
     def values(self) -> Iterator[bytes]:
-        """The text of each value: of a list, if the file is one, else of those that follow each other."""
+        """Yield the text of each value, of a list or of concatenated values."""
         self._data = self._stream.read(max(CHUNK_BYTES, len(MARK))).removeprefix(MARK)
         self._skip_between()
         is_list = self._peek() == b"["
@@ -77,7 +86,7 @@ class _Text:
                 return at
 
     def _end_of_string(self, start: int) -> int:
-        """Past the quotation mark that closes the string: the first one with an even number of backslashes before."""
+        """The end of a string: the first quotation mark after an even number of backslashes."""
         searched = start + 1
         while True:
             quote = self._data.find(b'"', searched)
@@ -98,7 +107,7 @@ class _Text:
         return end - at
 
     def _end_of_plain(self) -> int:
-        """A number or a word: no record, but one value all the same."""
+        """The end of a number or a word, which is a value but not a record."""
         at = self._at + 1
         while (match := _PLAIN_END.search(self._data, at)) is None:
             size = len(self._data) - self._at
@@ -108,7 +117,7 @@ class _Text:
         return match.start()
 
     def _end(self, is_list: bool) -> None:
-        """The list's end, after which nothing may come."""
+        """Check that nothing follows the end of the list."""
         if not is_list or self._peek() != b"]":
             raise EOFError("a bracket closes that was never opened")
         self._at += 1
@@ -119,7 +128,7 @@ class _Text:
         return self._data[self._at : self._at + 1]
 
     def _skip_between(self) -> bool:
-        """On to the next value; whether there is one."""
+        """Skip to the next value; false if there is none."""
         while True:
             match = _BETWEEN.match(self._data, self._at)
             self._at = match.end() if match else self._at
@@ -131,9 +140,15 @@ class _Text:
                 return False
 
     def _more(self, at: int, *, needed: bool = True) -> int:
-        """Read on, and forget what is done with; where `at` is now. Raises EOFError if there is nothing, but needed.
+        """Read more and drop finished text.
 
-        As much again as there is: a long value is then copied a few times, not once a chunk.
+        Doubles the buffer, so that a long value is copied a few times instead of once a chunk.
+
+        Returns:
+            The new place of `at`.
+
+        Raises:
+            EOFError: The file ends, and more is needed.
         """
         pending = self._data[self._at :]
         if len(pending) > self._most_bytes:

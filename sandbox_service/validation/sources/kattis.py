@@ -1,19 +1,19 @@
-"""Kattis problem packages, as `packages` finds them: a statement, tests, and programs in folders named by a verdict."""
+"""Reads Kattis problem packages from `packages`: a statement, tests, and programs in folders named by a verdict."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox_service import cases
-from sandbox_service.problem import Problem, Solution
-from sandbox_service.schema import Checker, Limits
-from sandbox_service.validation.sources import bounds, fields, prompts
+from sandbox_service.formats import cases
+from sandbox_service.formats.problem import Problem, Solution
+from sandbox_service.schema import Checker, InteractiveTest, Limits, StdinTest, TestGroup
+from sandbox_service.validation.sources import bounds, fields, kattis_judges, prompts
+from sandbox_service.validation.sources.kattis_judges import language_of
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 
-# What is right for a program of each folder. Kattis says run time error for too much memory as well.
+# Right verdicts for the programs of each folder. For Kattis, too much memory is a run time error as well.
 VERDICTS: Mapping[str, list[str]] = {
     "accepted": ["AC"],
     "wrong_answer": ["WA"],
@@ -23,38 +23,37 @@ VERDICTS: Mapping[str, list[str]] = {
     "rejected": ["NOT_AC"],
     "partially_accepted": ["NOT_AC"],
 }
-LANGUAGES: Mapping[str, str] = {
-    "py": "python", "py2": "python2", "py3": "python", "c": "c", "cc": "cpp", "cpp": "cpp", "cxx": "cpp", "c++": "cpp",
-    "java": "java", "kt": "kotlin", "rs": "rust", "go": "go", "hs": "haskell", "js": "javascript", "ts": "typescript",
-    "ml": "ocaml", "rb": "ruby", "php": "php", "cs": "csharp", "scala": "scala", "pas": "pascal", "pl": "perl",
-    "swift": "swift", "lua": "lua", "jl": "julia", "d": "d", "m": "objective-c", "r": "r", "sh": "bash",
-}  # fmt: skip
 TOLERANCES: Mapping[str, str] = {
     "float_tolerance": "float_tolerance",
     "float_absolute_tolerance": "absolute_tolerance",
     "float_relative_tolerance": "relative_tolerance",
 }
 
-_PYTHON_2 = re.compile(r"#!.*python2")
-
 
 def is_mine(row: Row) -> bool:
-    """By the fields that `packages` gives it."""
+    """Return whether the row has the fields that `packages` sets."""
     return {"package", "sheet", "submissions"} <= row.keys()
 
 
 def make(row: Row) -> Problem:
-    """Raises ValueError for what needs a program of its own to be judged."""
+    """Return the problem.
+
+    Raises:
+        ValueError: For packages that are judged in a way that is not known here.
+    """
     sheet, tests = fields.mapping(row, "sheet"), fields.listing(row, "tests")
-    _check_sheet(sheet, fields.listing(row, "validators"))
+    judge = kattis_judges.read(sheet, row)
     if lacking := [test["name"] for test in tests if test["output"] is None]:
         raise ValueError(f"the test {lacking[0]} has no answer")
+    groups = kattis_judges.groups(row.get("groups") or {}, [str(test["name"]) for test in tests], sheet)
     examples = [(test["input"], test["output"]) for test in tests if test["name"].startswith("sample/")]
     return Problem(
         id=f"kattis/{fields.text(row, 'package')}",
         prompt=prompts.with_examples(prompts.to_solve(fields.text(row, "statement")), examples),
-        tests=[cases.stdin(test["input"], test["output"]) for test in tests],
-        checker=checker(_flags(sheet, fields.listing(row, "test_flags"))),
+        tests=[_test(test, judge, groups) for test in tests],
+        checker=judge.program if judge.program and not judge.interacts else checker(_flags_of(judge, sheet, row)),
+        interactor=judge.program if judge.interacts else None,
+        groups=groups or None,
         limits=_limits(sheet),
         solutions=[each for found in fields.listing(row, "submissions") if (each := _solution(found)) is not None],
         source="kattis",
@@ -63,22 +62,42 @@ def make(row: Row) -> Problem:
     )
 
 
+def _test(test: Row, judge: kattis_judges.Judge, groups: list[TestGroup]) -> StdinTest | InteractiveTest:
+    given, wanted, name = test["input"], test["output"], str(test["name"])
+    group = kattis_judges.group_of(name, groups)
+    if judge.interacts:
+        return InteractiveTest(input=given, output=wanted, group=group)
+    if judge.program is not None:
+        return StdinTest(input=given, output=wanted, group=group)
+    return cases.stdin(given, wanted).model_copy(update={"group": group})
+
+
+def _flags_of(judge: kattis_judges.Judge, sheet: Row, row: Row) -> str:
+    return "" if judge.program else _flags(sheet, fields.listing(row, "test_flags"))
+
+
 def checker(flags: str) -> Checker:
-    """The default validator: words, in any case and at any distance, unless flags say otherwise."""
-    said: dict[str, Any] = {"ignore_case": True}
+    """Return the checker for the flags of the default validator.
+
+    Words are compared, in any case and spacing, unless flags differ.
+
+    Raises:
+        ValueError: A flag is unknown, has no number, or contradicts another.
+    """
+    options: dict[str, Any] = {"ignore_case": True}
     words = iter(flags.split())
     for word in words:
         if word in TOLERANCES:
-            said[TOLERANCES[word]] = _tolerance(word, next(words, ""))
+            options[TOLERANCES[word]] = _tolerance(word, next(words, ""))
         elif word == "case_sensitive":
-            said["ignore_case"] = False
+            options["ignore_case"] = False
         elif word == "space_change_sensitive":
-            said["type"] = "exact"
+            options["type"] = "exact"
         else:
             raise ValueError(f"validator flag {word!r} is not known")
-    if said.get("type") == "exact" and len(said.keys() & set(TOLERANCES.values())):
-        raise ValueError("validator flags want white space to the letter and numbers that are near: not both, here")
-    return Checker(**said)
+    if options.get("type") == "exact" and len(options.keys() & set(TOLERANCES.values())):
+        raise ValueError("validator flags ask for exact white space and a numeric tolerance: a checker cannot do both")
+    return Checker(**options)
 
 
 def _tolerance(word: str, value: str) -> float:
@@ -88,49 +107,30 @@ def _tolerance(word: str, value: str) -> float:
         raise ValueError(f"validator flag {word} has {value!r} in place of a number") from None
 
 
-def _check_sheet(sheet: Row, validators: list[str]) -> None:
-    """Of the older format `validation` decides; of the newer one `type`, and whether there is a validator."""
-    validation, kind = str(sheet.get("validation") or "default"), str(sheet.get("type") or "pass-fail")
-    for word in ("interactive", "multi-pass", "submit-answer"):
-        if word in validation or word in kind:
-            raise ValueError(f"it is {word}")
-    if validation.startswith("custom"):
-        raise ValueError("it has an output validator of its own, which cannot be run here")
-    if "type" in sheet and "output_validator" in validators:
-        raise ValueError("it has an output validator of its own, which cannot be run here")
-
-
 def _flags(sheet: Row, of_groups: list[str]) -> str:
-    """Those of the sheet and of the groups of tests, if all say the same."""
-    said = {flags for flags in (str(sheet.get("validator_flags") or ""), *map(str, of_groups)) if flags.strip()}
-    if len(said) > 1:
-        raise ValueError(f"its groups of tests are compared in different ways: {'; '.join(sorted(said))}")
-    return said.pop() if said else ""
+    """Flags of the package and of its test groups, if all are equal."""
+    distinct = {flags for flags in (str(sheet.get("validator_flags") or ""), *map(str, of_groups)) if flags.strip()}
+    if len(distinct) > 1:
+        raise ValueError(f"its groups of tests are compared in different ways: {'; '.join(sorted(distinct))}")
+    return distinct.pop() if distinct else ""
 
 
 def _limits(sheet: Row) -> Limits | None:
-    """Where there is no time limit, it is derived from the accepted programs: that is the job's to measure."""
-    said = sheet.get("limits")
-    if not isinstance(said, Mapping):
+    """The limits. Without a time limit the job derives one from the accepted programs."""
+    limits = sheet.get("limits")
+    if not isinstance(limits, Mapping):
         return None
-    return bounds.limits({"time_limit_s": said.get("time_limit"), "memory_limit_mb": said.get("memory")})
+    return bounds.limits({"time_limit_s": limits.get("time_limit"), "memory_limit_mb": limits.get("memory")})
 
 
 def _solution(found: Row) -> Solution | None:
-    """A program of one file in a folder that says something. Several files, or another folder, are left out."""
+    """A program of one file in a folder with a known verdict; others are left out."""
     verdicts, files = VERDICTS.get(found["verdict"]), found["files"]
     if verdicts is None or len(files) != 1:
         return None
-    language = _language(files[0]["name"], files[0]["code"])
+    language = language_of(files[0]["name"], files[0]["code"])
     name = f"{found['verdict']}/{found['name']}"
     return Solution.model_validate({"code": files[0]["code"], "language": language, "verdicts": verdicts, "name": name})
-
-
-def _language(file: str, code: str) -> str:
-    suffix = file.rpartition(".")[2].lower()
-    if suffix == "py" and _PYTHON_2.match(code):
-        return "python2"
-    return LANGUAGES.get(suffix, suffix)
 
 
 def _meta(sheet: Row) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
-"""Problems with programs whose verdicts are known: `{id, kind, statement, tests, solutions, checker, …}`.
+"""Reads problems whose programs have known verdicts: `{id, kind, statement, tests, solutions, checker, …}`.
 
-`kind` is stdin, call_args or assert. `expected_verdict` of a solution is a list of those that are right.
+`kind` is stdin, call_args or assert. `expected_verdict` of a solution lists the right verdicts.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sandbox_service import cases
-from sandbox_service.problem import Problem, Provenance, Solution
+from sandbox_service.formats import cases
+from sandbox_service.formats.problem import Problem, Provenance, Solution
 from sandbox_service.schema import AssertTest, CallTest, Checker, TestCase
 from sandbox_service.validation.sources import bounds, fields, humaneval, kattis, prompts
 from sandbox_service.validation.sources.programs import language_of
@@ -18,12 +18,16 @@ from sandbox_service.validation.sources.rows import Row
 
 
 def is_mine(row: Row) -> bool:
-    """By its fields."""
+    """Return whether the row has these fields."""
     return {"id", "kind", "statement", "tests", "solutions"} <= row.keys()
 
 
 def make(row: Row) -> Problem:
-    """Raises ValueError for what no checker of ours can compare."""
+    """Return the problem.
+
+    Raises:
+        ValueError: If no checker can compare its answers.
+    """
     if row["kind"] not in _KINDS:
         raise ValueError(f"kind is {row['kind']!r}: {', '.join(_KINDS)} are known")
     name = fields.text(row, "id")
@@ -51,7 +55,7 @@ def _call(row: Row, test: Row) -> TestCase:
 
 
 def _assert(row: Row, test: Row) -> TestCase:
-    """With what stands before the function in the statement; LeetCode's with its nodes and imports."""
+    """A test program with the code before the function in the statement; LeetCode's with its nodes and imports."""
     entry, statement = fields.optional(row, "fn_name"), fields.optional(row, "statement")
     prelude = "@leetcode" if entry.startswith("Solution") else humaneval.before(statement, entry)
     return AssertTest(code=fields.text(test, "assert"), entry_point=entry or None, prelude=prelude or None)
@@ -72,12 +76,12 @@ def _prompt(row: Row) -> str:
 
 
 def _checker(row: Row) -> Checker | None:
-    said: Any = row.get("checker") or {}
-    if said.get("type", "default") != "default":
-        raise ValueError(f"it needs a checker of its own ({said['type']}), and none is known here")
+    checker: Any = row.get("checker") or {}
+    if checker.get("type", "default") != "default":
+        raise ValueError(f"it needs a checker of its own ({checker['type']}), and none is known here")
     if not str(row.get("format", "")).startswith("kattis"):
         return None
-    return kattis.checker(str(said.get("flags") or ""))
+    return kattis.checker(str(checker.get("flags") or ""))
 
 
 def _solution(row: Row) -> Solution:

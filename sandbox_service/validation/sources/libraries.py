@@ -1,4 +1,4 @@
-"""Libraries that only some containers need: imported when they are, and named when they are missing."""
+"""Imports the libraries that only some containers need, when they are needed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ INSTALL = "pip install 'proctor[data]'"
 
 
 def need(module: str, purpose: str, attribute: str) -> Any:
-    """The module, if it is the real one: it has the attribute. Raises ConfigurationError that says what to install.
+    """Return a module.
 
-    A folder of the module's name in the working directory is imported without complaint where the library is not
-    installed. It has no such attribute.
+    Args:
+        module: Its name.
+        purpose: What it is needed for; used in the message.
+        attribute: An attribute of the real module. Without the library, Python imports a folder of the same name in the
+            working directory as a namespace package, which lacks it.
+
+    Raises:
+        ConfigurationError: The library is not installed; the message says what to install.
     """
     try:
         found = importlib.import_module(module)
@@ -22,7 +28,7 @@ def need(module: str, purpose: str, attribute: str) -> Any:
         raise ConfigurationError(f"{purpose} needs the library {module.partition('.')[0]}: {INSTALL}") from None
     if not hasattr(found, attribute):
         raise ConfigurationError(
-            f"{purpose} needs the library {module}, and what is imported by that name is a folder of the working "
+            f"{purpose} needs the library {module}, but its name is that of a folder in the working "
             f"directory: {INSTALL}"
         )
     return found

@@ -1,7 +1,7 @@
-"""LiveCodeBench, code_generation and code_generation_lite: public and hidden tests, by stdin or by a call.
+"""Reads LiveCodeBench, code_generation and code_generation_lite: public and hidden tests, by stdin or by a call.
 
-Expected output is compared as LiveCodeBench does (numbers by their exact value, nothing rounded), but without its
-regard for where lines end. It has no solutions.
+Expected output is compared as LiveCodeBench does (numbers by their exact value, without rounding), except that line
+ends are ignored. There are no solutions.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sandbox_service import cases
-from sandbox_service.problem import Problem
+from sandbox_service.formats import cases
+from sandbox_service.formats.problem import Problem
+from sandbox_service.formats.unpacking import packed_text
 from sandbox_service.schema import Checker
-from sandbox_service.unpacking import packed_text
 from sandbox_service.validation.sources import bounds, fields, prompts
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
@@ -23,12 +23,16 @@ CHECKER = Checker(type="tokens", float_tolerance=0.0)
 
 
 def is_mine(row: Row) -> bool:
-    """By its fields."""
+    """Return whether the row has LiveCodeBench's fields."""
     return {"question_content", "public_test_cases", "question_id"} <= row.keys()
 
 
 def make(row: Row) -> Problem:
-    """Raises ValueError for tests that cannot be read."""
+    """Return the problem.
+
+    Raises:
+        ValueError: For tests that cannot be read.
+    """
     starter = fields.optional(row, "starter_code")
     function = str(fields.mapping(row, "metadata").get("func_name") or "")
     tests = [*_tests(row, "public_test_cases"), *_tests(row, "private_test_cases")]
@@ -51,7 +55,7 @@ def make(row: Row) -> Problem:
 
 
 def _tests(row: Row, name: str) -> list[Any]:
-    """Either JSON as it is, or packed."""
+    """Tests as plain or compressed JSON."""
     value = row.get(name)
     if not isinstance(value, str):
         return fields.listing(row, name)

@@ -1,6 +1,6 @@
-"""Questions of mathematics with their answers, as DeepScaleR has them: `{problem, answer, solution}`.
+"""Reads mathematics questions with answers, as in DeepScaleR: `{problem, answer, solution}`.
 
-Nothing is run: the submission's language is `text`, and the checker `math` compares what is in its box.
+Nothing is run: the submission's language is `text`, and the checker `math` compares the boxed answer.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sandbox_service.problem import Problem, Solution
+from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import Checker, StdinTest
 from sandbox_service.validation.sources import fields, prompts
 from sandbox_service.validation.sources.reader import Reader
@@ -16,12 +16,12 @@ from sandbox_service.validation.sources.rows import Row
 
 
 def is_mine(row: Row) -> bool:
-    """By its fields; what has tests is no mathematics."""
+    """Return whether the row has these fields and no tests."""
     return {"problem", "answer"} <= row.keys() and not {"tests", "input_output"} & row.keys()
 
 
 def make(row: Row) -> Problem:
-    """A question to be answered in a box."""
+    """Return a question with a boxed answer."""
     question, right = fields.text(row, "problem"), answers(row.get("answer"))
     number = row.get("id") or row.get("problem_id")
     return problem(
@@ -39,7 +39,18 @@ def make(row: Row) -> Problem:
 
 
 def problem(name: str, prompt: str, right: Sequence[str], source: str, meta: dict[str, Any] | None = None) -> Problem:
-    """A problem with these right answers. The first is a reference: it must be right by its own test."""
+    """Return a mathematics problem.
+
+    Args:
+        name: Its id.
+        prompt: The question.
+        right: The right answers; at least one. The first becomes a reference, which must pass its own test.
+        source: Name of the data set.
+        meta: More fields.
+
+    Raises:
+        ValueError: `right` is empty.
+    """
     if not right:
         raise ValueError("there is no answer")
     return Problem(
@@ -55,12 +66,12 @@ def problem(name: str, prompt: str, right: Sequence[str], source: str, meta: dic
 
 
 def expected(right: Sequence[str]) -> StdinTest:
-    """Any of the answers is right."""
+    """Return a test that any of the right answers passes."""
     return StdinTest(output=right[0] if len(right) == 1 else list(right))
 
 
 def answers(value: Any) -> list[str]:
-    """One, or a list of which any is right. A number is what Python writes."""
+    """Return the right answers in a value: one answer or a list. A number is written as Python writes it."""
     found = value if isinstance(value, list) else [value]
     if any(isinstance(each, (dict, list, bool)) for each in found):
         raise ValueError("an answer is neither text nor a number")

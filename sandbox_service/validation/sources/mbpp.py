@@ -1,12 +1,12 @@
-"""MBPP (full and sanitised), and MBPP+ as its data set on the hub has it: a sentence, and what must hold of a function.
+"""Reads MBPP (full and sanitised), and MBPP+ as on the hub: a sentence, and assertions about a function.
 
-The sentence alone does not say what the function is called. As is usual, the assertions (of MBPP, for "+" as well) are
-part of the prompt.
+The sentence alone does not name the function. As is usual, the assertions (of MBPP, for "+" as well) are part of the
+prompt.
 """
 
 from __future__ import annotations
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, Limits
 from sandbox_service.validation.sources import fields, programs, prompts
 from sandbox_service.validation.sources.reader import Reader
@@ -17,12 +17,12 @@ LICENCE, LICENCE_PLUS = "CC-BY-4.0", "Apache-2.0"
 
 
 def is_mine(row: Row) -> bool:
-    """By its fields."""
+    """Return whether the row has MBPP's fields."""
     return {"task_id", "code", "test_list"} <= row.keys() and ("text" in row or "prompt" in row)
 
 
 def make(row: Row) -> Problem:
-    """A function to write."""
+    """Return a problem with a function to write."""
     asserted = _asserted(row)
     test = fields.optional(row, "test")
     return Problem(
@@ -39,12 +39,12 @@ def make(row: Row) -> Problem:
 def _asserted(row: Row) -> list[str]:
     found = [str(each) for each in fields.listing(row, "test_list")]
     if not found:
-        raise ValueError("test_list is empty: nothing says what the function is called")
+        raise ValueError("test_list is empty, so the function's name is unknown")
     return found
 
 
 def _program(row: Row, asserted: list[str]) -> str:
-    """All assertions as one program. What it takes to set them up may name the candidate's classes, so it is in it."""
+    """All assertions as one program, with their set-up code, which may name classes of the candidate."""
     needed = [fields.optional(row, "test_setup_code"), *map(str, fields.listing(row, "test_imports"))]
     return "\n".join([*filter(None, needed), *asserted])
 

@@ -1,20 +1,20 @@
-"""Problems in the form that they are written, trained on and evaluated in: `sandbox_service.problem`."""
+"""Reads problems in this project's own format, `sandbox_service.formats.problem`."""
 
 from __future__ import annotations
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 
 
 def is_mine(row: Row) -> bool:
-    """An id, something that is asked, and something that it is graded by."""
-    asked, graded = {"prompt", "messages"} & row.keys(), {"tests", "suite"} & row.keys()
-    return "id" in row and bool(asked and graded) and "kind" not in row
+    """Return whether the row has an id, a prompt, and tests or a suite."""
+    prompt, graded = {"prompt", "messages"} & row.keys(), {"tests", "suite"} & row.keys()
+    return "id" in row and bool(prompt and graded) and "kind" not in row
 
 
 def make(row: Row) -> Problem:
-    """As it is, where it is from included."""
+    """Return the problem unchanged, with its provenance."""
     return Problem.model_validate(dict(row))
 
 

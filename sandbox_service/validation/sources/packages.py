@@ -1,6 +1,6 @@
-"""Kattis problem packages: folders with a `problem.yaml`. Here a folder becomes a row; `kattis` makes a problem of it.
+"""Reads Kattis problem packages, folders with a `problem.yaml`, as rows; `kattis` makes a problem of a row.
 
-The older format and that of 2023-07 differ in names of folders and of fields: both are looked for.
+Accepts the older format and that of 2023-07, which name folders and fields differently.
 """
 
 from __future__ import annotations
@@ -15,20 +15,16 @@ from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malfo
 SHEET = "problem.yaml"
 STATEMENTS = ("statement", "problem_statement")
 VALIDATORS = ("output_validator", "output_validators", "interactors")
+MOST_JUDGE_FILES = 64
 
 
 def is_package(folder: Path) -> bool:
-    """Whether the folder is one."""
+    """Return whether the folder is a package."""
     return (folder / SHEET).is_file()
 
 
-def inside(folder: Path) -> list[Path]:
-    """The packages that a folder has, in the order of their names."""
-    return sorted(each for each in folder.iterdir() if each.is_dir() and is_package(each))
-
-
 def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
-    """A row for each."""
+    """Yield a row for each package."""
     yaml = libraries.need("yaml", "a problem package", "safe_load")
     for folder in folders:
         try:
@@ -40,7 +36,7 @@ def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
 
 
 def _row(folder: Path, yaml: Any) -> Row:
-    _check_files(folder)
+    check_files(folder)
     return {
         "package": folder.name,
         "sheet": _sheet(folder / SHEET, yaml),
@@ -49,11 +45,13 @@ def _row(folder: Path, yaml: Any) -> Row:
         "test_flags": _test_flags(folder / "data", yaml),
         "submissions": _submissions(folder / "submissions"),
         "validators": [name for name in VALIDATORS if _has_files(folder / name)],
+        "judges": [found for name in VALIDATORS for found in _judges(folder / name)],
+        "groups": _groups(folder / "data", yaml),
     }
 
 
-def _check_files(folder: Path) -> None:
-    """A package is somebody else's: its links must not lead to files of ours, nor its size fill the memory."""
+def check_files(folder: Path) -> None:
+    """Raise ValueError for links that leave the folder, and sizes that fill the memory: packages are untrusted."""
     files, inside = sorted(folder.rglob("*")), folder.resolve()
     for each in files:
         if not each.resolve().is_relative_to(inside):
@@ -71,14 +69,14 @@ def _sheet(path: Path, yaml: Any) -> dict[str, Any]:
 
 
 def _statement(folder: Path) -> str:
-    """The English one, else any."""
+    """The English statement, else any."""
     found = sorted(path for part in STATEMENTS for kind in ("md", "tex") for path in (folder / part).glob(f"*.{kind}"))
     english = [path for path in found if path.name in ("problem.en.md", "problem.en.tex", "problem.md", "problem.tex")]
-    return _text((english or found)[0]) if found else ""
+    return text_of((english or found)[0]) if found else ""
 
 
 def _tests(folder: Path) -> list[Row]:
-    """Samples before secret ones. An input that has no answer is a test as well: its answer is null."""
+    """Samples before secret tests. An input without an answer has the answer null."""
     found = [path for part in ("sample", "secret") for path in sorted((folder / part).rglob("*.in"))]
     return [_test(path, folder) for path in found]
 
@@ -87,17 +85,37 @@ def _test(path: Path, folder: Path) -> Row:
     answer = path.with_suffix(".ans")
     return {
         "name": str(path.relative_to(folder).with_suffix("")),
-        "input": _text(path),
-        "output": _text(answer) if answer.is_file() else None,
+        "input": text_of(path),
+        "output": text_of(answer) if answer.is_file() else None,
     }
 
 
 def _test_flags(folder: Path, yaml: Any) -> list[str]:
-    """What groups of tests say to the output validator."""
+    """Flags that test groups give to the output validator."""
     sheets = [path for kind in ("testdata", "test_group") for path in sorted(folder.rglob(f"{kind}.yaml"))]
-    said = [_sheet(path, yaml) for path in sheets if path.read_bytes().strip()]
-    flags = [each.get("output_validator_flags") or each.get("output_validator_args") for each in said]
+    found = [_sheet(path, yaml) for path in sheets if path.read_bytes().strip()]
+    flags = [each.get("output_validator_flags") or each.get("output_validator_args") for each in found]
     return [" ".join(map(str, each)) if isinstance(each, list) else str(each) for each in flags if each]
+
+
+def _groups(folder: Path, yaml: Any) -> Row:
+    """The settings of each folder of tests, by its path below `data`."""
+    found = {}
+    for kind in ("testdata", "test_group"):
+        for path in sorted(folder.rglob(f"{kind}.yaml")):
+            if path.read_bytes().strip():
+                found[str(path.parent.relative_to(folder))] = _sheet(path, yaml)
+    return found
+
+
+def _judges(folder: Path) -> list[Row]:
+    """The validators in a folder: each a file, or a folder with files; or all files together, as in newer packages."""
+    if not _has_files(folder):
+        return []
+    if folder.name == "output_validator":
+        return [{"name": folder.name, "files": _sources(folder)}]
+    places = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+    return [{"name": each.name, "files": _sources(each)} for each in places]
 
 
 def _submissions(folder: Path) -> list[Row]:
@@ -110,15 +128,15 @@ def _submissions(folder: Path) -> list[Row]:
 
 def _sources(place: Path) -> list[Row]:
     files = [place] if place.is_file() else sorted(each for each in place.rglob("*") if each.is_file())
-    return [{"name": each.name, "code": _text(each)} for each in files]
+    return [{"name": each.name, "code": text_of(each)} for each in files]
 
 
 def _has_files(folder: Path) -> bool:
     return folder.is_dir() and any(each.is_file() for each in folder.rglob("*"))
 
 
-def _text(path: Path) -> str:
-    """Raises ValueError naming the file if it is no text."""
+def text_of(path: Path) -> str:
+    """Return the text of a file. Raises ValueError naming the file if it is not text."""
     try:
         return path.read_bytes().decode()
     except UnicodeDecodeError as trouble:

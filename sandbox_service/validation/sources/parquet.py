@@ -1,10 +1,9 @@
-"""Parquet files, a few rows at a time. In memory are a batch and, of each column, the page that is being read.
+"""Reads parquet files a few rows at a time; memory holds one batch and one page of each column.
 
-A page is unpacked as a whole, so memory is bounded by the largest page and not by the file or its row groups. How large
-that is is decided by who writes: pyarrow means pages of 1 MiB, but looks at their size after every 1024 values only.
-Measured with one row group of 3,500 rows of 85 kB (300 MB): 250 MB at the most with such pages (of 87 MB), 96 MB with
-pages of 16 rows, of which 65 MB are pyarrow itself. With the whole of a column's row group buffered, as without
-`buffer_size`, or with the file mapped, it is 510 to 530 MB.
+A page is unpacked as a whole, so the largest page bounds the memory, not the file or its row groups. The writer decides
+the page size: pyarrow aims at 1 MiB, but checks only every 1024 values. Measured with one row group of 3,500 rows of 85
+kB (300 MB): at most 250 MB with such pages (of 87 MB), and 96 MB with pages of 16 rows, of which pyarrow itself takes
+65 MB. With a whole row group of a column in memory (without `buffer_size`, or with the file mapped): 510 to 530 MB.
 """
 
 from __future__ import annotations
@@ -16,12 +15,16 @@ from sandbox_service.errors import ConfigurationError
 from sandbox_service.validation.sources import libraries
 from sandbox_service.validation.sources.rows import Found
 
-BATCH_ROWS = 16  # rows of programming problems are large: a megabyte of tests is nothing special
+BATCH_ROWS = 16  # rows of programming problems are large: a megabyte of tests is common
 BUFFER_BYTES = 1 << 20  # of a column at a time: without it a whole row group of the column is read first
 
 
 def rows(path: Path, name: str) -> Iterator[Found]:
-    """Every row. Raises ConfigurationError for a file that is damaged, or if the library is not installed."""
+    """Yield every row of a file, by the name that messages give to it.
+
+    Raises:
+        ConfigurationError: The file is damaged, or the library is not installed.
+    """
     parquet = libraries.need("pyarrow.parquet", f"{path}: parquet", "ParquetFile")
     number = 0
     try:

@@ -1,4 +1,4 @@
-"""Solutions that come with a row: as a list, as JSON, as text, with or without a fence around them."""
+"""Reads the solutions of a row: a list, JSON, or text, with or without a code fence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from sandbox_service.problem import Solution
+from sandbox_service.formats.problem import Solution
 
 ACCEPTED, WRONG = "AC", "NOT_AC"
 
@@ -15,12 +15,25 @@ _LANGUAGES = {"py": "python", "python3": "python", "c++": "cpp", "js": "javascri
 
 
 def solutions(value: Any, *verdicts: str, language: str = "python") -> list[Solution]:
-    """Each with these verdicts (AC if there are none). What holds no code is left out."""
+    """Return the solutions in a field; entries without code are left out.
+
+    Args:
+        value: The field.
+        verdicts: Verdicts of all of them; AC if there are none.
+        language: Their language.
+    """
     return [one(each, *verdicts, language=language) for each in _texts(value) if each.strip()]
 
 
 def one(code: str, *verdicts: str, language: str = "python", name: str = "") -> Solution:
-    """A solution. A fence around it is taken off; it may say the language."""
+    """Return a solution from its code. A code fence is removed, and may name the language.
+
+    Args:
+        code: The program, or a fenced block.
+        *verdicts: The verdicts that it may get; AC if there are none.
+        language: Its language, if no fence names one.
+        name: Its name in reports.
+    """
     fence = _FENCE.fullmatch(code)
     if fence is not None:
         code, language = fence[2], language_of(fence[1]) or language
@@ -30,12 +43,12 @@ def one(code: str, *verdicts: str, language: str = "python", name: str = "") -> 
 
 
 def language_of(name: str) -> str:
-    """Our name for it; an unknown one keeps its own."""
+    """Return the service's name of a language; an unknown name is returned unchanged."""
     return _LANGUAGES.get(name.strip().lower(), name.strip().lower())
 
 
 def _texts(value: Any) -> list[str]:
-    """TACO and APPS keep the list as JSON text; elsewhere a text is the one solution."""
+    """TACO and APPS have the list as JSON text; any other text is one solution."""
     if isinstance(value, str):
         value = _unpacked(value)
     if isinstance(value, list):

@@ -1,8 +1,8 @@
-"""Tests written for pytest, as test programs of ours: one a test function, each with what they share before it.
+"""Converts pytest files to test programs: one for each test function, with the code that all of them share.
 
-There is no pytest in a box. `from solution import …` is left out, because a test program finds the candidate by its
-names, and of pytest itself there is `raises` alone. What needs more (fixtures, parameters, classes with a base) is
-refused with a reason.
+A box has no pytest. `from solution import …` is removed, because a test program reaches the candidate by its names, and
+of pytest only `raises` is supported. Tests that need more (fixtures, parameters, classes with a base) are refused with
+a reason.
 """
 
 from __future__ import annotations
@@ -34,7 +34,11 @@ class pytest:
 
 
 def programs(source: str) -> list[AssertTest]:
-    """A test program for each test. Raises ValueError."""
+    """Return a test program for each test function of a source file.
+
+    Raises:
+        ValueError: If a test needs more than `raises`.
+    """
     try:
         body = ast.parse(source).body
     except (SyntaxError, RecursionError, MemoryError) as trouble:
@@ -50,7 +54,7 @@ def programs(source: str) -> list[AssertTest]:
 
 
 def _entry(body: list[ast.stmt]) -> str | None:
-    """The one name that is imported from the solution: it may be a builtin's, and is the solution's all the same."""
+    """The only name that is imported from the solution, even if it is that of a builtin."""
     names = {
         each.name
         for statement in body
@@ -79,7 +83,7 @@ def _is_main(node: ast.stmt) -> bool:
 
 
 def _calls(node: ast.stmt) -> list[str]:
-    """How the tests in a function or class are called."""
+    """The calls that run the tests of a function or class."""
     if isinstance(node, ast.FunctionDef):
         _check_function(node, parameters=0)
         return [f"{node.name}()"]
@@ -97,11 +101,11 @@ def _check_function(node: ast.FunctionDef, parameters: int) -> None:
     if node.decorator_list:
         raise ValueError(f"{node.name} has a decorator, such as pytest's parameters, which cannot be run here")
     if len(node.args.args) != parameters:
-        raise ValueError(f"{node.name} takes fixtures, and there are none here")
+        raise ValueError(f"{node.name} takes fixtures, which are not supported")
 
 
 def _without_solution(node: ast.stmt) -> list[ast.stmt]:
-    """The statement without imports of the candidate and of pytest; names that it gave the candidate's anew."""
+    """The statement without imports of the candidate and of pytest; aliases become assignments."""
     if isinstance(node, ast.ImportFrom) and node.module == MODULE:
         renamed = [f"{each.asname} = {each.name}" for each in node.names if each.asname not in (None, each.name)]
         return ast.parse("\n".join(renamed)).body
@@ -111,12 +115,12 @@ def _without_solution(node: ast.stmt) -> list[ast.stmt]:
             raise ValueError("its tests import the solution as a module")
         return [node] if node.names else []
     if isinstance(node, ast.ImportFrom) and node.module == "pytest":
-        raise ValueError("its tests import names from pytest, which is not there")
+        raise ValueError("its tests import names from pytest, which is not installed")
     return [node]
 
 
 def _uses_pytest(body: list[ast.stmt]) -> bool:
-    """Whether pytest is used. Raises ValueError if anything but `raises` is."""
+    """Return True if pytest is used. Raise ValueError for anything but `raises`."""
     used = {
         node.attr
         for statement in body
@@ -124,16 +128,16 @@ def _uses_pytest(body: list[ast.stmt]) -> bool:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "pytest"
     }
     if more := sorted(used - {"raises"}):
-        raise ValueError(f"its tests use pytest.{more[0]}, and of pytest only raises is there")
+        raise ValueError(f"its tests use pytest.{more[0]}, of which only raises is supported")
     for statement in body:
         _check_raised(statement)
     return bool(used)
 
 
 def _check_raised(statement: ast.stmt) -> None:
-    """From the candidate's box only builtin exceptions come as what they are."""
+    """Refuse other exceptions than builtin ones: only these keep their type across boxes."""
     for node in ast.walk(statement):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.raises" and node.args:
             names = {each.id for each in ast.walk(node.args[0]) if isinstance(each, ast.Name)}
             if other := sorted(name for name in names if not hasattr(builtins, name)):
-                raise ValueError(f"its tests expect {other[0]} to be raised, and only builtin exceptions can be told")
+                raise ValueError(f"its tests expect {other[0]} to be raised, and only builtin exceptions are supported")

@@ -1,4 +1,4 @@
-"""Rows on their way from a container to a reader, and those that never become a problem."""
+"""The types that containers give to readers: a row with its place, and the report of a row that is not a problem."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOWN, SHOWN_FIELD = 300, 60
 
 @dataclass(frozen=True)
 class Malformed:
-    """A row that is no problem, and why. It is told, and the next row is read."""
+    """A row that is not a problem, and why. It is reported, and reading continues."""
 
     place: str
     reason: str
@@ -23,7 +23,7 @@ class Malformed:
 
 @dataclass(frozen=True)
 class Found:
-    """A row and where it is: in which data set, at which number (or under which name)."""
+    """A row, its data set, and its number or name there."""
 
     dataset: str
     number: str
@@ -32,7 +32,7 @@ class Found:
 
 
 def excerpt(row: object) -> str:
-    """The beginning of a row, for people. Its cost does not depend on the row's size."""
+    """Return the beginning of a row, for people, at a cost that does not depend on the row's size."""
     if isinstance(row, bytes):
         return row[:SHOWN].decode("utf-8", "replace")
     if isinstance(row, Mapping):

@@ -1,4 +1,4 @@
-"""Files as streams of bytes, whatever they are packed with. Never more than a piece is unpacked at a time."""
+"""Opens files as streams of bytes, decompressed piece by piece."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import zstandard
 BUFFER_BYTES = 1 << 20
 PACKINGS = (".gz", ".zst")
 
-# What reading can raise when a file is damaged or goes away.
+# Exceptions of reading when a file is damaged or disappears.
 BROKEN = (OSError, EOFError, zlib.error, zstandard.ZstdError)
 
-# zstd packs 128 KiB into four bytes at best: what comes of one piece is then 32 MiB
+# zstd packs 128 KiB into four bytes at best, so that a piece unpacks to at most 32 MiB
 _PIECE_BYTES = 1 << 10
 
 
 def open_unpacked(path: Path) -> IO[bytes]:
-    """The bytes in a file. Raises what `BROKEN` lists, as reading does."""
+    """Return a stream of the decompressed bytes. Opening and reading may raise the types in `BROKEN`."""
     if path.suffix.lower() == ".gz":
         return io.BufferedReader(gzip.open(path, "rb"), BUFFER_BYTES)
     if path.suffix.lower() == ".zst":
@@ -30,7 +30,7 @@ def open_unpacked(path: Path) -> IO[bytes]:
 
 
 class _Zstandard(io.RawIOBase):
-    """Frame after frame. Unlike the library's own reader it notices a file that was cut off."""
+    """A stream of frames that, unlike the library's reader, detects a truncated file."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb", buffering=BUFFER_BYTES)

@@ -1,6 +1,6 @@
-"""PrimeIntellect's SYNTHETIC-1: a prompt, and `verification_info`. Code and mathematics are read.
+"""Reads PrimeIntellect's SYNTHETIC-1: a prompt and `verification_info`, for code and mathematics.
 
-Its other tasks (judged by a model, software engineering) have nothing that could be executed here.
+Its other tasks (judged by a model, software engineering) have nothing to execute here.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from sandbox_service import cases
-from sandbox_service.problem import Problem
+from sandbox_service.formats import cases
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.sources import bounds, fields, mathematics, programs
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
@@ -18,12 +18,16 @@ LICENCE = "Apache-2.0"
 
 
 def is_mine(row: Row) -> bool:
-    """By its fields."""
+    """Return whether the row has SYNTHETIC-1's fields."""
     return {"prompt", "verification_info"} <= row.keys()
 
 
 def make(row: Row) -> Problem:
-    """Raises ValueError for other tasks."""
+    """Return the problem.
+
+    Raises:
+        ValueError: For other tasks.
+    """
     info = _info(row)
     if "test_cases" in info:
         return _code(row, info)
@@ -50,7 +54,7 @@ def _code(row: Row, info: Row) -> Problem:
 
 
 def _info(row: Row) -> dict[str, Any]:
-    """JSON, or the same as Python writes it, which is parsed and not run."""
+    """JSON, or a Python literal, which is parsed and not executed."""
     try:
         return fields.mapping(row, "verification_info")
     except ValueError:

@@ -1,23 +1,23 @@
-"""TACO (BAAI's and the verified one) and APPS: columns of inputs and outputs, for programs or for calls."""
+"""Reads TACO (BAAI's and the verified one) and APPS: columns of inputs and outputs, for programs or for calls."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sandbox_service import cases
-from sandbox_service.problem import Problem, Provenance
+from sandbox_service.formats import cases
+from sandbox_service.formats.problem import Problem, Provenance
 from sandbox_service.validation.sources import bounds, fields, programs, prompts
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 
 
 def is_mine(row: Row) -> bool:
-    """By its fields: AReaL's rows have no difficulty."""
+    """Return whether the row has TACO's fields; AReaL's rows have no difficulty."""
     return {"question", "input_output", "difficulty"} <= row.keys()
 
 
 def make(row: Row) -> Problem:
-    """A program, or where a function is named, that function."""
+    """Return a problem for a function if the row names one, else for a program."""
     found, starter = fields.mapping(row, "input_output"), fields.optional(row, "starter_code")
     function, question = str(found.get("fn_name") or ""), fields.text(row, "question")
     source = "apps" if "problem_id" in row else "taco"

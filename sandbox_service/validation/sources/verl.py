@@ -1,7 +1,7 @@
-"""Rows as verl's trainers read them: Archer's code, LiveCodeBench and mathematics, Code-R1's, rLLM's.
+"""Reads rows for verl's trainers: Archer's code, LiveCodeBench and mathematics, Code-R1's, rLLM's.
 
-What they have in common is where the truth is (`reward_model.ground_truth`, mostly JSON text), not what it looks like:
-a test program, columns, records, tests for pytest, or an answer.
+They share the place of the truth (`reward_model.ground_truth`, mostly JSON text), not its form: a test program,
+columns, records, pytest tests, or an answer.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import json
 import re
 from typing import Any
 
-from sandbox_service import cases
-from sandbox_service.problem import Problem
+from sandbox_service.formats import cases
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, TestCase
 from sandbox_service.validation.sources import bounds, fields, livecodebench, mathematics, programs, pytests
 from sandbox_service.validation.sources.reader import Reader
@@ -22,12 +22,12 @@ _CHECKED = re.compile(r"^check\((.+)\)\s*\Z", re.MULTILINE)
 
 
 def is_mine(row: Row) -> bool:
-    """By its fields."""
+    """Return whether the row has verl's fields."""
     return {"data_source", "prompt", "reward_model"} <= row.keys()
 
 
 def make(row: Row) -> Problem:
-    """The conversation as it is, and what its answer is graded by."""
+    """Return the problem, with the conversation unchanged."""
     truth = fields.mapping(row, "reward_model").get("ground_truth")
     made = _mathematics(truth) if _is_mathematics(row, truth) else _code(row, truth)
     return Problem.model_validate(
@@ -49,7 +49,7 @@ def _is_mathematics(row: Row, truth: Any) -> bool:
 
 
 def _mathematics(truth: Any) -> dict[str, Any]:
-    """An answer as text, or a list of those that are right, in JSON or not."""
+    """Fields for an answer, or for a list of right answers, in JSON or plain text."""
     found = _parsed(truth)
     right = mathematics.answers(found if isinstance(found, list) else truth)
     made = mathematics.problem("answer", "asked", right, "")
@@ -68,7 +68,7 @@ def _code(row: Row, truth: Any) -> dict[str, Any]:
 
 
 def _tests(found: Any) -> list[TestCase]:
-    """Of an object the field that holds something decides: tables give every row all of them."""
+    """The tests. Of an object, the field that is not empty: tables give every row all fields."""
     if not isinstance(found, dict):
         return cases.either(found)
     if functional := found.get("functional"):
@@ -81,13 +81,13 @@ def _tests(found: Any) -> list[TestCase]:
 
 
 def _program(code: str) -> AssertTest:
-    """`check(Solution().f)` at the end says what is the candidate."""
+    """A test program; `check(Solution().f)` at its end names the candidate."""
     checked = _CHECKED.search(code)
     return AssertTest(code=code, entry_point=checked[1] if checked else None, prelude="@leetcode")
 
 
 def _parsed(truth: Any) -> Any:
-    """What the text says in JSON; text that says nothing in JSON is itself."""
+    """The JSON value of a text, or the text itself."""
     if not isinstance(truth, str):
         return truth
     try:
@@ -97,14 +97,14 @@ def _parsed(truth: Any) -> Any:
 
 
 def _messages(row: Row) -> list[dict[str, Any]]:
-    asked = row["prompt"]
-    if isinstance(asked, str):
-        return [{"role": "user", "content": asked}]
-    return [{"role": each["role"], "content": each["content"]} for each in asked]
+    prompt = row["prompt"]
+    if isinstance(prompt, str):
+        return [{"role": "user", "content": prompt}]
+    return [{"role": each["role"], "content": each["content"]} for each in prompt]
 
 
 def _name(row: Row, truth: Any) -> str:
-    """By its index, which verl's rows have but need not."""
+    """An id from the row's index, which verl's rows may lack."""
     source, more = fields.text(row, "data_source"), _more(row)
     if more.get("index") is None:
         return fields.hashed(source, row["prompt"], truth)

@@ -1,4 +1,4 @@
-"""Rows in the forms that data sets are published in, written for these tests."""
+"""Rows in the formats of published data sets, written for these tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STARTER = "class Solution:\n    def pick(self, xs: List[int], k: int) -> List[in
 
 
 def packed(found: object) -> str:
-    """As LiveCodeBench packs its hidden tests."""
+    """Compress hidden tests as LiveCodeBench does."""
     return base64.b64encode(zlib.compress(pickle.dumps(found))).decode()
 
 
@@ -264,6 +264,84 @@ AREAL: Row = {
 }
 AREAL_MATH: Row = {"query_id": "q2", "prompt": "Half of one?", "task": "math", "solutions": ["\\boxed{\\frac{1}{2}}"]}
 MATH: Row = {"problem": "Half of one?", "answer": "\\frac{1}{2}", "solution": "It is $\\boxed{\\frac{1}{2}}$."}
+CODEFORCES: Row = {
+    "id": "2000/B1",
+    "contest_id": "2000",
+    "index": "B1",
+    "time_limit": 1.5,
+    "memory_limit": 512.0,
+    "title": "Any double",
+    "description": "Print any even number that is at least twice the number.",
+    "input_format": "A number.",
+    "output_format": "An even number.",
+    "interaction_format": None,
+    "note": None,
+    "examples": [{"input": "2\n", "output": "4\n"}],
+    "rating": 900,
+    "tags": ["math"],
+    "official_tests": [{"input": "2\n", "output": "4\n"}, {"input": "3\n", "output": "6\n"}],
+    "official_tests_complete": False,
+    "input_mode": "stdio",
+    "generated_checker": "import sys\n"
+    "given, answer, output = (open(name).read().split() for name in sys.argv[1:])\n"
+    "print(int(len(output) == 1 and output[0].isdigit() and int(output[0]) % 2 == 0 and "
+    "int(output[0]) >= 2 * int(given[0])))\n",
+    "executable": True,
+}
+CODECONTESTS_PLUS: Row = {
+    "source": "codeforces",
+    "id": "2000_B1",
+    "title": "Any double",
+    "description": "Print any even number that is at least twice the number.",
+    "time_limit": 1500,
+    "memory_limit": 512,
+    "checker": "#include <fstream>\nint main(int, char **v) { std::ifstream o(v[2]), a(v[3]); long x, y;"
+    " return !(o >> x && a >> y && x >= y && x % 2 == 0); }",
+    "test_cases": [{"input": "2\n", "output": "4\n"}],
+    "correct_submissions": [{"code": DOUBLE, "language": 3}, {"code": "int main() {}", "language": "cpp"}],
+    "incorrect_submissions": [{"code": "print(4)", "language": "py3"}],
+    "true_positive_rate": 1.0,
+    "true_negative_rate": 0.9,
+}
+MULTIPL_E: Row = {
+    "name": "HumanEval_0_add",
+    "language": "cpp",
+    "prompt": "#include <assert.h>\n#include <bits/stdc++.h>\n// Add two numbers.\nlong add(long a, long b) {\n",
+    "doctests": "transform",
+    "original": "HumanEval_0_add.py",
+    "prompt_terminology": "reworded",
+    "tests": "}\nint main() {\n    auto candidate = add;\n    assert(candidate((1), (2)) == (3));\n}\n",
+    "stop_tokens": ["\n}"],
+}
+HUMANEVAL_X: Row = {
+    "task_id": "CPP/0",
+    "prompt": "/*\nAdd two numbers.\n*/\n#include <stdio.h>\nusing namespace std;\nint add(int a, int b){\n",
+    "declaration": "#include <stdio.h>\nusing namespace std;\nint add(int a, int b){\n",
+    "canonical_solution": "    return a + b;\n}\n",
+    "test": "#undef NDEBUG\n#include <assert.h>\nint main(){\n    assert (add(1, 2) == 3);\n}\n",
+    "example_test": "",
+}
+MULTIPL_E_JS = MULTIPL_E | {
+    "language": "js",
+    "prompt": "//Add two numbers.\nfunction add(a, b){\n",
+    "tests": "const assert = require('node:assert');\n\n\nfunction test() {\n  let candidate = add;\n"
+    "  assert.deepEqual(candidate(1, 2),3);\n}\n\ntest();",
+}
+HUMANEVAL_X_JS = HUMANEVAL_X | {
+    "task_id": "JavaScript/0",
+    "prompt": "/* Add two numbers. */\nconst add = (a, b) => {\n",
+    "declaration": "\nconst add = (a, b) => {\n",
+    "canonical_solution": "  return a + b;\n}\n",
+    "test": "const testAdd = () => {\n  console.assert(add(1, 2) === 3)\n}\n\ntestAdd()\n",
+}
+HUMANEVAL_PACK: Row = HUMANEVAL_X | {
+    "entry_point": "add",
+    "buggy_solution": "    return a - b;\n}\n",
+    "bug_type": "operator misuse",
+    "failure_symptoms": "incorrect output",
+    "import": "",
+    "test_setup": "",
+}
 
 # Each row, and the reader that it is for.
 ROWS: dict[str, tuple[str, Row]] = {
@@ -298,4 +376,11 @@ ROWS: dict[str, tuple[str, Row]] = {
     "areal": ("areal", AREAL),
     "areal math": ("areal", AREAL_MATH),
     "math": ("math", MATH),
+    "codeforces": ("codeforces", CODEFORCES),
+    "codecontests+": ("codecontests+", CODECONTESTS_PLUS),
+    "multipl-e": ("multipl-e", MULTIPL_E),
+    "humaneval-x": ("humaneval-x", HUMANEVAL_X),
+    "multipl-e javascript": ("multipl-e", MULTIPL_E_JS),
+    "humaneval-x javascript": ("humaneval-x", HUMANEVAL_X_JS),
+    "humanevalpack": ("humaneval-x", HUMANEVAL_PACK),
 }

@@ -1,4 +1,4 @@
-"""Rows written after each published format become the problems that they are, and say where they are from."""
+"""Rows in each published format become problems with the right content and provenance."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from sandbox_service.errors import ConfigurationError
-from sandbox_service.problem import Problem
-from sandbox_service.schema import AssertTest, CallTest, Checker, StdinTest
+from sandbox_service.formats.problem import Problem
+from sandbox_service.schema import AssertTest, CallTest, Checker, JudgeProgram, StdinTest
 from sandbox_service.validation.sources import READERS, detect
 from tests.validation.sources import published
 from tests.validation.sources.published import ROWS, Row
 
 
 def problem(row: Row) -> Problem:
-    """By the reader that its fields ask for; and it can be written and read again."""
+    """Read a row with the reader for its fields, and check the round trip."""
     made = detect(row)(row)
     assert Problem.model_validate_json(made.model_dump_json()) == made
     return made
@@ -42,7 +42,7 @@ def test_a_form_is_known_by_its_fields(name: str, row: Row) -> None:
 
 
 def test_every_reader_has_a_row_here_but_for_that_of_folders() -> None:
-    assert {name for name, _ in ROWS.values()} == set(READERS) - {"kattis"}
+    assert {name for name, _ in ROWS.values()} == set(READERS) - {"kattis", "polygon", "dmoj"}
 
 
 def test_a_row_that_nobody_knows_is_told_by_its_fields() -> None:
@@ -66,7 +66,7 @@ def test_no_field_of_the_wrong_kind_ends_in_anything_but_a_reason(row: Row, wron
 
 def test_ours_is_read_as_it_is() -> None:
     assert problem(published.OURS) == Problem.model_validate(published.OURS)
-    with pytest.raises(ValueError, match=r"colour: Extra inputs are not permitted"):
+    with pytest.raises(ValueError, match=r"colour is not known"):
         problem(published.OURS | {"colour": "red"})
 
 
@@ -148,7 +148,7 @@ def test_deepcoder_has_records_and_columns() -> None:
 
 def test_deepcoder_rows_of_two_kinds_are_refused() -> None:
     mixed = json.loads(published.PRIMEINTELLECT["tests"]) + json.loads(published.PRIMEINTELLECT_CALL["tests"])
-    with pytest.raises(ValueError, match="tests are of two kinds, programs and calls"):
+    with pytest.raises(ValueError, match="tests mix programs and calls"):
         problem(published.PRIMEINTELLECT | {"tests": json.dumps(mixed)})
 
 
@@ -163,7 +163,7 @@ def test_livecodebench_has_public_and_hidden_tests() -> None:
 
 
 def test_livecodebench_calls_need_a_name() -> None:
-    with pytest.raises(ValueError, match="call a function that has no name"):
+    with pytest.raises(ValueError, match="call a function without a name"):
         problem(published.LIVECODEBENCH_CALL | {"metadata": "{}"})
 
 
@@ -336,3 +336,63 @@ def test_what_cannot_be_written_as_json_is_refused() -> None:
         problem(published.CODEELO | {"title": "\ud800"})
     with pytest.raises(ValueError, match="surrogates not allowed"):
         problem(published.HUMANEVAL | {"canonical_solution": "\ud800"})
+
+
+def test_codeforces_brings_checkers_that_print_one() -> None:
+    made = problem(published.CODEFORCES)
+    assert isinstance(made.checker, JudgeProgram)
+    assert (made.checker.protocol, made.checker.language) == ("codeforces-python", "python")
+    assert pairs(made) == [("2\n", "4\n"), ("3\n", "6\n")]
+    assert made.limits is not None
+    assert (made.limits.cpu_seconds, made.limits.memory_bytes) == (1.5, 512 << 20)
+    assert made.meta is not None
+    assert made.meta["tests_are_incomplete"] is True
+    assert problem(published.CODEFORCES | {"generated_checker": None}).checker is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"interaction_format": "Ask."}, "interactive"),
+        ({"input_mode": "file"}, "by file"),
+        ({"official_tests": []}, "no official tests"),
+    ],
+)
+def test_codeforces_problems_that_cannot_be_judged_are_refused(changed: Row, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        problem(published.CODEFORCES | changed)
+
+
+def test_codecontests_plus_brings_testlib_checkers_and_programs_by_language() -> None:
+    made = problem(published.CODECONTESTS_PLUS)
+    assert isinstance(made.checker, JudgeProgram)
+    assert (made.checker.protocol, made.checker.language) == ("testlib", "cpp")
+    assert [(each.language, each.verdicts) for each in made.solutions] == [
+        ("python", ["AC"]), ("cpp", ["AC"]), ("python", ["NOT_AC"]),
+    ]  # fmt: skip
+    assert problem(published.CODECONTESTS_PLUS | {"checker": ""}).checker is None
+
+
+def test_multipl_e_asks_for_whole_functions() -> None:
+    made = problem(published.MULTIPL_E)
+    (test,) = asserts(made)
+    assert (made.language, made.id) == ("cpp", "multipl-e/cpp/HumanEval_0_add")
+    assert test.code.lstrip().startswith("int main()")
+    assert "Complete this C++ function" in (made.prompt or "")
+    assert "```cpp\n" in (made.prompt or "")
+    assert problem(published.MULTIPL_E | {"language": "js"}).language == "javascript"
+    with pytest.raises(ValueError, match="test programs in lua are not run here"):
+        problem(published.MULTIPL_E | {"language": "lua"})
+
+
+def test_humaneval_x_has_solutions_and_humanevalpack_buggy_ones() -> None:
+    made = problem(published.HUMANEVAL_X)
+    (solution,) = made.solutions
+    assert (solution.language, solution.code) == (
+        "cpp", "#include <stdio.h>\nusing namespace std;\nint add(int a, int b){\n    return a + b;\n}\n",
+    )  # fmt: skip
+    packed = problem(published.HUMANEVAL_PACK)
+    assert [each.verdicts for each in packed.solutions] == [["AC"], ["NOT_AC"]]
+    assert packed.meta == {"bug_type": "operator misuse", "failure_symptoms": "incorrect output"}
+    with pytest.raises(ValueError, match="test programs in Kotlin are not run here"):
+        problem(published.HUMANEVAL_X | {"task_id": "Kotlin/0"})

@@ -1,4 +1,4 @@
-"""The hub is read row by row at a commit. A stand-in of the library's shape takes its place: nothing is fetched."""
+"""The hub is read row by row at a commit, with a stand-in for the library: nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sandbox_service.errors import ConfigurationError
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation import sources
 from sandbox_service.validation.sources import libraries
 from tests.validation.sources.published import LIVECODEBENCH, TACO
@@ -18,11 +18,11 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 class DatasetsError(Exception):
-    """The library's own errors are no OSErrors."""
+    """Stands for the library's own errors, which are not OSErrors."""
 
 
 class Library:
-    """What is asked of `datasets`, and what it was asked."""
+    """The used part of `datasets`; records its calls."""
 
     exceptions = SimpleNamespace(DatasetsError=DatasetsError)
 
@@ -83,5 +83,5 @@ def test_a_stream_that_breaks_off_says_where(library: Library, trouble: Exceptio
     library.trouble = trouble
     found = sources.read("org/name", split="train", revision=COMMIT)
     next(found)
-    with pytest.raises(ConfigurationError, match="it broke off after row 2; run it again: gone"):
+    with pytest.raises(ConfigurationError, match="reading stopped after row 2; run it again: gone"):
         list(found)

@@ -1,4 +1,4 @@
-"""A file is never in memory whole, however it is written and packed."""
+"""Memory does not hold a whole file, in any format and compression."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO
 
 import pytest
 
-from sandbox_service.problem import Problem
+from sandbox_service.formats.problem import Problem
 from sandbox_service.validation import sources
 from tests.validation.sources.published import TACO
 

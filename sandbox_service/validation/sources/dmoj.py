@@ -1,0 +1,190 @@
+"""Reads DMOJ problems: folders with an `init.yml`, whose checkers are given by name.
+
+Tests are files beside it or in a zip archive. DMOJ's own checkers become built-in ones where these compare in the same
+way. Graders, generators of tests, and checkers in Python that import DMOJ's modules are refused.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from sandbox_service.formats import cases
+from sandbox_service.formats.problem import Problem
+from sandbox_service.schema import Checker, JudgeProgram, StdinTest
+from sandbox_service.validation.sources import bounds, fields, libraries, packages, prompts
+from sandbox_service.validation.sources.kattis_judges import language_of
+from sandbox_service.validation.sources.reader import Reader
+from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed, Row
+
+SHEET = "init.yml"
+STATEMENTS = ("statement.md", "README.md", "problem.md")
+DEFAULT_PRECISION = 6
+PROTOCOLS = {"testlib": "testlib", "default": "testlib"}
+
+
+def is_package(folder: Path) -> bool:
+    """Return whether the folder is a DMOJ problem."""
+    return (folder / SHEET).is_file()
+
+
+def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
+    """Yield a row for each problem."""
+    yaml = libraries.need("yaml", "a DMOJ problem", "safe_load")
+    for folder in folders:
+        try:
+            row = _row(folder, yaml)
+        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, yaml.YAMLError) as trouble:
+            yield Malformed(str(folder), f"not a DMOJ problem: {trouble}", folder.name)
+        else:
+            yield Found(folder.parent.name, folder.name, str(folder), row)
+
+
+def is_mine(row: Row) -> bool:
+    """Return whether the row has the fields that `rows` sets."""
+    return {"dmoj", "init", "tests"} <= row.keys()
+
+
+def make(row: Row) -> Problem:
+    """Return the problem.
+
+    Raises:
+        ValueError: If it is judged in a way that is not known here.
+    """
+    init = fields.mapping(row, "init")
+    for name in ("custom_judge", "interactive", "signature_grader", "generator"):
+        if init.get(name):
+            raise ValueError(f"it has a {name}, which is not run here")
+    checker = checker_of(init.get("checker"), fields.mapping(row, "files"))
+    tests = [_test(each, checker) for each in fields.listing(row, "tests")]
+    if not tests:
+        raise ValueError("it has no tests")
+    return Problem(
+        id=f"dmoj/{fields.text(row, 'dmoj')}",
+        prompt=prompts.to_solve(fields.text(row, "statement")),
+        tests=tests,
+        checker=checker,
+        limits=bounds.limits(init),
+        source="dmoj",
+    )
+
+
+def _test(test: Row, checker: Checker | JudgeProgram | None) -> StdinTest:
+    points = float(test.get("points") or 1)
+    if isinstance(checker, JudgeProgram):
+        return StdinTest(input=test["input"], output=test["output"], weight=points or 1)
+    return cases.stdin(test["input"], test["output"]).model_copy(update={"weight": points or 1})
+
+
+def checker_of(given: object, files: Mapping[str, Any]) -> Checker | JudgeProgram | None:
+    """Return the checker for DMOJ's name of one.
+
+    Args:
+        given: `checker` of the sheet: a name, or a name and its arguments.
+        files: the texts of the problem's sources, by name.
+
+    Raises:
+        ValueError: the name is not known here, or no checker compares as it does.
+    """
+    name, arguments = (given.get("name"), given.get("args") or {}) if isinstance(given, Mapping) else (given, {})
+    if name in (None, "standard"):
+        return None
+    if name in ("floats", "floatsabs", "floatsrel"):
+        return _floats(str(name), arguments)
+    if name == "bridged":
+        return _bridged(arguments, files)
+    if name in _SAME and not arguments:
+        return _SAME[str(name)]
+    raise ValueError(f"no checker compares as DMOJ's {str(name)!r}" + (" with arguments" if arguments else ""))
+
+
+_SAME: Mapping[str, Checker] = {
+    "identical": Checker(type="exact"),
+    "rstripped": Checker(type="lines"),
+    "sorted": Checker(type="unordered_lines"),
+    "unordered": Checker(type="unordered_tokens"),
+}
+
+
+def _floats(name: str, arguments: Mapping[str, Any]) -> Checker:
+    tolerance = 10.0 ** -float(arguments.get("precision", DEFAULT_PRECISION))
+    mode = {"floatsabs": "absolute", "floatsrel": "relative"}.get(name, str(arguments.get("error_mode", "default")))
+    if mode == "default":
+        return Checker(type="tokens", float_tolerance=tolerance)
+    if mode not in ("absolute", "relative"):
+        raise ValueError(f"the error_mode {mode!r} is not known")
+    return Checker(type="tokens", **{f"{mode}_tolerance": tolerance})
+
+
+def _bridged(arguments: Mapping[str, Any], files: Mapping[str, Any]) -> JudgeProgram:
+    """A checker program; `type` says how it is called."""
+    kind = str(arguments.get("type") or "default")
+    if kind != "testlib":
+        raise ValueError(f"a bridged checker of the type {kind!r} is not known here")
+    named = arguments.get("files")
+    names = [str(each) for each in named] if isinstance(named, list) else [str(named)]
+    if lacking := next((each for each in names if each not in files), None):
+        raise ValueError(f"the checker's file {lacking} is not there")
+    return JudgeProgram(
+        type="program",
+        language=language_of(names[0], files[names[0]]),
+        protocol="testlib",
+        main=names[0],
+        files={name: files[name] for name in names},
+    )
+
+
+# --- from a folder to a row
+
+
+def _row(folder: Path, yaml: Any) -> dict[str, Any]:
+    packages.check_files(folder)
+    init = yaml.safe_load((folder / SHEET).read_bytes())
+    if not isinstance(init, dict):
+        raise ValueError(f"{SHEET} is no mapping of names to values")
+    read = _Archive(folder, str(init.get("archive") or ""))
+    statement = next((folder / name for name in STATEMENTS if (folder / name).is_file()), None)
+    sources = [each for each in folder.iterdir() if each.suffix in (".cpp", ".cc", ".c", ".py", ".java", ".h", ".hpp")]
+    return {
+        "dmoj": folder.name,
+        "init": init,
+        "statement": packages.text_of(statement) if statement else "",
+        "tests": [{"input": read(each["in"]), "output": read(each["out"]), "points": each.get("points")}
+                  for each in _flat(init.get("test_cases"))],
+        "files": {each.name: packages.text_of(each) for each in sources},
+    }  # fmt: skip
+
+
+def _flat(found: object) -> Iterator[Row]:
+    """The tests of a list, those of batches in their places."""
+    if not isinstance(found, list):
+        raise ValueError("test_cases is no list: tests that are found by patterns are not known here")
+    for each in found:
+        if "batched" in each:
+            yield from ({"points": each.get("points"), **one} for one in each["batched"])
+        else:
+            yield each
+
+
+class _Archive:
+    """The files of tests: in a zip archive, or in the folder."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder = folder
+        self._zip = zipfile.ZipFile(folder / name) if name else None
+        if self._zip is not None and (size := sum(each.file_size for each in self._zip.infolist())) > MOST_ROW_BYTES:
+            raise ValueError(f"{name} has {size} bytes, and {MOST_ROW_BYTES} are the most")
+
+    def __call__(self, name: str) -> str:
+        """Return the text of a file."""
+        if self._zip is not None:
+            return self._zip.read(name).decode()
+        place = self._folder / name
+        if not place.resolve().is_relative_to(self._folder.resolve()):
+            raise ValueError(f"{name} leads out of the problem")
+        return packages.text_of(place)
+
+
+READER = Reader("dmoj", "DMOJ problems, with checkers by name", is_mine, make)

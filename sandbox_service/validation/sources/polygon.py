@@ -1,0 +1,200 @@
+"""Reads Polygon packages: folders with a `problem.xml`, tests, a checker, perhaps an interactor, and solutions by tag.
+
+The package must be a full one, whose tests have been generated. Checkers and interactors are testlib programs; the
+package brings testlib.h. Points and groups of tests become the problem's groups if all of its tests have them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from sandbox_service.formats import cases
+from sandbox_service.formats.problem import Problem, Solution
+from sandbox_service.schema import InteractiveTest, JudgeProgram, StdinTest
+from sandbox_service.validation.sources import bounds, fields, packages, programs, prompts
+from sandbox_service.validation.sources.reader import Reader
+from sandbox_service.validation.sources.rows import Found, Malformed, Row
+
+SHEET = "problem.xml"
+PARTS = (("legend", ""), ("input", "Input"), ("output", "Output"), ("interaction", "Interaction"), ("notes", "Note"))
+VERDICTS: Mapping[str, list[str]] = {
+    "main": ["AC"],
+    "accepted": ["AC"],
+    "wrong-answer": ["WA"],
+    "presentation-error": ["WA"],
+    "time-limit-exceeded": ["TLE"],
+    "memory-limit-exceeded": ["MLE"],
+    "rejected": ["NOT_AC"],
+    "failed": ["NOT_AC"],
+}
+LANGUAGES = {"cpp": "cpp", "c": "c", "python": "python", "java": "java", "csharp": "csharp", "rust": "rust", "go": "go",
+             "kotlin": "kotlin", "pypy": "pypy", "js": "javascript"}  # fmt: skip
+RESOURCES = (".h", ".hpp")
+
+_DOCTYPE = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_PATTERN = re.compile(r"%0?(\d*)d")
+
+
+def is_package(folder: Path) -> bool:
+    """Return whether the folder is a Polygon package."""
+    return (folder / SHEET).is_file()
+
+
+def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
+    """Yield a row for each package."""
+    for folder in folders:
+        try:
+            row = _row(folder)
+        except (OSError, ValueError, KeyError, TypeError, ElementTree.ParseError) as trouble:
+            yield Malformed(str(folder), f"not a Polygon package: {trouble}", folder.name)
+        else:
+            yield Found(folder.parent.name, folder.name, str(folder), row)
+
+
+def is_mine(row: Row) -> bool:
+    """Return whether the row has the fields that `rows` sets."""
+    return {"polygon", "statement", "tests", "assets"} <= row.keys()
+
+
+def make(row: Row) -> Problem:
+    """Return the problem.
+
+    Raises:
+        ValueError: If its tests are not in the package, or its programs use files.
+    """
+    assets = fields.mapping(row, "assets")
+    interactor, checker = _program(assets, "interactor"), _program(assets, "checker")
+    tests = [_test(each, interactor, checker) for each in fields.listing(row, "tests")]
+    return Problem(
+        id=f"polygon/{fields.text(row, 'polygon')}",
+        prompt=prompts.to_solve(_statement(fields.mapping(row, "statement"))),
+        tests=tests,
+        checker=checker,
+        interactor=interactor,
+        limits=bounds.limits(row),
+        solutions=[each for found in assets["solutions"] if (each := _solution(found)) is not None],
+        source="polygon",
+        meta=fields.meta(title=fields.mapping(row, "statement").get("name"), tags=row.get("tags")),
+    )
+
+
+def _test(test: Row, interactor: JudgeProgram | None, checker: JudgeProgram | None) -> StdinTest | InteractiveTest:
+    if interactor is not None:
+        return InteractiveTest(input=test["input"], output=test["output"])
+    if checker is not None:
+        return StdinTest(input=test["input"], output=test["output"])
+    return cases.stdin(test["input"], test["output"])
+
+
+def _program(assets: Row, name: str) -> JudgeProgram | None:
+    found = assets.get(name)
+    if not found:
+        return None
+    files = {found["name"]: found["code"], **assets["resources"]}
+    return JudgeProgram(type="program", language=found["language"], protocol="testlib", main=found["name"], files=files)
+
+
+def _solution(found: Row) -> Solution | None:
+    verdicts = VERDICTS.get(found["tag"])
+    if verdicts is None:
+        return None
+    return programs.one(found["code"], *verdicts, language=found["language"], name=f"{found['tag']}/{found['name']}")
+
+
+def _statement(found: Row) -> str:
+    parts = [(title, str(found.get(name) or "").strip()) for name, title in PARTS]
+    return "\n\n".join(f"{title}:\n{text}" if title else text for title, text in parts if text)
+
+
+# --- from a folder to a row
+
+
+def _row(folder: Path) -> dict[str, Any]:
+    packages.check_files(folder)
+    text = packages.text_of(folder / SHEET)
+    if _DOCTYPE.search(text):
+        raise ValueError(f"{SHEET} declares entities")
+    sheet = ElementTree.fromstring(text)  # noqa: S314  without entities, what it takes is bounded by its size
+    judging = _need(sheet, "judging")
+    if judging.get("input-file") or judging.get("output-file"):
+        raise ValueError("its programs use files, not standard input and output")
+    testset = _need(judging, "testset")
+    return {
+        "polygon": sheet.get("short-name") or folder.name,
+        "statement": _properties(folder),
+        "tests": [*_tests(folder, testset)],
+        "time_limit_ms": float(testset.findtext("time-limit") or 0),
+        "memory_limit_bytes": int(testset.findtext("memory-limit") or 0),
+        "assets": _assets(folder, _need(sheet, "assets")),
+        "tags": [each.get("value") for each in sheet.findall("tags/tag")],
+    }
+
+
+def _need(parent: ElementTree.Element, name: str) -> ElementTree.Element:
+    found = parent.find(name)
+    if found is None:
+        raise ValueError(f"{SHEET} has no {name}")
+    return found
+
+
+def _properties(folder: Path) -> dict[str, Any]:
+    """The statement in English, else in any language."""
+    found = sorted(folder.glob("statements/*/problem-properties.json"))
+    if not found:
+        raise ValueError("it has no statement")
+    english = next((each for each in found if each.parent.name == "english"), found[0])
+    value = json.loads(english.read_text(encoding="utf-8"))
+    if not isinstance(value, dict):
+        raise ValueError(f"{english.name} is no object")
+    return value
+
+
+def _tests(folder: Path, testset: ElementTree.Element) -> Iterator[Row]:
+    inputs, answers = testset.findtext("input-path-pattern") or "", testset.findtext("answer-path-pattern") or ""
+    for number in range(1, int(testset.findtext("test-count") or 0) + 1):
+        given, wanted = _named(inputs, number), _named(answers, number)
+        if not (folder / given).is_file() or not (folder / wanted).is_file():
+            raise ValueError(f"test {number} is not in the package: it must be a full one")
+        yield {"input": _read(folder, given), "output": _read(folder, wanted)}
+
+
+def _named(pattern: str, number: int) -> str:
+    """The path of a test's file: the pattern has a place for its number, such as `tests/%02d.a`."""
+    return _PATTERN.sub(lambda found: str(number).zfill(int(found[1] or 0)), pattern)
+
+
+def _assets(folder: Path, assets: ElementTree.Element) -> dict[str, Any]:
+    resources = sorted(each for each in folder.glob("files/*") if each.suffix in RESOURCES)
+    return {
+        "checker": _source(folder, assets.find("checker/source")),
+        "interactor": _source(folder, assets.find("interactor/source")),
+        "resources": {each.name: _read(folder, f"files/{each.name}") for each in resources},
+        "solutions": [
+            {"tag": each.get("tag") or "", **source}
+            for each in assets.findall("solutions/solution")
+            if (source := _source(folder, each.find("source")))
+        ],
+    }
+
+
+def _source(folder: Path, found: ElementTree.Element | None) -> dict[str, str] | None:
+    if found is None:
+        return None
+    path = found.get("path") or ""
+    language = (found.get("type") or "").partition(".")[0]
+    return {"name": Path(path).name, "code": _read(folder, path), "language": LANGUAGES.get(language, language)}
+
+
+def _read(folder: Path, path: str) -> str:
+    place = folder / path
+    if not place.resolve().is_relative_to(folder.resolve()):
+        raise ValueError(f"{path} leads out of the package")
+    return packages.text_of(place)
+
+
+READER = Reader("polygon", "Polygon packages", is_mine, make)
