@@ -1,0 +1,160 @@
+"""Finds valid tests among made inputs: those that all references accept and answer alike, twice.
+
+The first reference answers each input under half of the time limit. Its answers become tests, on which every reference
+runs, and again under another hash seed; one failure removes the test. References that differ from the majority of the
+others are suspicious, and are reported with the input that tells.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_service.schema import Limits, StdinTest, TestCase, Verdict
+from sandbox_service.strengthen.ranges import LEAST_JUDGES
+from sandbox_service.strengthen.runs import Program, Row, Runner
+from sandbox_service.strengthen.subjects import Made, Subject
+from sandbox_service.validation import seeds
+
+EXCERPT = 200  # characters of an input in a report
+MOST_DOUBT = 0.1  # share of a tier's inputs on which references crash or differ, before none of them is believed
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A valid test, and how its input was made."""
+
+    test: TestCase
+    made: Made
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The valid tests, the slowest run of a reference on them, and suspicious references."""
+
+    candidates: list[Candidate]
+    slowest_seconds: float
+    suspicious: list[dict[str, Any]]
+
+    def __add__(self, other: Answered) -> Answered:
+        """Return the tests of two batches."""
+        known = {each["program"] for each in self.suspicious}
+        return Answered(
+            [*self.candidates, *other.candidates],
+            max(self.slowest_seconds, other.slowest_seconds),
+            [*self.suspicious, *(each for each in other.suspicious if each["program"] not in known)],
+        )
+
+
+async def find(
+    runner: Runner,
+    subject: Subject,
+    references: Sequence[Program],
+    made: Sequence[Made],
+    limits: Limits,
+    hash_seed: int,
+) -> Answered:
+    """Return the valid tests among made inputs.
+
+    Args:
+        runner: Runs programs.
+        subject: Makes tests.
+        references: At least one; the first one answers.
+        made: The inputs.
+        limits: Of the problem.
+        hash_seed: Another seed than the judge's own.
+
+    Raises:
+        BadRequestError: The problem is refused.
+        NotJudgedError: The service failed.
+        UnavailableError: The judge stayed away for too long.
+    """
+    half = limits.model_copy(update={"cpu_seconds": limits.cpu_seconds / 2, "wall_seconds": None})
+    asked: list[TestCase] = [StdinTest(input=each.text, output="") for each in made]
+    [said] = await runner.run([subject.asking(references[0])], asked, half, to_the_end=True, wants_outputs=True)
+    found = []
+    for each, output in zip(made, said.outputs, strict=False):
+        test = subject.test(each, output) if output is not None else None
+        if test is not None:
+            found.append(Candidate(test, each))
+    rows = await runner.run(references, [each.test for each in found], half, to_the_end=True)
+    rows += await seeded(runner, references, [each.test for each in found], half, hash_seed)
+    suspicious = _suspicious(references, rows, found)
+    if any(row.bad_test for row in rows):
+        return Answered([], 0.0, suspicious)
+    valid = [each for place, each in enumerate(found) if all(_is_accepted(row, place) for row in rows)]
+    doubtful = doubtful_tiers(made, said, found, rows[: len(references)])
+    kept = [each for each in valid if each.made.tier not in doubtful]
+    return Answered(kept, max((row.slowest_seconds for row in rows), default=0.0), suspicious)
+
+
+def doubtful_tiers(made: Sequence[Made], said: Row, found: Sequence[Candidate], rows: Sequence[Row]) -> set[str]:
+    """Return the tiers whose inputs break rules of the problem: references crash on many of them, or differ.
+
+    Args:
+        made: All inputs.
+        said: What the first reference did with them.
+        found: Tests of its answers.
+        rows: What the references did with these.
+    """
+    tried, doubted = Counter(each.tier for each in made), Counter[str]()
+    for each, verdict in zip(made, said.verdicts, strict=False):
+        doubted[each.tier] += verdict == Verdict.RTE
+    for place, candidate in enumerate(found):
+        verdicts = {row.verdicts[place] for row in rows if place < len(row.verdicts)}
+        doubted[candidate.made.tier] += bool(verdicts & {Verdict.WA, Verdict.RTE})
+    return {tier for tier, count in doubted.items() if count > MOST_DOUBT * tried[tier] and count > 1}
+
+
+async def seeded(
+    runner: Runner, references: Sequence[Program], tests: Sequence[TestCase], limits: Limits, hash_seed: int
+) -> list[Row]:
+    """Return the rows of references in Python under another hash seed, where they can run in a second interpreter.
+
+    Args:
+        runner: Runs programs.
+        references: In any language.
+        tests: The tests.
+        limits: Of the problem.
+        hash_seed: The other seed.
+
+    Raises:
+        BadRequestError: The problem is refused.
+        NotJudgedError: The service failed.
+        UnavailableError: The judge stayed away for too long.
+    """
+    programs = []
+    for each in references:
+        code = seeds.with_seed(runner.problem, each.code, hash_seed) if each.language == "python" else None
+        if code is not None:
+            programs.append(Program("reference", each.name, code, each.language))
+    changes = {"cpu_seconds": limits.cpu_seconds + seeds.START_SECONDS, "processes": seeds.PROCESSES}
+    return await runner.run(programs, tests, limits.model_copy(update=changes), to_the_end=True)
+
+
+def _is_accepted(row: Row, place: int) -> bool:
+    return place < len(row.verdicts) and row.verdicts[place] == Verdict.AC
+
+
+def _suspicious(references: Sequence[Program], rows: Sequence[Row], found: Sequence[Candidate]) -> list[dict[str, Any]]:
+    """References that answer otherwise than most others, where at least three answer."""
+    if len(references) < LEAST_JUDGES:
+        return []
+    counts: Counter[int] = Counter()
+    first: dict[int, int] = {}
+    own = rows[: len(references)]
+    for place in range(len(found)):
+        verdicts = [row.verdicts[place] if place < len(row.verdicts) else "" for row in own]
+        others = [who for who, verdict in enumerate(verdicts) if verdict == Verdict.WA]
+        outvoted = others if 2 * len(others) < len(references) else []
+        if len(others) == len(references) - 1:
+            outvoted = [0]
+        for who in outvoted:
+            counts[who] += 1
+            first.setdefault(who, place)
+    return [
+        {"program": references[who].name, "inputs": count, "input": found[first[who]].made.text[:EXCERPT]}
+        for who, count in sorted(counts.items())
+    ]

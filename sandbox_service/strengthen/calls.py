@@ -1,0 +1,173 @@
+"""Reads calls from tests: call tests, and test programs that are plain assertions `assert f(…) == value`.
+
+Arguments and results are Python values, so that test programs keep tuples and sets. Nothing is executed.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_service.schema import AssertTest, CallTest, TestCase
+
+MOST_EXAMPLE = 2000  # characters of a call in a statement
+TOLERANCE = 1e-6  # of a real number that a made assertion compares
+
+
+@dataclass(frozen=True, slots=True)
+class GivenCall:
+    """A call with positional arguments, and its result."""
+
+    args: tuple[Any, ...]
+    result: Any
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The calls that the tests of a problem make.
+
+    Attributes:
+        function: What is called, as a call test names it.
+        given: The calls.
+        like: A test to make others like.
+    """
+
+    function: str
+    given: tuple[GivenCall, ...]
+    like: CallTest | AssertTest
+
+    def test(self, args: Sequence[Any], result: Any) -> TestCase:
+        """Return a test of the same type that makes another call.
+
+        Args:
+            args: Positional arguments.
+            result: The expected result.
+        """
+        if isinstance(self.like, CallTest):
+            return CallTest(function=self.function, args=list(args), output=result)
+        has_entry = self.like.entry_point is not None
+        called = f"{'candidate' if has_entry else self.function}({', '.join(map(repr, args))})"
+        asserted = f"abs({called} - {result!r}) <= {TOLERANCE}" if type(result) is float else f"{called} == {result!r}"
+        code = f"def check(candidate):\n    assert {asserted}\n" if has_entry else f"assert {asserted}\n"
+        return AssertTest(code=code, entry_point=self.like.entry_point, prelude=self.like.prelude)
+
+    def merged(self, tests: Sequence[TestCase]) -> list[TestCase]:
+        """Return tests that this made, assertions as one test program: it takes one box instead of one each.
+
+        Args:
+            tests: Tests of `test`.
+        """
+        programs = [each for each in tests if isinstance(each, AssertTest)]
+        if len(programs) < 2 or len(programs) < len(tests):
+            return list(tests)
+        head, bodies = "", [each.code for each in programs]
+        if programs[0].entry_point is not None:
+            head = programs[0].code.partition("\n")[0] + "\n"
+            bodies = [each.removeprefix(head) for each in bodies]
+        return [programs[0].model_copy(update={"code": f"{head}{''.join(bodies)}"})]
+
+
+def calls_of(tests: Sequence[TestCase]) -> Calls | None:
+    """Return the calls of these tests, or None if they are not plain calls of one function."""
+    found: list[GivenCall] = []
+    functions: set[str] = set()
+    for test in tests:
+        if isinstance(test, CallTest) and test.calls is None and not test.kwargs:
+            functions.add(test.function)
+            found.append(GivenCall(tuple(test.args), test.output))
+        elif (
+            isinstance(test, AssertTest) and (name := test.entry_point or _asserted_name(test.code)) and "." not in name
+        ):
+            functions.add(name)
+            found += _asserted(test.code, name)
+        else:
+            return None
+    if len(functions) != 1 or not found or len({len(each.args) for each in found}) != 1 or not found[0].args:
+        return None
+    like = tests[0]
+    assert isinstance(like, CallTest | AssertTest)
+    return Calls(functions.pop(), tuple(found), like)
+
+
+def examples_in(text: str, function: str, arguments: int) -> list[tuple[Any, ...]]:
+    """Return the arguments of the calls in a statement, such as `>>> double(2)`; they show which values are meant.
+
+    Args:
+        text: The statement.
+        function: Name of the function; of a method the part behind the dot counts.
+        arguments: How many arguments the function has.
+    """
+    found = []
+    for place in re.finditer(rf"\b{re.escape(function.rpartition('.')[2])}\(", text):
+        call = _balanced(text, place.start(), place.end())
+        try:
+            parsed = ast.parse(call, mode="eval").body
+            args = tuple(ast.literal_eval(each) for each in getattr(parsed, "args", ()))
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if len(args) == arguments:
+            found.append(args)
+    return found
+
+
+def _balanced(text: str, start: int, inside: int) -> str:
+    """The text up to the bracket that closes the one before `inside`, if it is near; brackets in texts count."""
+    depth = 1
+    for place in range(inside, min(len(text), inside + MOST_EXAMPLE)):
+        depth += (text[place] in "([{") - (text[place] in ")]}")
+        if depth == 0:
+            return text[start : place + 1]
+    return ""
+
+
+def _asserted_name(code: str) -> str:
+    """The function of a test program that is one assertion; empty if it is not."""
+    found = re.match(r"\s*assert\s+(?:abs\(\s*)?([A-Za-z_]\w*)\(", code)
+    return found[1] if found else ""
+
+
+def _asserted(code: str, name: str) -> list[GivenCall]:
+    """The plain assertions of a test program; others are skipped."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    names = {name, "candidate"} | {
+        each.args.args[0].arg
+        for each in ast.walk(tree)
+        if isinstance(each, ast.FunctionDef) and each.name == "check" and len(each.args.args) == 1
+    }
+    found = [_call(each.test, names) for each in ast.walk(tree) if isinstance(each, ast.Assert)]
+    return [each for each in found if each is not None]
+
+
+def _without_tolerance(asserted: ast.expr) -> ast.expr:
+    if not isinstance(asserted, ast.Compare) or not isinstance(asserted.ops[0], ast.Lt | ast.LtE):
+        return asserted
+    distance = asserted.left
+    if not isinstance(distance, ast.Call) or getattr(distance.func, "id", "") != "abs" or len(distance.args) != 1:
+        return asserted
+    difference = distance.args[0]
+    if not isinstance(difference, ast.BinOp) or not isinstance(difference.op, ast.Sub):
+        return asserted
+    return ast.Compare(difference.left, [ast.Eq()], [difference.right])
+
+
+def _call(asserted: ast.expr, names: set[str]) -> GivenCall | None:
+    """`f(…) == value`, `f(…)`, or `abs(f(…) - value) < tolerance`."""
+    asserted = _without_tolerance(asserted)
+    if isinstance(asserted, ast.Compare) and len(asserted.ops) == 1 and isinstance(asserted.ops[0], ast.Eq | ast.Is):
+        called, wanted = asserted.left, asserted.comparators[0]
+    else:
+        called, wanted = asserted, ast.Constant(value=True)
+    if not isinstance(called, ast.Call) or not isinstance(called.func, ast.Name) or called.keywords:
+        return None
+    if called.func.id not in names:
+        return None
+    try:
+        return GivenCall(tuple(ast.literal_eval(each) for each in called.args), ast.literal_eval(wanted))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None

@@ -1,0 +1,313 @@
+"""Facts about the tokens of a form, learnt from the inputs that are there: kinds, ranges, order, and ties to lengths.
+
+A fact holds in all inputs. `is_certain` says that chance alone hardly explains it: with several references an uncertain
+fact may be dropped, since an input that breaks a rule of the problem is likely to make them differ.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal
+
+from sandbox_service.strengthen.form import Form, Item, Length, Line, Numbers, Repeat, Value, whole
+
+Kind = Literal["int", "real", "word"]
+Order = Literal["", "ascending", "rising", "descending", "falling"]
+
+CHANCE = 0.05  # a fact that chance gives more rarely is certain
+MOST_WORDS = 12  # a vocabulary with more words is none
+_REAL = re.compile(r"-?\d+\.\d+")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Observations of a slot: lists of tokens (single tokens are lists of one), each with the numbers around it."""
+
+    lists: list[tuple[list[str], Numbers]] = field(default_factory=list)
+    is_list: bool = False
+
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens."""
+        return [token for tokens, _ in self.lists for token in tokens]
+
+
+@dataclass(frozen=True)
+class SlotFacts:
+    """The facts of one slot.
+
+    Attributes:
+        kind: Of all tokens.
+        low, high: Least and greatest number; lengths of words.
+        decimals: Of real numbers.
+        alphabet: Letters of words.
+        words: All words, if they are few and come again.
+        at_most: A slot whose number is never exceeded.
+        length_of: A slot with the length of each word.
+        order: Of the items of each list.
+        distinct: No list has an item twice.
+        permutation: Each list has the numbers from 1 on.
+        parents: No item exceeds its place, from 1 on, as where trees name the parent of each further node.
+        certain: Names of the facts that chance does not explain.
+    """
+
+    kind: Kind
+    low: int = 0
+    high: int = 0
+    decimals: int = 0
+    alphabet: str = ""
+    words: tuple[str, ...] = ()
+    at_most: int | None = None
+    length_of: Length | None = None
+    order: Order = ""
+    distinct: bool = False
+    permutation: bool = False
+    parents: bool = False
+    certain: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation of two numbers in the same line that always holds: <, <= or !=."""
+
+    left: int
+    sign: Literal["<", "<=", "!="]
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Facts of the lines of a repeated part, by the slot that such a line begins with.
+
+    Attributes:
+        distinct: No line comes twice, in either order of its first two tokens.
+        tree: The first two tokens of the lines are the edges of a tree.
+    """
+
+    distinct: bool
+    tree: bool
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts of all slots, the relations between them, the slots that are lengths, and facts of repeated lines."""
+
+    slots: dict[int, SlotFacts]
+    relations: tuple[Relation, ...]
+    lengths: frozenset[int]
+    rows: dict[int, Rows]
+
+
+def facts_of(form: Form, inputs: Sequence[str]) -> Facts:
+    """Return the facts that hold in all inputs, which have the form."""
+    seen: dict[int, Seen] = {}
+    pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    blocks: dict[int, list[list[tuple[str, ...]]]] = {}
+    for text in inputs:
+        values = form.parse(text)
+        _collect(form.items, values, {}, seen, pairs)
+        _collect_rows(form.items, values, blocks)
+    slots = {slot: _facts(each) for slot, each in seen.items()}
+    rows = {slot: Rows(_are_distinct(each), all(map(_is_tree, each))) for slot, each in blocks.items()}
+    return Facts(slots, tuple(_relations(pairs)), frozenset(_lengths(form.items)), rows)
+
+
+def _collect_rows(items: Sequence[Item], values: Sequence[Any], blocks: dict[int, list[list[tuple[str, ...]]]]) -> None:
+    for item, value in zip(items, values, strict=True):
+        if not isinstance(item, Repeat):
+            continue
+        first = item.body[0]
+        if len(item.body) == 1 and isinstance(first, Line) and len(first.slots) >= 2 and first.rest is None:
+            blocks.setdefault(first.slots[0], []).append([tuple(turn[0].tokens) for turn in value])
+        for turn in value:
+            _collect_rows(item.body, turn, blocks)
+
+
+def _are_distinct(blocks: Sequence[Sequence[tuple[str, ...]]]) -> bool:
+    if not any(len(block) > 2 for block in blocks):
+        return False
+    return all(len({frozenset(row[:2]) for row in block}) == len(block) for block in blocks)
+
+
+def _is_tree(rows: Sequence[tuple[str, ...]]) -> bool:
+    """Return whether rows are the edges of a tree of the nodes from 1 on."""
+    parents: dict[str, str] = {str(node): str(node) for node in range(1, len(rows) + 2)}
+
+    def root(node: str) -> str:
+        while parents[node] != node:
+            parents[node] = parents[parents[node]]
+            node = parents[node]
+        return node
+
+    for row in rows:
+        if row[0] not in parents or row[1] not in parents or root(row[0]) == root(row[1]):
+            return False
+        parents[root(row[0])] = root(row[1])
+    return True
+
+
+def _lengths(items: Sequence[Item]) -> Iterator[int]:
+    for item in items:
+        if isinstance(item, Repeat):
+            if item.length:
+                yield item.length.slot
+            yield from _lengths(item.body)
+        elif item.rest is not None and item.rest.length is not None:
+            yield item.rest.length.slot
+
+
+def _collect(
+    items: Sequence[Item],
+    values: Sequence[Any],
+    numbers: Numbers,
+    seen: dict[int, Seen],
+    pairs: dict[tuple[int, int], list[tuple[int, int]]],
+) -> None:
+    for item, value in zip(items, values, strict=True):
+        if isinstance(item, Repeat):
+            for each in value:
+                _collect(item.body, each, numbers, seen, pairs)
+        else:
+            _collect_line(item, value, numbers, seen, pairs)
+
+
+def _collect_line(
+    line: Line,
+    value: Value,
+    numbers: Numbers,
+    seen: dict[int, Seen],
+    pairs: dict[tuple[int, int], list[tuple[int, int]]],
+) -> None:
+    for slot, token in zip(line.slots, value.tokens, strict=True):
+        number = whole(token)
+        before = dict(numbers)
+        if number is None:
+            numbers.pop(slot, None)
+        else:
+            for other in line.slots[: line.slots.index(slot)]:
+                if other in numbers:
+                    pairs.setdefault((other, slot), []).append((numbers[other], number))
+            numbers[slot] = number
+        seen.setdefault(slot, Seen()).lists.append(([token], before))
+    if line.rest is not None:
+        seen.setdefault(line.rest.slot, Seen(is_list=True)).lists.append((value.rest, dict(numbers)))
+
+
+def _facts(seen: Seen) -> SlotFacts:
+    tokens = seen.tokens
+    numbers = [whole(token) for token in tokens]
+    if tokens and all(number is not None for number in numbers):
+        return _numbers(seen, [number for number in numbers if number is not None])
+    if tokens and all(whole(token) is not None or _REAL.fullmatch(token) for token in tokens):
+        return _reals(tokens)
+    return _words(seen, tokens)
+
+
+def _numbers(seen: Seen, numbers: Sequence[int]) -> SlotFacts:
+    low, high = min(numbers), max(numbers)
+    certain: set[str] = set()
+    lists = [[int(token) for token in tokens] for tokens, _ in seen.lists]
+    order: Order = ""
+    distinct = permutation = False
+    if seen.is_list:
+        order = _order(lists)
+        chance = math.prod(1 / math.factorial(min(len(each), 12)) for each in lists)
+        if order and chance < CHANCE:
+            certain.add("order")
+        distinct = all(len(set(each)) == len(each) for each in lists) and any(len(each) > 1 for each in lists)
+        pairs = sum(len(each) * (len(each) - 1) / 2 for each in lists)
+        if distinct and math.exp(-pairs / (high - low + 1)) < CHANCE:
+            certain.add("distinct")
+        permutation = distinct and all(sorted(each) == list(range(1, len(each) + 1)) for each in lists)
+        if permutation:
+            certain |= {"permutation", "distinct"}
+    parents = (
+        seen.is_list and all(number <= place for each in lists for place, number in enumerate(each, 1)) and low > 0
+    )
+    at_most = _at_most(seen)
+    if at_most is not None and _meets(seen, at_most):
+        certain.add("at_most")
+    return SlotFacts(
+        "int", low, high, at_most=at_most, order=order, distinct=distinct, permutation=permutation,
+        parents=parents, certain=frozenset(certain),
+    )  # fmt: skip
+
+
+def _order(lists: Sequence[Sequence[int]]) -> Order:
+    if not any(len(each) > 2 for each in lists):
+        return ""
+    pairs = [pair for each in lists for pair in pairwise(each)]
+    if all(left < right for left, right in pairs):
+        return "rising"
+    if all(left <= right for left, right in pairs):
+        return "ascending"
+    if all(left > right for left, right in pairs):
+        return "falling"
+    return "descending" if all(left >= right for left, right in pairs) else ""
+
+
+def _at_most(seen: Seen) -> int | None:
+    """The slot with the least numbers, among those that are never exceeded."""
+    lists = [(max(map(int, tokens)), numbers) for tokens, numbers in seen.lists if tokens]
+    if not lists or min(int(token) for token in seen.tokens) < 0:
+        return None
+    slots = [slot for slot in lists[0][1] if all(slot in numbers and most <= numbers[slot] for most, numbers in lists)]
+    return min(slots, key=lambda slot: sum(numbers[slot] for _, numbers in lists), default=None)
+
+
+def _meets(seen: Seen, slot: int) -> bool:
+    """Return whether the bound is reached often enough to be one."""
+    reached = sum(max(map(int, tokens)) == numbers[slot] for tokens, numbers in seen.lists if tokens)
+    return reached >= 2 and 3 * reached >= len(seen.lists)
+
+
+def _reals(tokens: Sequence[str]) -> SlotFacts:
+    values = [float(token) for token in tokens]
+    decimals = max(len(token.partition(".")[2]) for token in tokens)
+    return SlotFacts("real", math.floor(min(values)), math.ceil(max(values)), decimals=decimals)
+
+
+def _words(seen: Seen, tokens: Sequence[str]) -> SlotFacts:
+    sizes = [len(token) for token in tokens] or [1]
+    distinct = sorted(set(tokens))
+    length_of = None if seen.is_list else _length_of(seen)
+    is_few = len(distinct) <= MOST_WORDS and len(tokens) >= 2 * len(distinct)
+    is_vocabulary = is_few and max(sizes) > 1 and length_of is None
+    return SlotFacts(
+        "word",
+        min(sizes),
+        max(sizes),
+        alphabet="".join(sorted({letter for token in tokens for letter in token})) or "a",
+        words=tuple(distinct) if is_vocabulary else (),
+        length_of=length_of,
+    )
+
+
+def _length_of(seen: Seen) -> Length | None:
+    """The number that says how long each word is."""
+    sizes = [(len(tokens[0]), numbers) for tokens, numbers in seen.lists]
+    for offset in (0, -1, 1):
+        for slot in reversed(sizes[0][1]):
+            length = Length(slot, 1, offset)
+            if all(length.of(numbers) == size for size, numbers in sizes):
+                return length
+    return None
+
+
+def _relations(pairs: dict[tuple[int, int], list[tuple[int, int]]]) -> Iterator[Relation]:
+    for (left, right), values in pairs.items():
+        if any(a == b for a, b in values):
+            if all(a <= b for a, b in values):
+                yield Relation(left, "<=", right)
+            elif all(a >= b for a, b in values):
+                yield Relation(right, "<=", left)
+        elif all(a < b for a, b in values):
+            yield Relation(left, "<", right)
+        elif all(a > b for a, b in values):
+            yield Relation(right, "<", left)
+        else:
+            yield Relation(left, "!=", right)

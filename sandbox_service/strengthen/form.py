@@ -1,0 +1,210 @@
+"""Forms of stdin inputs: lines of tokens, lists and repeated parts whose lengths are earlier numbers of the input.
+
+A form parses an input into a value and prints the value back. It does not say which numbers are allowed: see facts.py.
+Every token has a slot; the slots of whole numbers may be lengths of what follows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+MOST_REPEATS = 200_000
+_NOT_WHOLE = ("-0",)
+_WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,18})")
+
+Lines = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """A length: the number in a slot, times a factor, plus an offset."""
+
+    slot: int
+    factor: int = 1
+    offset: int = 0
+
+    def of(self, numbers: dict[int, int]) -> int | None:
+        """Return the length for these numbers by slot, or None if it is unknown or negative."""
+        if self.slot not in numbers:
+            return None
+        length = numbers[self.slot] * self.factor + self.offset
+        return length if 0 <= length <= MOST_REPEATS else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """The tokens at the end of a line, all of one kind. Without a length, any number of them."""
+
+    slot: int
+    length: Length | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line: single tokens, each in its slot, and perhaps a list."""
+
+    slots: tuple[int, ...]
+    rest: Rest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Lines that are repeated: as often as a number says, or to the end of the input."""
+
+    length: Length | None
+    body: tuple[Item, ...]
+
+
+Item = Line | Repeat
+Numbers = dict[int, int]  # by slot, those read last
+
+
+@dataclass(frozen=True)
+class Value:
+    """A parsed line: its single tokens, and the tokens of its list."""
+
+    tokens: list[str]
+    rest: list[str] = field(default_factory=list)
+
+
+class MisfitError(ValueError):
+    """An input does not have the form."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The form of a problem's inputs."""
+
+    items: tuple[Item, ...]
+
+    def parse(self, text: str) -> list[Any]:
+        """Return the value of an input: for each item a `Value`, or a list of such lists.
+
+        Args:
+            text: The input.
+
+        Raises:
+            MisfitError: The input has another form.
+        """
+        lines = lines_of(text)
+        values, at = parse_items(self.items, lines, 0, {})
+        if at != len(lines):
+            raise MisfitError(f"line {at + 1} is beyond the form")
+        return values
+
+    def text(self, values: Sequence[Any]) -> str:
+        """Return a value as an input."""
+        lines: list[str] = []
+        _print(self.items, values, lines)
+        return "\n".join(lines) + "\n"
+
+    def fits(self, text: str) -> bool:
+        """Return whether the form parses a text and prints it back, but for blanks at the end of lines."""
+        try:
+            values = self.parse(text)
+        except MisfitError:
+            return False
+        return trimmed(self.text(values)) == trimmed(text)
+
+
+def lines_of(text: str) -> list[list[str]]:
+    """Return the tokens of a text's lines, without empty lines at the end."""
+    lines = [line.split() for line in text.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def trimmed(text: str) -> str:
+    """Return a text without blanks at the end of its lines, and without lines that end it."""
+    return "\n".join(line.rstrip() for line in text.split("\n")).rstrip("\n")
+
+
+def whole(token: str) -> int | None:
+    """Return a token as a number, or None if it is not a whole one that prints back as itself."""
+    if _WHOLE.fullmatch(token) and token not in _NOT_WHOLE:
+        return int(token)
+    return None
+
+
+def parse_items(items: Sequence[Item], lines: Lines, at: int, numbers: Numbers) -> tuple[list[Any], int]:
+    """Parse lines from a place on, and remember their numbers.
+
+    Args:
+        items: What is expected.
+        lines: Tokens of all lines.
+        at: Number of the first line, from 0.
+        numbers: By slot; changed.
+
+    Returns:
+        The values, and the place after them.
+
+    Raises:
+        MisfitError: The lines have another form.
+    """
+    values: list[Any] = []
+    for item in items:
+        if isinstance(item, Line):
+            values.append(_parse_line(item, lines, at, numbers))
+            at += 1
+        else:
+            repeated, at = _parse_repeat(item, lines, at, numbers)
+            values.append(repeated)
+    return values, at
+
+
+def _parse_line(item: Line, lines: Lines, at: int, numbers: Numbers) -> Value:
+    if at >= len(lines):
+        raise MisfitError("the input ends too early")
+    line = lines[at]
+    single = len(item.slots)
+    if len(line) < single:
+        raise MisfitError(f"line {at + 1} is too short")
+    for slot, token in zip(item.slots, line, strict=False):
+        _remember(slot, token, numbers)
+    length = 0
+    if item.rest is not None:
+        given = item.rest.length
+        found = given.of(numbers) if given else len(line) - single
+        if found is None:
+            raise MisfitError(f"line {at + 1} has a length that is no number")
+        length = found
+    if len(line) != single + length:
+        raise MisfitError(f"line {at + 1} has {len(line)} tokens instead of {single + length}")
+    return Value(list(line[:single]), list(line[single:]))
+
+
+def _remember(slot: int, token: str, numbers: Numbers) -> None:
+    number = whole(token)
+    if number is None:
+        numbers.pop(slot, None)
+    else:
+        numbers[slot] = number
+
+
+def _parse_repeat(item: Repeat, lines: Lines, at: int, numbers: Numbers) -> tuple[list[Any], int]:
+    values: list[Any] = []
+    if item.length is None:
+        while at < len(lines):
+            value, at = parse_items(item.body, lines, at, numbers)
+            values.append(value)
+        return values, at
+    count = item.length.of(numbers)
+    if count is None:
+        raise MisfitError(f"line {at + 1}: the number of repeats is no number")
+    for _ in range(count):
+        value, at = parse_items(item.body, lines, at, numbers)
+        values.append(value)
+    return values, at
+
+
+def _print(items: Sequence[Item], values: Sequence[Any], lines: list[str]) -> None:
+    for item, value in zip(items, values, strict=True):
+        if isinstance(item, Line):
+            lines.append(" ".join([*value.tokens, *value.rest]))
+        else:
+            for each in value:
+                _print(item.body, each, lines)

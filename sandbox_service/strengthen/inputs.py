@@ -1,0 +1,336 @@
+"""Makes inputs of a form: boundaries, lists of several shapes, one element, sizes up to the largest, random ones.
+
+Each input follows from a number and a seed alone. With `is_strict` every fact about the inputs that are there is kept;
+otherwise only those that chance does not explain.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_service.strengthen.facts import Facts, Relation, SlotFacts
+from sandbox_service.strengthen.form import Form, Item, Line, Numbers, Repeat, Value
+from sandbox_service.strengthen.patterns import LISTS, arranged, by_parent, distinct_numbers, log_uniform
+from sandbox_service.strengthen.ranges import Range
+from sandbox_service.strengthen.trees import edges
+
+# numbers of repeats: of cases that hold lengths of their own, and of everything else
+SCALES = (
+    ("one", "least"), ("cases", "few"), ("one", "few"), ("cases", "some"), ("one", "some"), ("cases", "least"),
+    ("few", "many"), ("cases", "few"), ("one", "few"), ("one", "largest"), ("one", "many"),
+)  # fmt: skip
+PATTERNS = (
+    "wide", "narrow", "equal", "edges", "ascending", "ties", "low", "descending", "alternating", "high", "odd one",
+    "wide",
+)  # fmt: skip
+MOST = {"one": 1, "few": 6, "cases": 60, "some": 24, "many": 400, "largest": 100_000}
+TRIES = 12
+FREE_LENGTH = 12  # tokens of a list whose length nothing says
+
+
+class UnmadeError(Exception):
+    """No input of this plan keeps the facts, or it is too large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Sizes and pattern of an input."""
+
+    cases: str
+    size: str
+    pattern: str
+
+    @property
+    def name(self) -> str:
+        """Sizes and pattern in words."""
+        return f"{self.cases} × {self.size}, {self.pattern}"
+
+
+def plans() -> Iterator[Plan]:
+    """Yield plans without an end; each pair of sizes meets each pattern."""
+    number = 0
+    while True:
+        cases, size = SCALES[number % len(SCALES)]
+        yield Plan(cases, size, PATTERNS[number % len(PATTERNS)])
+        number += 1
+
+
+class Maker:
+    """Makes inputs of one form."""
+
+    def __init__(
+        self, form: Form, facts: Facts, ranges: dict[int, Range], *, is_strict: bool, most_bytes: int = 100_000
+    ) -> None:
+        """Make inputs with these facts.
+
+        Args:
+            form: What the inputs look like.
+            facts: What holds in all of them.
+            ranges: From and to which number, by slot.
+            is_strict: Keep uncertain facts too.
+            most_bytes: Size of the largest input.
+        """
+        self._form, self._facts, self._ranges = form, facts, ranges
+        self._is_strict = is_strict
+        self._most_bytes = most_bytes
+        self._cases = frozenset(_case_slots(form.items))
+
+    def make(self, plan: Plan, chance: random.Random) -> str:
+        """Return an input.
+
+        Raises:
+            UnmadeError: There is none of this plan.
+        """
+        making = _Making(self, plan, chance, self._most_bytes)
+        text = self._form.text(making.items(self._form.items, {}))
+        if not self._form.fits(text):
+            raise UnmadeError("the input does not have the form")
+        return text
+
+    def holds(self, facts: SlotFacts, name: str) -> bool:
+        """Return whether the fact of this name is to be kept."""
+        return self._is_strict or name in facts.certain
+
+    @property
+    def facts(self) -> Facts:
+        """The facts of the form."""
+        return self._facts
+
+    def range_of(self, slot: int, numbers: Numbers) -> Range:
+        """Return the numbers that a slot may have after these."""
+        each = self._ranges[slot]
+        facts = self._facts.slots[slot]
+        if facts.at_most in numbers and self.holds(facts, "at_most"):
+            most = min(each.high, numbers[facts.at_most])
+            return Range(min(each.low, most), most)
+        return each
+
+    def is_cases(self, slot: int) -> bool:
+        """Return whether a slot says how many cases there are, each with lengths of its own."""
+        return slot in self._cases
+
+
+def _case_slots(items: Sequence[Item]) -> Iterator[int]:
+    for item in items:
+        if isinstance(item, Repeat) and item.length is not None and any(map(_is_case, item.body)):
+            yield item.length.slot
+
+
+def _is_case(item: Item) -> bool:
+    """Return whether an item has a length; only then are repeats of it cases and not rows."""
+    return isinstance(item, Repeat) or item.rest is not None or len(item.slots) == 1
+
+
+class _Making:
+    """One input in the making."""
+
+    def __init__(self, maker: Maker, plan: Plan, chance: random.Random, most_bytes: int) -> None:
+        self._maker, self._plan, self._chance = maker, plan, chance
+        self._left = most_bytes
+
+    def items(self, items: Sequence[Item], numbers: Numbers) -> list[Any]:
+        return [self._line(item, numbers) if isinstance(item, Line) else self._repeat(item, numbers) for item in items]
+
+    def _spend(self, tokens: Sequence[str]) -> None:
+        self._left -= sum(map(len, tokens)) + len(tokens) + 1
+        if self._left < 0:
+            raise UnmadeError("too large")
+
+    # --- repeated parts
+
+    def _repeat(self, item: Repeat, numbers: Numbers) -> list[Any]:
+        count = item.length.of(numbers) if item.length else self._chance.randint(1, FREE_LENGTH)
+        if count is None:
+            raise UnmadeError("a length is negative")
+        first = item.body[0]
+        if len(item.body) == 1 and isinstance(first, Line) and first.slots:
+            rows = self._maker.facts.rows.get(first.slots[0])
+            if rows is not None and rows.tree:
+                return self._tree(first, count, numbers)
+            if rows is not None and rows.distinct:
+                return self._distinct(first, count, numbers)
+        return [self.items(item.body, numbers) for _ in range(count)]
+
+    def _tree(self, line: Line, count: int, numbers: Numbers) -> list[Any]:
+        turns = []
+        for edge in edges(count + 1, self._plan.pattern, self._chance):
+            value = self._line(line, numbers)
+            tokens = [*map(str, edge), *value.tokens[2:]]
+            turns.append([Value(tokens, value.rest)])
+        return turns
+
+    def _distinct(self, line: Line, count: int, numbers: Numbers) -> list[Any]:
+        seen: set[frozenset[str]] = set()
+        turns: list[Any] = []
+        for _ in range(count * TRIES):
+            if len(turns) == count:
+                break
+            value = self._line(line, numbers, pattern="wide" if turns else None)
+            key = frozenset(value.tokens[:2])
+            if key not in seen:
+                seen.add(key)
+                turns.append([value])
+        if len(turns) < count:
+            raise UnmadeError("too few distinct lines")
+        return turns
+
+    # --- lines
+
+    def _line(self, line: Line, numbers: Numbers, pattern: str | None = None) -> Value:
+        relations = [
+            each for each in self._maker.facts.relations if each.left in line.slots and each.right in line.slots
+        ]
+        for turn in range(TRIES):
+            tokens = [self._token(slot, numbers, pattern if not turn else "wide") for slot in line.slots]
+            if all(_is_kept(each, numbers) for each in relations):
+                break
+            if self._mended(line, tokens, relations, numbers):
+                break
+        else:
+            raise UnmadeError("the relations of a line are not met")
+        rest = self._list(line, numbers) if line.rest is not None else []
+        self._spend([*tokens, *rest])
+        return Value(tokens, rest)
+
+    def _mended(self, line: Line, tokens: list[str], relations: Sequence[Relation], numbers: Numbers) -> bool:
+        """Exchange two numbers that are in the wrong order; return whether all relations hold then."""
+        for each in relations:
+            left, right = line.slots.index(each.left), line.slots.index(each.right)
+            if each.sign != "!=" and numbers[each.left] > numbers[each.right]:
+                tokens[left], tokens[right] = tokens[right], tokens[left]
+                numbers[each.left], numbers[each.right] = numbers[each.right], numbers[each.left]
+        return all(_is_kept(each, numbers) for each in relations)
+
+    def _token(self, slot: int, numbers: Numbers, pattern: str | None = None) -> str:
+        facts = self._maker.facts.slots.get(slot)
+        if facts is None:
+            raise UnmadeError("a slot was never seen")
+        if facts.kind == "word":
+            numbers.pop(slot, None)
+            return self._word(facts, slot, numbers)
+        if facts.kind == "real":
+            return self._real(facts)
+        allowed = self._maker.range_of(slot, numbers)
+        if slot in self._maker.facts.lengths:
+            number = self._length(slot, allowed)
+        else:
+            number = self._single(allowed, numbers, pattern or self._plan.pattern)
+        numbers[slot] = number
+        return str(number)
+
+    def _length(self, slot: int, allowed: Range) -> int:
+        low, chance = max(allowed.low, 0), self._chance
+        scale = self._plan.cases if self._maker.is_cases(slot) else self._plan.size
+        if scale == "least" or allowed.high <= low:
+            return low
+        if scale == "one":
+            return min(max(low, 1), allowed.high)
+        most = min(allowed.high, max(MOST[scale], low))
+        if scale == "largest":
+            return min(most, max(low, self._left // 12))
+        if scale == "cases":
+            return most
+        return chance.randint(low, most)
+
+    def _single(self, allowed: Range, numbers: Numbers, pattern: str) -> int:
+        low, high, chance = allowed.low, allowed.high, self._chance
+        if low >= high:
+            return low
+        if pattern == "low":
+            return low
+        if pattern == "high":
+            return high
+        if pattern == "narrow":
+            return chance.randint(low, min(high, low + 3))
+        if pattern == "edges":
+            return chance.choice([low, low + 1, high - 1, high])
+        tied = [number for number in numbers.values() if low <= number <= high]
+        if pattern in ("equal", "alternating") and tied:
+            return chance.choice(tied)
+        return log_uniform(low, high, chance) if chance.random() < 0.5 else chance.randint(low, high)
+
+    def _list(self, line: Line, numbers: Numbers) -> list[str]:
+        assert line.rest is not None
+        length = line.rest.length.of(numbers) if line.rest.length else self._chance.randint(1, FREE_LENGTH)
+        if length is None:
+            raise UnmadeError("a length is negative")
+        if length == 0:
+            return []
+        if length * 2 > self._left:
+            raise UnmadeError("too large")
+        slot = line.rest.slot
+        facts = self._maker.facts.slots.get(slot)
+        if facts is None:
+            raise UnmadeError("a slot was never seen")
+        if facts.kind == "word":
+            return [self._word(facts, slot, numbers) for _ in range(length)]
+        if facts.kind == "real":
+            return [self._real(facts) for _ in range(length)]
+        return [str(number) for number in self._numbers(facts, self._maker.range_of(slot, numbers), length)]
+
+    def _numbers(self, facts: SlotFacts, allowed: Range, length: int) -> list[int]:
+        holds, chance, pattern = self._maker.holds, self._chance, self._plan.pattern
+        if facts.permutation and holds(facts, "permutation"):
+            return arranged(list(range(1, length + 1)), pattern, chance)
+        if facts.parents and self._maker.holds(facts, "parents"):
+            return [parent for _, parent in by_parent(length + 1, pattern, chance)]
+        if facts.distinct and holds(facts, "distinct"):
+            if allowed.high - allowed.low + 1 < length:
+                raise UnmadeError("too few distinct numbers")
+            found = distinct_numbers(allowed, length, pattern, chance)
+        else:
+            found = LISTS[pattern](allowed.low, allowed.high, length, chance)
+        if facts.order and holds(facts, "order"):
+            found.sort(reverse=facts.order in ("descending", "falling"))
+            if facts.order in ("rising", "falling") and len(set(found)) < length:
+                raise UnmadeError("too few distinct numbers")
+        return found
+
+    def _real(self, facts: SlotFacts) -> str:
+        chance, pattern = self._chance, self._plan.pattern
+        if pattern in ("low", "high"):
+            value = float(facts.low if pattern == "low" else facts.high)
+        else:
+            value = chance.uniform(facts.low, facts.high)
+        return f"{value:.{facts.decimals}f}"
+
+    def _word(self, facts: SlotFacts, slot: int, numbers: Numbers) -> str:
+        chance, pattern = self._chance, self._plan.pattern
+        if facts.words:
+            return chance.choice(facts.words)
+        length = facts.length_of.of(numbers) if facts.length_of else self._word_length(slot)
+        if length is None or length > self._left:
+            raise UnmadeError("a word is too long")
+        letters = facts.alphabet
+        if pattern in ("equal", "low", "high"):
+            return chance.choice(letters) * length
+        if pattern == "alternating":
+            first, second = chance.choice(letters), chance.choice(letters)
+            return ((first + second) * length)[:length]
+        if pattern in ("narrow", "ties"):
+            letters = "".join(chance.sample(letters, min(2, len(letters))))
+        word = "".join(chance.choices(letters, k=length))
+        if pattern in ("ascending", "descending"):
+            return "".join(sorted(word, reverse=pattern == "descending"))
+        if pattern == "odd one" and length:
+            place = chance.randrange(length)
+            return letters[0] * place + chance.choice(facts.alphabet) + letters[0] * (length - place - 1)
+        if pattern == "edges" and length > 1:  # the same from both ends
+            half = word[: (length + 1) // 2]
+            return half + half[: length // 2][::-1]
+        return word
+
+    def _word_length(self, slot: int) -> int:
+        allowed = self._maker.range_of(slot, {})
+        most = min(allowed.high, max(MOST.get(self._plan.size, 1), allowed.low))
+        return self._chance.randint(allowed.low, max(most, allowed.low))
+
+
+def _is_kept(relation: Relation, numbers: Numbers) -> bool:
+    left, right = numbers.get(relation.left), numbers.get(relation.right)
+    if left is None or right is None:
+        return True
+    return left != right if relation.sign == "!=" else left < right or (relation.sign == "<=" and left == right)

@@ -1,0 +1,106 @@
+"""Patterns of numbers: lists that are equal, sorted, alternating, full of ties, at the edges of their range, random."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from sandbox_service.strengthen.ranges import Range
+
+
+def log_uniform(low: int, high: int, chance: random.Random) -> int:
+    """Return a number from `low` to `high` whose count of digits is uniform."""
+    span = (high - low).bit_length()
+    return min(low + (1 << chance.randint(0, span)) - chance.randint(0, 2), high) if span else low
+
+
+def by_parent(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int, int]]:
+    """Return nodes from 2 on with their parents, which come before them.
+
+    Args:
+        nodes: How many nodes the tree has.
+        pattern: equal and low give stars, ascending and high paths.
+        chance: Random numbers.
+    """
+    if pattern in ("equal", "low"):
+        return [(node, 1) for node in range(2, nodes + 1)]
+    if pattern in ("ascending", "high"):
+        return [(node, node - 1) for node in range(2, nodes + 1)]
+    return [(node, chance.randint(1, node - 1)) for node in range(2, nodes + 1)]
+
+
+def arranged(numbers: list[int], pattern: str, chance: random.Random) -> list[int]:
+    """Return sorted numbers in the order of a pattern."""
+    if pattern in ("ascending", "equal", "low"):
+        return numbers
+    if pattern in ("descending", "high"):
+        return numbers[::-1]
+    if pattern in ("narrow", "odd one") and len(numbers) > 1:  # one exchange from sorted
+        first, second = chance.sample(range(len(numbers)), 2)
+        numbers[first], numbers[second] = numbers[second], numbers[first]
+        return numbers
+    chance.shuffle(numbers)
+    return numbers
+
+
+def distinct_numbers(allowed: Range, length: int, pattern: str, chance: random.Random) -> list[int]:
+    """Return distinct numbers of a pattern.
+
+    Args:
+        allowed: Their range, which has enough of them.
+        length: How many.
+        pattern: Narrow ones lie together.
+        chance: Random numbers.
+    """
+    high = min(allowed.high, allowed.low + 2 * length) if pattern in ("narrow", "ties", "low") else allowed.high
+    found = chance.sample(range(allowed.low, max(high, allowed.low + length - 1) + 1), length)
+    if pattern in ("ascending", "equal"):
+        return sorted(found)
+    return sorted(found, reverse=True) if pattern == "descending" else found
+
+
+def _wide(low: int, high: int, length: int, chance: random.Random) -> list[int]:
+    return [chance.randint(low, high) for _ in range(length)]
+
+
+def _narrow(low: int, high: int, length: int, chance: random.Random) -> list[int]:
+    start = chance.randint(low, max(low, high - 3)) if chance.random() < 0.3 else low
+    return [chance.randint(start, min(high, start + 3)) for _ in range(length)]
+
+
+def _equal(low: int, high: int, length: int, chance: random.Random) -> list[int]:
+    return [chance.choice([low, high, chance.randint(low, high)])] * length
+
+
+def _edges(low: int, high: int, length: int, chance: random.Random) -> list[int]:
+    return [chance.choice([low, min(low + 1, high), max(high - 1, low), high]) for _ in range(length)]
+
+
+def _ties(low: int, high: int, length: int, chance: random.Random) -> list[int]:
+    few = [chance.randint(low, high) for _ in range(3)]
+    return [chance.choice(few) for _ in range(length)]
+
+
+def _alternating(low: int, high: int, length: int, _: random.Random) -> list[int]:
+    return [(low, high)[place % 2] for place in range(length)]
+
+
+def _odd_one(low: int, high: int, length: int, chance: random.Random) -> list[int]:
+    found = [chance.randint(low, high)] * length
+    found[chance.randrange(length)] = chance.randint(low, high)
+    return found
+
+
+LISTS: dict[str, Callable[[int, int, int, random.Random], list[int]]] = {
+    "wide": _wide,
+    "narrow": _narrow,
+    "equal": _equal,
+    "edges": _edges,
+    "ascending": lambda *given: sorted(_wide(*given)),
+    "descending": lambda *given: sorted(_wide(*given), reverse=True),
+    "ties": _ties,
+    "low": lambda low, _, length, __: [low] * length,
+    "high": lambda _, high, length, __: [high] * length,
+    "alternating": _alternating,
+    "odd one": _odd_one,
+}

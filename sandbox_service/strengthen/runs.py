@@ -1,0 +1,172 @@
+"""Runs programs on tests with the judge of the validation, and keeps what was found in a journal.
+
+Each batch has a record, by the hash of everything that was sent, so that a run which is repeated after an interruption
+asks for nothing twice. A batch with a fault of the service is not kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from sandbox_service.errors import ProctorError
+from sandbox_service.formats.problem import Problem
+from sandbox_service.schema import Checker, Limits, TestCase, Verdict
+from sandbox_service.validation.judge import Judge, is_fault
+
+Kind = Literal["reference", "wrong", "mutant", "table"]
+OUTPUT_BYTES = 64 << 10  # an answer that is longer makes no test
+
+
+class NotJudgedError(ProctorError):
+    """The judge has no verdict on a program, even after several tries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program to be run, with what it is and a name for people."""
+
+    kind: Kind
+    name: str
+    code: str
+    language: str = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The results of one program.
+
+    Attributes:
+        verdicts: By test; shorter than the tests if the run stopped at a failure.
+        slowest_seconds: CPU time of the slowest test.
+        outputs: By test, where they were asked for: stdout of runs that ended with status 0, otherwise None.
+        bad_test: Reason, if a test cannot be run.
+    """
+
+    verdicts: tuple[str, ...]
+    slowest_seconds: float = 0.0
+    outputs: tuple[str | None, ...] = ()
+    bad_test: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """True if every test was passed."""
+        return not self.bad_test and all(verdict == Verdict.AC for verdict in self.verdicts)
+
+
+class Records(Protocol):
+    """Records by key; `Journal` implements it."""
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Return the record with this key, or None."""
+        ...
+
+    def put(self, key: str, record: dict[str, Any]) -> None:
+        """Keep the record of a key."""
+        ...
+
+
+@dataclass
+class Cost:
+    """Cost of a problem, in all runs that were needed."""
+
+    cpu_seconds: float = 0.0
+    programs: int = 0
+    tests: int = 0
+
+
+@dataclass
+class Runner:
+    """Runs programs for one problem."""
+
+    problem: Problem
+    judge: Judge
+    records: Records
+    cost: Cost = field(default_factory=Cost)
+    judged_now: int = 0
+
+    async def run(
+        self,
+        programs: Sequence[Program],
+        tests: Sequence[TestCase],
+        limits: Limits,
+        *,
+        to_the_end: bool = False,
+        wants_outputs: bool = False,
+    ) -> list[Row]:
+        """Return the rows of these programs, in order.
+
+        Args:
+            programs: What is run.
+            tests: On which tests.
+            limits: Of each test.
+            to_the_end: Go on after a failure.
+            wants_outputs: Return outputs; they are compared with nothing.
+
+        Raises:
+            BadRequestError: The problem is refused.
+            NotJudgedError: The service failed.
+            UnavailableError: The judge stayed away for too long.
+        """
+        if not programs or not tests:
+            return [Row(()) for _ in programs]
+        shared = self._shared(tests, limits, to_the_end=to_the_end, wants_outputs=wants_outputs)
+        sent = [{"code": each.code, "language": each.language} for each in programs]
+        key = _key(shared, sent)
+        known = self.records.get(key)
+        if known is None:
+            known = await self._judged(shared, sent, wants_outputs=wants_outputs)
+            self.records.put(key, known)
+            self.judged_now += len(sent)
+        self.cost.cpu_seconds += known["cpu"]
+        self.cost.programs += len(sent)
+        self.cost.tests += sum(len(each["v"]) for each in known["rows"])
+        return [_row(each) for each in known["rows"]]
+
+    def _shared(
+        self, tests: Sequence[TestCase], limits: Limits, *, to_the_end: bool, wants_outputs: bool
+    ) -> dict[str, Any]:
+        checker = Checker(type="exact") if wants_outputs else self.problem.checker or Checker()
+        return {
+            "tests": [each.model_dump(mode="json") for each in tests],
+            "checker": checker.model_dump(mode="json"),
+            "limits": limits.model_dump(mode="json"),
+            "stop_on_failure": not to_the_end,
+            "display_bytes": OUTPUT_BYTES if wants_outputs else 0,
+        }
+
+    async def _judged(
+        self, shared: Mapping[str, Any], sent: Sequence[Mapping[str, Any]], *, wants_outputs: bool
+    ) -> dict[str, Any]:
+        rows, seconds = [], 0.0
+        for grade in await self.judge.grade(shared, sent):
+            if is_fault(grade):
+                raise NotJudgedError(f"{grade.failure_kind}: {grade.failure_reason or grade.message}")
+            tests = [each for each in grade.tests if each.verdict != Verdict.IE]
+            row: dict[str, Any] = {
+                "v": [str(each.verdict) for each in tests],
+                "s": round(max((each.cpu_seconds for each in tests), default=0.0), 6),
+            }
+            if grade.verdict == Verdict.CE and not tests:
+                row["v"] = [str(Verdict.CE)]
+            if grade.verdict == Verdict.IE:
+                row["bad"] = grade.failure_reason or grade.message or "a test cannot be run"
+            if wants_outputs:
+                ended = (Verdict.AC, Verdict.WA)
+                row["o"] = [
+                    each.stdout if each.verdict in ended and not each.stdout_truncated else None for each in tests
+                ]
+            seconds += sum(each.cpu_seconds for each in tests)
+            rows.append(row)
+        return {"rows": rows, "cpu": round(seconds, 6)}
+
+
+def _key(shared: Mapping[str, Any], sent: Sequence[Mapping[str, Any]]) -> str:
+    return "run " + hashlib.sha256(json.dumps([shared, sent], sort_keys=True).encode()).hexdigest()
+
+
+def _row(known: Mapping[str, Any]) -> Row:
+    return Row(tuple(known["v"]), known["s"], tuple(known.get("o", ())), known.get("bad", ""))

@@ -1,0 +1,326 @@
+"""Strengthens one problem: makes inputs, finds their answers, makes wrong programs, chooses tests, measures.
+
+The record of a problem has everything that the output and the report say about it. It follows from the problem, the
+recipe and the verdicts; no order of events and no clock has a part in it, but for the reported CPU time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox_service.errors import BadRequestError
+from sandbox_service.formats.problem import Problem, Solution
+from sandbox_service.schema import Limits, StdinTest, TestCase, Verdict
+from sandbox_service.strengthen import answers, cover, strength
+from sandbox_service.strengthen.answers import EXCERPT, Answered, Candidate
+from sandbox_service.strengthen.runs import Kind, Program, Runner
+from sandbox_service.strengthen.strength import Share
+from sandbox_service.strengthen.subjects import Subject, subject_of
+from sandbox_service.strengthen.wrong_programs import known_wrong, mutants_of, tables_of
+from sandbox_service.validation.evidence import STEP_SECONDS, can_be_run
+from sandbox_service.validation.recipe import Recipe
+
+CHUNK = 16  # tests at a time, so that a program which needs its whole limit is not run on all
+MOST_TIMEOUTS = 2  # after so many a program is not run on further tests,
+MOST_FAILURES = 8  # nor after so many failures: nearly every test refuses it
+MUTANT_FACTOR = 10  # a mutant may take ten times the time of the slowest reference
+BATCHES = 3  # of inputs, until half as many as wanted are valid
+EXAMPLES = 12  # programs of a problem that the report names
+CE = Verdict.CE
+COSTLY = (Verdict.TLE, Verdict.MLE, Verdict.OLE)
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The tests chosen for a problem, and the wrong programs with the tests that they fail.
+
+    Attributes:
+        programs: Mutants, tables, known wrong programs.
+        passed: The places of those that pass all given tests.
+        fails: For these, the candidates that they fail.
+        candidates: Valid tests.
+        chosen: Places of the candidates that are added.
+        audit: Places of the candidates that are added as audit tests.
+    """
+
+    programs: list[Program]
+    passed: list[int]
+    fails: dict[int, set[int]]
+    candidates: list[Candidate]
+    chosen: list[int] = field(default_factory=list)
+    audit: list[int] = field(default_factory=list)
+
+
+async def strengthen(runner: Runner, recipe: Recipe) -> Record:
+    """Return the record of a problem.
+
+    Args:
+        runner: Runs programs of the problem.
+        recipe: Says how much to do.
+
+    Raises:
+        NotJudgedError: The service failed.
+        UnavailableError: The judge stayed away for too long.
+    """
+    subject = subject_of(runner.problem)
+    if isinstance(subject, str):
+        return _unchanged(subject)
+    try:
+        return await _strengthened(runner, recipe, subject)
+    except BadRequestError as error:
+        return _unchanged(f"the judge refuses it: {error}")
+
+
+def with_tests(problem: Problem, record: Record) -> Problem:
+    """Return the problem with the tests and the strength of its record."""
+    if record["reason"]:
+        return problem
+    line = problem.model_dump(mode="json")
+    line["tests"] += record["added"]
+    return Problem.model_validate({**line, "strength": record["strength"]})
+
+
+def _unchanged(reason: str) -> Record:
+    return {"reason": reason}
+
+
+async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject) -> Record:
+    problem, limits = runner.problem, runner.problem.limits or Limits()
+    references = await sound_references(runner, problem.references[: recipe.thresholds.most_references], limits)
+    if not references:
+        return _unchanged("no reference that can be run here passes its tests")
+    if len(references) < recipe.strengthen.least_references:
+        return _unchanged("it has too few references that pass its tests")
+    wrong = [each for each in problem.wrong if can_be_run(each.language)][: recipe.strengthen.most_wrong]
+    answered = await valid_tests(runner, recipe, subject, references)
+    programs = [*known_wrong(wrong), *tables_of(subject), *mutants_of(problem, references, recipe.strengthen.mutants)]
+    found = await fails_of(runner, recipe, programs, answered)
+    choice = chosen(found, recipe)
+    return _record(runner, references, subject, answered, choice, recipe)
+
+
+async def sound_references(runner: Runner, solutions: Sequence[Solution], limits: Limits) -> list[Program]:
+    """Return the right solutions that can be run here and pass the given tests.
+
+    Args:
+        runner: Runs programs.
+        solutions: The right solutions.
+        limits: Of the problem.
+
+    Raises:
+        BadRequestError: The problem is refused.
+        NotJudgedError: The service failed.
+        UnavailableError: The judge stayed away for too long.
+    """
+    programs = [
+        Program("reference", each.name or f"reference {place}", each.code, each.language)
+        for place, each in enumerate(solutions, 1)
+        if each.language != "text" and can_be_run(each.language)
+    ]
+    rows = await runner.run(programs, runner.problem.tests or [], limits)
+    return [each for each, row in zip(programs, rows, strict=True) if row.passed]
+
+
+async def valid_tests(runner: Runner, recipe: Recipe, subject: Subject, references: Sequence[Program]) -> Answered:
+    """Return tests of made inputs on which all references agree.
+
+    Args:
+        runner: Runs programs.
+        recipe: Says how many inputs to make, and how large.
+        subject: Makes inputs.
+        references: Sound references, at least one.
+
+    Raises:
+        BadRequestError: The problem is refused.
+        NotJudgedError: The service failed.
+        UnavailableError: The judge stayed away for too long.
+    """
+    wanted = recipe.strengthen
+    made = subject.made(BATCHES * wanted.inputs, judges=len(references), most_bytes=wanted.most_input_bytes)
+    seed, limits = (recipe.thresholds.hash_seeds or [1])[0], runner.problem.limits or Limits()
+    found = Answered([], 0.0, [])
+    for start in range(0, len(made), wanted.inputs):
+        batch = made[start : start + wanted.inputs]
+        found += await answers.find(runner, subject, references, batch, limits, seed)
+        if 2 * len(found.candidates) >= wanted.inputs:
+            break
+    return found
+
+
+async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], answered: Answered) -> Choice:
+    """Return which wrong programs pass the given tests, and which candidates these fail.
+
+    Mutants that do not compile are left out.
+
+    Args:
+        runner: Runs programs.
+        recipe: Has the least limit of mutants.
+        programs: Wrong programs.
+        answered: The valid tests.
+
+    Raises:
+        BadRequestError: The problem is refused.
+        NotJudgedError: The service failed.
+        UnavailableError: The judge stayed away for too long.
+    """
+    limits = _mutant_limits(runner.problem.limits or Limits(), answered.slowest_seconds, recipe)
+    before = await runner.run(programs, runner.problem.tests or [], limits)
+    kept = [place for place, row in enumerate(before) if programs[place].kind != "mutant" or CE not in row.verdicts]
+    programs, before = [programs[place] for place in kept], [before[place] for place in kept]
+    passed = [place for place, row in enumerate(before) if row.passed]
+    fails: dict[int, set[int]] = {place: set() for place in passed}
+    timeouts = dict.fromkeys(passed, 0)
+    tests = [each.test for each in answered.candidates]
+    for start in range(0, len(tests), CHUNK):
+        chunk = tests[start : start + CHUNK]
+        running = [each for each in passed if timeouts[each] < MOST_TIMEOUTS and len(fails[each]) < MOST_FAILURES]
+        rows = await runner.run([programs[place] for place in running], chunk, limits, to_the_end=True)
+        for place, row in zip(running, rows, strict=True):
+            failed = {start + at for at, verdict in enumerate(row.verdicts) if verdict != Verdict.AC}
+            fails[place] |= failed
+            timeouts[place] += sum(verdict in COSTLY for verdict in row.verdicts)
+    return Choice(list(programs), passed, fails, answered.candidates)
+
+
+def _mutant_limits(limits: Limits, slowest_seconds: float, recipe: Recipe) -> Limits:
+    seconds = max(recipe.strengthen.mutant_seconds, MUTANT_FACTOR * slowest_seconds)
+    rounded = math.ceil(seconds / STEP_SECONDS) * STEP_SECONDS
+    return limits.model_copy(update={"cpu_seconds": min(rounded, limits.cpu_seconds), "wall_seconds": None})
+
+
+def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice:
+    """Return a choice of tests.
+
+    Args:
+        found: Wrong programs and what they fail.
+        recipe: Says how many tests to choose.
+        without: Places of programs that have no part in the choice.
+    """
+    wanted, candidates = recipe.strengthen, found.candidates
+    sizes = [size_of(each.test) for each in candidates]
+    groups = [each.made.how for each in candidates]
+    said = [str(getattr(each.test, "output", "")) or str(getattr(each.test, "code", "")) for each in candidates]
+    fails = {place: tests for place, tests in found.fails.items() if place not in without}
+    first = cover.choose(fails, sizes, wanted.tests, wanted.depth)
+    added = cover.filled(first, groups, said, min(wanted.least_tests, wanted.tests))
+    others = {place: tests - set(added) for place, tests in fails.items()}
+    every = [*added, *cover.choose(others, sizes, wanted.audit, wanted.depth)]
+    every = cover.filled(every, groups, said, len(added) + wanted.audit)
+    return Choice(found.programs, found.passed, found.fails, candidates, added, every[len(added) :])
+
+
+def size_of(test: TestCase) -> int:
+    """Return the size of a made test, in characters."""
+    return len(test.input) if isinstance(test, StdinTest) else len(test.model_dump_json())
+
+
+# --- what is measured
+
+
+def counts(choice: Choice, kind: Kind | None = None, places: Sequence[int] | None = None) -> tuple[Share, Share]:
+    """Return the shares of wrong programs that are refused before and after.
+
+    A mutant that no valid input tells from its reference is not counted.
+
+    Args:
+        choice: Programs and chosen tests.
+        kind: Only programs of this kind.
+        places: Only these programs.
+    """
+    before = after = programs = 0
+    tests = set(choice.chosen)
+    for place in range(len(choice.programs)) if places is None else places:
+        program = choice.programs[place]
+        if kind is not None and program.kind != kind:
+            continue
+        if place not in choice.fails:
+            before, after, programs = before + 1, after + 1, programs + 1
+        elif choice.fails[place] or program.kind != "mutant":
+            after += bool(choice.fails[place] & tests)
+            programs += 1
+    return Share(before, programs), Share(after, programs)
+
+
+def held_out(found: Choice, recipe: Recipe) -> Share:
+    """Return the share that is refused by tests which other programs chose: each fifth by those of the other four."""
+    parts = strength.folds(len(found.programs))
+    return strength.total(counts(chosen(found, recipe, without=part), places=part)[1] for part in parts)
+
+
+def _record(
+    runner: Runner,
+    references: Sequence[Program],
+    subject: Subject,
+    answered: Answered,
+    choice: Choice,
+    recipe: Recipe,
+) -> Record:
+    before, after = counts(choice)
+    start = len(runner.problem.tests or [])
+    scored = subject.merged([choice.candidates[place].test for place in choice.chosen])
+    audit = subject.merged([choice.candidates[place].test for place in choice.audit])
+    tests = [*scored, *(each.model_copy(update={"role": "audit"}) for each in audit)]
+    indices = _indices(start, len(scored), len(choice.chosen))
+    indices += _indices(start + len(scored), len(audit), len(choice.audit))
+    kinds = {kind: counts(choice, kind) for kind in ("mutant", "table", "wrong")}
+    return {
+        "reason": "",
+        "added": [each.model_dump(mode="json") for each in tests],
+        "strength": {
+            "before": before.line(),
+            "after": after.line(),
+            "held_out": held_out(choice, recipe).line(),
+            "kinds": {
+                kind: [old.refused, new.refused, new.programs] for kind, (old, new) in kinds.items() if new.programs
+            },
+            "references": len(references),
+            "added": [
+                {"index": index, "how": choice.candidates[place].made.how, "references": len(references)}
+                for index, place in zip(indices, [*choice.chosen, *choice.audit], strict=True)
+            ],
+        },
+        "caught": list(_caught(choice)),
+        "left": [
+            {"program": choice.programs[place].name, "kind": choice.programs[place].kind}
+            for place in choice.passed
+            if not choice.fails[place] & set(choice.chosen)
+            and (choice.fails[place] or choice.programs[place].kind != "mutant")
+        ][:EXAMPLES],
+        "suspicious": answered.suspicious,
+        "figures": {
+            "form": subject.form,
+            "given": start,
+            "valid": len(choice.candidates),
+            "added": len(choice.chosen),
+            "audit": len(choice.audit),
+            "equivalent": sum(
+                not choice.fails[place] and choice.programs[place].kind == "mutant" for place in choice.passed
+            ),
+            "references": len(references),
+            "cpu_seconds": round(runner.cost.cpu_seconds, 3),
+            "programs": runner.cost.programs,
+            "tests": runner.cost.tests,
+        },
+    }
+
+
+def _indices(start: int, tests: int, made: int) -> list[int]:
+    """The index of each made test; all have one index if they were merged."""
+    return [start + at if tests == made else start for at in range(made)]
+
+
+def _caught(choice: Choice) -> Iterator[dict[str, Any]]:
+    """Programs that the given tests let pass and the added ones refuse, with the first input that tells."""
+    shown = 0
+    for place in choice.passed:
+        telling = [test for test in choice.chosen if test in choice.fails[place]]
+        if telling and shown < EXAMPLES:
+            shown += 1
+            made = choice.candidates[telling[0]].made
+            program = choice.programs[place]
+            yield {"program": program.name, "kind": program.kind, "input": made.text[:EXCERPT], "how": made.how}

@@ -1,0 +1,48 @@
+"""Gathers the wrong programs of a problem: mutants of its references, tables of its tests, solutions labelled wrong."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from sandbox_service.formats.problem import Problem, Solution
+from sandbox_service.strengthen import mutants, token_mutants
+from sandbox_service.strengthen.runs import Program
+from sandbox_service.strengthen.subjects import Subject
+
+MUTATED_REFERENCES = 2
+
+
+def mutants_of(problem: Problem, references: Sequence[Program], most: int) -> list[Program]:
+    """Return mutants of the first references in Python; if there is none, of the first one that is compiled.
+
+    Args:
+        problem: Its id is the seed.
+        references: Sound references.
+        most: Number of mutants; a quarter of it if each has to be compiled.
+    """
+    python = [each for each in references if each.language == "python"][:MUTATED_REFERENCES]
+    found: list[Program] = []
+    for place, each in enumerate(python):
+        share = (most - len(found)) // (len(python) - place)
+        made = mutants.of(each.code, share, random.Random(f"{problem.id} mutants {place}"))  # noqa: S311
+        found += [Program("mutant", f"{each.name}: {mutant.name}", mutant.code) for mutant in made]
+    compiled = [each for each in references if each.language in token_mutants.LANGUAGES]
+    if not python and compiled:
+        first, chance = compiled[0], random.Random(f"{problem.id} mutants")  # noqa: S311
+        made = token_mutants.of(first.code, most // 4, chance)
+        found = [Program("mutant", f"{first.name}: {each.name}", each.code, first.language) for each in made]
+    return found
+
+
+def tables_of(subject: Subject) -> list[Program]:
+    """Return the tables of a subject's given tests."""
+    return [Program("table", each.name, each.code) for each in subject.tables()]
+
+
+def known_wrong(solutions: Sequence[Solution]) -> list[Program]:
+    """Return solutions that are labelled wrong as programs."""
+    return [
+        Program("wrong", each.name or f"wrong solution {place}", each.code, each.language)
+        for place, each in enumerate(solutions, 1)
+    ]

@@ -1,0 +1,309 @@
+"""Measures what `proctor strengthen` achieves on labelled data: `python -m tests.strengthen.measure FILE …`.
+
+Each problem keeps its first two tests (of a test program the first two assertions). In each of five folds, a fifth of
+the wrong programs has no part in the choice of the tests, and a fifth of the right programs none in their validity;
+only these are counted. Prints a line for each problem, and the totals. Results stay in the journal that is named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sandbox_service.errors import ProctorError
+from sandbox_service.formats.problem import Problem
+from sandbox_service.schema import AssertTest, Limits, StdinTest, TestCase, Verdict
+from sandbox_service.settings import Settings
+from sandbox_service.strengthen import answers, work, wrong_programs
+from sandbox_service.strengthen.answers import Answered, Candidate
+from sandbox_service.strengthen.calls import calls_of
+from sandbox_service.strengthen.ranges import LEAST_JUDGES
+from sandbox_service.strengthen.runs import Program, Runner
+from sandbox_service.strengthen.strength import FOLDS
+from sandbox_service.strengthen.subjects import Subject, subject_of
+from sandbox_service.validation.evidence import can_be_run
+from sandbox_service.validation.job import rows_of
+from sandbox_service.validation.journal import Journal
+from sandbox_service.validation.judge import Judge, local_judge
+from sandbox_service.validation.recipe import Recipe
+
+MORE = 2  # inputs are made for each that the recipe wants: the batches of a real run end when half are valid
+MOST_SECONDS = 4.0  # of a limit, so that the measurement ends
+
+
+@dataclass
+class Counts:
+    """Refused or accepted programs of all, by kind: before, after (held out), all."""
+
+    before: Counter[str] = field(default_factory=Counter)
+    after: Counter[str] = field(default_factory=Counter)
+    programs: Counter[str] = field(default_factory=Counter)
+
+    def take(self, kind: str, *, before: bool, after: bool) -> None:
+        self.programs[kind] += 1
+        self.before[kind] += before
+        self.after[kind] += after
+
+    def lines(self) -> dict[str, str]:
+        return {kind: f"{self.before[kind]} → {self.after[kind]} of {n}" for kind, n in self.programs.items()}
+
+
+@dataclass
+class Found:
+    """What was found for one problem."""
+
+    name: str
+    counts: Counts
+    tests: int
+    given: int
+    valid: int
+    form: str
+    seconds: float
+
+
+def first_tests(problem: Problem, count: int) -> list[TestCase]:
+    """Return the first tests, or tests of the first assertions of a test program."""
+    tests = list(problem.tests or [])
+    if len(tests) > 1 or not isinstance(tests[0], AssertTest):
+        return tests[:count]
+    calls = calls_of(tests)
+    return [calls.test(each.args, each.result) for each in calls.given[:count]] if calls else tests
+
+
+async def measure(problem: Problem, judge: Judge, journal: Journal, recipe: Recipe, given: int) -> Found | str:
+    """Return what was found for a problem, or why nothing was."""
+    limits = problem.limits or Limits()
+    if limits.cpu_seconds > MOST_SECONDS:
+        limits = limits.model_copy(update={"cpu_seconds": MOST_SECONDS, "wall_seconds": None})
+    whole = Runner(problem.model_copy(update={"limits": limits}), judge, journal)
+    right = await work.sound_references(whole, problem.references, limits)  # those that all given tests accept
+    small = problem.model_copy(update={"tests": first_tests(problem, given), "limits": limits})
+    subject = subject_of(small)
+    if isinstance(subject, str):
+        return subject
+    runner = Runner(small, judge, journal)
+    if not right:
+        return "no reference passes"
+    wrong = [each for each in problem.wrong if can_be_run(each.language)]
+    programs = [Program("wrong", each.name, each.code, each.language) for each in wrong]
+    programs += [Program("table", each.name, each.code) for each in subject.tables()]
+    programs += wrong_programs.mutants_of(small, right, recipe.strengthen.mutants)
+    candidates, accepts = await _candidates(runner, subject, right, recipe)
+    answered = Answered(candidates, accepts.slowest, [])
+    found = await work.fails_of(runner, recipe, programs, answered)
+    counts, tests = _counted(found, right, accepts, recipe)
+    return Found(
+        problem.id, counts, tests, len(small.tests or []), len(candidates), subject.form, runner.cost.cpu_seconds
+    )
+
+
+@dataclass
+class Accepted:
+    """By reference, the candidates that it accepts, under both hash seeds; the slowest run; by fold, doubtful ones."""
+
+    by_reference: list[set[int]]
+    slowest: float
+    doubts: list[set[int]]
+
+    def valid(self, fold: int) -> set[int]:
+        out = _folds_of_right(len(self.by_reference))[fold]
+        judges = [one for place, one in enumerate(self.by_reference) if place not in out]
+        return set.intersection(*judges) - self.doubts[fold]
+
+    def only(self, kept: Sequence[int]) -> Accepted:
+        """The same for some of the candidates, numbered anew."""
+        at = {old: new for new, old in enumerate(kept)}
+        moved = [
+            [{at[each] for each in one if each in at} for one in sets] for sets in (self.by_reference, self.doubts)
+        ]
+        return Accepted(moved[0], self.slowest, moved[1])
+
+
+async def _candidates(
+    runner: Runner, subject: Subject, right: Sequence[Program], recipe: Recipe
+) -> tuple[list[Candidate], Accepted]:
+    """Return tests that all references but those of one fold accept, and who accepts which."""
+    wanted = recipe.strengthen
+    made = subject.made(wanted.inputs * MORE, judges=len(right), most_bytes=wanted.most_input_bytes)
+    limits = runner.problem.limits or Limits()
+    half = limits.model_copy(update={"cpu_seconds": limits.cpu_seconds / 2, "wall_seconds": None})
+    asked: list[TestCase] = [StdinTest(input=each.text, output="") for each in made]
+    [said] = await runner.run([subject.asking(right[0])], asked, half, to_the_end=True, wants_outputs=True)
+    every = []
+    for each, output in zip(made, said.outputs, strict=False):
+        test = subject.test(each, output) if output is not None else None
+        if test is not None:
+            every.append(Candidate(test, each))
+    tests = [each.test for each in every]
+    own = await runner.run(right, tests, half, to_the_end=True)
+    python = [place for place, each in enumerate(right) if each.language == "python"]
+    again = await answers.seeded(runner, [right[place] for place in python], tests, half, 1)
+    accepted = [{at for at, verdict in enumerate(row.verdicts) if verdict == Verdict.AC} for row in own]
+    for place, row in zip(python, again, strict=False):
+        accepted[place] &= {at for at, verdict in enumerate(row.verdicts) if verdict == Verdict.AC}
+    doubts = []
+    for out in _folds_of_right(len(right)):
+        judges = [row for place, row in enumerate(own) if place not in out]
+        tiers = answers.doubtful_tiers(made, said, every, judges)
+        if len(judges) < LEAST_JUDGES:  # with so few references these inputs would not be made
+            tiers |= {"wider", "far"}
+        doubts.append({place for place, each in enumerate(every) if each.made.tier in tiers})
+    accepts = Accepted(accepted, max((row.slowest_seconds for row in own), default=0.0), doubts)
+    kept = sorted(set().union(*(accepts.valid(fold) for fold in range(FOLDS + 1))))
+    return [every[place] for place in kept], accepts.only(kept)
+
+
+def _folds_of_right(count: int) -> list[list[int]]:
+    """The right programs that have no part in a fold; the first always has, and two are left. The last fold has all."""
+    parts = [[place for place in range(1, count) if place % FOLDS == fold] for fold in range(FOLDS)]
+    return [*(part if count - len(part) >= 2 else [] for part in parts), []]
+
+
+def _counted(found: work.Choice, right: Sequence[Program], accepts: Accepted, recipe: Recipe) -> tuple[Counts, int]:
+    """Counts wrong programs by tests that the others chose, and right ones by tests that the others found valid."""
+    counts, tests = Counts(), 0
+    for fold in range(FOLDS):
+        part = range(fold, len(found.programs), FOLDS)
+        picked = _picked(found, accepts.valid(FOLDS), recipe, part)
+        tests += len(picked)
+        for place in part:
+            program, passes = found.programs[place], place in found.fails
+            if program.kind == "mutant" and passes and not found.fails[place]:
+                continue
+            counts.take(program.kind, before=not passes, after=not passes or bool(found.fails[place] & picked))
+    for fold, out in enumerate(_folds_of_right(len(right))[:FOLDS]):
+        picked = _picked(found, accepts.valid(fold), recipe, ()) if out else set()
+        for place in out:
+            kind = f"right, by {len(right) - len(out)} others"
+            counts.take(kind, before=True, after=picked <= accepts.by_reference[place])
+    return counts, tests
+
+
+def _picked(found: work.Choice, valid: set[int], recipe: Recipe, without: Sequence[int]) -> set[int]:
+    """The tests chosen among valid ones."""
+    kept = sorted(valid)
+    fails = {place: failed & valid for place, failed in found.fails.items()}
+    return {kept[place] for place in work.chosen(_only(found, fails, kept), recipe, without=without).chosen}
+
+
+def _only(found: work.Choice, fails: dict[int, set[int]], kept: list[int]) -> work.Choice:
+    """The choice with the kept candidates only."""
+    at = {old: new for new, old in enumerate(kept)}
+    moved = {place: {at[each] for each in failed} for place, failed in fails.items()}
+    return replace(found, fails=moved, candidates=[found.candidates[place] for place in kept])
+
+
+def ranks(values: Sequence[float]) -> list[float]:
+    """Return the ranks of values, the mean of equal ones."""
+    return [
+        sum(other < value for other in values) + (sum(other == value for other in values) - 1) / 2 for value in values
+    ]
+
+
+def correlation(left: Sequence[float], right: Sequence[float]) -> float | None:
+    """Return Spearman's rank correlation, or None without variance."""
+    a, b = ranks(left), ranks(right)
+    n = len(a)
+    if n < 3:
+        return None
+    mean_a, mean_b = sum(a) / n, sum(b) / n
+    covariance = sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b, strict=True))
+    spread = (sum((x - mean_a) ** 2 for x in a) * sum((y - mean_b) ** 2 for y in b)) ** 0.5
+    return covariance / spread if spread else None
+
+
+def problems(path: Path, step: int, most: int) -> Iterator[Problem]:
+    recipe = Recipe.model_validate({"name": "measure", "sources": [{"path": str(path)}]})
+    count = 0
+    for place, row in enumerate(rows_of(recipe.sources[0])):
+        if place % step == 0 and isinstance(row, Problem) and count < most:
+            count += 1
+            yield row
+
+
+async def _measured(options: argparse.Namespace) -> list[Found]:
+    recipe = Recipe.model_validate(
+        {
+            "name": "measure",
+            "sources": [{"path": "none"}],
+            "strengthen": {"inputs": options.inputs, "mutants": options.mutants, "tests": options.tests},
+        }
+    )
+    found = []
+    os.environ.setdefault("SANDBOX_LOG_LEVEL", "warning")
+    with Journal(options.journal, f"measure {recipe.strengthen.model_dump_json()}") as journal:
+        async with local_judge(Settings.from_environment()) as judge:
+            for problem in problems(options.file, options.step, options.limit):
+                if options.skip and options.skip in problem.id:
+                    continue
+                begin = time.monotonic()
+                try:
+                    one = await measure(problem, judge, journal, recipe, options.given)
+                except ProctorError as error:
+                    one = str(error)
+                seconds = time.monotonic() - begin
+                if isinstance(one, str):
+                    print(f"{problem.id}: {one}", flush=True)
+                    continue
+                found.append(one)
+                print(
+                    f"{problem.id}: {one.counts.lines()}, {one.form}, {one.valid} valid, "
+                    f"{one.tests / FOLDS:.1f} tests, {one.seconds:.1f} s CPU, {seconds:.0f} s",
+                    flush=True,
+                )
+    return found
+
+
+def _summary(found: Sequence[Found]) -> dict[str, Any]:
+    total: dict[str, list[int]] = {}
+    for one in found:
+        for kind, n in one.counts.programs.items():
+            old = total.setdefault(kind, [0, 0, 0])
+            old[0] += one.counts.before[kind]
+            old[1] += one.counts.after[kind]
+            old[2] += n
+    pairs = [one.counts for one in found if one.counts.programs["mutant"] and one.counts.programs["wrong"]]
+
+    def share(counts: Counts, kind: str, name: str) -> float:
+        return float(getattr(counts, name)[kind] / counts.programs[kind])
+
+    return {
+        "problems": len(found),
+        "before, after, all": total,
+        "tests a problem": round(sum(one.tests for one in found) / FOLDS / max(len(found), 1), 2),
+        "cpu seconds a problem": round(sum(one.seconds for one in found) / max(len(found), 1), 2),
+        "forms": dict(Counter(one.form for one in found)),
+        "rank correlation before": correlation(
+            [share(each, "mutant", "before") for each in pairs], [share(each, "wrong", "before") for each in pairs]
+        ),
+        "problems in it": len(pairs),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--journal", type=Path, required=True)
+    parser.add_argument("--given", type=int, default=2)
+    parser.add_argument("--step", type=int, default=1)
+    parser.add_argument("--limit", type=int, default=10_000)
+    parser.add_argument("--inputs", type=int, default=48)
+    parser.add_argument("--mutants", type=int, default=30)
+    parser.add_argument("--tests", type=int, default=8)
+    parser.add_argument("--skip", default="", help="leave out problems with this in their id")
+    found = asyncio.run(_measured(parser.parse_args()))
+    json.dump(_summary(found), sys.stdout, indent=1)
+    print()
+
+
+if __name__ == "__main__":
+    main()

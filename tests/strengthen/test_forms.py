@@ -1,0 +1,131 @@
+"""Forms of inputs: what is found for usual inputs, and that what is made has the form and keeps the facts."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox_service.strengthen.facts import facts_of
+from sandbox_service.strengthen.form import Form, Line, MisfitError, Repeat
+from sandbox_service.strengthen.inference import form_of
+from sandbox_service.strengthen.inputs import Maker, UnmadeError, plans
+from sandbox_service.strengthen.ranges import bounds_in, ranges_of
+from sandbox_service.strengthen.token_changes import changed
+
+LISTS = ["3\n1 2 3\n", "5\n4 4 1 9 2\n", "1\n7\n"]
+CASES = ["2\n3\n5 1 2\n1\n4\n", "1\n4\n1 2 3 4\n", "3\n2\n1 9\n2\n8 8\n1\n5\n"]
+TREES = ["4\n1 2\n2 3\n2 4\n", "3\n3 1\n2 1\n", "6\n1 2\n1 3\n3 4\n5 3\n6 2\n"]
+GRIDS = ["2 3\n..#\n#..\n", "3 2\n..\n##\n.#\n", "1 4\n..#.\n"]
+HEADED = ["3 1 2 3\n", "2 7 7\n", "4 1 1 1 1\n"]
+GRAPHS = ["3 2\n1 2\n2 3\n", "4 3\n1 4\n4 2\n3 4\n", "5 1\n5 1\n"]
+WORDS = ["abc\n", "z\n", "hello\n"]
+PERMUTATIONS = ["4\n2 1 4 3\n", "3\n3 1 2\n", "5\n5 4 3 2 1\n"]
+SORTED = ["4\n1 5 7 9\n", "5\n2 3 4 8 10\n", "3\n1 6 9\n"]
+ALL = [LISTS, CASES, TREES, GRIDS, HEADED, GRAPHS, WORDS, PERMUTATIONS, SORTED]
+
+
+def made(inputs: list[str], count: int = 40, *, judges: int = 1, statement: str = "") -> list[str]:
+    form = form_of(inputs)
+    assert form is not None
+    facts = facts_of(form, inputs)
+    maker = Maker(form, facts, ranges_of(form, facts, statement, judges=judges), is_strict=True)
+    found = []
+    for number, plan in enumerate(islice(plans(), count)):
+        try:
+            found.append(maker.make(plan, random.Random(number)))
+        except UnmadeError:
+            continue
+    assert len(found) > count / 3
+    return found
+
+
+@pytest.mark.parametrize("inputs", ALL)
+def test_a_form_parses_every_input_and_prints_it_back(inputs: list[str]) -> None:
+    form = form_of(inputs)
+    assert form is not None
+    for each in [*inputs, *made(inputs)]:
+        assert form.fits(each)
+        assert form.text(form.parse(each)) == each
+
+
+def test_lengths_are_earlier_numbers() -> None:
+    form = form_of(LISTS)
+    assert form is not None
+    assert form.fits("2\n10 20\n")
+    assert not form.fits("2\n10 20 30\n")
+    cases = form_of(CASES)
+    assert cases is not None
+    assert cases.fits("1\n2\n1 1\n")
+    assert not cases.fits("2\n2\n1 1\n")
+    tree = form_of(TREES)
+    assert isinstance(tree, Form)
+    assert isinstance(tree.items[1], Repeat)
+    assert tree.items[1].length is not None
+    assert tree.items[1].length.offset == -1
+
+
+def test_what_has_no_common_form_has_none() -> None:
+    assert form_of(["a  b\n", "c\n"]) is None  # two blanks are not printed back
+    assert form_of([]) is None
+    assert form_of(["\n"]) is None
+
+
+def test_a_misfit_says_where() -> None:
+    form = Form((Line((0, 1)),))
+    with pytest.raises(MisfitError, match="line 1 has 3 tokens instead of 2"):
+        form.parse("1 2 3")
+    with pytest.raises(MisfitError, match="too short"):
+        form.parse("1")
+
+
+def test_trees_stay_trees_and_permutations_permutations() -> None:
+    for text in made(TREES):
+        rows = [tuple(map(int, line.split())) for line in text.splitlines()[1:]]
+        reached = {1}
+        for _ in rows:
+            reached |= {node for row in rows for node in row if reached & set(row)}
+        assert reached == set(range(1, int(text.split()[0]) + 1)) or not rows
+    for text in made(PERMUTATIONS):
+        count, *numbers = map(int, text.split())
+        assert sorted(numbers) == list(range(1, count + 1))
+
+
+def test_order_and_words_stay() -> None:
+    for text in made(SORTED):
+        numbers = [int(each) for each in text.split()[1:]]
+        assert all(a < b for a, b in pairwise(numbers))
+    for text in made(GRIDS):
+        assert set("".join(text.split()[2:])) <= set(".#")
+
+
+def test_two_references_keep_the_range_and_three_widen_it() -> None:
+    def greatest(judges: int) -> int:
+        return max(int(each) for text in made(LISTS, judges=judges) for each in text.split()[1:])
+
+    assert greatest(2) <= 9
+    assert greatest(3) > 9
+
+
+def test_bounds_of_the_statement_hold() -> None:
+    statement = "The first line has n (1 ≤ n ≤ 7), the second n numbers a_i (-3 ≤ a_i ≤ 50)."
+    assert bounds_in(statement) == [("n", 1, 7), ("a_i", -3, 50)]
+    found = [text.split() for text in made(LISTS, statement=statement)]
+    assert max(int(each[0]) for each in found) == 7
+    assert {int(number) for each in found for number in each[1:]} >= {-3, 50}
+
+
+def test_inputs_follow_from_number_and_seed() -> None:
+    assert made(GRAPHS) == made(GRAPHS)
+    assert changed(LISTS, 3, random.Random(1)) == changed(LISTS, 3, random.Random(1))
+
+
+@given(st.lists(st.lists(st.integers(-50, 50), min_size=1, max_size=8), min_size=2, max_size=6))
+def test_any_lists_with_their_length_have_a_form(lists: list[list[int]]) -> None:
+    inputs = [f"{len(each)}\n{' '.join(map(str, each))}\n" for each in lists]
+    form = form_of(inputs)
+    assert form is not None
+    assert all(map(form.fits, inputs))

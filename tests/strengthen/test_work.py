@@ -1,0 +1,132 @@
+"""Strengthening of a problem: what is added, what is measured, what is marked, and what is asked again."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from sandbox_service.formats.problem import Problem
+from sandbox_service.schema import StdinTest
+from sandbox_service.strengthen import cover, strength, work
+from sandbox_service.strengthen.runs import NotJudgedError, Runner
+from sandbox_service.strengthen.strength import Share
+from sandbox_service.validation.recipe import Recipe
+from tests.strengthen.world import ExecutingJudge, Memory
+from tests.validation.world import sums
+
+RIGHT = ["a, b = map(int, input().split())\nprint(a + b)", "import sys\nprint(sum(map(int, sys.stdin.read().split())))"]
+OR = {"code": "a, b = map(int, input().split())\nprint(a | b)", "verdicts": ["WA"], "name": "or"}
+
+
+def problem(**changes: Any) -> Problem:
+    fields: dict[str, Any] = {
+        "tests": [{"type": "stdin", "input": f"{a} {b}\n", "output": str(a + b)} for a, b in ((1, 2), (4, 8), (16, 1))],
+        "solutions": [*({"code": code} for code in RIGHT), OR],
+    }
+    return sums(**{**fields, **changes})
+
+
+def recipe(**changes: Any) -> Recipe:
+    made = {"inputs": 24, "mutants": 12, **changes}
+    return Recipe.model_validate({"name": "t", "sources": [{"path": "x"}], "strengthen": made})
+
+
+def strengthened(given: Problem, judge: ExecutingJudge, memory: Memory | None = None, **changes: Any) -> work.Record:
+    runner = Runner(given, judge, Memory() if memory is None else memory)
+    return asyncio.run(work.strengthen(runner, recipe(**changes)))
+
+
+def test_wrong_programs_are_refused_afterwards() -> None:
+    record = strengthened(problem(), ExecutingJudge())
+    made = record["strength"]
+    assert made["kinds"]["wrong"] == [0, 1, 1]  # 1|2, 4|8 and 16|1 are sums
+    assert made["kinds"]["table"][1:] == [2, 2]
+    assert made["after"]["share"] == 1.0 > made["before"]["share"]
+    assert {"program": "or", "kind": "wrong"}.items() <= record["caught"][0].items()
+    assert 4 <= len(record["added"]) <= 8
+    assert record["left"] == []
+
+
+def test_the_line_has_old_and_new_tests_and_the_strength() -> None:
+    given = problem()
+    line = work.with_tests(given, strengthened(given, ExecutingJudge(), audit=2))
+    assert line.tests is not None
+    assert line.tests[:3] == given.tests
+    assert [each.role for each in line.tests[-2:]] == ["audit", "audit"]
+    assert line.strength is not None
+    assert [each.index for each in line.strength.added] == list(range(3, len(line.tests)))
+    assert all(isinstance(each, StdinTest) and each.output for each in line.tests)
+
+
+def test_nothing_is_asked_twice_and_the_record_is_the_same() -> None:
+    memory, judge = Memory(), ExecutingJudge()
+    first = strengthened(problem(), judge, memory)
+    asked = judge.asked
+    assert strengthened(problem(), judge, memory) == first
+    assert judge.asked == asked
+    assert strengthened(problem(), ExecutingJudge()) == first
+
+
+def test_an_interrupted_run_asks_for_the_rest_only() -> None:
+    whole, judge = Memory(), ExecutingJudge()
+    first = strengthened(problem(), judge, whole)
+    part = Memory(dict(list(whole.items())[:3]))
+    again = ExecutingJudge()
+    assert strengthened(problem(), again, part) == first
+    assert 0 < again.asked < judge.asked
+
+
+def test_a_single_reference_is_marked_and_may_be_left() -> None:
+    given = problem(solutions=[{"code": RIGHT[0]}, OR])
+    made = strengthened(given, ExecutingJudge())["strength"]
+    assert made["references"] == 1
+    assert {each["references"] for each in made["added"]} == {1}
+    left = strengthened(given, ExecutingJudge(), least_references=2)
+    assert "too few references" in left["reason"]
+    assert work.with_tests(given, left) == given
+
+
+def test_references_that_differ_are_suspicious_and_their_inputs_are_no_tests() -> None:
+    third = {"code": "a, b = map(int, input().split())\nprint(a + b if a < 30 else 0)", "name": "third"}
+    given = problem(solutions=[*({"code": code} for code in RIGHT), third])
+    record = strengthened(given, ExecutingJudge())
+    assert [each["program"] for each in record["suspicious"]] == ["third"]
+    assert all(int(each["input"].split()[0]) < 30 for each in record["added"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"solutions": []}, "no reference"),
+        ({"solutions": [{"code": "print(0)"}]}, "no reference"),
+        ({"tests": [{"type": "call", "function": "f", "output": 1}]}, "not plain calls"),
+    ],
+)
+def test_what_cannot_be_strengthened_stays_with_a_reason(changes: dict[str, Any], reason: str) -> None:
+    assert reason in strengthened(problem(**changes), ExecutingJudge())["reason"]
+
+
+def test_a_fault_is_kept_nowhere() -> None:
+    memory = Memory()
+    with pytest.raises(NotJudgedError, match="no sandbox"):
+        strengthened(problem(), ExecutingJudge(faulty="sys.stdin"), memory)
+    assert not memory
+
+
+def test_the_cover_takes_few_and_short_tests() -> None:
+    fails = {0: {0, 1}, 1: {1, 2}, 2: {1}, 3: set[int]()}
+    assert cover.choose(fails, [1, 9, 1], 5, 1) == [1]
+    assert cover.choose(fails, [1, 9, 1], 5, 2) == [1, 0, 2]
+    assert cover.choose(fails, [1, 9, 1], 2, 2) == [1, 0]
+    assert cover.choose({0: {0, 1}}, [5, 2], 5, 1) == [1]
+    assert cover.filled([0], ["a", "a", "b", "c"], ["x", "y", "x", "z"], 3) == [0, 3, 2]
+
+
+def test_shares_have_an_interval() -> None:
+    low, high = Share(9, 10).interval  # Wilson's, as in tables
+    assert (round(low, 3), round(high, 3)) == (0.596, 0.982)
+    assert Share(0, 0).value is None
+    assert strength.total([Share(1, 2), Share(3, 4)]) == Share(4, 6)
+    assert sorted(place for part in strength.folds(12) for place in part) == list(range(12))

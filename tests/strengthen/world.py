@@ -1,0 +1,64 @@
+"""A judge without a jail for tests of the strengthening: runs trusted programs that end, in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from sandbox_service.schema import Grade, TestResult, Verdict
+from sandbox_service.validation.judge import Fields
+
+
+class ExecutingJudge:
+    """Runs programs that read stdin, and compares tokens. `faulty` programs get no verdict."""
+
+    def __init__(self, faulty: str = "") -> None:
+        self.asked = 0
+        self.faulty = faulty
+
+    async def grade(self, shared: Fields, submissions: Sequence[Fields]) -> list[Grade]:
+        self.asked += len(submissions)
+        return [self._grade(shared, each["code"]) for each in submissions]
+
+    def _grade(self, shared: Mapping[str, Any], code: str) -> Grade:
+        if self.faulty and self.faulty in code:
+            return Grade.fault("", 1, "sandbox", "no sandbox")
+        results: list[TestResult] = []
+        for index, test in enumerate(shared["tests"]):
+            verdict, output = _run(code, test)
+            results.append(TestResult(index=index, verdict=verdict, stdout=output, cpu_seconds=0.001))
+            if verdict != Verdict.AC and shared["stop_on_failure"]:
+                break
+        failed = next((each.verdict for each in results if each.verdict != Verdict.AC), Verdict.AC)
+        return Grade(id="", verdict=failed, reward=float(failed == Verdict.AC), tests=results)
+
+
+def _other_interpreter(_: str, arguments: Sequence[str]) -> None:
+    """Runs a program under another hash seed here, where the seed makes no difference."""
+    exec(arguments[-1], {"__name__": "__main__"})
+
+
+def _run(code: str, test: Mapping[str, Any]) -> tuple[Verdict, str]:
+    printed, stdin = io.StringIO(), io.StringIO(test["input"])
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
+        patch.setattr(sys, "stdin", stdin)
+        patch.setattr(os, "execv", _other_interpreter)
+        patch.setenv("PYTHONHASHSEED", "0")
+        try:
+            exec(code, {"__name__": "__main__"})
+        except (Exception, SystemExit):  # noqa: BLE001
+            return Verdict.RTE, ""
+    return (Verdict.AC if printed.getvalue().split() == test["output"].split() else Verdict.WA), printed.getvalue()
+
+
+class Memory(dict[str, dict[str, Any]]):
+    """Records in memory."""
+
+    def put(self, key: str, record: dict[str, Any]) -> None:
+        self[key] = record
