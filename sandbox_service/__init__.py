@@ -1,23 +1,33 @@
-"""proctor's service: programs in, verdicts and rewards out.
+"""The service of proctor: grades submitted programs and returns verdicts and rewards.
 
-Theory of operation. Kinds of process, each trusting only what stands before it:
+Theory of operation. There are five kinds of process. Each trusts only the ones above it:
 
-    service    asyncio; speaks HTTP, validates, queues. Never touches a submission's code but as text.
-    worker     only in a fleet, one for each machine; asyncio; claims submissions, reads none, hands in answers.
-      slot     one for each processor; blocking; takes one submission at a time, judges facts, compares answers.
-        firejail with a zygote in it, one for each kind of interpreter and slot; trusted; reads no user's byte.
-          box  one for each test; fresh process, namespaces, uid, filter; UNTRUSTED; dead before it is judged.
+    service    asyncio; speaks HTTP, validates and queues. Treats a submission's code as text only.
+    worker     only in a fleet, one per machine; asyncio; claims submissions from Redis and returns their grades.
+      slot     one per CPU; synchronous; runs one submission at a time, derives verdicts, compares outputs.
+        sandbox  a firejail with a zygote, one per slot and kind of interpreter; trusted; reads no user data.
+          box    one per test: a fresh process with its own namespaces, uid and seccomp filter. UNTRUSTED. It is killed
+                 before its result is judged.
 
-On one machine there is one service, and the slots are its own. In a fleet there are any number of services without
-slots, and workers with them; between them stands one Redis with the ledger, where every change is one script, so that
-any process can be killed between any two steps. A service keeps what somebody waits for there until it is answered,
-and submits it again if Redis has lost it. RQ only wakes workers.
+On one machine, one service process owns the slots. A fleet consists of any number of services without slots, workers
+with slots, and one Redis, which holds the ledger. Every change of the ledger is one Lua script, so any process may be
+killed between any two steps. A service keeps the submissions that its clients wait for until they are answered, and
+submits them again if Redis has lost them. RQ is used only to wake up workers.
 
-Expected answers live in the service, in Redis, the worker and the slot. Code and input go into a box as nameless files,
-output comes back in such files, and the kernel says how it ended. A fault of ours is an exception or the verdict IE,
-never a reward.
+Expected outputs stay in the service, in Redis, and in the worker and its slots. A box receives code and input as
+anonymous files and returns its output in such files; the kernel reports how it ended. A failure of the service is an
+exception or the verdict IE, never a reward.
 
-The path of a submission: `api.grading` → `api.intake`, where its tests become a suite → `queues.local` → `crew` →
-`slots` → `slot` → `grader` → `jails.pool` → `jails.firejail` → `guest.zygote` → a box; and back through `judging`. In a
-fleet `queues.rq` → `ledger` → `worker` stands for `queues.local`, and `hands` calls.
+The path of a submission:
+
+    api.grading      the route `POST /v1/grade`
+    api.intake       validates it and makes a job; its tests become a suite
+    queues.local     orders the jobs of one machine          (fleet: fleet.queue → fleet.ledger → fleet.worker)
+    slots.pool       passes the job to a free slot
+    slots.process    one slot, seen from the service or worker
+    slots.main       the slot's process
+    grading.grader   runs the tests and computes the grade, with `judging`
+    sandbox.pool     the slot's sandboxes
+    sandbox.jail     one sandbox
+    guest.zygote     forks a box for each test
 """

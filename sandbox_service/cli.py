@@ -1,6 +1,6 @@
-"""The command line: `proctor serve`, `worker`, `grade`, `validate`, `train`, `evaluate`, `doctor`, `bench`.
+"""The command line: `proctor serve`, `worker`, `top`, `tail`, `grade`, `validate`, `strengthen`, `train`, `evaluate` …
 
-Here is what can be said on it and nothing else. Each command imports what it needs when it is run.
+This module defines the arguments only. Each command is imported when it is run.
 """
 
 from __future__ import annotations
@@ -8,30 +8,55 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
-from sandbox_service import preflight
+from sandbox_service.doctor import preflight
 from sandbox_service.errors import ConfigurationError, ProctorError
 from sandbox_service.settings import PREFIX, Settings
 
-WRONG = 2  # argparse's own status for what it cannot understand
+if TYPE_CHECKING:
+    from sandbox_service.commands.recipe_run import RecipeOptions
+
+USAGE_ERROR = 2  # argparse's own status for invalid arguments
 INTERRUPTED = 130
+OWN_URL = "http://127.0.0.1:8080"
+SEARCHES = {
+    "q": "only with this part of the id or of the suite's hash",
+    "verdict": "only with this verdict",
+    "client": "only of this client",
+    "min_reward": "only with at least this reward",
+    "max_reward": "only with at most this reward",
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; the exit status."""
+    """Run a command.
+
+    Args:
+        arguments: The arguments; default: those of the process.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        ModuleNotFoundError: A module of this package is missing.
+    """
     options = _parse(arguments)
     try:
         return int(options.run(options) or 0)
     except ProctorError as error:
         print(f"proctor: {error}", file=sys.stderr)
-        return WRONG
+        return USAGE_ERROR
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("sandbox_service"):
             raise
-        print(f"proctor: this needs {error.name.partition('.')[0]}: pip install 'proctor[service]'", file=sys.stderr)
-        return WRONG
-    except BrokenPipeError:  # `| head` has seen enough
+        print(
+            f"proctor: {error.name.partition('.')[0]} is not installed: pip install 'proctor[service]'", file=sys.stderr
+        )
+        return USAGE_ERROR
+    except BrokenPipeError:  # such as `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
@@ -47,53 +72,93 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
+class _Version(argparse.Action):
+    """Looks up the version only when asked for it: a source tree that is not installed has none."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> NoReturn:
+        print(f"proctor {version('proctor')}")
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="proctor", description="A sandboxed code-execution reward service.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     serve = commands.add_parser("serve", help="serve the HTTP API on this machine")
     serve.add_argument("--host")
     serve.add_argument("--port", type=int)
-    serve.add_argument("--settings", action="store_true", help="list all settings and end")
+    serve.add_argument("--settings", action="store_true", help="list all settings and exit")
     serve.set_defaults(run=_serve)
-    worker = commands.add_parser("worker", help="grade for a fleet with all slots of this machine (SANDBOX_REDIS_URL)")
+    worker = commands.add_parser("worker", help="grade for a fleet with this machine's slots (SANDBOX_REDIS_URL)")
     worker.set_defaults(run=_worker)
+    top = commands.add_parser("top", help="show a running service or fleet in the terminal, each second")
+    top.add_argument("--url", default=OWN_URL, help=f"the service (key: PROCTOR_API_KEY); default: {OWN_URL}")
+    top.add_argument("--once", action="store_true", help="print one sample and exit")
+    top.set_defaults(run=_top)
+    tail = commands.add_parser("tail", help="print recent submissions of a running service, and why they failed")
+    tail.add_argument("--url", default=OWN_URL, help=f"the service (key: PROCTOR_API_KEY); default: {OWN_URL}")
+    for name, meaning in SEARCHES.items():
+        tail.add_argument(f"--{name.replace('_', '-')}", default="", help=meaning)
+    tail.add_argument("--label", action="append", default=[], help="only with this label, NAME=VALUE or NAME; repeat")
+    tail.add_argument("-n", "--count", type=int, default=20, help="how many at first; default: 20")
+    tail.add_argument("-f", "--follow", action="store_true", help="go on with those that follow")
+    tail.add_argument("--why", action="store_true", help="say what decided: the message, the fault or the test")
+    tail.add_argument("--json", action="store_true", help="print each submission as a line of JSON")
+    tail.set_defaults(run=_tail)
     grade = commands.add_parser("grade", help="grade solution files against a problem file")
     grade.add_argument(
-        "problem", type=Path, help="JSON: the fields of a submission except its code, or a list of tests"
+        "problem",
+        type=Path,
+        help="JSON file with tests, and limits or a checker; a file of a published data set, such as HumanEval; or the "
+        "folder of a Kattis package",
     )
     grade.add_argument(
-        "solutions", type=Path, nargs="+", metavar="solution", help="a program; .md: a model's whole answer"
+        "solutions",
+        type=Path,
+        nargs="*",
+        help="programs, or model answers (*.md); of a package also folders of programs, default: all it has",
     )
-    grade.add_argument("--url", help="let the service there grade (PROCTOR_API_KEY: its key); default: grade here")
-    grade.add_argument("--jobs", type=int, help="how many to grade at once here; default: one for each processor")
-    grade.add_argument("--json", action="store_true", help="print grades as JSON, one a line, as they are made")
+    grade.add_argument("--id", default="", help="the problem of a data set: its id, or the number of its row from 0")
+    grade.add_argument("--url", help="grade with this service (key: PROCTOR_API_KEY); default: on this machine")
+    grade.add_argument("--jobs", type=int, help="programs to grade at once on this machine; default: one per CPU")
+    grade.add_argument("--json", action="store_true", help="print each grade as a line of JSON when it is made")
     grade.set_defaults(run=_grade)
     validate = commands.add_parser(
-        "validate", help="judge a data set by a recipe: clean lines, quarantine, manifest and report"
+        "validate", help="validate a data set by a recipe: writes clean lines, quarantine, manifest and report"
     )
-    validate.add_argument("recipe", type=Path, help="TOML; see datasets/recipes")
-    validate.add_argument("--url", help="let the service there grade; default: the recipe's, or grade here")
-    validate.add_argument("--jobs", type=int, help="how many to grade at once here; default: one for each processor")
-    validate.add_argument("--output", type=Path, help="the folder for the result; default: the recipe's")
-    validate.add_argument("--limit", type=int, help="only so many rows of each source")
-    validate.add_argument("--fresh", action="store_true", help="judge everything anew, whatever was done before")
+    _add_recipe_arguments(validate)
     validate.set_defaults(run=_validate)
+    strengthen = commands.add_parser(
+        "strengthen",
+        help="measure how strong the tests of a recipe's problems are, and add better ones",
+    )
+    _add_recipe_arguments(strengthen)
+    strengthen.set_defaults(run=_strengthen)
     train = commands.add_parser(
-        "train", help="train a model on the service's rewards: CONFIG key=value …", add_help=False
+        "train", help="train a model with the service's rewards: CONFIG key=value …", add_help=False
     )
     train.set_defaults(run=_train)
     evaluate = commands.add_parser(
-        "evaluate", help="evaluate a model, or every checkpoint of a run: pass@k, with intervals", add_help=False
+        "evaluate", help="evaluate a model or a run's checkpoints: pass@k with confidence intervals", add_help=False
     )
     evaluate.set_defaults(run=_evaluate)
-    doctor = commands.add_parser("doctor", help="say what is missing or unsafe on this machine, and what mends it")
+    doctor = commands.add_parser("doctor", help="report what is missing or unsafe on this machine, and how to fix it")
     doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
     doctor.set_defaults(run=_doctor)
     bench = commands.add_parser(
-        "bench", help="run the repository's benchmarks; all arguments are theirs", add_help=False
+        "bench", help="run the repository's benchmarks with the given arguments", add_help=False
     )
     bench.set_defaults(run=_bench)
     return parser
+
+
+def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("recipe", type=Path, help="TOML; see datasets/recipes")
+    parser.add_argument("--url", help="grade with this service; default: the recipe's service, or this machine")
+    parser.add_argument("--jobs", type=int, help="programs to grade at once on this machine; default: one per CPU")
+    parser.add_argument("--output", type=Path, help="output folder; default: the recipe's")
+    parser.add_argument("--limit", type=int, help="maximum number of rows of each source")
+    parser.add_argument("--fresh", action="store_true", help="discard earlier results and start again")
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -105,35 +170,66 @@ def _serve(options: argparse.Namespace) -> int:
     settings = Settings.from_environment(os.environ | given)
     if not options.settings and not settings.redis_url:
         preflight.require(settings)
-    from sandbox_service import serving
+    from sandbox_service.commands import serve
 
-    return serving.list_settings() if options.settings else serving.serve(settings)
+    return serve.list_settings() if options.settings else serve.serve(settings)
 
 
 def _worker(_: argparse.Namespace) -> int:
     settings = Settings.from_environment()
     if not settings.redis_url:
-        raise ConfigurationError("a worker takes its work from Redis: set SANDBOX_REDIS_URL (proctor serve needs none)")
+        raise ConfigurationError(
+            "a worker takes its jobs from Redis: set SANDBOX_REDIS_URL (proctor serve needs no Redis)"
+        )
     preflight.require(settings)
-    from sandbox_service import working
+    from sandbox_service.commands import worker
 
-    return working.work(settings)
+    return worker.work(settings)
+
+
+def _top(options: argparse.Namespace) -> int:
+    from sandbox_service.commands import top
+
+    return top.run(top.TopOptions(options.url, once=options.once))
+
+
+def _tail(options: argparse.Namespace) -> int:
+    from sandbox_service.commands import tail
+
+    wanted = [(name, getattr(options, name)) for name in SEARCHES] + [("label", each) for each in options.label]
+    given = tail.TailOptions(
+        options.url, wanted, options.count, follow=options.follow, why=options.why, as_json=options.json
+    )
+    return tail.run(given)
 
 
 def _grade(options: argparse.Namespace) -> int:
     from sandbox_service.commands import grade
 
-    order = grade.Order(options.problem, options.solutions, options.url, options.jobs, options.json)
-    return grade.run(order, Settings.from_environment())
+    given = grade.GradeOptions(
+        options.problem, options.solutions, options.url, options.jobs, options.json, wanted=options.id
+    )
+    return grade.run(given, Settings.from_environment())
 
 
 def _validate(options: argparse.Namespace) -> int:
     from sandbox_service.commands import validate
 
-    order = validate.Order(
+    return validate.run(_recipe_options(options), Settings.from_environment())
+
+
+def _strengthen(options: argparse.Namespace) -> int:
+    from sandbox_service.commands import strengthen
+
+    return strengthen.run(_recipe_options(options), Settings.from_environment())
+
+
+def _recipe_options(options: argparse.Namespace) -> RecipeOptions:
+    from sandbox_service.commands.recipe_run import RecipeOptions
+
+    return RecipeOptions(
         options.recipe, options.url, options.jobs, options.output, options.limit, is_fresh=options.fresh
     )
-    return validate.run(order, Settings.from_environment())
 
 
 def _train(options: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
-"""The nouns that cross walls: frozen, strict, and the same on every side.
+"""The data model of the API and of the queues: immutable, strict models, the same in every process.
 
-A `Submission` comes in over HTTP, travels as JSON through a queue to a grader, and a `Grade` comes back the
-same way. Unknown fields are refused. Units are in the names: seconds, bytes.
+A `Submission` arrives over HTTP and travels as JSON through a queue to a grader; a `Grade` returns the same way.
+Unknown fields are refused. Units are in the names: seconds, bytes. Tests and checkers are in case_schema.py.
 """
 
 from __future__ import annotations
@@ -9,143 +9,112 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, Strict, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-# numbers are numbers: neither true nor "1" is one
-Real = Annotated[float, Strict()]
-Whole = Annotated[int, Strict()]
-Truth = Annotated[bool, Strict()]
+from sandbox_service.case_schema import (
+    MOST_GROUPS,
+    WALL_FACTOR,
+    AnyChecker,
+    AssertTest,
+    CallTest,
+    Checker,
+    FrozenModel,
+    InteractiveTest,
+    JudgeProgram,
+    Limits,
+    StdinTest,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    SuiteChecker,
+    TestCase,
+    TestGroup,
+)
+from sandbox_service.text import sendable
 
-WALL_FACTOR = 3.0
-WALL_SLACK_SECONDS = 2.0
+__all__ = [
+    "MOST_LABELS",
+    "SUITE_ID",
+    "WALL_FACTOR",
+    "AnyChecker",
+    "AssertTest",
+    "BatchRequest",
+    "CallTest",
+    "Checker",
+    "ExtractionRule",
+    "FailureKind",
+    "FrozenModel",
+    "Grade",
+    "GraderIdentity",
+    "GroupResult",
+    "Groups",
+    "InteractiveTest",
+    "Isolation",
+    "JudgeProgram",
+    "Limits",
+    "Mode",
+    "Reward",
+    "Sample",
+    "SendableText",
+    "SharingAudit",
+    "StdinTest",
+    "StrictBool",
+    "StrictFloat",
+    "StrictInt",
+    "Submission",
+    "SuiteBody",
+    "SuiteChecker",
+    "TestCase",
+    "TestGroup",
+    "TestResult",
+    "Timing",
+    "Verdict",
+]
+
+MOST_LABELS = 64
 
 
-class Noun(BaseModel):
-    """Immutable, and without room for misspelt fields."""
+def _few(labels: Any) -> Any:
+    """Raise ValueError for too many labels, before each of them is validated."""
+    if isinstance(labels, dict) and len(labels) > MOST_LABELS:
+        raise ValueError(f"{len(labels)} labels, the limit is {MOST_LABELS}")
+    return labels
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ser_json_inf_nan="constants")
+
+# text that a box may have written
+SendableText = Annotated[str, BeforeValidator(lambda value: sendable(value) if isinstance(value, str) else value)]
 
 
 class Verdict(StrEnum):
-    """What became of a test or a submission, grouped by cause."""
+    """The result of a test or a submission, grouped by cause."""
 
-    # the program did what was asked
+    # every test passed
     AC = "AC"
-    # it ended well, but with the wrong answer
+    # the program ended normally with a wrong output
     WA = "WA"
-    # it went over a limit
+    # the program exceeded a limit
     TLE = "TLE"
     MLE = "MLE"
     OLE = "OLE"
-    # it failed
+    # the program failed
     RTE = "RTE"
     CE = "CE"
-    # we failed: no statement about the program
+    # the service failed: says nothing about the program
     IE = "IE"
 
 
-class Limits(Noun):
-    """What one test may use. CPU time decides; wall time is a generous backstop against sleepers."""
+class Reward(FrozenModel):
+    """Turns a verdict into a number. `values` is for schemes such as Code-R1's −1.1 / 0.1 / 1.1.
 
-    cpu_seconds: Real = Field(4.0, gt=0)
-    wall_seconds: Real | None = Field(None, gt=0, description="default: 3 × cpu_seconds + 2")
-    memory_bytes: Whole = Field(1 << 30, ge=64 << 20, description="resident memory, the interpreter's own included")
-    output_bytes: Whole = Field(16 << 20, ge=1)
-    processes: Whole = Field(1, ge=1, description="1: threads are free, fork and exec are refused")
-
-    @property
-    def wall(self) -> float:
-        """The wall-clock limit in seconds, given or derived."""
-        if self.wall_seconds is not None:
-            return self.wall_seconds
-        return WALL_FACTOR * self.cpu_seconds + WALL_SLACK_SECONDS
-
-
-class StdinTest(Noun):
-    """A whole program: `input` on stdin (a regular file), and the `output` it should print, or a list of such."""
-
-    type: Literal["stdin"] = "stdin"
-    input: str = ""
-    output: str | Annotated[list[str], Field(min_length=1)] = Field(description="of a list, any one is right")
-    weight: Real = Field(1.0, gt=0)
-
-    @property
-    def outputs(self) -> list[str]:
-        """All outputs that are right."""
-        return [self.output] if isinstance(self.output, str) else self.output
-
-
-class CallTest(Noun):
-    """A function call with plain arguments and the plain value that it should return.
-
-    `function`: a global of the program, else a method of its `Solution` class; `Solution.twoSum` says it outright.
-    With `calls`, `function` names a class and each call is `[method, [arguments…]]`, the constructor first under the
-    class's own name; `output` is then the list of all results, `null` for the constructor.
+    `score` is the share of the points of all groups. `suspect` replaces the reward of an accepted submission that fails
+    an audit test.
     """
 
-    type: Literal["call"] = "call"
-    function: str = Field(min_length=1)
-    args: list[JsonValue] = Field(default_factory=list)
-    kwargs: dict[str, JsonValue] = Field(default_factory=dict)
-    calls: list[tuple[str, list[JsonValue]]] | None = Field(None, min_length=1)
-    output: JsonValue
-    weight: Real = Field(1.0, gt=0)
-
-    @model_validator(mode="after")
-    def _calls_or_arguments(self) -> Self:
-        if self.calls is not None and (self.args or self.kwargs):
-            raise ValueError("give either calls or args/kwargs, not both")
-        return self
-
-
-class AssertTest(Noun):
-    """A test program that runs in a box of its own and reaches the candidate only through plain values."""
-
-    type: Literal["assert"] = "assert"
-    code: str
-    entry_point: str | None = None
-    prelude: str | None = Field(None, description='trusted code that both boxes run first; "@leetcode" is built in')
-    weight: Real = Field(1.0, gt=0)
-
-
-TestCase = Annotated[StdinTest | CallTest | AssertTest, Field(discriminator="type")]
-
-
-OWN_TOLERANCE = ("lcb", "prime_code", "sandboxfusion", "deepcoder")
-
-
-class Checker(Noun):
-    """How an answer is compared with the expected one.
-
-    `float_tolerance` sets both tolerances; a number is right if it is within either. Without a tolerance numbers
-    are compared as written (tokens) or exactly (numbers, json, calls, math). The types that are named after other
-    systems compare numbers as these do, and take no tolerance.
-    """
-
-    type: Literal[
-        "exact", "stripped", "lines", "tokens", "numbers", "json", "unordered_lines", "math",
-        "lcb", "prime_code", "sandboxfusion", "deepcoder",
-    ] = "tokens"  # fmt: skip
-    float_tolerance: Real | None = Field(None, ge=0)
-    absolute_tolerance: Real | None = Field(None, ge=0)
-    relative_tolerance: Real | None = Field(None, ge=0)
-    ignore_case: Truth = False
-
-    @model_validator(mode="after")
-    def _no_second_tolerance(self) -> Self:
-        given = (self.float_tolerance, self.absolute_tolerance, self.relative_tolerance)
-        if self.type in OWN_TOLERANCE and any(tolerance is not None for tolerance in given):
-            raise ValueError(f"{self.type} compares numbers by a rule of its own: give it no tolerance")
-        return self
-
-
-class Reward(Noun):
-    """How a verdict becomes a number. `values` is for schemes such as Code-R1's −1.1 / 0.1 / 1.1."""
-
-    scheme: Literal["all_or_nothing", "fraction", "weighted", "values"] = "all_or_nothing"
-    no_format: Real = 0.0
-    failed: Real = 0.0
-    passed: Real = 1.0
+    scheme: Literal["all_or_nothing", "fraction", "weighted", "values", "score"] = "all_or_nothing"
+    no_format: StrictFloat = 0.0
+    failed: StrictFloat = 0.0
+    passed: StrictFloat = 1.0
+    suspect: StrictFloat | None = Field(None, description="for a suspect submission; null: the scheme's own reward")
 
     @model_validator(mode="after")
     def _values_only_with_their_scheme(self) -> Self:
@@ -162,59 +131,100 @@ ExtractionRule = Literal[
 SUITE_ID = r"^sha256:[0-9a-f]{64}$"
 
 
-class Sample(Noun):
-    """Some of a suite's tests: the same ones for every submission that names the same count, rule and seed.
+class Sample(FrozenModel):
+    """Selects some of a suite's tests, the same ones for every submission with the same count, rule and seed.
 
-    `longest`: those with the longest inputs, and the earlier of two that are equally long.
+    `longest` selects the tests with the longest inputs, and the earlier of two of equal length.
     """
 
-    count: Whole = Field(ge=1)
-    seed: Whole = Field(0, description="for the rule random")
+    count: StrictInt = Field(ge=1)
+    seed: StrictInt = Field(0, description="only for the rule random")
     rule: Literal["random", "first", "longest"] = "random"
 
     @model_validator(mode="after")
     def _seed_only_for_chance(self) -> Self:
         if self.seed and self.rule != "random":
-            raise ValueError(f"the rule {self.rule} leaves nothing to chance: give it no seed")
+            raise ValueError(f"the rule {self.rule} is not random: remove the seed")
         return self
 
+
+Groups = Annotated[list[TestGroup], Field(min_length=1, max_length=MOST_GROUPS)]
 
 Mode = Literal["lcb", "prime_code", "sandboxfusion", "code_r1", "deepcoder", "kattis"]
 
 
-class SuiteBody(Noun):
-    """Tests that many submissions share, and what they are graded with unless a submission says otherwise."""
+class SuiteBody(FrozenModel):
+    """Tests that many submissions share, with the checker and limits of submissions that set none."""
 
-    tests: list[TestCase] = Field(min_length=1)
-    checker: Checker | None = None
+    tests: Annotated[list[TestCase], Field(fail_fast=True)] = Field(min_length=1)
+    checker: AnyChecker | None = None
+    interactor: JudgeProgram | None = None
     limits: Limits | None = None
+    groups: Groups | None = None
 
 
-class Submission(Noun):
-    """A program, or a model's answer with a program in it, and the tests it is to pass.
+Isolation = Literal["submission", "calls", "shuffled", "test"]
 
-    `tests` or `suite` (the id of a suite that was uploaded), and perhaps a `sample` of them. `labels` say whose it is
-    and how urgent: `client` and `priority` (high, normal, low) decide its place in the queue. A `mode` is replaced by
-    the `checker`, `limits` and `sample` that it stands for where a submission is taken; a grader does not know it.
+
+class CompileLimits(FrozenModel):
+    """Limits of the compiler, for languages that are compiled. A field that is not given has the service's value."""
+
+    cpu_seconds: StrictFloat | None = Field(None, gt=0)
+    wall_seconds: StrictFloat | None = Field(None, gt=0)
+    memory_bytes: StrictInt | None = Field(None, ge=64 << 20)
+    output_bytes: StrictInt | None = Field(None, ge=1, description="size of the program, and of the compiler's words")
+
+
+MOST_SOURCES = 100
+FILE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}$"
+
+
+def _few_files(files: Any) -> Any:
+    """Raise ValueError for too many files, before each of them is validated."""
+    if isinstance(files, dict) and len(files) > MOST_SOURCES:
+        raise ValueError(f"{len(files)} files, the limit is {MOST_SOURCES}")
+    return files
+
+
+FileName = Annotated[str, Field(pattern=FILE_NAME)]
+
+
+class Submission(FrozenModel):
+    """A program, or a model's answer that contains one, and the tests to run.
+
+    The tests are given as `tests`, or as `suite`, the id of an uploaded suite; `sample` selects some of them. `labels`
+    state the `client` and its `priority` (high, normal, low), which decide the place in the queue. A `mode` is replaced
+    by its `checker`, `limits` and `sample` when the submission is accepted; graders do not know modes.
     """
 
-    id: str = Field("", max_length=256, description="idempotency key; made by the service if empty")
+    id: str = Field("", max_length=256, description="idempotency key; generated by the service if empty")
     language: str = "python"
     code: str | None = None
     completion: str | None = None
     extraction: ExtractionRule = "last_block"
-    tests: list[TestCase] | None = Field(None, min_length=1)
+    tests: Annotated[list[TestCase], Field(fail_fast=True)] | None = Field(None, min_length=1)
     suite: str | None = Field(None, pattern=SUITE_ID, description="sha256:…, see PUT /v1/suites/{sha256}")
     sample: Sample | None = None
-    mode: Mode | None = Field(None, description="another system's checker, limits and sample, where none are given")
-    checker: Checker = Checker()
+    mode: Mode | None = Field(None, description="uses another system's checker, limits and sample where none are given")
+    checker: AnyChecker = Checker()
+    interactor: JudgeProgram | None = Field(None, description="talks to the program in tests of type interactive")
     limits: Limits = Limits()
-    reward: Reward = Reward()
-    stop_on_failure: Truth = True
-    display_bytes: Whole | None = Field(
-        None, ge=0, description="of stdout and stderr in the answer; null: the service's"
+    files: Annotated[dict[FileName, str], BeforeValidator(_few_files)] = Field(
+        default_factory=dict, description="further source files by name, for languages other than Python"
     )
-    labels: dict[str, str] = Field(default_factory=dict)
+    compile_limits: CompileLimits = CompileLimits()
+    groups: Groups | None = Field(None, description="how tests are scored together")
+    reward: Reward = Reward()
+    stop_on_failure: StrictBool = True
+    isolation: Isolation | None = Field(
+        None,
+        description="each test has its own box (test); calls share one, in order (calls) or shuffled; stdin tests in "
+        "Python too (submission); null: calls do, and stdin tests if the service is set so",
+    )
+    display_bytes: StrictInt | None = Field(
+        None, ge=0, description="bytes of stdout and stderr in the answer; null: the service's default"
+    )
+    labels: Annotated[dict[str, str], BeforeValidator(_few)] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _code_or_completion(self) -> Self:
@@ -229,13 +239,14 @@ class Submission(Noun):
         return self
 
 
-class TestResult(Noun):
-    """What one test said. `stdout` and `stderr` are cut for display; judging saw all of it.
+class TestResult(FrozenModel):
+    """The result of one test. `stdout` and `stderr` are truncated for display; the checker saw the whole output.
 
-    `exit_code` or `signal`: how the program ended, where a process was seen to end.
+    `exit_code` or `signal` is set if the end of a process was observed. `share` is the part of the test that a checker
+    program awarded, if it gave points. `transcript` is the beginning of an interaction.
     """
 
-    __test__ = False  # pytest: this is no test class
+    __test__ = False  # pytest: not a test class
 
     index: int
     verdict: Verdict
@@ -244,21 +255,66 @@ class TestResult(Noun):
     cpu_seconds: float = 0.0
     wall_seconds: float = 0.0
     peak_memory_bytes: int = 0
-    stdout: str = ""
+    stdout: SendableText = ""
     stdout_truncated: bool = False
-    stderr: str = ""
-    message: str | None = None
+    stderr: SendableText = ""
+    message: SendableText | None = None
+    forgeable: bool = Field(False, description="the test program ran in one process with the submission")
+    share: float | None = None
+    transcript: SendableText | None = None
+    hidden: bool = False
 
 
-class Timing(Noun):
-    """Where the time of one submission went."""
+class GroupResult(FrozenModel):
+    """The score of a group: points, and the verdict of its first test that is not accepted; null if none was run."""
+
+    name: str
+    score: float
+    points: float
+    verdict: Verdict | None = None
+
+
+class FailureKind(StrEnum):
+    """Why a submission has no verdict, as `failure_kind` says on the wire; grading/retries.py says what is retried.
+
+    `Grade.failure_kind` is a string: a newer service may send a kind that this version does not know.
+    """
+
+    SANDBOX = "sandbox"  # a box or a slot failed
+    JAIL_UNSAFE = "jail_unsafe"  # the canary did not prove the sandbox
+    GRADER_ERROR = "grader_error"  # a defect of the grader
+    WORKER_LOST = "worker_lost"  # slots or workers ended while they had it
+    SUITE_LOST = "suite_lost"  # Redis has lost its suite
+    FORGOTTEN = "forgotten"  # Redis has lost the submission
+    UNREADABLE_ANSWER = "unreadable_answer"  # Redis holds no grade where the answer should be
+    BAD_TEST = "bad_test"  # the test cannot be run
+    BAD_CHECKER = "bad_checker"  # the checker or interactor itself failed
+    CANCELLED = "cancelled"  # cancelled on request
+    BAD_SUBMISSION = "bad_submission"  # a slot received no valid submission
+    GIVEN_UP = "given_up"  # made by the client: the service failed too often
+
+
+REQUEST_FAULTS = frozenset({FailureKind.BAD_TEST, FailureKind.BAD_CHECKER, FailureKind.CANCELLED})
+"""Failures that the request causes and not the service; grading the same request again gives the same."""
+
+
+class SharingAudit(StrEnum):
+    """The result of grading a submission once more, without a shared box."""
+
+    AGREED = "agreed"  # fresh boxes accept it too
+    FLIPPED = "flipped"  # they do not, and the answer is theirs
+    STOPPED = "stopped"  # the same, and once too often: this grader shares no boxes any more
+
+
+class Timing(FrozenModel):
+    """Seconds that a submission spent waiting and being graded."""
 
     queued_seconds: float = 0.0
     graded_seconds: float = 0.0
 
 
-class GraderIdentity(Noun):
-    """Who graded: enough to tell two graders' answers apart."""
+class GraderIdentity(FrozenModel):
+    """The grader that produced a grade, to tell the answers of two graders apart."""
 
     version: str = ""
     language: str = ""
@@ -267,25 +323,47 @@ class GraderIdentity(Noun):
     cached: bool = False
 
 
-class Grade(Noun):
-    """The answer to a submission. Where the verdict is `IE` the reward is null and the sample should be masked."""
+class Grade(FrozenModel):
+    """The answer to a submission. If the verdict is `IE`, the reward is null and the sample should be masked.
+
+    `audit` has the results of the audit tests that were run. They are no part of the verdict, of `passed` and `total`,
+    and of the score; a submission that failed one of them is `suspect`.
+    """
 
     id: str
     verdict: Verdict
     reward: float | None
     mask_sample: bool = False
     failure_kind: str | None = None
-    failure_reason: str | None = None
+    failure_reason: SendableText | None = None
     passed: int = 0
     total: int = 0
-    message: str | None = None
+    message: SendableText | None = None
+    forgeable: bool = Field(False, description="the submission could have forged the verdict of a test")
+    score: float | None = None
+    groups: list[GroupResult] | None = None
+    shared: int = Field(0, description="stdin tests that passed in a box in which others had run before")
+    sharing_audit: SharingAudit | None = Field(
+        None, description="what fresh boxes said, of a share of the submissions that shared one"
+    )
+    notes: list[str] | None = None
+    suspect: bool = False
+    audit: list[TestResult] | None = None
     timing: Timing = Timing()
     grader: GraderIdentity = GraderIdentity()
-    tests: list[TestResult] = Field(default_factory=list)  # the last: see answers.py
+    tests: list[TestResult] = Field(default_factory=list)  # keep this field last: see grading/encoded_grade.py
 
     @classmethod
     def fault(cls, submission_id: str, total: int, kind: str, reason: str, attempts: int = 1) -> Self:
-        """The grade of a submission that we could not grade."""
+        """Return the grade of a submission that the service failed to grade.
+
+        Args:
+            submission_id: The submission's id.
+            total: The number of its tests.
+            kind: The kind of fault, for programs.
+            reason: The reason, for people.
+            attempts: The number of attempts.
+        """
         return cls(
             id=submission_id,
             verdict=Verdict.IE,
@@ -299,9 +377,9 @@ class Grade(Noun):
 
 
 class BatchRequest(BaseModel):
-    """`defaults` are fields of a submission that every one of `submissions` has unless it says otherwise."""
+    """Submissions, with `defaults` for fields that a submission does not set."""
 
     model_config = ConfigDict(extra="forbid")
 
     defaults: dict[str, Any] = Field(default_factory=dict)
-    submissions: list[dict[str, Any]] = Field(min_length=1)
+    submissions: Annotated[list[dict[str, Any]], Field(fail_fast=True)] = Field(min_length=1)

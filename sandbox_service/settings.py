@@ -1,6 +1,6 @@
-"""Every knob of the service, in one place: `SANDBOX_<NAME>` in the environment, read once.
+"""All settings of the service: `SANDBOX_<NAME>` in the environment, read once at the start.
 
-An unknown `SANDBOX_*` variable is an error, so that a misspelt one cannot be silently ignored.
+An unknown `SANDBOX_*` variable is an error, so that a misspelt one is not ignored.
 """
 
 from __future__ import annotations
@@ -8,85 +8,183 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sandbox_service.bounds import Bounds
 from sandbox_service.errors import ConfigurationError
+from sandbox_service.errors.fields import wrong_fields
+from sandbox_service.schema import Limits
 
 PREFIX = "SANDBOX_"
 MIB = 1 << 20
+MOST_CPU_FACTOR = 100.0
 
 
 class Settings(BaseModel):
-    """Name, default and one line of help for each. Sizes in bytes, times in seconds."""
+    """The settings with their defaults and help. Sizes are in bytes, times in seconds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    # where it listens
+    # the HTTP server
     host: str = Field("127.0.0.1", description="address to listen on; 0.0.0.0 for all")
     port: int = Field(8080, ge=1, le=65535, description="port to listen on")
-    api_keys: str = Field("", description="comma-separated keys; when set, every /v1 request must bring one")
-    api_keys_file: str = Field("", description="a file with a key a line; # begins a comment")
-    log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="debug, info, warning or error")
+    hosts: str = Field("", description="comma-separated host names of the service; *.example.org for all below")
+    callback_hosts: str = Field(
+        "",
+        description="comma-separated hosts (name or name:port) to which /submissions may send results",
+    )
+    api_keys: str = Field("", description="comma-separated keys; if set, every /v1 request needs one")
+    api_keys_file: str = Field("", description="file with a key on each line; # begins a comment")
+    admin_keys: str = Field("", description="comma-separated keys that see and cancel the submissions of all keys")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="debug, info, warning or error")
 
     # the fleet
-    redis_url: str = Field("", description="redis://[:password@]host:port/db; when set, workers grade (proctor worker)")
-    redis_password_file: str = Field("", description="a file with Redis's password, for a redis_url without one")
+    redis_url: str = Field("", description="redis://[:password@]host:port/db or redis+sentinel://…; workers then grade")
+    redis_password_file: str = Field("", description="file with the password of Redis, for a redis_url without one")
     redis_name: str = Field("proctor", pattern="^[A-Za-z0-9._-]{1,64}$", description="prefix of all keys in Redis")
 
-    # the jails
-    slots: int = Field(0, ge=0, description="grading processes; 0: one for each processor this process may use")
-    firejail: str = Field("/usr/bin/firejail", description="the firejail program")
-    python: str = Field("/usr/bin/python3", description="interpreter for submissions; must live below /usr")
-    first_uid: int = Field(60001, ge=1000, description="slot i runs its boxes as uid first_uid + i (when root)")
-    recycle_after: int = Field(20_000, ge=1, description="runs after which a jail is replaced by a fresh one")
-    canary_seconds: float = Field(60.0, gt=0, description="how often a program that must be blocked is tried")
+    shared_history: int = Field(
+        1000, ge=0, description="parts of up to 64 recent submissions that API processes share in Redis; 0: none"
+    )
 
-    # what one submission may ask for
+    # the sandboxes
+    slots: int = Field(
+        0, ge=0, description="number of grading processes; 0: one for each processor this process may use"
+    )
+    isolation: str = Field("firejail", description="name of the isolation tool; another one is bubblewrap")
+    isolation_program: str = Field("", description="path of the isolation tool; empty: where its package puts it")
+    firejail: str = Field("/usr/bin/firejail", description="path of firejail, unless isolation_program is set")
+    python: str = Field("/usr/bin/python3", description="interpreter for submissions; must live below /usr")
+    libraries: str = Field(
+        "numpy,sortedcontainers,sympy,scipy,networkx,pandas",
+        description="comma-separated libraries that submissions may import if installed, with their requirements",
+    )
+    judge_libraries: str = Field("", description="folder with headers of judges, such as testlib.h and validate.h")
+    first_uid: int = Field(
+        60001, ge=1000, description="slot i uses the uids first_uid + i and first_uid + 2000 + i (as root)"
+    )
+    recycle_after: int = Field(20_000, ge=1, description="runs after which a sandbox is replaced")
+    canary_seconds: float = Field(60.0, gt=0, description="how often the canary checks the sandboxes")
+
+    # compilers
+    cache_folder: str = Field(
+        "", description="folder for compiled programs; empty: /var/cache/proctor (as root) or ~/.cache/proctor"
+    )
+    compile_cache_bytes: int = Field(1024 * MIB, ge=0, description="most bytes of compiled programs on this machine")
+    compile_slot_bytes: int = Field(128 * MIB, ge=0, description="most bytes of compiled programs in a slot's memory")
+    compile_cpu_seconds: float = Field(30.0, gt=0, description="CPU time of a compiler, and the most to ask for")
+    compile_wall_seconds: float = Field(120.0, gt=0, description="wall time of a compiler, and the most to ask for")
+    compile_memory_bytes: int = Field(2048 * MIB, gt=0, description="memory of a compiler, and the most to ask for")
+    compile_output_bytes: int = Field(64 * MIB, gt=0, description="size of a compiled program, and the most to ask for")
+    cpu_factors: str = Field(
+        "", description="comma-separated language=factor for limits of CPU and wall time, such as java=2,pypy=1.5"
+    )
+
+    stdin_isolation: Literal["submission", "test"] = Field(
+        "test",
+        description="submission: the stdin tests of a Python submission share a box while they pass; test: never",
+    )
+
+    shared_audit_share: float = Field(
+        0.01, ge=0, le=1, description="share of accepted submissions with a shared box that fresh boxes grade again"
+    )
+    shared_flip_share: float = Field(
+        0.01, ge=0, le=1, description="share of these with another verdict; beyond, a slot shares no boxes any more"
+    )
+
+    # limits of one submission
     max_cpu_seconds: float = Field(60.0, gt=0, description="largest limits.cpu_seconds")
     max_wall_seconds: float = Field(300.0, gt=0, description="largest limits.wall_seconds")
     max_memory_bytes: int = Field(4096 * MIB, gt=0, description="largest limits.memory_bytes")
     max_output_bytes: int = Field(256 * MIB, gt=0, description="largest limits.output_bytes")
     max_processes: int = Field(16, ge=1, description="largest limits.processes")
     max_tests: int = Field(10_000, ge=1, description="most tests of one submission")
-    display_bytes: int = Field(4096, ge=0, description="how much of stdout and stderr an answer shows")
+    display_bytes: int = Field(4096, ge=0, description="bytes of stdout and stderr in a result")
     max_display_bytes: int = Field(16 * MIB, ge=0, description="largest display_bytes of a submission")
 
-    # what the service takes on
+    # limits of the service
+    history_submissions: int = Field(20_000, ge=1, description="most recent submissions listed by the dashboard")
+    history_bytes: int = Field(64 * MIB, ge=4 * MIB, description="most bytes of their programs, suites and answers")
     max_body_bytes: int = Field(64 * MIB, ge=1024, description="largest request body, compressed or not")
     max_batch: int = Field(100_000, ge=1, description="most submissions of one batch")
     queue_submissions: int = Field(65_536, ge=1, description="most submissions waiting; beyond: 429")
     queue_bytes: int = Field(1024 * MIB, ge=1024, description="most bytes of submissions waiting; beyond: 429")
     queue_cpu_seconds: float = Field(100_000.0, gt=0, description="most estimated CPU time waiting; beyond: 429")
     suite_bytes: int = Field(256 * MIB, ge=1024, description="most bytes of suites kept in this process")
-    cache_seconds: float = Field(600.0, ge=0, description="how long AC, WA, RTE and CE are remembered; 0: not at all")
+    cache_seconds: float = Field(600.0, ge=0, description="how long AC, WA, RTE and CE are cached; 0: not at all")
     recheck_share: float = Field(0.001, ge=0, le=1, description="share of submissions graded twice, to see flips")
+    reorder_share: float = Field(
+        0.01, ge=0, le=1, description="share of accepted call submissions repeated in another order, to see flips"
+    )
+    large_processes: int = Field(3, ge=1, description="most processes that read large requests; started when needed")
     connections: int = Field(16_384, ge=16, description="most connections; beyond, those idle longest are closed")
-    patience_seconds: float = Field(60.0, gt=0, description="how long a client may take to send a request or to read")
+    patience_seconds: float = Field(
+        60.0, gt=0, description="the longest that a client may take to send a request or read"
+    )
     keepalive_seconds: int = Field(75, ge=1, description="how long an idle connection is kept")
-    shutdown_seconds: float = Field(30.0, ge=0, description="how long to finish what was taken before closing")
+    shutdown_seconds: float = Field(
+        30.0, ge=0, description="how long accepted submissions may take after a signal to end"
+    )
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
-        """Read `SANDBOX_*`. Raises ConfigurationError naming each wrong or unknown variable."""
+        """Return the settings from the `SANDBOX_*` variables of an environment.
+
+        Raises:
+            ConfigurationError: Variables are wrong or unknown; the message names each.
+        """
         ours = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
         given = {name.removeprefix(PREFIX).lower(): value for name, value in ours.items()}
         try:
             return cls.model_validate(given)
         except ValidationError as error:
-            problems = "; ".join(f"{PREFIX}{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
+            wrong = wrong_fields(error).items()
+            problems = "; ".join(f"{PREFIX}{name.upper()} {words}" for name, words in wrong)
             raise ConfigurationError(f"{problems} (proctor serve --settings lists them all)") from None
 
     @property
+    def library_names(self) -> tuple[str, ...]:
+        """The libraries that submissions may import."""
+        return tuple(name.strip() for name in self.libraries.split(",") if name.strip())
+
+    @property
+    def isolation_path(self) -> str:
+        """The path of the isolation tool; empty for where its package puts it."""
+        return self.isolation_program or (self.firejail if self.isolation == "firejail" else "")
+
+    @property
+    def compile_limits(self) -> Limits:
+        """The limits of compilers."""
+        return Limits(
+            cpu_seconds=self.compile_cpu_seconds,
+            wall_seconds=self.compile_wall_seconds,
+            memory_bytes=self.compile_memory_bytes,
+            output_bytes=self.compile_output_bytes,
+        )
+
+    @property
+    def cpu_factor_of(self) -> dict[str, float]:
+        """The factors of time limits by name of the language. Raises ConfigurationError."""
+        pairs = [pair.partition("=") for pair in self.cpu_factors.split(",") if pair.strip()]
+        try:
+            found = {name.strip(): float(factor) for name, _, factor in pairs}
+        except ValueError as error:
+            raise ConfigurationError(f"SANDBOX_CPU_FACTORS: {error}") from None
+        if any(not 0 < factor <= MOST_CPU_FACTOR for factor in found.values()):
+            raise ConfigurationError(f"SANDBOX_CPU_FACTORS: a factor is above 0 and at most {MOST_CPU_FACTOR}")
+        return found
+
+    @property
     def slot_count(self) -> int:
-        """How many grading processes to run."""
+        """The number of grading processes."""
         return self.slots or len(os.sched_getaffinity(0))
 
     @property
     def redis(self) -> str:
-        """Where Redis is, with its password. Raises ConfigurationError if its file gives none."""
+        """The URL of Redis with its password. Raises ConfigurationError if the password's file has none."""
         if not self.redis_password_file:
             return self.redis_url
         try:
@@ -109,9 +207,14 @@ class Settings(BaseModel):
 
     @property
     def keys(self) -> frozenset[str]:
-        """The API keys, none meaning that none is asked for. Raises ConfigurationError if their file gives none."""
-        keys = frozenset(key.strip() for key in self.api_keys.split(",") if key.strip())
+        """The API keys; without any, no key is required. Raises ConfigurationError if their file has none."""
+        keys = _split(self.api_keys) | self.admins
         return keys | self._keys_of_file() if self.api_keys_file else keys
+
+    @property
+    def admins(self) -> frozenset[str]:
+        """Those of the API keys that are administrators'."""
+        return _split(self.admin_keys)
 
     def _keys_of_file(self) -> frozenset[str]:
         try:
@@ -124,6 +227,20 @@ class Settings(BaseModel):
         return keys
 
     @property
+    def host_names(self) -> tuple[str, ...]:
+        """The host names of the service, beside those that no stranger can own."""
+        return tuple(name.strip() for name in self.hosts.split(",") if name.strip())
+
+    @property
+    def callback_names(self) -> tuple[str, ...]:
+        """The hosts that may be sent results."""
+        return tuple(name.strip() for name in self.callback_hosts.split(",") if name.strip())
+
+    @property
     def bounds(self) -> Bounds:
-        """The most that may wait."""
+        """The bounds of the queue."""
         return Bounds(self.queue_submissions, self.queue_bytes, self.queue_cpu_seconds)
+
+
+def _split(keys: str) -> frozenset[str]:
+    return frozenset(key.strip() for key in keys.split(",") if key.strip())

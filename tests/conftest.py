@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,18 +17,25 @@ from typing import Any
 import psutil
 import pytest
 
+from tests import markers
 from tests.http import Client
+from tests.ports import free_port
 
-START_SECONDS = 60.0
+START_SECONDS = 300.0
+ISOLATION = os.environ.get("PROCTOR_TEST_SANDBOX", "firejail")
+"""The isolation tool that services of the tests use: a value of SANDBOX_ISOLATION."""
 
 # the trainer and its tests have an environment of their own: `make test` runs both
 collect_ignore = [] if find_spec("torch") else ["trainer"]
+
+EXAMPLES, ALL_EXAMPLES = 100, 1000
+"""Of each property that Hypothesis tries: without and with the tests that are marked `full`."""
 
 # These take longest and go first: one that came last would keep one processor busy, and the other waiting
 LONGEST = (
     "fleet/test_faults",
     "service/test_openapi",
-    "jails/test_unprivileged",
+    "sandbox/test_unprivileged",
     "service/test_corpora",
     "service/test_data",
     "service/test_faults",
@@ -45,14 +51,85 @@ LONGEST = (
     "trainer/test_engines",
 )
 
+# These mostly wait: for a fault to be noticed, for a time to pass, for a connection. Files, and folders with a slash
+WAITING = (
+    "client/",
+    "fleet/",
+    "pages/",
+    "queues/",
+    "service/test_faults",
+    "service/test_hostile_clients",
+    "validation/test_model",
+)
+
+# These start nothing and still take seconds, most of them for processes that they fork thousands of times
+SLOW = (
+    "api/test_intake",
+    "benchmarks/",
+    "client/test_batch_grading",
+    "formats/test_modes",
+    "guest/test_connection",
+    "guest/test_pair_",
+    "guest/test_starved",
+    "guest/test_two_boxes",
+    "guest/test_usual_tests",
+    "guest/test_values",
+    "judging/test_cost",
+    "judging/test_values",
+    "packaging/",
+    "test_corpus",
+    "trainer/test_policy",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--group", choices=["waiting", "computing"], help="only files that mostly wait, or the others")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if find_spec("hypothesis"):
+        from hypothesis import HealthCheck, settings
+
+        examples = EXAMPLES if "not full" in config.option.markexpr else ALL_EXAMPLES
+        # no deadline: how long an example takes depends on what else the machine does
+        slow = [HealthCheck.too_slow]
+        settings.register_profile("proctor", deadline=None, max_examples=examples, suppress_health_check=slow)
+        settings.load_profile("proctor")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    group = config.getoption("--group")
+    if group is None or not collection_path.match("test_*.py"):
+        return None
+    return True if (group == "waiting") != name_of(collection_path).startswith(WAITING) else None
+
+
+def name_of(path: Path) -> str:
+    """A file as the tables above name it."""
+    return path.relative_to(Path(__file__).parent).with_suffix("").as_posix()
+
 
 def pytest_report_header() -> str:
     return "tests/trainer is left out: no torch in this environment" if collect_ignore else ""
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    rank = {Path(__file__).parent / f"{name}.py": place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: rank.get(item.path, len(rank)))
+    rank = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(name_of(item.path), len(rank)))
+    markers.mark(items)
+    for item in items:
+        if name_of(item.path).startswith(SLOW):
+            item.add_marker("slow")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    markers.running = item
+    try:
+        return (yield)
+    finally:
+        markers.running = None
 
 
 class Service:
@@ -89,10 +166,11 @@ class Service:
         raise AssertionError(f"not ready after {seconds} s: {self.client.get('/readyz')}")
 
 
+@markers.needs("jail")
 def need_firejail() -> None:
-    """Skip, saying why, where no jail can be had."""
-    if shutil.which("firejail") is None:
-        pytest.skip("firejail is not installed: apt-get install firejail")
+    """Skip, with the reason, if the isolation tool (firejail, unless PROCTOR_TEST_SANDBOX names another) is missing."""
+    if shutil.which("bwrap" if ISOLATION == "bubblewrap" else ISOLATION) is None:
+        pytest.skip(f"{ISOLATION} is not installed: apt-get install {ISOLATION}")
     if os.geteuid() != 0:
         pytest.skip("needs root: boxes get a uid of their own")
 
@@ -101,10 +179,9 @@ def need_firejail() -> None:
 def running_service(**settings: object) -> Iterator[Service]:
     """A service with these settings (`SANDBOX_<NAME>`), ended by SIGTERM."""
     need_firejail()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SANDBOX_")}
+    environment["SANDBOX_ISOLATION"] = ISOLATION
     environment["SANDBOX_CACHE_SECONDS"] = "0"  # every submission is to be graded, unless a test says otherwise
     environment |= {f"SANDBOX_{name.upper()}": str(value) for name, value in settings.items()}
     command = [sys.executable, "-m", "sandbox_service.cli", "serve", "--port", str(port)]

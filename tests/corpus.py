@@ -1,15 +1,15 @@
-"""The test programs, loaded from their files: attacks, unusual right programs, and programs sorted by verdict.
+"""Loads the test programs from their files: attacks, unusual right programs, and programs sorted by verdict.
 
-One file is one program, and says about itself what a runner has to know: a docstring for the reader and, on the line
-after it, `# proctor: {…}` in JSON. Nothing here runs a program, and nobody should run an attack outside a jail.
+Each file is one program and contains its own metadata: a docstring for the reader and, on the next line,
+`# proctor: {…}` in JSON. Nothing here runs a program. Do not run an attack outside a sandbox.
 
 Attacks     {"test": kind or [kinds], "expect": [verdicts], "outcome": "unpaid" | "harmless", "runs": 2}
-            `runs` (default 1): how often the test is repeated within the submission, for attacks that look for what
-            an earlier run left behind. Whatever the outcome, `ESCAPED` must never stand in stdout.
+            `runs` (default 1): how often the test is repeated within the submission, for attacks that look for traces
+            of an earlier run. Whatever the outcome, `ESCAPED` must never appear in stdout.
 Programs    {"input": …, "output": …} or {"input_expr": …, "output_expr": …}, Python expressions; optionally "limits",
             "numpy", "completion" (wrap the program into a model's answer) and "source_expr" (an expression over
-            `source` that makes the program to be sent, where the file itself would be too large).
-Verdicts    no line: kind and verdict are the folders' names, tests and limits stand in the kind's `problem.json`.
+            `source` that makes the program to be sent, for programs too large for a file).
+Verdicts    no line: kind and verdict are the folders' names, tests and limits are in the kind's `problem.json`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ GROUPS = ("forging", "reading", "harming", "escaping", "exhausting", "outliving"
 ESCAPED = "ESCAPED"
 
 SECRET = 4242
-"""The answer that all attacks are after. It does not follow from the input, so that only a cheat could give it."""
+"""The answer that attacks try to give. It does not follow from the input, so that no honest program can give it."""
 
 SECRET_TESTS: dict[Kind, Json] = {
     "stdin": {"type": "stdin", "input": "20 22\n", "output": f"{SECRET}\n"},
@@ -75,7 +75,7 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """An unusual program that is right: anything but `AC` is the service's mistake."""
+    """An unusual program that is right: any verdict but `AC` is a fault of the service."""
 
     name: str
     code: str
@@ -100,7 +100,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class VerdictCase:
-    """A program whose right verdict is known."""
+    """A program with a known verdict."""
 
     kind: Kind
     verdict: str
@@ -122,29 +122,29 @@ class VerdictCase:
 
 @cache
 def attacks() -> list[Attack]:
-    """Every attack, once for each kind of test that it is made for."""
+    """Return every attack, once for each kind of test that it is made for."""
     return [attack for path in sources("attacks") for attack in _attacks_in(path)]
 
 
 @cache
 def programs() -> list[Program]:
-    """Every unusual but right program."""
+    """Return every unusual but right program."""
     return [_program_in(path) for path in sources("programs")]
 
 
 @cache
 def verdicts() -> list[VerdictCase]:
-    """Every program that is filed under its verdict."""
+    """Return every program of a verdict's folder."""
     return [_verdict_case_in(path) for path in sources("verdicts")]
 
 
 def sources(folder: str) -> list[Path]:
-    """The program files below a folder of the corpus, in a fixed order."""
+    """Return the program files below a folder of the corpus, in a fixed order."""
     return sorted((HERE / folder).rglob("*.py"))
 
 
 def read(path: Path) -> tuple[str, str, Json]:
-    """A file's text, byte for byte, with its docstring and what its `# proctor:` line says."""
+    """Return a file's text, byte for byte, with its docstring and the metadata of its `# proctor:` line."""
     code = path.read_bytes().decode()
     head = HEAD.match(code)
     if head is None:
@@ -153,7 +153,7 @@ def read(path: Path) -> tuple[str, str, Json]:
 
 
 def answer(code: str) -> str:
-    """A model's answer with `code` as its last block, after a block that is not the answer."""
+    """Return a completion with `code` as its last block, after a block that is not the answer."""
     first = "A first idea:\n```python\nprint('not this one')\n```\n"
     text = f"{first}Better:\n```python\n{code.rstrip()}\n```\nThat is all."
     return re.sub("\r?\n", "\r\n", text) if "\r\n" in code else text
@@ -190,7 +190,7 @@ def _verdict_case_in(path: Path) -> VerdictCase:
 
 
 def _value(meta: Json, name: str, default: str, **names: str) -> str:
-    """The text that the corpus gives outright, or as an expression (trusted: it is our own)."""
+    """Return the given text, or the value of an expression (trusted: it is part of the corpus)."""
     if f"{name}_expr" in meta:
         return str(eval(meta[f"{name}_expr"], names))
     return str(meta.get(name, default))

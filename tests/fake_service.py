@@ -1,4 +1,4 @@
-"""The reward service at its worst: a few lines that misbehave as they are told, over real HTTP."""
+"""A fake reward service over real HTTP that misbehaves as a test tells it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from sandbox_service.client import service
+from sandbox_service.client import transport
 
 PASSED = {"verdict": "AC", "reward": 1.0, "mask_sample": False, "failure_kind": None, "failure_reason": None}
 FAULT = {"verdict": "IE", "reward": None, "mask_sample": True, "failure_kind": "sandbox", "failure_reason": "died"}
@@ -23,9 +23,9 @@ Act = Callable[[web.Request, Said], Awaitable[web.StreamResponse]]
 
 @dataclass
 class FakeService:
-    """Stores suites, and answers each request for a grade by the next act; when there are no more, by its verdict.
+    """Stores suites and answers each request for a grade with the next act, or with its verdict when no acts are left.
 
-    A batch is answered by the next of `batch_acts`, which is given the batch; else line by line by the verdict.
+    A batch is answered by the next of `batch_acts`, which receives the batch, or else line by line with the verdict.
     """
 
     acts: list[Act] = field(default_factory=list)
@@ -68,7 +68,7 @@ class FakeService:
         return await self.lines(request, [{"id": each["id"]} | self.verdict(each) for each in batch])
 
     async def lines(self, request: web.Request, lines: list[Said]) -> web.StreamResponse:
-        """So many, and an end."""
+        """Send these lines and end the answer."""
         response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
         await response.prepare(request)
         for line in lines:
@@ -91,7 +91,7 @@ class FakeService:
 
     @asynccontextmanager
     async def running(self, port: int = 0) -> AsyncIterator[str]:
-        """Its address, on a free port unless one is named."""
+        """Yield its address, on a free port by default."""
         app = web.Application(client_max_size=64 << 20)
         app.router.add_post("/v1/grade", self.grade)
         app.router.add_post("/v1/grade/batch", self.batch)
@@ -141,7 +141,7 @@ async def hangs_up(request: web.Request, said: Said) -> web.StreamResponse:
 
 
 async def breaks_off(request: web.Request, said: Said) -> web.StreamResponse:
-    """In the middle of an answer."""
+    """Break off in the middle of an answer."""
     response = web.StreamResponse(headers={"Content-Length": "1000"})
     await response.prepare(request)
     await response.write(b'{"verdict": "AC", "reward": 1.0')
@@ -152,6 +152,6 @@ async def breaks_off(request: web.Request, said: Said) -> web.StreamResponse:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that comes back sooner than it would."""
-    monkeypatch.setattr(service, "FIRST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(service, "LONGEST_PAUSE_SECONDS", 0.02)
+    """Shorten the client's pauses between retries."""
+    monkeypatch.setattr(transport, "FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(transport, "LONGEST_PAUSE_SECONDS", 0.02)

@@ -1,4 +1,4 @@
-"""Slots that answer from a script, so that no jail is needed, and jobs for them."""
+"""Slots that answer from a script, without a jail, and jobs for them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_service import suites
+from sandbox_service.grading import suites
+from sandbox_service.grading.suites import Suite
 from sandbox_service.queues.base import Job, job_of
 from sandbox_service.schema import Grade, StdinTest, Submission, TestResult, Timing, Verdict
-from sandbox_service.slots import Owner
-from sandbox_service.suites import Suite
+from sandbox_service.slots.process import SlotOwner
 
 # what a slot does with a submission: answer with a verdict, die, hold it, or fail with a kind of fault
 DIE, HOLD = "die", "hold"
@@ -23,7 +23,7 @@ GRADED_SECONDS = 0.002
 
 @dataclass
 class Tally:
-    """By code: how often it was begun, and how often that came to nothing by a fault of ours."""
+    """Counts per code of starts and of faults."""
 
     begun: Counter[str] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
@@ -31,7 +31,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Held:
-    """What a slot has in hand."""
+    """A submission that a slot holds."""
 
     key: int
     submission: Submission
@@ -39,9 +39,9 @@ class Held:
 
 
 class FakeSlot:
-    """A slot process without a process. It knows submissions by their code: their ids never come so far."""
+    """A slot process without a process. It identifies submissions by their code, since it never sees ids."""
 
-    def __init__(self, index: int, owner: Owner, script: Script, tally: Tally) -> None:
+    def __init__(self, index: int, owner: SlotOwner, script: Script, tally: Tally) -> None:
         self.index = index
         self.ready = True
         self.failed_since: float | None = None
@@ -53,6 +53,8 @@ class FakeSlot:
         self.held: Held | None = None
         self.is_deaf = False  # it is told to cancel, and does not
         self.is_told = False
+        self.is_asked_back = False  # it was told to pause, and does so when a test calls `pause_now`
+        self.progress = b""
         self._owner = owner
         self._script = script
         self._tally = tally
@@ -62,8 +64,9 @@ class FakeSlot:
     def free(self) -> bool:
         return self.ready and self.held is None
 
-    def give(self, key: int, suite: Suite, body: bytes) -> None:
+    def give(self, key: int, suite: Suite, body: bytes, progress: bytes = b"") -> None:
         assert self.free, "a submission was given to a slot that is not free"
+        self.is_asked_back, self.progress = False, progress
         submission = Submission.model_validate_json(body)
         assert submission.id == ""
         assert submission.suite == suite.id
@@ -84,11 +87,11 @@ class FakeSlot:
             self.finish(what)
 
     def is_holding(self, code: str | None = None) -> bool:
-        """Whether it has a submission (this one, if one is named) that its script said nothing more about."""
+        """Return True if it holds a submission (this one, if named) for which its script has no answer."""
         return self.held is not None and self._begun and code in (None, self.held.submission.code)
 
     def finish(self, what: str = "AC") -> None:
-        """Answer what it holds: with a verdict, or with a kind of fault."""
+        """Answer the held submission with a verdict or with a kind of fault."""
         held = self._let_go()
         grade = grade_of(held.submission, held.suite, what)
         self._tally.lost[held.submission.code or ""] += grade.verdict == Verdict.IE
@@ -96,12 +99,12 @@ class FakeSlot:
         self._tell_free()
 
     def finish_right(self) -> None:
-        """Answer what it holds as it deserves."""
+        """Answer the held submission with the right verdict."""
         assert self.held is not None
         self.finish(deserved(self.held.submission.code))
 
     def die(self) -> None:
-        """End with what it holds, and come back a little later."""
+        """Die with the held submission and restart a little later."""
         held = self._let_go()
         self.ready = False
         self._tally.lost[held.submission.code or ""] += 1
@@ -117,6 +120,16 @@ class FakeSlot:
         if self.held is not None and self.held.key == key and not self.is_deaf:
             self._soon(self._cancelled, key)
 
+    def pause(self, key: int) -> None:
+        if self.held is not None and self.held.key == key:
+            self.is_asked_back = True
+
+    def pause_now(self) -> None:
+        """End a test: return the held submission unfinished."""
+        held = self._let_go()
+        self._owner.slot_paused(held.key, self.progress + b"+")
+        self._tell_free()
+
     def _cancelled(self, key: int) -> None:
         if self.held is not None and self.held.key == key:
             self._let_go()
@@ -124,7 +137,7 @@ class FakeSlot:
             self._tell_free()
 
     def fail(self, seconds: float) -> None:
-        """Say that it has not been able to grade for so long."""
+        """Report that it has not been able to grade for this long."""
         self.ready, self.reason, self.failed_since = False, "no jail", time.monotonic() - seconds
         self._owner.slot_failed()
 
@@ -137,7 +150,7 @@ class FakeSlot:
         return held
 
     def _tell_free(self) -> None:
-        """As a real slot does: it may have been given something in the meantime."""
+        """Report that it is free, as a real slot does, unless it was given a submission in the meantime."""
         if self.free:
             self._owner.slot_free()
 
@@ -146,7 +159,7 @@ class FakeSlot:
 
 
 def grade_of(submission: Submission, suite: Suite, what: str) -> Grade:
-    """What a slot answers: a verdict, or a kind of fault."""
+    """Return a slot's answer: a verdict, or a kind of fault."""
     verdict = Verdict(what) if what in Verdict.__members__ else Verdict.IE
     tests = [TestResult(index=index, verdict=verdict) for index in range(len(suites.read(suite.body).tests))]
     return Grade(
@@ -162,31 +175,31 @@ def grade_of(submission: Submission, suite: Suite, what: str) -> Grade:
 
 
 def deserved(code: str | None) -> str:
-    """The right verdict of a program."""
+    """Return the right verdict of a program."""
     return "WA" if code and "wrong" in code else "AC"
 
 
 def suite_of(tests: int = 1, output: str = "") -> Suite:
-    """A suite of so many tests."""
+    """Return a suite of this many tests."""
     return suites.of_tests([StdinTest(output=output)] * tests)
 
 
 def made(
     name: str, code: str | None = None, suite: Suite | None = None, *, keep: bool = False, key: str = "", **fields: Any
 ) -> Job:
-    """A job whose code is its name, unless it is given."""
+    """Return a job whose code is its name by default."""
     suite = suite or suite_of()
     submission = Submission(id=name, code=name if code is None else code, suite=suite.id, **fields)
     return job_of(submission, suite, key, keep=keep, own_bytes=len(suite.body))
 
 
 def of_client(client: str, name: str, suite: Suite | None = None, **labels: str) -> Job:
-    """A job that comes from a client."""
+    """Return a job of this client."""
     return made(name, suite=suite, labels={"client": client, **labels})
 
 
 def always(what: str) -> Script:
-    """A script that does not look at what it is given."""
+    """Return a script that always gives the same answer."""
     return lambda *_: what
 
 
@@ -199,11 +212,11 @@ def hold_at_first(_: Submission, time: int) -> str:
 
 
 def hold_only(code: str) -> Script:
-    """A script that holds one submission, and answers all others."""
+    """Return a script that holds one submission and answers all others."""
     return lambda submission, _: HOLD if submission.code == code else deserved(submission.code)
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Until it is so. Who calls this has a guard against hanging."""
+    """Wait until the condition is true. The caller guards against hanging."""
     while not condition():
         await asyncio.sleep(0.001)

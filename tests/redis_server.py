@@ -14,6 +14,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.markers import needs
+from tests.ports import free_port
+
 START_SECONDS = 20.0
 
 
@@ -21,7 +24,7 @@ class RedisServer:
     """A running `redis-server`; its files are in `folder`."""
 
     def __init__(self, folder: str, arguments: tuple[str, ...]) -> None:
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self._command = [
             *("redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", folder),
@@ -73,13 +76,7 @@ class RedisServer:
             return False
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
+@needs("redis")
 @contextmanager
 def running_redis(*arguments: str) -> Iterator[RedisServer]:
     """A `redis-server` that keeps nothing on disk, unless the arguments say so; ended and removed at exit."""

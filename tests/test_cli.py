@@ -1,4 +1,4 @@
-"""The command line as its users meet it: what it prints, where, and with which exit status."""
+"""The command line: what it prints, where, and its exit status."""
 
 from __future__ import annotations
 
@@ -14,18 +14,22 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from sandbox_service import cli, preflight
-from sandbox_service.commands import bench, handover, remote, verdicts
-from sandbox_service.commands.files import read_problem
+from sandbox_service import cli
+from sandbox_service.commands import bench, exec_module, grade_output, grade_published, remote_grading, serve
+from sandbox_service.commands.grade_input import read_problem
+from sandbox_service.doctor import preflight
 from sandbox_service.schema import Grade, TestResult, Verdict
 from sandbox_service.settings import Settings
 from tests.conftest import Service, need_firejail, running_service
+from tests.processes import is_firejail
+from tests.validation.sources import published
 
 TEST = {"type": "stdin", "input": "1 2\n", "output": "3\n"}
 OTHER_TEST = {"type": "stdin", "input": "20 22\n", "output": "42\n"}
@@ -42,7 +46,7 @@ EXPECTED = {"right.py": "AC", "half.py": "WA", "noisy.py": "RTE", "answer.md": "
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a problem and solutions, to be in; and no settings but the defaults."""
+    """Change to a folder with a problem and solutions, with default settings."""
     for name in [name for name in os.environ if name.startswith(("SANDBOX_", "PROCTOR_API"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("SANDBOX_LOG_LEVEL", "warning")
@@ -58,13 +62,13 @@ def write(name: str, content: object) -> None:
 
 
 def proctor(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own, as a shell would start it."""
+    """Run the command in a separate process, as a shell would."""
     command = [sys.executable, "-m", "sandbox_service.cli", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """What a command that must be refused says: one line on stderr, and status 2."""
+    """Return the message of a refused command: one line on stderr, and status 2."""
     assert cli.main(list(arguments)) == 2
     out, err = capsys.readouterr()
     assert not out
@@ -132,31 +136,40 @@ def test_interrupted_nothing_is_left() -> None:
 
 
 def until_jailed(process: psutil.Process) -> list[psutil.Process]:
-    """All processes below this one, once firejail is among them."""
+    """Wait until firejail has started and return all child processes."""
     end = time.monotonic() + 30
     while time.monotonic() < end:
         family = process.children(recursive=True)
-        if "firejail" in {child.name() for child in family}:
+        if any(is_firejail(child) for child in family):
             return family
         time.sleep(0.05)
     raise AssertionError("no jail was started")
 
 
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["--version"])
+    assert capsys.readouterr().out == f"proctor {version('proctor')}\n"
+
+
 @pytest.mark.parametrize(
     ("problem", "said"),
     [
-        ({"tests": []}, "problem.json: it has no tests"),
-        ([], "problem.json: it has no tests"),
-        ({}, "problem.json: it has no tests"),
+        ({"tests": []}, "problem.json: there are no tests"),
+        ([], "problem.json: there are no tests"),
+        ({}, "problem.json: there are no tests"),
         ("tests", "problem.json: neither a JSON object nor a list of tests"),
-        ({"tests": [TEST], "limit": {}}, "problem.json: unknown field 'limit'; there are: language, extraction, tests"),
-        ({"tests": [TEST], "code": "x"}, "problem.json: code is not a problem's"),
-        ({"tests": [TEST | {"outputs": "3"}]}, "problem.json: tests.0.stdin.outputs: Extra inputs are not permitted"),
+        (
+            {"tests": [TEST], "limit": {}},
+            "problem.json: unknown field 'limit'; known fields: language, extraction, tests",
+        ),
+        ({"tests": [TEST], "code": "x"}, "problem.json: remove 'code'"),
+        ({"tests": [TEST | {"outputs": "3"}]}, "problem.json: tests[0].outputs is not known"),
         (
             {"tests": [TEST], "reward": {"scheme": "best"}},
-            "problem.json: reward.scheme: Input should be 'all_or_nothing'",
+            "problem.json: reward.scheme should be 'all_or_nothing'",
         ),
-        ({"tests": [TEST], "id": "a", "prompt": "Add.", "limit": 1}, "problem.json: limit: Extra inputs"),
+        ({"tests": [TEST], "id": "a", "prompt": "Add.", "limit": 1}, "problem.json: limit is not known"),
         ({"tests": [TEST], "language": "cobol"}, "language 'cobol' is not supported; there is: python"),
         ({"tests": [TEST], "limits": {"cpu_seconds": 1e4}}, "proctor: limits.cpu_seconds is 10000, the most is 60"),
     ],
@@ -173,6 +186,44 @@ def test_a_line_of_a_data_set_is_a_problem() -> None:
     assert read_problem(Path("line.jsonl")) == {"tests": [TEST], "limits": {"cpu_seconds": 1}}
 
 
+def test_a_problem_of_a_published_data_set_is_graded(capsys: pytest.CaptureFixture[str]) -> None:
+    need_firejail()
+    rows = [published.HUMANEVAL, published.HUMANEVAL | {"task_id": "HumanEval/1"}]
+    Path("humaneval.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("good.py").write_text(published.HUMANEVAL["prompt"] + published.HUMANEVAL["canonical_solution"])
+    for wanted in ("HumanEval/1", "0"):
+        assert cli.main(["grade", "humaneval.jsonl", "good.py", "--id", wanted]) == 0
+    assert capsys.readouterr().out.count("1 of 1 accepted") == 2
+    Path("one.json").write_text(json.dumps(published.HUMANEVAL))
+    assert cli.main(["grade", "one.json", "good.py"]) == 0
+    assert "1 of 1 accepted" in capsys.readouterr().out
+    assert "several problems; name one with --id, such as" in complaint(capsys, "grade", "humaneval.jsonl", "good.py")
+    assert "no problem 'x'" in complaint(capsys, "grade", "humaneval.jsonl", "good.py", "--id", "x")
+
+
+@pytest.mark.parametrize("kind", sorted(published.ROWS))
+def test_each_published_form_gives_a_problem(kind: str) -> None:
+    Path("row.jsonl").write_text(json.dumps(published.ROWS[kind][1]) + "\n", errors="surrogatepass")
+    assert grade_published.is_published(Path("row.jsonl")) == (kind != "ours")
+    assert grade_published.read(Path("row.jsonl"), "")["tests"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"slots": 3}, "http://127.0.0.1:8080/ (the page; its API: http://127.0.0.1:8080/docs); 3 slots grade on this"),
+        ({"host": "::1", "port": 81}, "http://[::1]:81/"),
+        ({"redis_url": "redis://x"}, "; workers grade; no API key is needed"),
+        ({"host": "0.0.0.0", "api_keys": "a"}, "every request needs an API key"),
+        ({"host": "0.0.0.0"}, "WARNING: 0.0.0.0 is reachable from other machines and no key is needed"),
+    ],
+)
+def test_the_service_says_where_it_is_and_who_may_use_it(settings: dict[str, Any], said: str) -> None:
+    announced = serve.announcement(Settings(**settings))
+    assert said in announced
+    assert ("WARNING" in announced) == (settings == {"host": "0.0.0.0"})
+
+
 def test_bad_files(capsys: pytest.CaptureFixture[str]) -> None:
     Path("latin.py").write_bytes(b"print('\xe9')")
     for files, said in {
@@ -181,8 +232,15 @@ def test_bad_files(capsys: pytest.CaptureFixture[str]) -> None:
         ("problem.json", "."): ".: Is a directory",
         ("problem.json", "latin.py"): "latin.py: not UTF-8: invalid continuation byte at byte 7",
         ("right.py", "right.py"): "right.py: not JSON: Expecting value",
-        ("problem.json", "right.py", "--jobs", "0"): "--jobs: at least 1",
-        ("problem.json", "right.py", "--jobs", "2", "--url", "http://127.0.0.1:1"): "--jobs is for grading here",
+        ("problem.json", "right.py", "--jobs", "0"): "--jobs: must be at least 1",
+        (
+            "problem.json",
+            "right.py",
+            "--jobs",
+            "2",
+            "--url",
+            "http://127.0.0.1:1",
+        ): "--jobs applies to grading on this machine",
         ("problem.json", "right.py", "--url", "127.0.0.1:80"): "not an address like http://",
         ("problem.json", "right.py", "--url", "http://127.0.0.1:many"): "--url http://127.0.0.1:many: Port",
     }.items():
@@ -198,7 +256,7 @@ def test_unknown_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> No
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(remote_grading, "PATIENCE_SECONDS", 0.5)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -206,7 +264,7 @@ def test_nobody_answers(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     said = complaint(capsys, "grade", "problem.json", "right.py", "--url", f"http://127.0.0.1:{port}")
-    assert "is it running? (proctor serve)" in said
+    assert "is the service running? (proctor serve)" in said
 
 
 @pytest.mark.parametrize(
@@ -215,7 +273,7 @@ def test_nobody_answers(capsys: pytest.CaptureFixture[str]) -> None:
         (404, b"<html>", "is --url the address of a reward service?"),
         (429, b'{"error": {"type": "queue_full", "message": "too much"}}', "(429 queue_full too much): see --url"),
         (200, b"\n\n", "the answer ended with 1 of its submissions not graded"),
-        (200, b'{"score": 1}\n', "is no grade; is it of another version?"),
+        (200, b'{"score": 1}\n', "is not a grade; does the service have another version?"),
         (200, b'{"id": "somebody", "verdict": "AC", "reward": 1}\n', "answered for a submission that was not sent"),
         (
             200,
@@ -241,7 +299,7 @@ def test_a_fault_of_ours_is_no_verdict(capsys: pytest.CaptureFixture[str]) -> No
 
 @contextmanager
 def answering(status: int, body: bytes) -> Iterator[str]:
-    """Something that answers any POST with this; `%s` is replaced by the first submission's id."""
+    """Answer any POST with this; `%s` is replaced by the first submission's id."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -263,10 +321,10 @@ def test_first_failures() -> None:
     late = [TestResult(index=0, verdict=Verdict.AC), TestResult(index=1, verdict=Verdict.TLE, message="slow")]
     failed = Grade(id="", verdict=Verdict.TLE, reward=0.0, tests=late)
     fault = Grade(id="", verdict=Verdict.IE, reward=None, failure_kind="sandbox", failure_reason="no jail")
-    assert verdicts.first_failure(failed) == "test 1: slow"
-    assert verdicts.first_failure(fault) == "sandbox: no jail"
-    assert verdicts.printable("a\tb\x1b[0m\u202e") == "a b\ufffd[0m\ufffd"
-    assert len(verdicts.printable("x" * 10_000)) == verdicts.MOST_SHOWN
+    assert grade_output.first_failure(failed) == "test 1: slow"
+    assert grade_output.first_failure(fault) == "sandbox: no jail"
+    assert grade_output.printable("a\tb\x1b[0m\u202e") == "a b\ufffd[0m\ufffd"
+    assert len(grade_output.printable("x" * 10_000)) == grade_output.MOST_SHOWN
 
 
 # --- serve
@@ -285,7 +343,7 @@ def test_serve_with_its_port_taken(capsys: pytest.CaptureFixture[str]) -> None:
 def test_serve_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
-    assert "SANDBOX_PORT: Input should be" in complaint(capsys, "serve", "--port", "99999")
+    assert "SANDBOX_PORT should be" in complaint(capsys, "serve", "--port", "99999")
     need_firejail()
     assert "choose another --host" in complaint(capsys, "serve", "--host", "no.such.host.invalid")
     monkeypatch.setenv("SANDBOX_PYTHON", str(folder / "python3"))
@@ -298,7 +356,7 @@ def test_serve_says_what_is_missing(
 
 def test_serve_elsewhere_than_on_linux(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    assert "this is Darwin, and jails are made of Linux namespaces; to mend it: run it on" in complaint(capsys, "serve")
+    assert "this is Darwin, and sandboxes need Linux namespaces; to mend it: run it on" in complaint(capsys, "serve")
 
 
 def test_without_root_and_without_suid(
@@ -336,8 +394,8 @@ def test_bench_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_train_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(handover, "find_spec", lambda name: None if name == "vllm" else object())
-    assert cli.main(["train", "config.toml"]) == cli.WRONG
+    monkeypatch.setattr(exec_module, "find_spec", lambda name: None if name == "vllm" else object())
+    assert cli.main(["train", "config.toml"]) == cli.USAGE_ERROR
     assert "needs vllm: pip install 'proctor[trainer]'" in capsys.readouterr().err
 
 
@@ -352,7 +410,7 @@ def test_the_trainer_gets_everything_in_our_place(
     given: list[str], module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands: list[list[str]] = []
-    monkeypatch.setattr(handover, "find_spec", lambda _: object())
+    monkeypatch.setattr(exec_module, "find_spec", lambda _: object())
     monkeypatch.setattr(os, "execve", lambda _, command, __: commands.append(command))
     cli.main(given)
     assert commands == [[sys.executable, "-m", module, *given[1:]]]
@@ -369,4 +427,4 @@ def test_bench_outside_the_repository(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
     monkeypatch.setattr(bench.run, "__defaults__", (folder,))
-    assert "the benchmarks are not here: they are part of the repository" in complaint(capsys, "bench")
+    assert "the benchmarks are part of the repository" in complaint(capsys, "bench")

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_service import bootstrap, cli, doctor, preflight
-from sandbox_service.doctor import machine, proof
+from sandbox_service import bootstrap, cli
+from sandbox_service.doctor import examination, machine, preflight, proof
+from sandbox_service.doctor.preflight import Check, Finding, Level
 from sandbox_service.doctor.proof import Attempt
-from sandbox_service.errors import ConfigurationError, JailDied, JailUnsafe, SandboxFault
-from sandbox_service.grader import Grader
-from sandbox_service.preflight import Check, Finding, Level
+from sandbox_service.errors import ConfigurationError, JailDiedError, JailUnsafeError, SandboxError
+from sandbox_service.grading.grader import Grader
 from sandbox_service.schema import Verdict
 from sandbox_service.settings import Settings
 from tests.conftest import need_firejail
@@ -46,7 +46,7 @@ def test_an_old_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_elsewhere_nothing_more_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    (found,) = doctor.examine(Settings())
+    (found,) = examination.examine(Settings())
     assert found.level == PROBLEM
 
 
@@ -60,7 +60,7 @@ def test_elsewhere_nothing_more_is_asked(monkeypatch: pytest.MonkeyPatch) -> Non
     ],
 )
 def test_versions_of_firejail(says: str, level: Level, tmp_path: Path) -> None:
-    found = preflight.firejail(Settings(firejail=script(tmp_path / "firejail", says)))
+    found = preflight.isolation_tool(Settings(firejail=script(tmp_path / "firejail", says)))
     assert found.level == level
     assert ("apt-get install firejail" in found.mend) == (level != OK)
 
@@ -136,7 +136,7 @@ def test_every_check_finds_something_here() -> None:
 
 
 def test_capabilities_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "missing_capabilities", lambda: ["SYS_ADMIN", "MKNOD"])
+    monkeypatch.setattr(machine, "missing_capabilities", lambda _: ["SYS_ADMIN", "MKNOD"])
     found = machine.capabilities(Settings())
     assert found.level == PROBLEM
     assert "docker run --cap-add SYS_ADMIN --cap-add MKNOD" in found.mend
@@ -239,12 +239,16 @@ def test_what_the_attempts_come_to() -> None:
 @pytest.mark.parametrize(
     ("fault", "name", "mend"),
     [
-        (JailUnsafe("the canary was not held: socket is 'done'"), "canary", "grade nothing on this machine"),
-        (JailDied("no jail started; to mend it: add salt"), "jail", "add salt"),
-        (JailDied("no jail started"), "jail", "--debug --profile="),
+        (
+            JailUnsafeError("the sandbox did not hold the canary: socket is 'done'"),
+            "canary",
+            "grade nothing on this machine",
+        ),
+        (JailDiedError("no jail started; to mend it: add salt"), "jail", "add salt"),
+        (JailDiedError("no jail started"), "jail", "--debug --profile="),
     ],
 )
-def test_jails_that_fail(fault: SandboxFault, name: str, mend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jails_that_fail(fault: SandboxError, name: str, mend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
     def failing(*_: object, **__: object) -> Iterator[Grader]:
         raise fault
@@ -259,7 +263,7 @@ def test_jails_that_fail(fault: SandboxFault, name: str, mend: str, monkeypatch:
 
 def test_no_jail_is_started_without_the_essentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(proof, "prove", unreachable)
-    *_, last = doctor.examine(Settings(firejail=str(tmp_path / "none")))
+    *_, last = examination.examine(Settings(firejail=str(tmp_path / "none")))
     assert last == Finding("jail", PROBLEM, "not tried: mend the problems above first")
 
 
@@ -282,7 +286,7 @@ def test_exit_status(
     levels: list[Level], status: int, summary: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     findings = [Finding("thing", level, "so [so]", "" if level == OK else "do [this]") for level in levels]
-    monkeypatch.setattr(doctor, "examine", lambda _: iter(findings))
+    monkeypatch.setattr(examination, "examine", lambda _: iter(findings))
     assert cli.main(["doctor"]) == status
     *lines, last = capsys.readouterr().out.splitlines()
     assert last == summary
@@ -300,5 +304,7 @@ def test_this_machine(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     count = len(proof.known_attacks())
     assert by_name["attacks"]["text"] == f"{count} attacks tried, none paid, none escaped", found
     assert by_name["canary"]["level"] == by_name["jail"]["level"] == "ok"
-    checks: list[Callable[..., object]] = [*preflight.ESSENTIAL, *machine.CHECKS]
-    assert len(found["findings"]) == len(checks) + 5, "and a jail, its canary, the attacks, numpy, mathematics"
+    checks: list[Callable[..., object]] = [*preflight.essential(Settings()), *machine.CHECKS]
+    assert len(found["findings"]) == len(checks) + 6, (
+        "and a jail, its canary, the attacks, numpy, mathematics, languages"
+    )

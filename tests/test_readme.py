@@ -18,19 +18,25 @@ import pytest
 from sandbox_service import cli
 from sandbox_service.settings import PREFIX, Settings
 from tests.conftest import Service
+from tests.guards import HANG_GUARD_SECONDS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "docs/api.md", "docs/compat.md", "docs/math.md")
+DOCUMENTS = ("README.md", "docs/api.md", "docs/compat.md", "docs/math.md", "docs/judges.md")
 ALL_DOCUMENTS = sorted(
     path.relative_to(REPOSITORY).as_posix()
     for pattern in ("*.md", "docs/**/*.md", "*/README.md", "sandbox_service/guest/README.md")
     for path in REPOSITORY.glob(pattern)
 )
 ADDRESS = "localhost:8080"
-SECONDS = 60
+
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#:]*)(?:#([^)]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+# `slots/main.py`, from the repository, sandbox_service/ or trainer/ on; other projects' files are in folders of theirs
+PATH = re.compile(r"(?<![\w./-])((?:[\w-]+/)+[\w-]+\.(?:py|md|toml|lua|c|h|sh|yml|yaml|json|profile))\b")
+FOREIGN = ("sandbox/utils/",)  # SandboxFusion's
+BASES = (REPOSITORY, REPOSITORY / "sandbox_service", REPOSITORY / "trainer")
 
 
 class Example(NamedTuple):
@@ -84,7 +90,9 @@ def test_examples_print_what_is_shown(service: Service, example: Example) -> Non
         pytest.skip("curl is not installed")
     assert ADDRESS in example.command
     command = example.command.replace(ADDRESS, f"127.0.0.1:{service.port}")
-    ended = subprocess.run(["bash", "-euc", command], capture_output=True, text=True, timeout=SECONDS, check=True)
+    ended = subprocess.run(
+        ["bash", "-euc", command], capture_output=True, text=True, timeout=HANG_GUARD_SECONDS, check=True
+    )
     printed, expected = values(ended.stdout), values(example.expected)
     if "/v1/grade/batch" in example.command:  # which answers in the order of finishing
         printed.sort(key=lambda line: str(line.get("id")))
@@ -98,22 +106,51 @@ def test_the_first_example_is_accepted() -> None:
 
 @pytest.mark.parametrize("document", ALL_DOCUMENTS)
 def test_commands_exist(document: str, capsys: pytest.CaptureFixture[str]) -> None:
-    targets = re.findall(r"^([a-z]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
     with pytest.raises(SystemExit):
         cli.main(["--help"])
-    commands = re.findall(r"^    (\w+) ", capsys.readouterr().out, re.MULTILINE)
+    commands = re.findall(r"^    (\w+)(?: |$)", capsys.readouterr().out, re.MULTILINE)
     for _, content in (block for block in blocks(document) if block[0] == "sh"):
-        assert set(re.findall(r"^make (\w+)", content, re.MULTILINE)) <= set(targets)
+        assert set(re.findall(r"^make ([\w-]+)", content, re.MULTILINE)) <= set(targets)
         assert set(re.findall(r"^(?:\.venv/bin/)?proctor (\w+)", content, re.MULTILINE)) <= set(commands)
 
 
 @pytest.mark.parametrize("document", ALL_DOCUMENTS)
 def test_links_and_settings_exist(document: str) -> None:
     text = (REPOSITORY / document).read_text()
-    for target in LINK.findall(text):
-        assert ((REPOSITORY / document).parent / target).exists(), target
+    for target, anchor in LINK.findall(text):
+        path = (REPOSITORY / document).parent / target if target else REPOSITORY / document
+        assert path.exists(), target
+        assert not anchor or path.suffix != ".md" or anchor in anchors(path), f"{target}#{anchor}"
     named = set(re.findall(rf"\b{PREFIX}(?!FUSION_)([A-Z]\w*)", text))  # SANDBOX_FUSION_… are SkyRL's and verl's
     assert named <= {name.upper() for name in Settings.model_fields}
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors of a document's headings, as GitHub makes them."""
+    headings = HEADING.findall(BLOCK.sub("", path.read_text()))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def missing_paths(text: str) -> list[str]:
+    """Return the paths of ours in a text that do not exist."""
+    ours = [path for path in PATH.findall(text) if any((base / path.partition("/")[0]).is_dir() for base in BASES)]
+    return [path for path in ours if not path.startswith(FOREIGN) and not any((base / path).exists() for base in BASES)]
+
+
+@pytest.mark.parametrize("document", ALL_DOCUMENTS)
+def test_named_paths_exist(document: str) -> None:
+    assert missing_paths((REPOSITORY / document).read_text()) == []
+
+
+@pytest.mark.parametrize("folder", ["sandbox_service", "trainer", "benchmarks", "scripts"])
+def test_paths_named_in_code_exist(folder: str) -> None:
+    found = {path: missing_paths(path.read_text()) for path in (REPOSITORY / folder).rglob("*.py")}
+    assert {path: missing for path, missing in found.items() if missing} == {}
+
+
+def test_a_missing_path_is_found() -> None:
+    assert missing_paths("See `slots/main.py`, docs/nothing.md and `verl/utils/reward.py`.") == ["docs/nothing.md"]
 
 
 def test_no_block_is_of_a_kind_that_is_not_tried() -> None:

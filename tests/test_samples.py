@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.problem import Problem, Solution
-from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
+from sandbox_service.formats.problem import Problem, Solution
+from sandbox_service.schema import AssertTest, CallTest, InteractiveTest, StdinTest, TestCase
 from tests.conftest import Service
 
 SAMPLES = Path(__file__).resolve().parent.parent / "datasets" / "samples"
@@ -56,7 +56,7 @@ def expected(test: TestCase) -> str | None:
 def given(test: TestCase) -> str:
     """What an answer is given to work on."""
     match test:
-        case StdinTest():
+        case StdinTest() | InteractiveTest():
             return test.input
         case CallTest():
             return json.dumps(test.calls or test.args)

@@ -73,7 +73,7 @@ def test_an_unknown_variable_is_an_error_that_names_it() -> None:
     ],
 )
 def test_a_bad_value_is_an_error_that_names_the_variable(name: str, value: str) -> None:
-    assert f"SANDBOX_{name.upper()}: " in refusal(**{name: value})
+    assert f"SANDBOX_{name.upper()} " in refusal(**{name: value})
 
 
 def test_all_that_is_wrong_is_named_at_once() -> None:

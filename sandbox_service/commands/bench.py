@@ -1,4 +1,4 @@
-"""`proctor bench`: the benchmarks are part of the repository, not of the installed package."""
+"""`proctor bench`: runs the benchmarks, which are part of the repository and not of the installed package."""
 
 from __future__ import annotations
 
@@ -13,13 +13,24 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def run(arguments: list[str], repository: Path = REPOSITORY) -> int:
-    """Run `python -m benchmarks` with these arguments, from where we are; its exit status."""
+    """Run `python -m benchmarks` in the current directory.
+
+    Args:
+        arguments: Arguments of the benchmarks.
+        repository: The root of the repository.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        ConfigurationError: The repository is not there.
+    """
     if not (repository / "benchmarks" / "__main__.py").is_file() or not (repository / "pyproject.toml").is_file():
         raise ConfigurationError(
-            "the benchmarks are not here: they are part of the repository, not of the installed package; "
+            "the benchmarks are part of the repository, not of the installed package: "
             "clone it, pip install -e '.[dev]' there, and run proctor bench again"
         )
-    # the repository may be elsewhere than where we are, and a folder of that name here is not to be taken for it
+    # the current directory may be another one, and may contain a folder `benchmarks`
     path = os.pathsep.join(filter(None, (str(repository), os.environ.get("PYTHONPATH"))))
     environment = os.environ | {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
     return subprocess.run([sys.executable, "-m", "benchmarks", *arguments], env=environment, check=False).returncode

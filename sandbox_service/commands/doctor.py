@@ -1,4 +1,4 @@
-"""`proctor doctor`: the findings as lines while they are made, or all of them as JSON."""
+"""`proctor doctor`: prints findings as lines while they are made, or all of them as JSON."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import asdict
 from rich.console import Console
 from rich.text import Text
 
-from sandbox_service import doctor
-from sandbox_service.preflight import Finding, Level
+from sandbox_service.doctor import examination
+from sandbox_service.doctor.preflight import Finding, Level
 from sandbox_service.settings import Settings
 
 STYLES = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "bold red"}
@@ -19,12 +19,20 @@ LEVEL_WIDTH, NAME_WIDTH = 9, 18
 
 
 def run(settings: Settings, *, as_json: bool) -> int:
-    """Examine this machine; 0: all well, 1: warnings only, 2: problems."""
+    """Examine this machine and print the findings.
+
+    Args:
+        settings: The settings to examine.
+        as_json: True to print JSON.
+
+    Returns:
+        0 without findings, 1 with warnings only, 2 with problems.
+    """
     return _json(settings) if as_json else _lines(settings)
 
 
 def _json(settings: Settings) -> int:
-    findings = list(doctor.examine(settings))
+    findings = list(examination.examine(settings))
     worst = _worst(findings)
     print(json.dumps({"status": worst, "findings": [asdict(finding) for finding in findings]}, indent=2))
     return STATUS[worst]
@@ -33,7 +41,7 @@ def _json(settings: Settings) -> int:
 def _lines(settings: Settings) -> int:
     console = Console(highlight=False, soft_wrap=True)
     findings: list[Finding] = []
-    for finding in doctor.examine(settings):
+    for finding in examination.examine(settings):
         findings.append(finding)
         for line in lines(finding):
             console.print(line)
@@ -42,7 +50,7 @@ def _lines(settings: Settings) -> int:
 
 
 def lines(finding: Finding) -> list[Text]:
-    """The finding, and below it the command that mends it."""
+    """Return the finding as lines; the last one is the command that fixes it."""
     found = Text(f"{finding.level:<{LEVEL_WIDTH}}", STYLES[finding.level])
     found.append(f"{finding.name:<{NAME_WIDTH}}{finding.text}", "default")
     mend = [Text(f"{'':<{LEVEL_WIDTH + NAME_WIDTH}}mend: {finding.mend}", "bold")] if finding.mend else []
@@ -50,7 +58,7 @@ def lines(finding: Finding) -> list[Text]:
 
 
 def summary(findings: list[Finding]) -> str:
-    """One line at the end."""
+    """Return the last line, with the number of findings."""
     levels = Counter(finding.level for finding in findings)
     counted = [(levels[level], level) for level in (Level.PROBLEM, Level.WARNING) if levels[level]]
     return ", ".join(f"{count} {level}{'s' if count > 1 else ''}" for count, level in counted) or "all is well"

@@ -1,10 +1,10 @@
-"""`proctor train`: hands over to the trainer."""
+"""`proctor train`: replaces this process with the trainer."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
-from sandbox_service.commands.handover import hand_over
+from sandbox_service.commands.exec_module import exec_module
 
 NEEDED = ("torch", "transformers", "deepspeed", "vllm", "aiohttp")
 ADVICE = (
@@ -13,5 +13,9 @@ ADVICE = (
 
 
 def run(arguments: list[str]) -> NoReturn:
-    """Become `python -m trainer` with these arguments. Raises ConfigurationError if it cannot be run."""
-    hand_over("trainer", arguments, NEEDED, ADVICE)
+    """Run `python -m trainer` with these arguments in place of this process.
+
+    Raises:
+        ConfigurationError: Packages are missing.
+    """
+    exec_module("trainer", arguments, NEEDED, ADVICE)

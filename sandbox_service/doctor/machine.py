@@ -1,6 +1,6 @@
-"""What an operator should know of a machine beyond the essentials: nothing here stops a jail for certain.
+"""Checks of the machine beyond the essentials: speed, space, and settings that may prevent a sandbox.
 
-Every check reads one thing and judges it. What it would take to be sure is to start a jail; see proof.py.
+Every check examines one thing. Whether a sandbox does start is shown by starting one; see proof.py.
 """
 
 from __future__ import annotations
@@ -14,20 +14,22 @@ from pathlib import Path
 
 import psutil
 
-from sandbox_service import preflight
+from sandbox_service.doctor import preflight
+from sandbox_service.doctor.preflight import Check, Finding, Level, tool_of
 from sandbox_service.errors import ConfigurationError
-from sandbox_service.jails.diagnosis import CAPABILITIES, missing_capabilities
-from sandbox_service.preflight import Check, Finding, Level
+from sandbox_service.grading import judge_libraries as judge_headers
+from sandbox_service.languages import packages
+from sandbox_service.sandbox.diagnosis import CAPABILITIES, missing_capabilities
 from sandbox_service.schema import Limits
 from sandbox_service.settings import MIB, Settings
 
 TRIED_ARCHITECTURES = ("x86_64",)
-SHOWN_CAPABILITIES = "SYS_ADMIN, NET_ADMIN, MKNOD"  # those that a container is not given unless it asks
 CONTAINER_FILES = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
 ENOUGH_SPACE = 64 * MIB
 ENOUGH_FILES = 4096  # a descriptor for each connection, and some twenty for each slot
 ENOUGH_PROCESSES = 1024
 ANSWER_SECONDS = 2.0
+USUAL_LIBRARIES = ("numpy", "sortedcontainers", "pytest")  # right programs, and data sets' tests, import them
 
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 SCHEDSTAT = Path("/proc/self/schedstat")
@@ -38,18 +40,18 @@ TEMPORARY = (Path("/dev/shm"), Path("/tmp"), WITNESSES)  # noqa: S108
 
 
 def architecture(_: Settings) -> Finding:
-    """The system call filter and the C extension are for any, but not tried on all."""
+    """Check that the C extension and the system call filter were tried on this architecture."""
     machine = platform.machine()
     if machine in TRIED_ARCHITECTURES:
         return Finding("architecture", Level.OK, machine)
     text = f"{machine}: tried on {', '.join(TRIED_ARCHITECTURES)} only"
     return Finding(
-        "architecture", Level.WARNING, text, "believe the canary and the attacks below; better, run the test suite"
+        "architecture", Level.WARNING, text, "rely on the canary and the attacks below, or run the test suite"
     )
 
 
 def user_namespaces(_: Settings) -> Finding:
-    """Without root, boxes stand in user namespaces."""
+    """Check that a normal user may make user namespaces, in which boxes run without root."""
     name = "user namespaces"
     if os.geteuid() == 0:
         return Finding(name, Level.OK, "not needed by root")
@@ -64,17 +66,21 @@ def user_namespaces(_: Settings) -> Finding:
     ):
         if _read(KERNEL_SETTINGS / setting) == bad:
             return Finding(
-                name, Level.PROBLEM, f"refused to us: {setting.replace('/', '.')} is {bad}", f"run as root, or: {mend}"
+                name,
+                Level.PROBLEM,
+                f"refused to this user: {setting.replace('/', '.')} is {bad}",
+                f"run as root, or: {mend}",
             )
     return Finding(name, Level.OK, "allowed")
 
 
-def capabilities(_: Settings) -> Finding:
-    """A container must be given what firejail needs; without root, what its SUID bit may give counts."""
-    missing = missing_capabilities()
-    where = f"in a container ({found})" if (found := _container()) else "in no container that can be told"
+def capabilities(settings: Settings) -> Finding:
+    """Check for the capabilities that the isolation tool needs; without root, those that its SUID bit can give."""
+    tool = tool_of(settings)
+    missing = missing_capabilities(tool)
+    where = f"in a container ({found})" if (found := _container()) else "in no known container"
     if not missing:
-        return Finding("capabilities", Level.OK, f"{where}; {SHOWN_CAPABILITIES} and the others needed are there")
+        return Finding("capabilities", Level.OK, f"{where}; those that {tool.name} needs are there")
     lacking = ", ".join(f"{name} (for {CAPABILITIES[name][1]})" for name in missing)
     options = " ".join(f"--cap-add {name}" for name in missing)
     mend = f"docker run {options} … (Kubernetes: securityContext.capabilities.add; systemd: CapabilityBoundingSet=)"
@@ -82,7 +88,7 @@ def capabilities(_: Settings) -> Finding:
 
 
 def apparmor(_: Settings) -> Finding:
-    """A container's AppArmor profile refuses the mounts that a jail is made of."""
+    """Check for an AppArmor profile, which may refuse the mounts of a sandbox."""
     profile = _read(Path("/proc/self/attr/current"))
     if not profile.endswith("(enforce)"):
         return Finding("AppArmor", Level.OK, "this process is not confined")
@@ -93,7 +99,7 @@ def apparmor(_: Settings) -> Finding:
 
 
 def huge_pages(_: Settings) -> Finding:
-    """The interpreter's text on huge pages saves a tenth of a test's time."""
+    """Check for huge pages: the interpreter's text on them saves a tenth of a test's time."""
     modes = _read(HUGE_PAGES)
     chosen = re.search(r"\[(\w+)\]", modes)
     if chosen and chosen[1] != "never":
@@ -101,13 +107,13 @@ def huge_pages(_: Settings) -> Finding:
     text = (
         "transparent huge pages are off: grading costs about a tenth more"
         if chosen
-        else "this kernel has none: grading is slower"
+        else "this kernel has no huge pages: grading is slower"
     )
     return Finding("huge pages", Level.WARNING, text, f"echo madvise > {HUGE_PAGES}")
 
 
 def schedstat(_: Settings) -> Finding:
-    """How long a box waited for a processor: tells a slow program from a busy machine."""
+    """Check that the kernel reports how long a box waited for a processor, to tell slow programs from busy machines."""
     if len(_read(SCHEDSTAT).split()) == 3:
         return Finding("schedstat", Level.OK, "waiting for a processor can be told from being slow")
     text = f"{SCHEDSTAT} cannot be read: on a busy machine, time-outs are repeated more often than needed"
@@ -115,7 +121,7 @@ def schedstat(_: Settings) -> Finding:
 
 
 def memory(settings: Settings) -> Finding:
-    """Every slot may run a program that takes all it is allowed."""
+    """Check that every slot can run a program that uses its whole memory limit."""
     wanted = Limits().memory_bytes
     there = _memory_bytes()
     each = there // settings.slot_count
@@ -128,7 +134,7 @@ def memory(settings: Settings) -> Finding:
 
 
 def space(_: Settings) -> Finding:
-    """Room where the canary and people's own programs keep a file now and then."""
+    """Check for free space in the folders for temporary files."""
     free = {folder: psutil.disk_usage(str(folder)).free for folder in TEMPORARY if folder.is_dir()}
     text = ", ".join(f"{folder} {size / MIB:,.0f} MiB" for folder, size in free.items()) + " free"
     short = [str(folder) for folder, size in free.items() if size < ENOUGH_SPACE]
@@ -140,15 +146,15 @@ def space(_: Settings) -> Finding:
 
 
 def witness(_: Settings) -> Finding:
-    """The canary leaves a file there, and must not see it from a jail."""
+    """Check that the canary can write a file outside, which it must not see from a sandbox."""
     if os.access(WITNESSES, os.W_OK | os.X_OK):
         return Finding("witness", Level.OK, f"{WITNESSES} can be written to")
-    text = f"{WITNESSES} cannot be written to, so the canary has nothing to look for"
+    text = f"{WITNESSES} cannot be written to, and the canary needs a file there"
     return Finding("witness", Level.PROBLEM, text, f"mkdir -p -m 1777 {WITNESSES} (docker: --tmpfs {WITNESSES})")
 
 
 def cgroups(_: Settings) -> Finding:
-    """Nothing depends on them: good to know, never wrong."""
+    """Report the version of cgroups. Nothing depends on them."""
     unified = (CGROUPS / "cgroup.controllers").exists()
     there = "version 2" if unified else "version 1" if CGROUPS.is_dir() and any(CGROUPS.iterdir()) else None
     if there is None:
@@ -159,17 +165,19 @@ def cgroups(_: Settings) -> Finding:
 
 
 def open_files(_: Settings) -> Finding:
-    """Connections are descriptors."""
+    """Check the limit of open files: each connection is one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if _at_least(soft, ENOUGH_FILES):
         return Finding("open files", Level.OK, f"{_shown(soft)} allowed")
     most = ENOUGH_FILES if _at_least(hard, ENOUGH_FILES) else hard
     mend = f"ulimit -n {most} (docker: --ulimit nofile=65536; systemd: LimitNOFILE=)"
-    return Finding("open files", Level.WARNING, f"{_shown(soft)} allowed: so many connections at most, less some", mend)
+    return Finding(
+        "open files", Level.WARNING, f"{_shown(soft)} allowed: the number of connections is a little less", mend
+    )
 
 
 def processes(_: Settings) -> Finding:
-    """Slots, jails and boxes are processes."""
+    """Check the limit of processes: slots, sandboxes and boxes are processes."""
     soft, _hard = resource.getrlimit(resource.RLIMIT_NPROC)
     if _at_least(soft, ENOUGH_PROCESSES):
         return Finding("processes", Level.OK, f"{_shown(soft)} allowed")
@@ -177,8 +185,31 @@ def processes(_: Settings) -> Finding:
     return Finding("processes", Level.WARNING, f"{_shown(soft)} allowed for this user", mend)
 
 
+def libraries(settings: Settings) -> Finding:
+    """Report the libraries that submissions and test programs may import, and which usual ones are missing."""
+    found = packages.found(settings.python, (*settings.library_names, *packages.FOR_TESTS))
+    there = {package.name: package.version for package in found}
+    text = ", ".join(f"{name} {version}" for name, version in there.items()) or "none"
+    lacking = [name for name in (*settings.library_names, *packages.FOR_TESTS) if packages.normal(name) not in there]
+    if lacking:
+        text += f"; not installed: {', '.join(lacking)}"
+    wanted = [name for name in lacking if name in USUAL_LIBRARIES]
+    if not wanted:
+        return Finding("libraries", Level.OK, text)
+    mend = f"apt-get install {' '.join(f'python3-{name}' for name in wanted)}"
+    return Finding("libraries", Level.WARNING, text, mend)
+
+
+def judge_libraries(settings: Settings) -> Finding:
+    """Report which headers for judges in C++ are in the folder that the settings name."""
+    folder = Path(settings.judge_libraries) if settings.judge_libraries else None
+    there = [name for name in judge_headers.USUAL if judge_headers.read(folder, name) is not None]
+    text = f"{', '.join(there) or 'no headers'} in {folder}" if folder else "no folder is set: judges bring theirs"
+    return Finding("judge libraries", Level.OK if there or folder is None else Level.WARNING, text)
+
+
 def port(settings: Settings) -> Finding:
-    """Free for `proctor serve`, or taken by one that runs."""
+    """Check that the port is free, or used by a running `proctor serve`."""
     where = f"{settings.host} port {settings.port}"
     try:
         preflight.listen(settings).close()
@@ -192,12 +223,12 @@ def port(settings: Settings) -> Finding:
 
 CHECKS: tuple[Check, ...] = (
     architecture, user_namespaces, capabilities, apparmor, huge_pages, schedstat, memory, space,
-    witness, cgroups, open_files, processes, port,
+    witness, cgroups, open_files, processes, libraries, judge_libraries, port,
 )  # fmt: skip
 
 
 def _container() -> str | None:
-    """How we know that we are in a container; None if nothing says so."""
+    """Return the sign that this is a container; None if there is none."""
     known = next((path for path in CONTAINER_FILES if Path(path).exists()), None)
     if known or "KUBERNETES_SERVICE_HOST" not in os.environ:
         return known
@@ -205,7 +236,7 @@ def _container() -> str | None:
 
 
 def _memory_bytes() -> int:
-    """What may still be taken: of the machine, and of our container's share of it."""
+    """Return the free memory: the machine's, or less by the container's limit."""
     limits: list[int] = [psutil.virtual_memory().available]
     for path in (CGROUPS / "memory.max", CGROUPS / "memory" / "memory.limit_in_bytes"):
         limit = _read(path)
@@ -234,7 +265,7 @@ def _shown(limit: int) -> str:
 
 
 def _read(path: Path) -> str:
-    """The file's text, or nothing."""
+    """Return the file's text; empty if it cannot be read."""
     try:
         return path.read_text().strip("\n\0 ")
     except OSError:

@@ -1,7 +1,7 @@
-"""A jail is started as the service would start it, the canary is run in it, and programs attack it.
+"""Starts a sandbox as the service does, runs the canary in it, and attacks it.
 
-The attacks come as submissions, with tests whose answer nobody can know. One that is paid, or that says it got out,
-means that nothing may be graded here. Right programs are graded before and after, so that an empty success shows.
+The attacks are submissions, with tests whose answer is a random number. If one is paid or reports that it escaped, the
+machine must grade nothing. Right programs are graded before and after the attacks, to show that the sandbox works.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from importlib.resources import files
 from typing import Any
 
 from sandbox_service import bootstrap
-from sandbox_service.errors import JailUnsafe, SandboxFault
-from sandbox_service.grader import Grader
-from sandbox_service.jails import libraries
-from sandbox_service.jails.firejail import PROFILE
-from sandbox_service.preflight import Finding, Level
+from sandbox_service.doctor.preflight import Finding, Level, tool_of
+from sandbox_service.errors import JailUnsafeError, SandboxError
+from sandbox_service.grading.grader import Grader
+from sandbox_service.languages import LANGUAGES, math_packages, toolchains
 from sandbox_service.schema import Grade, Submission, Verdict
 from sandbox_service.settings import Settings
 
@@ -47,7 +46,7 @@ class Attack:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What came of an attack."""
+    """The result of an attack."""
 
     name: str
     paid: bool
@@ -56,42 +55,64 @@ class Attempt:
 
 
 def prove(settings: Settings) -> Iterator[Finding]:
-    """Findings about a jail of our own, beside those of a service that may be running."""
+    """Yield findings about a sandbox of its own, beside those of a service that may be running."""
     try:
         with bootstrap.grader(settings, index=settings.slot_count) as grader:
-            yield Finding("jail", Level.OK, "firejail jails: namespaces, network and system call filter are its own")
             yield Finding(
-                "canary", Level.OK, "a program that tries what must be blocked was blocked, and a sleeper killed"
+                "jail", Level.OK, f"{settings.isolation} isolates: namespaces, network, filter of system calls"
             )
+            yield Finding("canary", Level.OK, "what must be blocked was blocked, and a sleeping program was killed")
             yield attacks(grader)
             yield numpy(grader)
             yield mathematics(grader)
-    except JailUnsafe as fault:
+            yield languages(grader)
+    except JailUnsafeError as fault:
         yield Finding("canary", Level.PROBLEM, str(fault), STOP)
-    except SandboxFault as fault:
+    except SandboxError as fault:
         text, _, mend = str(fault).partition("; to mend it: ")
-        look = f"see why: env container=docker {settings.firejail} --debug --profile={PROFILE} -- /usr/bin/true"
-        yield Finding("jail", Level.PROBLEM, text, mend or look)
+        yield Finding("jail", Level.PROBLEM, text, mend or f"see why: {tool_of(settings).debug_command()}")
+
+
+def languages(grader: Grader) -> Finding:
+    """Compile and run the hello program of each language that this machine has; name those that are missing."""
+    failed, worked, missing = [], [], []
+    for language in LANGUAGES:
+        toolchain = language.toolchain
+        if toolchain is None:
+            continue
+        if not toolchains.is_present(language):
+            missing.append(language.name)
+            continue
+        body = {"language": language.name, "code": toolchain.hello, "tests": [{"type": "stdin", "output": "hello"}]}
+        grade = grader.grade(Submission.model_validate(body))
+        if grade.verdict == Verdict.AC:
+            worked.append(f"{language.name} {toolchains.version(toolchain)}")
+        else:
+            failed.append(f"{language.name}: {grade.verdict} {grade.failure_reason or grade.message}")
+    if failed:
+        return Finding("languages", Level.PROBLEM, "; ".join(failed), "install their packages again; docs/languages.md")
+    text = f"{', '.join(['python', *worked])}; not installed: {', '.join(missing) or 'none'}"
+    return Finding("languages", Level.OK, text)
 
 
 def attacks(grader: Grader) -> Finding:
-    """All attacks, between two right programs that must be accepted."""
+    """Try all attacks, and right programs before and after them."""
     answer = f"answer-{secrets.token_hex(16)}"
     wrong = _not_accepted(grader, answer)
     attempts = [attempt(grader, attack, answer) for attack in known_attacks()]
     wrong += [f"after the attacks, {kind}" for kind in _not_accepted(grader, answer)]
     if wrong:
         text = f"right programs were not accepted: {', '.join(wrong)}"
-        return Finding("attacks", Level.PROBLEM, text, "look for what else uses this machine's memory or processors")
+        return Finding("attacks", Level.PROBLEM, text, "find out what else uses this machine's memory or processors")
     return judge(attempts)
 
 
 def judge(attempts: list[Attempt]) -> Finding:
-    """What the attempts come to."""
-    paid = [it.name for it in attempts if it.paid]
-    escaped = [it.name for it in attempts if it.escaped]
-    faults = [f"{it.name}: {it.fault}" for it in attempts if it.fault]
-    text = f"{len(attempts)} attacks tried, {_those(paid)} paid, {_those(escaped)} escaped"
+    """Return the finding for a list of attempts."""
+    paid = [attempt.name for attempt in attempts if attempt.paid]
+    escaped = [attempt.name for attempt in attempts if attempt.escaped]
+    faults = [f"{attempt.name}: {attempt.fault}" for attempt in attempts if attempt.fault]
+    text = f"{len(attempts)} attacks tried, {_listed(paid)} paid, {_listed(escaped)} escaped"
     if paid or escaped:
         return Finding("attacks", Level.PROBLEM, text, STOP)
     if faults:
@@ -105,7 +126,16 @@ def judge(attempts: list[Attempt]) -> Finding:
 
 
 def attempt(grader: Grader, attack: Attack, answer: str) -> Attempt:
-    """Try one attack."""
+    """Try one attack.
+
+    Args:
+        grader: the grader to attack.
+        attack: the program.
+        answer: the expected answer, which the program cannot know.
+
+    Returns:
+        The attack with its outcome.
+    """
     grade = _grade(grader, attack.code, attack.test, answer)
     said = "".join(test.stdout + test.stderr for test in grade.tests)
     return Attempt(
@@ -114,7 +144,7 @@ def attempt(grader: Grader, attack: Attack, answer: str) -> Attempt:
 
 
 def numpy(grader: Grader) -> Finding:
-    """Programs that use numpy get a jail that has it loaded."""
+    """Check that programs that use numpy are graded."""
     test = {"type": "stdin", "output": "6"}
     grade = grader.grade(Submission.model_validate({"code": NUMPY, "tests": [test]}))
     if grade.verdict == Verdict.AC:
@@ -126,10 +156,10 @@ def numpy(grader: Grader) -> Finding:
 
 
 def mathematics(grader: Grader) -> Finding:
-    """Answers in mathematics are compared in a jail that has a library loaded."""
-    if lacking := libraries.missing():
+    """Check that answers in mathematics are compared."""
+    if lacking := math_packages.missing():
         text = f"answers in mathematics cannot be compared: no {', '.join(lacking)}"
-        return Finding("mathematics", Level.WARNING, text, libraries.INSTALL)
+        return Finding("mathematics", Level.WARNING, text, math_packages.INSTALL)
     tests = [{"type": "stdin", "output": EXPECTED_ANSWER}]
     body = {"language": "text", "code": ANSWER, "tests": tests, "checker": {"type": "math"}}
     grade = grader.grade(Submission.model_validate(body))
@@ -137,12 +167,12 @@ def mathematics(grader: Grader) -> Finding:
         return Finding("mathematics", Level.OK, f"math-verify {version('math-verify')}")
     why = grade.failure_reason or grade.message or grade.verdict
     text = f"answers in mathematics cannot be compared: {why}"
-    return Finding("mathematics", Level.WARNING, text, f"{libraries.INSTALL} --force-reinstall")
+    return Finding("mathematics", Level.WARNING, text, f"{math_packages.INSTALL} --force-reinstall")
 
 
 @cache
 def known_attacks() -> tuple[Attack, ...]:
-    """Those that are kept beside this module."""
+    """Return the attacks of attacks.toml."""
     text = files("sandbox_service.doctor").joinpath("attacks.toml").read_text()
     return tuple(Attack(**attack) for attack in tomllib.loads(text)["attack"])
 
@@ -169,5 +199,5 @@ def _test(kind: str, answer: str) -> dict[str, Any]:
     }
 
 
-def _those(names: list[str]) -> str:
+def _listed(names: list[str]) -> str:
     return f"{len(names)} ({', '.join(names)})" if names else "none"

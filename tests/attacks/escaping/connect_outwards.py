@@ -1,4 +1,4 @@
-"""Speak with the world: name servers, the cloud's metadata service, Redis, Docker, the service itself.
+"""Open connections to the outside: name servers, the cloud's metadata service, Redis, Docker, the service itself.
 
 Must fail: there is no network, and no daemon's socket.
 """

@@ -1,6 +1,6 @@
 """Return a generator, an iterator, a map that never ends.
 
-Whoever turns it into a list never comes back. Must fail: it is not a plain value, or is asked for no more than wanted.
+Converting it to a list never ends. Must fail: it is not a plain value, or only the needed items are requested.
 """
 # proctor: {"test": ["call", "assert"], "expect": ["RTE", "WA", "TLE", "MLE"], "outcome": "harmless"}
 import itertools

@@ -1,6 +1,6 @@
 """Send SIGKILL and SIGSTOP to every process that may be signalled, by `-1` and one by one.
 
-Must fail: nobody else is in sight.
+Must fail: no other process is visible.
 """
 # proctor: {"test": ["stdin", "call"], "expect": ["WA", "RTE"], "outcome": "harmless"}
 import os

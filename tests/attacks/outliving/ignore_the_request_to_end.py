@@ -1,6 +1,6 @@
-"""Ignore SIGTERM, SIGHUP and SIGINT, answer them with cheek, and sleep on.
+"""Ignore SIGTERM, SIGHUP and SIGINT, answer them with output, and go on sleeping.
 
-Must be ended by the signal that asks nobody.
+Must be ended by SIGKILL, which cannot be ignored.
 """
 # proctor: {"test": ["stdin", "call"], "expect": ["TLE", "RTE"], "outcome": "harmless"}
 import os

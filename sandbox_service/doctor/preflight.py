@@ -1,7 +1,7 @@
-"""What must be true of a machine before any jail can stand on it: asked by `serve`, `grade` and `doctor` alike.
+"""Checks of what a sandbox needs to start on this machine, for `serve`, `grade` and `doctor`.
 
-Each check looks at one thing and says what it found, and which command mends it. None of them proves that a jail
-holds: that is the canary's business, and the doctor's attacks'.
+Each check examines one thing and reports what it found, and which command corrects it. No check proves that a sandbox
+isolates: the canary and the doctor's attacks do. Checks of an isolation tool run only if the tool is configured.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from enum import StrEnum
 from pathlib import Path
 
 from sandbox_service.errors import ConfigurationError
-from sandbox_service.jails.ourselves import process_status
+from sandbox_service.sandbox import tools
+from sandbox_service.sandbox.base import IsolationTool
+from sandbox_service.sandbox.host import process_status
 from sandbox_service.settings import Settings
 
 LEAST_KERNEL = (5, 9)  # close_range; clone gives a pidfd since 5.2
 LEAST_PYTHON = (3, 11)
-TRIED_FIREJAIL = (0, 9, 72)
 NO_SHELLS = ("nologin", "false", "")
 FIREJAIL_USERS = Path("/etc/firejail/firejail.users")
 PROBE_SECONDS = 20
-GUEST = Path(__file__).resolve().parent / "guest"
+GUEST = Path(__file__).resolve().parent.parent / "guest"
 
 DESCRIBE = (
     "import json, os, sys;"
@@ -40,17 +41,22 @@ DESCRIBE = (
 LOAD_EXTENSION = "import sys; sys.path.insert(0, sys.argv[1]); import _box"
 
 
+def tool_of(settings: Settings) -> IsolationTool:
+    """Return the isolation tool that the settings name. Raises ConfigurationError if there is none of that name."""
+    return tools.make(settings.isolation, settings.isolation_path)
+
+
 class Level(StrEnum):
-    """How bad it is."""
+    """The severity of a finding."""
 
     OK = "ok"
-    WARNING = "warning"  # it will work, but slower, or with less room
-    PROBLEM = "problem"  # it will not work, or not safely
+    WARNING = "warning"  # the service works, but slower, or with less room
+    PROBLEM = "problem"  # the service does not work, or not safely
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found: a few words, and the command that mends it if something is wrong."""
+    """The result of a check, with the command that corrects it if something is wrong."""
 
     name: str
     level: Level
@@ -65,18 +71,22 @@ Check = Callable[[Settings], Finding]
 
 
 def require(settings: Settings) -> None:
-    """Raises ConfigurationError with the first thing that is in the way of every jail, and how to mend it."""
-    for check in ESSENTIAL:
+    """Run the essential checks.
+
+    Raises:
+        ConfigurationError: the first problem, and the command that corrects it.
+    """
+    for check in essential(settings):
         finding = check(settings)
         if finding.level == Level.PROBLEM:
             raise ConfigurationError(str(finding))
 
 
 def system(_: Settings) -> Finding:
-    """Linux, and new enough."""
+    """Check that this is Linux, and new enough."""
     name, release = platform.system(), platform.release()
     if name != "Linux":
-        text = f"this is {name}, and jails are made of Linux namespaces"
+        text = f"this is {name}, and sandboxes need Linux namespaces"
         return Finding("system", Level.PROBLEM, text, "run it on Linux, or in a Linux container or virtual machine")
     if _version(release) < LEAST_KERNEL:
         text = f"Linux {release} is too old: the least is {_dotted(LEAST_KERNEL)}"
@@ -84,43 +94,49 @@ def system(_: Settings) -> Finding:
     return Finding("system", Level.OK, f"Linux {release}")
 
 
-def firejail(settings: Settings) -> Finding:
-    """The firejail program is there, and none of the old ones, whose holes are known."""
-    program, install = settings.firejail, "apt-get install firejail"
-    if not os.access(program, os.X_OK):
-        mend = f"{install} (or set SANDBOX_FIREJAIL to where it is)"
-        return Finding("firejail", Level.PROBLEM, f"firejail is not at {program}", mend)
-    said = re.search(r"firejail version ([\d.]+)", _ask(program, "--version").stdout)
+def isolation_tool(settings: Settings) -> Finding:
+    """Check that the configured isolation tool is installed, and not older than what was tried."""
+    tool = tool_of(settings)
+    name, install = tool.name, f"apt-get install {tool.name}"
+    if not os.access(tool.program, os.X_OK):
+        setting = "SANDBOX_FIREJAIL" if name == "firejail" else "SANDBOX_ISOLATION_PROGRAM"
+        mend = f"{install} (or set {setting} to where it is)"
+        return Finding(name, Level.PROBLEM, f"{name} is not at {tool.program}", mend)
+    said = re.search(tool.version_pattern, _ask(tool.program, "--version").stdout)
     if said is None:
-        return Finding("firejail", Level.WARNING, f"{program} --version does not name firejail and a version", install)
-    if _version(said[1]) < TRIED_FIREJAIL:
-        text = f"{program} is {said[1]}; {_dotted(TRIED_FIREJAIL)} is the oldest that was tried"
-        return Finding("firejail", Level.WARNING, text, f"{install} on Debian 12, Ubuntu 24.04 or newer")
-    return Finding("firejail", Level.OK, f"{program}: {said[1]}")
+        text = f"{tool.program} --version does not name {name} and a version"
+        return Finding(name, Level.WARNING, text, install)
+    if _version(said[1]) < tool.oldest_tried:
+        text = f"{tool.program} is {said[1]}; {_dotted(tool.oldest_tried)} is the oldest that was tried"
+        return Finding(name, Level.WARNING, text, f"{install} on Debian 12, Ubuntu 24.04 or newer")
+    return Finding(name, Level.OK, f"{tool.program}: {said[1]}")
 
 
 def privilege(settings: Settings) -> Finding:
-    """What gives firejail root's rights: because we are root, or by its SUID bit."""
+    """Check that a tool that needs root's rights has them: because this process is root, or by its SUID bit."""
+    tool = tool_of(settings)
     if os.geteuid() == 0:
         return Finding("privilege", Level.OK, "root: every slot gets a uid of its own")
-    if not _is_suid_root(settings.firejail):
-        text = f"not root, and {settings.firejail} is not SUID root"
-        mend = f"chown root {settings.firejail} && chmod u+s {settings.firejail} (or run as root)"
+    if not tool.setuid:
+        return Finding("privilege", Level.OK, "not root: all slots share this uid, in user namespaces")
+    if not _is_suid_root(tool.program):
+        text = f"not root, and {tool.program} is not SUID root"
+        mend = f"chown root {tool.program} && chmod u+s {tool.program} (or run as root)"
         return Finding("privilege", Level.PROBLEM, text, mend)
-    if os.statvfs(settings.firejail).f_flag & os.ST_NOSUID:
-        text = f"not root, and {settings.firejail} is on a file system mounted nosuid"
+    if os.statvfs(tool.program).f_flag & os.ST_NOSUID:
+        text = f"not root, and {tool.program} is on a file system mounted nosuid"
         return Finding("privilege", Level.PROBLEM, text, "run as root, or mount it without nosuid")
     if process_status().get("NoNewPrivs") == "1":
-        text = "not root, and this process may not gain privileges, so firejail's SUID bit has no effect"
+        text = f"not root, and this process may not gain privileges, so the SUID bit of {tool.name} has no effect"
         mend = "run as root, or without docker's --security-opt no-new-privileges and systemd's NoNewPrivileges="
         return Finding("privilege", Level.PROBLEM, text, mend)
     return Finding(
-        "privilege", Level.OK, "not root; firejail is SUID root: all slots share our uid, in user namespaces"
+        "privilege", Level.OK, f"not root; {tool.name} is SUID root: all slots share this uid, in user namespaces"
     )
 
 
 def account(_: Settings) -> Finding:
-    """Whom firejail serves: it looks the user up, and starts programs by the user's login shell."""
+    """Check that firejail serves this user: it looks the user up, and starts programs by the login shell."""
     uid = os.geteuid()
     if uid == 0:
         return Finding("account", Level.OK, "root")
@@ -141,7 +157,7 @@ def account(_: Settings) -> Finding:
 
 
 def libseccomp(_: Settings) -> Finding:
-    """The library that makes the boxes' system call filter."""
+    """Check for the library that compiles system call filters."""
     try:
         ctypes.CDLL("libseccomp.so.2")
     except OSError:
@@ -150,7 +166,7 @@ def libseccomp(_: Settings) -> Finding:
 
 
 def interpreter(settings: Settings) -> Finding:
-    """What runs submissions: CPython, new enough, and where a jail can see it."""
+    """Check that the interpreter for submissions is CPython, new enough, and below /usr, where sandboxes see it."""
     mend = "apt-get install python3 (or set SANDBOX_PYTHON to a CPython >= 3.11 below /usr)"
     if not os.access(settings.python, os.X_OK):
         return Finding(
@@ -168,13 +184,13 @@ def interpreter(settings: Settings) -> Finding:
         return Finding("interpreter", Level.PROBLEM, text, mend)
     outside = [path for path in (program, library) if not path.startswith("/usr/")]
     if outside:
-        text = f"{settings.python} needs {outside[0]}, which is not below /usr, so jails do not see it"
+        text = f"{settings.python} needs {outside[0]}, which is not below /usr, so sandboxes do not see it"
         return Finding("interpreter", Level.PROBLEM, text, mend)
     return Finding("interpreter", Level.OK, f"{settings.python}: CPython {_dotted(version)}")
 
 
 def extension(settings: Settings) -> Finding:
-    """The C extension is built, and the submissions' interpreter can load it."""
+    """Check that the C extension is built, and that the submissions' interpreter can load it."""
     mend = "pip install -e . in the repository (needs gcc and python3-dev), or install a wheel for this machine"
     if not list(GUEST.glob("_box*.so")):
         return Finding("extension", Level.PROBLEM, "the C extension that makes boxes is not built", mend)
@@ -185,11 +201,18 @@ def extension(settings: Settings) -> Finding:
     return Finding("extension", Level.OK, "the C extension is built and loads")
 
 
-ESSENTIAL: tuple[Check, ...] = (system, firejail, privilege, account, libseccomp, interpreter, extension)
+def essential(settings: Settings) -> tuple[Check, ...]:
+    """Return the checks without which no sandbox starts, `system` first. Raises ConfigurationError."""
+    of_firejail = (account,) if tool_of(settings).name == "firejail" else ()
+    return (system, isolation_tool, privilege, *of_firejail, libseccomp, interpreter, extension)
 
 
 def listen(settings: Settings) -> socket.socket:
-    """A socket bound to the address to serve on. Raises ConfigurationError saying why it cannot be had."""
+    """Return a socket that listens on the settings' address.
+
+    Raises:
+        ConfigurationError: it cannot listen there, with the reason.
+    """
     where = f"{settings.host} port {settings.port}"
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -225,7 +248,7 @@ def _is_suid_root(program: str) -> bool:
 
 
 def _ask(*command: str) -> subprocess.CompletedProcess[str]:
-    """Run a program for what it says; one that cannot be run says why."""
+    """Run a program; if it cannot be run, the reason stands in the result's stderr."""
     try:
         return subprocess.run(
             command, capture_output=True, text=True, timeout=PROBE_SECONDS, cwd="/", env={}, check=False

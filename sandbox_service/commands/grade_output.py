@@ -1,6 +1,6 @@
-"""Grades as people and programs want to read them.
+"""Prints grades as JSON lines or as a table.
 
-What a program printed may be meant for the reader's terminal, not for the reader: no control character gets there.
+A program's output may contain control sequences; no control character reaches the terminal.
 """
 
 from __future__ import annotations
@@ -13,26 +13,47 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sandbox_service.commands import grade_package
 from sandbox_service.schema import Grade, TestResult, Verdict
 
 MOST_SHOWN = 200
-WIDTH_WHERE_NONE = 140  # in a pipe or a file
-STYLES = {Verdict.AC: "green", Verdict.IE: "bold magenta"}
+WIDTH_WITHOUT_TERMINAL = 140  # in a pipe or a file
+STYLES: dict[str, str] = {Verdict.AC: "green", Verdict.IE: "bold magenta"}
 
 
 def json_line(path: Path, grade: Grade) -> str:
-    """The grade as one line of ASCII JSON; its id is the file's name."""
+    """Return the grade as one line of ASCII JSON, with the file's name as id."""
     return json.dumps({**grade.model_dump(mode="json"), "id": str(path)})
 
 
 def print_table(rows: list[tuple[Path, Grade]]) -> None:
-    """A line for each file, in the order given, and how many were accepted."""
+    """Print a line per file in the given order, and the number of accepted solutions."""
     console = Console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=WIDTH_WHERE_NONE)
+        console = Console(highlight=False, width=WIDTH_WITHOUT_TERMINAL)
     console.print(_table(rows))
     accepted = sum(grade.verdict == Verdict.AC for _, grade in rows)
     console.print(f"{accepted} of {len(rows)} accepted")
+
+
+def print_package_table(rows: list[tuple[Path, Grade, tuple[str, ...]]]) -> None:
+    """Print a line per program of a package with the verdict that its folder names, and how many have it."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=WIDTH_WITHOUT_TERMINAL)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("program", "expected", "verdict", "", "CPU", "first failure"):
+        table.add_column(name, overflow="fold")
+    met = 0
+    for path, grade, expected in rows:
+        is_met = grade_package.is_met(grade.verdict, expected)
+        met += is_met
+        seconds = f"{sum(test.cpu_seconds for test in grade.tests):.3f} s"
+        mark = Text("as expected", "green") if is_met else Text("NOT as expected", "bold red")
+        shown = (printable("/".join(path.parts[-2:])), " or ".join(expected), str(grade.verdict))
+        table.add_row(*map(Text, shown), mark, Text(seconds), Text(printable(first_failure(grade))))
+    console.print(table)
+    console.print(f"{met} of {len(rows)} as expected")
 
 
 def _table(rows: list[tuple[Path, Grade]]) -> Table:
@@ -59,7 +80,10 @@ def _row(path: Path, grade: Grade) -> list[Text]:
 
 
 def first_failure(grade: Grade) -> str:
-    """Why it was not accepted: which test, and what was wrong."""
+    """Return which test failed first and why; empty for an accepted solution."""
+    if grade.suspect:
+        audit = next(test for test in grade.audit or () if test.verdict not in (Verdict.AC, Verdict.IE))
+        return f"suspect: audit test {audit.index}: {audit.message or audit.verdict}"
     if grade.verdict == Verdict.AC:
         return ""
     if grade.verdict == Verdict.IE:
@@ -71,7 +95,7 @@ def first_failure(grade: Grade) -> str:
 
 
 def printable(text: str) -> str:
-    """In one line, without what a terminal would obey, and not too long."""
+    """Return the text on one line, truncated and without control characters."""
     line = "".join(
         sign if sign.isprintable() else " " if sign.isspace() else "\N{REPLACEMENT CHARACTER}" for sign in text
     )

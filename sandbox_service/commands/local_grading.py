@@ -1,4 +1,4 @@
-"""Grading without a service: with the queue and the slots that a service has, for as long as it takes."""
+"""Grades a batch without a service, with the queue and slots that a service has."""
 
 from __future__ import annotations
 
@@ -8,19 +8,29 @@ from collections.abc import Callable
 
 from sandbox_service import bootstrap
 from sandbox_service.api.intake import Intake
-from sandbox_service.errors import BadRequest, Unavailable
+from sandbox_service.errors import BadRequestError, UnavailableError
 from sandbox_service.queues.base import Job, JobQueue
 from sandbox_service.queues.local import LocalQueue
 from sandbox_service.schema import Grade
 from sandbox_service.settings import PREFIX, Settings
 
-LOOK_SECONDS = 0.02
-WAITING = 4  # submissions in the queue for each slot: enough that none is idle
+POLL_SECONDS = 0.02
+WAITING = 4  # queued submissions per slot, so that no slot is idle
 
 
 def grade_all(settings: Settings, body: bytes, take: Callable[[Grade], None]) -> None:
-    """Grade a batch; `take` gets each grade as it is made. Raises BadRequest, Unavailable."""
-    os.environ.setdefault(f"{PREFIX}LOG_LEVEL", "warning")  # slots say hello and good-bye to a service's log only
+    """Grade a batch on this machine.
+
+    Args:
+        settings: The settings.
+        body: The body of a batch request.
+        take: Called with each grade as it is made.
+
+    Raises:
+        BadRequestError: The batch is invalid.
+        UnavailableError: No jail can be started.
+    """
+    os.environ.setdefault(f"{PREFIX}LOG_LEVEL", "warning")  # slots log their start and end only in a service
     asyncio.run(_grade_all(settings, body, take))
 
 
@@ -33,36 +43,36 @@ async def _grade_all(settings: Settings, body: bytes, take: Callable[[Grade], No
         try:
             for answer in asyncio.as_completed(tasks):
                 take(await answer)
-        finally:  # interrupted, or nobody reads on
+        finally:  # interrupted, or stdout was closed
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _admitted(settings: Settings, body: bytes) -> list[Job]:
-    """The jobs, if they are within what this machine's settings allow; all share one problem."""
+    """Return the jobs within this machine's limits. All share one problem, so errors do not name a submission."""
     try:
         return await Intake(settings, _no_suite).many(body)
-    except BadRequest as error:
-        raise BadRequest(str(error).removeprefix("submissions[0]: ")) from None
+    except BadRequestError as error:
+        raise BadRequestError(str(error).removeprefix("submissions[0]: ")) from None
 
 
 async def _no_suite(_: str) -> None:
-    """A problem file brings its tests along."""
+    """Find no suite: a problem file contains its tests."""
 
 
 async def _grade(queue: JobQueue, job: Job, room: asyncio.Semaphore) -> Grade:
     async with room:
-        [ticket] = await queue.submit([job])
+        [waiter] = await queue.submit([job])
         try:
-            return (await asyncio.shield(ticket.answer)).grade()
+            return (await asyncio.shield(waiter.answer)).grade()
         finally:
-            ticket.release()
+            waiter.release()
 
 
 async def _until_ready(queue: LocalQueue) -> None:
-    """Until a jail is proved. Raises Unavailable if every slot has tried in vain; the queue would wait longer."""
+    """Wait for the first proven jail. Raise UnavailableError if every slot has failed; the queue would wait longer."""
     while queue.unready():
         if queue.is_hopeless:
-            raise Unavailable(f"no jail here: {queue.slots[0].reason} (proctor doctor says more)")
-        await asyncio.sleep(LOOK_SECONDS)
+            raise UnavailableError(f"no jail could be started: {queue.slots[0].reason} (see proctor doctor)")
+        await asyncio.sleep(POLL_SECONDS)

@@ -1,0 +1,123 @@
+"""Reads a Kattis problem package for `proctor grade`: its tests and judge, and the programs in its `submissions`.
+
+Programs are in folders that are named by their verdict. A program of several files has a folder of its own; the first
+file whose name begins with `main`, or else the first one, is the one that is run.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sandbox_service.commands.grade_input import Solution
+from sandbox_service.errors import BadRequestError, ConfigurationError, UnsupportedLanguageError
+from sandbox_service.formats.problem import Problem
+from sandbox_service.languages import find
+from sandbox_service.validation.sources import kattis, packages
+from sandbox_service.validation.sources.kattis_judges import HEADERS, language_of
+from sandbox_service.validation.sources.rows import Malformed
+
+ANY_FAILURE = "NOT_AC"
+
+
+@dataclass(frozen=True)
+class PackageSolution(Solution):
+    """A program of a package, its language, further files, and the verdicts that its folder names."""
+
+    language_name: str = "python"
+    files: dict[str, str] = field(default_factory=dict)
+    expected: tuple[str, ...] = ("AC",)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields that complete the problem to a submission."""
+        return {"id": self.id, "code": self.text, "files": self.files}
+
+    @property
+    def language(self) -> dict[str, str]:
+        """The field `language`, by the program's text and the file's suffix."""
+        return {"language": self.language_name}
+
+
+def read(folder: Path) -> Problem:
+    """Return the problem of a package.
+
+    Args:
+        folder: the package.
+
+    Raises:
+        BadRequestError: it is no package, or it is judged in a way that is not known here.
+    """
+    if not packages.is_package(folder):
+        raise BadRequestError(f"{folder}: no problem package: there is no {packages.SHEET}")
+    try:
+        found = next(packages.rows([folder]))
+        if isinstance(found, Malformed):
+            raise BadRequestError(f"{folder}: {found.reason}")
+        return kattis.READER(found.row)
+    except ConfigurationError as error:
+        raise BadRequestError(str(error)) from None
+    except ValueError as error:
+        raise BadRequestError(f"{folder}: {error}") from None
+
+
+def shared(problem: Problem) -> dict[str, Any]:
+    """Return the fields that all submissions of a problem share."""
+    names = ("tests", "checker", "interactor", "limits", "groups")
+    return problem.model_dump(mode="json", include=set(names), exclude_none=True)
+
+
+def solutions(problem: Problem, folder: Path, chosen: Sequence[Path]) -> list[PackageSolution]:
+    """Return the programs to grade.
+
+    Args:
+        problem: the package's problem.
+        folder: the package.
+        chosen: programs, or folders of programs; none for all of the package.
+
+    Raises:
+        BadRequestError: a program cannot be read, or there is none in a language that is run here.
+    """
+    places = [place for path in chosen or [folder / "submissions"] for place in _programs(path)]
+    found = [solution for place in places if (solution := _solution(place)) is not None]
+    if not found:
+        raise BadRequestError(f"{folder}: no program in a language that is run here, for {problem.id}")
+    return found
+
+
+def _programs(path: Path) -> list[Path]:
+    """Return the programs at a path: itself, or those in a folder of verdicts, or in all such folders."""
+    if path.is_file() or path.parent.name in kattis.VERDICTS:
+        return [path]
+    if path.name in kattis.VERDICTS:
+        return sorted(each for each in path.iterdir() if not each.name.startswith("."))
+    if not path.is_dir():
+        raise BadRequestError(f"{path}: no such file")
+    return [place for each in sorted(path.iterdir()) if each.name in kattis.VERDICTS for place in _programs(each)]
+
+
+def _solution(place: Path) -> PackageSolution | None:
+    """Return a program; None if it is in a language that is not run here."""
+    files = [place] if place.is_file() else sorted(each for each in place.rglob("*") if each.is_file())
+    try:
+        texts = {each.name: each.read_bytes().decode() for each in files}
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequestError(f"{place}: {error}") from None
+    sources = [name for name in texts if name.rpartition(".")[2].lower() not in HEADERS]
+    if not sources or (len(texts) > 1 and language_of(sources[0], "") == "python"):
+        return None  # a submission in Python is one file
+    main = next((name for name in sources if name.lower().startswith("main")), sources[0])
+    try:
+        language = find(language_of(main, texts[main]))
+    except UnsupportedLanguageError:
+        return None
+    expected = tuple(kattis.VERDICTS.get(place.parent.name, ("AC",)))
+    beside = {name: text for name, text in texts.items() if name != main}
+    return PackageSolution(uuid.uuid4().hex, place, texts[main], language.name, beside, expected)
+
+
+def is_met(verdict: str, expected: Sequence[str]) -> bool:
+    """Return whether a verdict is an expected one, which the folder names."""
+    return verdict in expected or (ANY_FAILURE in expected and verdict not in ("AC", "IE"))

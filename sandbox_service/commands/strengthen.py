@@ -1,0 +1,77 @@
+"""`proctor strengthen`: measures how strong the tests of a recipe's problems are, and adds better ones.
+
+Finished work is kept: the same command continues an interrupted run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from sandbox_service.commands.recipe_run import (
+    RecipeOptions,
+    RecipeProgress,
+    changed,
+    check_judge,
+    how_many,
+    opened_judge,
+)
+from sandbox_service.settings import Settings
+from sandbox_service.strengthen import job
+from sandbox_service.strengthen.totals import Totals
+from sandbox_service.validation import recipe
+from sandbox_service.validation.recipe import Recipe
+
+
+def run(options: RecipeOptions, settings: Settings) -> int:
+    """Strengthen a data set.
+
+    Args:
+        options: The command's arguments.
+        settings: The settings.
+
+    Returns:
+        0 when it is done, whatever was found.
+
+    Raises:
+        ProctorError: The recipe or the machine is not usable.
+    """
+    made = changed(recipe.read(options.recipe), options)
+    if options.is_fresh:
+        (job.folder_of(made) / job.JOURNAL).unlink(missing_ok=True)
+    _tell(made, asyncio.run(_strengthen(made, settings)))
+    return 0
+
+
+async def _strengthen(made: Recipe, settings: Settings) -> dict[str, Any]:
+    opened, at_once = opened_judge(made, settings)
+    with RecipeProgress("strengthening", how_many(made)) as shown:
+
+        def show(totals: Totals) -> None:
+            shown.take(totals.read, f"{totals.strengthened} strengthened, {totals.added} tests added")
+
+        async with opened as ready:
+            await check_judge(ready)
+            return await job.Job(made, ready, at_once, show).run()
+
+
+def _tell(made: Recipe, manifest: dict[str, Any]) -> None:
+    counts, took, strength = manifest["problems"], manifest["run"], manifest["strength"]
+    unchanged = sum(counts["unchanged"].values())
+    print(
+        f"{counts['strengthened']} strengthened with {manifest['tests']['added']} tests, {unchanged} unchanged, "
+        f"{counts['not_judged']} not judged of {counts['read']}; "
+        f"{took['judged_now']} programs judged now in {took['seconds']:.0f} s"
+    )
+    for name, words in (
+        ("before", "before"),
+        ("after", "after"),
+        ("held_out", "after, by programs that chose nothing"),
+    ):
+        each = strength[name]
+        if each["programs"]:
+            share = f"{100 * each['share']:.1f} % ({100 * each['low']:.1f} to {100 * each['high']:.1f})"
+            print(f"{share} of {each['programs']} wrong programs are refused {words}")
+    for reason, count in counts["unchanged"].items():
+        print(f"{count:8} {reason}")
+    print(job.folder_of(made) / job.REPORT)

@@ -1,0 +1,42 @@
+"""`proctor worker`: runs a worker of a fleet until a signal ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+import uvloop
+
+from sandbox_service import bootstrap, event_loop
+from sandbox_service.commands.serve import log_sandbox_weaknesses
+from sandbox_service.fleet import wakeup
+from sandbox_service.observe import logs
+from sandbox_service.settings import Settings
+
+
+def work(settings: Settings) -> int:
+    """Grade for the fleet until SIGTERM or SIGINT, then finish the work in progress.
+
+    Args:
+        settings: The settings.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        ConfigurationError: Redis is configured to drop data.
+    """
+    logs.to_stderr(settings.log_level)
+    wakeup.require_memory(settings.redis)
+    log_sandbox_weaknesses()
+    uvloop.run(_work(settings))
+    return 0
+
+
+async def _work(settings: Settings) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with bootstrap.worker(settings) as worker:
+        event_loop.tune_gc()
+        await worker.run(stop, settings.shutdown_seconds)
