@@ -1,32 +1,37 @@
-"""A slim trainer: reinforcement learning of code models, with rewards from real executions.
+"""A slim trainer: reinforcement learning of code models, with rewards from executed tests.
 
-    data.py, mixture.py, prompts.py  problems, in the form that the model was trained for
-                       │
-    engines/     a request to vLLM for each sample ───────►  reward.py   graded the moment it is finished
-                       │ episodes in groups
-                 collect.py    as many as the weights allow, and of these what is worth training on
-                       │ a batch, told to all ranks
-                 advantage.py  one number for each episode
-                 batch.py      packed micro-batches, as many for each rank, about as long
-                 logprob.py    what the policy thinks of the tokens: in chunks
-                 loss/         what to do about it: one function for each algorithm
-                 policy.py     DeepSpeed: the gradient and the step
-                       │ weights
-                 sync/         to vLLM and into it; vllm_ext.py is what runs inside; verified after each
-                       │
-                 train.py      the loop over all this, top to bottom
+The loop, in reading order:
 
-    config.py, algorithms.py, schedule.py, configs/   every knob, and how it changes within a run
-    clock.py, figures.py, report.py, page.py          how it goes
-    checkpoint.py                                     where to go on from
-    evaluation/                                       what a model can do: `proctor evaluate`
-    sizing.py                                         what a run needs
+    train.py        the loop, top to bottom
+    data.py, mixture.py, prompts.py
+                    problems as token ids
+    collect.py      groups of samples: started, graded, batched under a staleness bound
+    engines/        requests to vLLM
+    reward.py       grades each sample when it ends; reward_client.py is the service's client
+    duel/           a tester beside the solver, rewarded by the solutions that its test cases tell apart
+    advantage.py    one number an episode
+    batch.py        mini-batches and packed micro-batches for each rank
+    attention.py, logprob.py
+                    attention row by row; log-probabilities in chunks
+    loss/           one function an algorithm; objective.py adds correction, KL and weights
+    model.py, policy.py
+                    the model; DeepSpeed: gradient and step
+    sync/           weights to vLLM, verified after each sync; vllm_ext.py runs inside vLLM
 
-Rank 0 leads: it alone speaks to vLLM and to the reward service, in an event loop in a thread of its own. The other
-ranks do what they are told. Only `policy` knows DeepSpeed, only `engines` and `vllm_ext` know vLLM, only `service`,
-`grades` and `suites` the reward service; the mathematics (`advantage`, `loss`, `logprob`) knows torch and nothing else.
+Beside the loop:
 
-Three things are never guessed. Token ids and their log-probabilities are those that vLLM sampled. The weights that
-vLLM has are compared with ours after each sync. And a sample without a verdict is no sample: it neither votes nor
-trains.
+    config.py, algorithms.py, schedule.py, configs/   settings, presets of algorithms, stages
+    episode.py, ranks.py, errors.py, faults.py        data types, process group, exceptions
+    clock.py, metrics.py, report.py, page.py          measurements and their display
+    rollouts.py, show.py, held_out.py                 kept samples and their display, evaluation during the run
+    checkpoint.py, archive.py                         checkpoints, and the groups in them
+    plan.py, demo.py, tiny.py                         `--dry-run`, `make train`, a tiny model
+    evaluation/                                       `proctor evaluate`; the loop does not import it
+
+Rank 0 is the leader: only it talks to vLLM and to the reward service, from an event loop in a separate thread. The
+other ranks execute its orders. Only `policy` imports DeepSpeed, only `engines` and `vllm_ext` vLLM, only
+`reward_client` the service's client; the mathematics (`advantage`, `loss`, `logprob`) imports only torch.
+
+Three guarantees: token ids and their log-probabilities are those that vLLM sampled; vLLM's weights are compared with
+the trainer's after each sync; and a sample without a verdict neither counts in its group's statistics nor trains.
 """

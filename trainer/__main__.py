@@ -1,4 +1,6 @@
-"""`python -m trainer CONFIG key=value …`, which is `proctor train`; also under torchrun and `deepspeed --module`."""
+"""The command `python -m trainer CONFIG key=value …`, also available as `proctor train`, under torchrun or
+DeepSpeed.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +9,89 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trainer.errors import TrainerError
+
+if TYPE_CHECKING:
+    from trainer.config import Config
 
 WRONG = 2
 INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Train; the exit status."""
-    parser = argparse.ArgumentParser(prog="proctor train", description="Train a code model on rewards from executions.")
-    parser.add_argument("config", type=Path, help="a TOML file, another run's config.json, or a shipped one's name")
-    parser.add_argument("overrides", nargs="*", metavar="section.key=value", help="over what the file says")
-    parser.add_argument("--local_rank", help=argparse.SUPPRESS)  # what DeepSpeed's launcher says besides
+    """Train a model.
+
+    Args:
+        arguments: The command line; by default the process's.
+
+    Returns:
+        The exit status.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if any(each.partition("=")[0] == "--show" for each in arguments):
+        return _show(arguments)
+    parser = argparse.ArgumentParser(
+        prog="proctor train",
+        description="Train a code model on rewards from executions.",
+        epilog="proctor train --show RUN prints the samples that a run has kept; --show RUN --help lists its filters.",
+    )
+    parser.add_argument("config", type=Path, help="a TOML file, a run's config.json, or a shipped configuration")
+    parser.add_argument("overrides", nargs="*", metavar="section.key=value", help="override a setting of the file")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be loaded where and whether it fits")
+    parser.add_argument("--ranks", type=int, default=0, help="with --dry-run: the number of ranks")
+    parser.add_argument("--gpu-gb", type=float, default=80.0, help="with --dry-run: the memory of a GPU")
+    parser.add_argument("--local_rank", help=argparse.SUPPRESS)  # passed by DeepSpeed's launcher
     options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as by Ctrl-C: what was started is ended as well
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # they draw over the run's own
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C, so that started processes are stopped
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # they would overwrite the run's own
     try:
-        from trainer import train
         from trainer.config import load
 
-        train.run(load(options.config, options.overrides))
+        config = load(options.config, options.overrides)
+        if options.dry_run:
+            return dry_run(config, str(options.config), options.ranks, options.gpu_gb)
+        from trainer import train
+
+        train.run(config)
     except TrainerError as error:
         print(f"proctor train: {error}", file=sys.stderr)
         return WRONG
     except KeyboardInterrupt:
         return INTERRUPTED
     return 0
+
+
+def _show(arguments: list[str]) -> int:
+    from trainer import show
+
+    try:
+        show.main(arguments)
+    except TrainerError as error:
+        print(f"proctor train: {error}", file=sys.stderr)
+        return WRONG
+    return 0
+
+
+def dry_run(config: Config, name: str, ranks: int, gpu_gb: float) -> int:
+    """Print the plan of a run.
+
+    Args:
+        config: The configuration.
+        name: The configuration as given.
+        ranks: The number of ranks, 0 for that of the configuration.
+        gpu_gb: The memory of a GPU.
+
+    Returns:
+        The exit status, 1 if the run does not fit.
+    """
+    from trainer import plan
+
+    machine = plan.machine_of(name, ranks, gpu_gb)
+    text = plan.report(config, machine)
+    print(text)
+    return int("does not fit" in text)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""By how much an episode is better than its group: one number for each, the same for all of its tokens.
+"""Group-relative advantages: one number an episode, used for all of its tokens.
 
-Who is masked (None) does not vote in the mean or the deviation, and gets 0. What a reward is made of, and which groups
-are worth training on, is decided before: `reward.py` and `buffer.py`.
+Masked episodes (reward None) are excluded from mean and deviation and get advantage 0. Rewards are computed in
+`reward`, and flat groups are dropped in `collect`.
 """
 
 from __future__ import annotations
@@ -9,19 +9,33 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-STD_FLOOR = 1e-6  # added to the deviation, as published: a group without any difference then gives 0, not nan
+STD_FLOOR = 1e-6  # added to the deviation, as published, so that a flat group gives 0 instead of NaN
+BATCH_STD_FLOOR = 1e-5  # AReaL's
 
 
 def advantages(name: str, rewards: Sequence[float | None]) -> list[float]:
-    """The advantages of one group, in the order of its rewards; computed in double precision.
+    """Return the advantages of one group, computed in double precision.
 
-    grpo     (r − mean) / (std + 1e-6), the deviation unbiased (n − 1). DeepSeekMath, arXiv 2402.03300, section 4.1.2;
-             the 1e-6 and what a lone voter gets (mean 0, deviation 1: so its own reward) are verl's and its forks'.
-    dr_grpo  r − mean: no deviation, which favours groups that are nearly settled. arXiv 2503.20783, section 3.2.
-    rloo     r − mean of the others. arXiv 2402.14740, section 2.3: n / (n − 1) times dr_grpo's.
+    With rewards r, their mean, and n rewards that are not None:
 
-    A lone voter has nobody to be compared with: 0 by dr_grpo and rloo. (verl gives it its reward there too.)
-    Raises ValueError for a name that is not known and for a reward that is not finite.
+        grpo     (r − mean) / (std + 1e-6), unbiased std (n − 1). DeepSeekMath, arXiv 2402.03300, section 4.1.2. The
+        1e-6,
+                 and mean 0 and std 1 for n = 1, are those of verl and its forks.
+        dr_grpo  r − mean. Without the deviation, which favours groups that are nearly solved or unsolved.
+                 Dr. GRPO, arXiv 2503.20783, section 3.2.
+        rloo     r − mean of the other rewards, which is n / (n − 1) times dr_grpo. arXiv 2402.14740, section 2.3.
+
+    For n = 1, dr_grpo and rloo give 0 (verl gives the reward itself).
+
+    Args:
+        name: "grpo", "dr_grpo" or "rloo".
+        rewards: The group's rewards; None for a masked episode.
+
+    Returns:
+        One advantage a reward, in the same order.
+
+    Raises:
+        ValueError: The name is unknown, or a reward is not finite.
     """
     if name not in _RULES:
         raise ValueError(f"advantage: {name!r} is none of {', '.join(_RULES)}")
@@ -30,6 +44,25 @@ def advantages(name: str, rewards: Sequence[float | None]) -> list[float]:
         raise ValueError(f"advantage: rewards must be finite, not {voters}")
     found = iter(_RULES[name](voters))
     return [0.0 if reward is None else next(found) for reward in rewards]
+
+
+def batch_normalised(values: Sequence[float], tokens: Sequence[int]) -> list[float]:
+    """Return advantages minus their mean, divided by their deviation + 1e-5, over all tokens of a batch.
+
+    The adv_norm of AReaL, on which AstraFlow runs M2PO: mean and population deviation are over tokens, so that long
+    responses count more.
+
+    Args:
+        values: One advantage a response.
+        tokens: The number of response tokens of each; 0 for masked responses, which do not count.
+    """
+    total = sum(tokens)
+    if not total:
+        return list(values)
+    mean = math.fsum(value * count for value, count in zip(values, tokens, strict=True)) / total
+    squares = ((value - mean) ** 2 * count for value, count in zip(values, tokens, strict=True))
+    std = math.sqrt(math.fsum(squares) / total)
+    return [(value - mean) / (std + BATCH_STD_FLOOR) for value in values]
 
 
 def _grpo(votes: list[float]) -> list[float]:

@@ -1,7 +1,7 @@
-"""The published algorithms: for each, what it sets differently from the defaults. Chosen by `algorithm = "…"`.
+"""Presets of the published algorithms: the settings in which each differs from the defaults (`algorithm = "…"`).
 
-An algorithm is more than a loss: GRPO, DAPO and GRPO+ share theirs. The constants are those of the paper or of the
-code that made its results; what a run was made with otherwise (batch, lengths, learning rate) is in configs/.
+Algorithms may share a loss: GRPO, DAPO and GRPO+ do. The constants are those of the paper, or of the code that produced
+its results. Other settings of published runs (batch size, lengths, learning rate) are in configs/.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Algorithm:
-    """Settings by section, as a configuration file would say them."""
+    """The settings of an algorithm by section, in the form of a configuration file."""
 
     paper: str
     settings: Mapping[str, Any]

@@ -1,7 +1,7 @@
-"""From rows to micro-batches: which rows make an optimiser's step, which rank gets which, and what a token weighs.
+"""Splits a batch into mini-batches (optimiser steps) and packed micro-batches, and computes token weights.
 
-Pure: the same rows give the same micro-batches everywhere, so that each rank finds its own without being told. Rows
-stand end to end without padding, and all ranks get as many micro-batches, since ZeRO-3 gathers parameters together.
+Pure and deterministic: every rank computes the same split and takes its own part. Rows are packed end to end without
+padding. All ranks get the same number of micro-batches, because ZeRO-3 gathers parameters on all ranks together.
 """
 
 from __future__ import annotations
@@ -19,21 +19,38 @@ from trainer.episode import MicroBatch, Row
 Mean = Literal["token", "sequence", "constant"]
 
 
-def minibatches(groups: Sequence[Sequence[Row]], count: int) -> list[list[Row]]:
-    """The rows of each optimiser's step, of about as many tokens. A group is never cut.
+def minibatches(groups: Sequence[Sequence[Row]], count: int, prompts: int = 0) -> list[list[Row]]:
+    """Split a batch into optimiser steps. Groups are never split.
 
-    There are fewer than `count` if there are fewer groups.
+    Args:
+        groups: The rows of each group.
+        count: The number of steps, with about equal numbers of tokens.
+        prompts: If not 0, `count` is ignored and each step has so many groups, in order; the last one the rest.
+
+    Returns:
+        The rows of each step; fewer steps than `count` if there are fewer groups.
     """
+    if prompts:
+        starts = range(0, len(groups), prompts)
+        return [[row for rows in groups[start : start + prompts] for row in rows] for start in starts]
     lengths = [sum(len(row.ids) for row in rows) for rows in groups]
     bins = _balanced(lengths, min(count, len(groups)))
     return [[row for index in indices for row in groups[index]] for indices in bins]
 
 
 def pack(rows: Sequence[Row], budget_tokens: int, ranks: int) -> list[list[list[Row]]]:
-    """For each rank its micro-batches: as few as fit, as many for each rank, and perhaps one without rows.
+    """Distribute rows over ranks and micro-batches.
 
-    A micro-batch has at most `budget_tokens`, unless it is a single row. The i-th micro-batches of the ranks are
-    about as long, since a rank that is ready waits.
+    The number of micro-batches is the smallest that fits and the same for each rank; a micro-batch may be empty. The
+    i-th micro-batches of the ranks have about equal lengths, because ranks wait for each other.
+
+    Args:
+        rows: The rows of one optimiser step.
+        budget_tokens: The most tokens of a micro-batch, unless it is a single longer row.
+        ranks: The number of ranks.
+
+    Returns:
+        For each rank its micro-batches, each a list of rows.
     """
     lengths = [len(row.ids) for row in rows]
     each = max(1, math.ceil(sum(lengths) / (budget_tokens * ranks)))
@@ -45,17 +62,27 @@ def pack(rows: Sequence[Row], budget_tokens: int, ranks: int) -> list[list[list[
     return [[[rows[index] for index in some[rank]] for some in forth_and_back] for rank in range(ranks)]
 
 
-def weights(rows: Sequence[Row], mean: Mean, max_tokens: int) -> list[float]:
-    """What a response token of each row weighs in the objective Σ weight × loss of a mini-batch on all ranks.
+def weights(rows: Sequence[Row], mean: Mean, max_tokens: int, full: int = 0) -> list[float]:
+    """Return the weight of each row's response tokens in the objective Σ weight × loss of a mini-batch over all ranks.
 
-    With |o_i| the tokens of response i and S the number of rows, masked ones not counted (those weigh 0):
+    With |o_i| the number of tokens of response i and S the number of rows, masked rows (weight 0) excluded:
 
-        token     1 / Σ|o_i|            every token alike (DAPO, arXiv 2503.14476, eq. 8)
-        sequence  1 / (S · |o_i|)       every response alike (GRPO, arXiv 2402.03300, eq. 3)
-        constant  1 / (S · max_tokens)  neither: no length is preferred (Dr. GRPO, arXiv 2503.20783)
+        token     1 / Σ|o_i|            equal weight for every token (DAPO, arXiv 2503.14476, eq. 8)
+        sequence  1 / (S · |o_i|)       equal weight for every response (GRPO, arXiv 2402.03300, eq. 3)
+        constant  1 / (S · max_tokens)  no preference for any length (Dr. GRPO, arXiv 2503.20783)
+
+    With `full` F, all weights are multiplied by S / F where S < F: the rest of a batch counts as much as it would in a
+    whole mini-batch, as in verl, which divides by the configured size.
+
+    Args:
+        rows: All rows of the mini-batch.
+        mean: Which of these.
+        max_tokens: The token limit of a response.
+        full: The rows of a whole mini-batch; 0: as many as there are.
     """
     trained = [row for row in rows if not row.is_masked]
     tokens = sum(row.response for row in trained)
+    share = min(1.0, len(trained) / full) if full else 1.0
 
     def weight(row: Row) -> float:
         if row.is_masked or not row.response:
@@ -65,15 +92,23 @@ def weights(rows: Sequence[Row], mean: Mean, max_tokens: int) -> list[float]:
             "sequence": len(trained) * row.response,
             "constant": len(trained) * max_tokens,
         }
-        return 1.0 / denominators[mean]
+        return share / denominators[mean]
 
     return [weight(row) for row in rows]
 
 
 def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
-    """Rows end to end, with the weight of each row's tokens. Without rows: a response of one token that weighs nothing.
+    """Pack rows end to end into a micro-batch. Without rows, return one response token of weight 0.
 
-    Raises ValueError for a row without a prompt, or whose behaviour is not a number for each response token.
+    Args:
+        rows: The rows.
+        scale: The weight of each row's response tokens.
+
+    Returns:
+        The micro-batch.
+
+    Raises:
+        ValueError: A row has no prompt, or its `behaviour` is not one number for each response token.
     """
     if not rows:
         rows, scale = [Row(ids=(0, 0), response=1, behaviour=(0.0,), advantage=0.0, is_masked=True)], [0.0]
@@ -99,7 +134,7 @@ def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
 
 
 def _where(rows: Sequence[Row]) -> Tensor:
-    """For each response token the place of the token before it."""
+    """Return for each response token the index of the token before it."""
     ends = torch.tensor([len(row.ids) for row in rows]).cumsum(0).tolist()
     spans = [torch.arange(end - row.response, end) - 1 for row, end in zip(rows, ends, strict=True)]
     return torch.cat(spans)
@@ -110,7 +145,10 @@ def _fits(bins: Sequence[Sequence[int]], lengths: Sequence[int], budget: int) ->
 
 
 def _balanced(lengths: Sequence[int], count: int) -> list[list[int]]:
-    """Indices in `count` bins: the longest first, each where there is least (Graham 1969: at most 4/3 of the best)."""
+    """Return indices distributed over `count` bins, longest first into the emptiest.
+
+    LPT; Graham 1969: at most 4/3 of the optimum.
+    """
     heap: list[tuple[int, int, list[int]]] = [(0, number, []) for number in range(count)]
     for index in sorted(range(len(lengths)), key=lambda index: (-lengths[index], index)):
         load, number, indices = heap[0]

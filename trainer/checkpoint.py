@@ -1,13 +1,14 @@
-"""Checkpoints of a run: each is whole or not there, and only the newest few are kept.
+"""Writes and finds checkpoints of a run. A checkpoint is complete or absent, and old ones are deleted.
 
     RUN/checkpoints/step_000120/
         manifest.json   {"step": 120, "files": {path: {"bytes": n}}}
-        state.json      what rank 0 knows: the place in the data, and groups that were not learnt from yet
-        model/          in Hugging Face's form, so vLLM loads it as it is
-        engine/         DeepSpeed's: weights, optimiser and generators of chance of each rank
+        state.json      rank 0's state: the position in the data, and the groups in flight
+        groups.json, groups.npz   finished groups that were not trained on; see archive.py
+        model/          in Hugging Face's format, so that vLLM can load it
+        engine/         DeepSpeed's: weights, optimiser and random generators of each rank
 
-It is written under another name, put on the disk for good, and then renamed: what has the right name is complete,
-whenever the process or the machine died. All ranks must see the folder.
+A checkpoint is written under a temporary name, synced to disk and renamed, so a crash of the process or the machine
+cannot leave an incomplete one under the final name. All ranks must see the folder.
 """
 
 from __future__ import annotations
@@ -32,51 +33,70 @@ NAME = re.compile(r"step_(\d{6,})")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One that is complete."""
+    """A complete checkpoint."""
 
     path: Path
     step: int
 
     @property
     def engine(self) -> Path:
-        """DeepSpeed's part."""
+        """DeepSpeed's folder."""
         return self.path / ENGINE
 
     def state(self) -> dict[str, Any]:
-        """Rank 0's part."""
+        """Return rank 0's state."""
         state: dict[str, Any] = json.loads((self.path / STATE).read_text())
         return state
 
-    def flaws(self) -> list[str]:
-        """What is not as it was written, by the files' sizes."""
-        said = json.loads((self.path / MANIFEST).read_text())["files"]
+    def damaged_files(self) -> list[str]:
+        """Return the files whose size differs from the manifest."""
+        listed = json.loads((self.path / MANIFEST).read_text())["files"]
         there = dict(_files(self.path))
-        return [name for name, file in said.items() if there.get(name) != file["bytes"]]
+        return [name for name, file in listed.items() if there.get(name) != file["bytes"]]
 
 
 class Checkpoints:
-    """Those of one run. Only rank 0 has it."""
+    """The checkpoints of one run. Used on rank 0 only."""
 
     def __init__(self, run: Path, keep: int = 1, keep_every: int = 0) -> None:
-        """`keep`: how many of the newest; `keep_every`: of the others, those of steps that it divides, if not 0."""
+        """Open a run's checkpoints.
+
+        Args:
+            run: The run's folder.
+            keep: How many of the newest to keep.
+            keep_every: Also keep steps divisible by this; 0 keeps no others.
+        """
         self._folder = run / FOLDER
         self._keep = keep
         self._keep_every = keep_every
 
     def all(self) -> list[Checkpoint]:
-        """The oldest first."""
+        """Return all checkpoints, oldest first."""
         return sorted(_checkpoints(self._folder), key=lambda each: each.step)
 
     def newest(self, notice: Callable[[str], None]) -> Checkpoint | None:
-        """The newest of which nothing is missing. What is passed over for that is told."""
+        """Return the newest undamaged checkpoint, None if there is none.
+
+        Args:
+            notice: Receives a line for each damaged checkpoint.
+        """
         for each in reversed(self.all()):
-            if not (flaws := each.flaws()):
+            if not (damaged := each.damaged_files()):
                 return each
-            notice(f"{each.path} is passed over: {', '.join(flaws[:3])} is not as it was written")
+            notice(f"{each.path} is skipped: the size of {', '.join(damaged[:3])} differs from the manifest")
         return None
 
     def write(self, step: int, state: dict[str, Any], fill: Callable[[Path], None]) -> None:
-        """A new one, of which `fill` writes what is not the state. Raises OSError: then nothing of it is there."""
+        """Write a checkpoint.
+
+        Args:
+            step: The step that was completed.
+            state: Rank 0's state.
+            fill: Writes all other files into the given folder.
+
+        Raises:
+            OSError: Writing failed; no part of the checkpoint remains.
+        """
         path = self._folder / f"step_{step:06}"
         unfinished = path.with_name(path.name + UNFINISHED)
         self._clear()
@@ -87,7 +107,7 @@ class Checkpoints:
             files = {name: {"bytes": size} for name, size in sorted(_files(unfinished))}
             (unfinished / MANIFEST).write_text(json.dumps({"step": step, "files": files}, indent=1) + "\n")
             _put_on_disk(unfinished)
-            _remove(path)  # of a run that went on from an older one
+            _remove(path)  # left by a run that was resumed from an older checkpoint
             unfinished.rename(path)
             _sync(self._folder)
         finally:
@@ -95,7 +115,7 @@ class Checkpoints:
         self._prune()
 
     def _clear(self) -> None:
-        """What somebody who was killed has left."""
+        """Delete temporary folders of killed processes."""
         for rest in self._folder.glob(f"step_*{UNFINISHED}"):
             shutil.rmtree(rest, ignore_errors=True)
 
@@ -112,14 +132,14 @@ def _checkpoints(folder: Path) -> Iterator[Checkpoint]:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, int]]:
-    """Names and bytes of what is in a folder, but the manifest."""
+    """Yield the names and sizes of a folder's files, without the manifest."""
     for path in folder.rglob("*"):
         if path.is_file() and path.name != MANIFEST:
             yield str(path.relative_to(folder)), path.stat().st_size
 
 
 def _remove(path: Path) -> None:
-    """Under another name, so that nobody takes half of it."""
+    """Rename, then delete, so that no reader finds a partly deleted checkpoint."""
     if path.exists():
         going = path.rename(path.with_name(f"{path.name}.old{UNFINISHED}"))
         shutil.rmtree(going, ignore_errors=True)
@@ -131,7 +151,7 @@ def _put_on_disk(folder: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """What is written is there when the machine is off."""
+    """Flush a file or folder to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,13 +1,13 @@
-"""Where a step's time goes: wall seconds by name, that add up to the step.
+"""Measures where a step's wall time goes, by named spans that add up to the step.
 
     clock.reset()
     with clock("generate"):
         …
-    clock.move("generate", "wait", batch.rewarding)
+    clock.move("generate", "wait", batch.reward_wait_seconds)
     clock.seconds()  # {"generate": …, "wait": …, "other": …}
 
-Of a span within another the time counts once, for the inner. Sampling and grading overlap, so grading has no time of
-its own: "wait" is from the last sample's end to the last reward.
+The time of a nested span counts for the inner span only. Sampling and grading overlap, so grading has no span: "wait"
+is the time from the end of the last sample to the last reward.
 """
 
 from __future__ import annotations
@@ -16,26 +16,30 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-NAMES = ("generate", "wait", "train", "sync", "save", "other")  # in the order of a step
+NAMES = ("generate", "wait", "train", "sync", "evaluate", "save", "other")  # in the order of a step
 
 
 class Clock:
-    """For one thread."""
+    """A span timer for one thread."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._spans: list[float] = []  # for each open span the seconds that belong to others
+        self._spans: list[float] = []  # for each open span the seconds of its inner spans
         self.reset()
 
     def reset(self) -> None:
-        """Begin again, as at the beginning of a step. Not within a span."""
+        """Start a new step. Must not be called within a span."""
         assert not self._spans, "a span is open"
         self._began = self._now()
         self._seconds: dict[str, float] = {}
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
-        """Count what is done in here under this name."""
+        """Measure a block under a name.
+
+        Args:
+            name: The span's name, one of NAMES.
+        """
         began = self._now()
         self._spans.append(0.0)
         try:
@@ -48,12 +52,18 @@ class Clock:
                 self._spans[-1] += whole
 
     def move(self, source: str, target: str, seconds: float) -> None:
-        """Count some of what was counted under one name under another; no more than there is."""
+        """Move time from one name to another, at most what `source` has.
+
+        Args:
+            source: The name to take from.
+            target: The name to add to.
+            seconds: The time to move.
+        """
         seconds = min(max(seconds, 0.0), self._seconds.get(source, 0.0))
         self._seconds[source] = self._seconds.get(source, 0.0) - seconds
         self._seconds[target] = self._seconds.get(target, 0.0) + seconds
 
     def seconds(self) -> dict[str, float]:
-        """By name since the last reset; "other" is what was under no name. Not within a span."""
+        """Return the seconds by name since the last reset; "other" is the time outside all spans. Not within a span."""
         other = self._now() - self._began - sum(self._seconds.values())
         return self._seconds | {"other": max(other, 0.0)}

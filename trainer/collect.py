@@ -1,16 +1,15 @@
-"""Groups are begun as the weights allow, graded sample by sample, and handed out in batches.
+"""Starts groups of samples, grades each sample, and assembles batches under a staleness bound.
 
-There are never more groups outstanding (on their way, or finished and not taken) than `1 + buffer.depth` batches have,
-and new ones are begun when new weights have come. So what is begun with one version of the weights is learnt from at
-most `depth` versions later: with a depth of 0 nothing is sampled while a batch is learnt from; with 1 the next batch
-is, and so on. Requests that are on their way when new weights come go on with them; a group is as old as its oldest
-token.
+At most `1 + buffer.depth` batches of groups are outstanding (running, or finished and not taken). New groups start only
+when new weights arrive. A group started with one version of the weights is therefore trained on at most `depth`
+versions later: with depth 0 no sampling happens during training, with 1 the next batch is sampled meanwhile. Requests
+in flight continue across a sync; a group is as old as its oldest token.
 
-A batch is of the groups that would be too old soonest. What would be too old by the next batch is waited for, so that
-long responses are not the ones that get lost, or is dropped (`buffer.late`), and counted.
+A batch takes the groups that expire first. Groups that would expire before the next batch are waited for, so that long
+responses are not lost, or dropped (`buffer.late`) and counted.
 
-With dynamic sampling a group that teaches nothing makes room for another the moment it is known to be flat. What was
-sampled in vain is counted.
+With dynamic sampling (DAPO, arXiv 2503.14476) a group whose rewards are all equal is replaced as soon as it is known,
+and counted.
 """
 
 from __future__ import annotations
@@ -19,216 +18,272 @@ import asyncio
 import random
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from trainer.config import Config, Data
+from trainer.duel.opponent import Opponent
+from trainer.duel.referee import Referee
 from trainer.engines.base import Engine
-from trainer.episode import Episode, Group, Prompt
-from trainer.reward import Grader, settle
+from trainer.episode import Completion, Episode, Group, Prompt, Role
+from trainer.reward import Grader, build_group
 
 
-class Source(Protocol):
-    """Where prompts come from; see prompts.Prompts."""
+class PromptSource(Protocol):
+    """The interface of `prompts.Prompts` that the collector uses."""
 
-    def at(self, data: Data) -> None:
-        """From here on those that this says."""
+    def select(self, data: Data) -> None:
+        """Apply a stage's mixture and difficulty range to the following prompts."""
 
     def take(self, count: int) -> Sequence[Prompt]:
-        """The next."""
+        """Return the next `count` prompts."""
 
     def by_id(self, name: str) -> Prompt:
-        """One that was taken before."""
+        """Return the prompt of the problem of that name."""
 
 
 @dataclass
 class Batch:
-    """Groups to train on, and what it took to get them since the batch before."""
+    """Groups to train on, and measurements since the previous batch."""
 
     groups: list[Group] = field(default_factory=list)
-    dropped: list[Group] = field(default_factory=list)  # flat
-    expired: int = 0  # groups that were too old
-    version: int = 0  # of the weights that will learn from it
-    seconds: float = 0.0  # that were waited for it
-    rewarding: float = 0.0  # of them, after its last sample was there
-    sampling: float = 0.0  # in which anything was being sampled, whether waited for or not
+    dropped: list[Group] = field(default_factory=list)  # all rewards equal
+    expired: int = 0  # groups dropped for their staleness
+    version: int = 0  # of the weights that train on it
+    wait_seconds: float = 0.0  # the leader waited for the batch
+    reward_wait_seconds: float = 0.0  # of wait_seconds, after the last sample had ended
+    sampling_seconds: float = 0.0  # with at least one sample in flight
 
     @property
     def sampled(self) -> list[Group]:
-        """All of them."""
+        """All groups, the dropped ones included."""
         return [*self.groups, *self.dropped]
 
     @property
     def episodes(self) -> list[Episode]:
-        """Of all groups."""
+        """The episodes of all groups."""
         return [episode for group in self.sampled for episode in group.episodes]
 
     @property
     def staleness(self) -> int:
-        """By how many versions its oldest token is older than the weights that learn from it."""
+        """The age of the oldest token, in versions of the weights."""
         return max((self.version - group.version for group in self.groups), default=0)
 
 
 @dataclass(frozen=True)
-class Begun:
-    """A group that is on its way."""
+class PendingGroup:
+    """A group in flight."""
 
     number: int
     prompt: Prompt
-    version: int  # of the weights when it was begun
+    version: int  # of the weights at its start
 
 
 class Collector:
-    """Lives in the event loop of rank 0."""
+    """Keeps groups in flight and returns batches. All methods run in rank 0's event loop."""
 
-    def __init__(self, config: Config, engine: Engine, grader: Grader, prompts: Source) -> None:
+    def __init__(self, config: Config, engine: Engine, grader: Grader, prompts: PromptSource) -> None:
         self._config = config
         self._engine = engine
         self._grader = grader
+        self._referee = Referee(config.duel, grader)
+        self._opponent = Opponent(config) if config.duel.opponent else None
         self._prompts = prompts
-        self._run = f"{config.name}.{secrets.token_hex(4)}"  # another run of this name asks for other samples
-        self._begun = 0  # groups
+        self._run = f"{config.name}.{secrets.token_hex(4)}"  # random part: ids differ between runs of one name
+        self._started = 0  # groups
         self._version = 0
-        self._on_the_way: dict[asyncio.Task[Group], Begun] = {}
+        self._in_flight: dict[asyncio.Task[Group], PendingGroup] = {}
         self._ready: list[Group] = []
-        self._again: list[Begun] = []  # that were on their way when the run was saved
-        self._replacements = 0  # that may still be begun for flat groups
-        self._trouble: BaseException | None = None
+        self._to_restart: list[PendingGroup] = []  # in flight at the checkpoint, to be started again
+        self._replacements = 0  # groups that may still be started in place of flat ones
+        self._error: BaseException | None = None
         self._changed = asyncio.Event()
-        self._next = Batch()  # what is known of it by now
-        self._busy = _Busy()
+        self._next = Batch()  # the batch being assembled
+        self._busy = _BusyTime()
 
     # --- called by the leader
 
     async def begin(self, version: int, config: Config) -> None:
-        """Begin what may be learnt from, now that vLLM has weights of this version. `config`: as it is from here on."""
-        self._prompts.at(config.data)
+        """Start groups after vLLM received new weights.
+
+        Args:
+            version: The version of these weights.
+            config: The configuration of the step that trains next.
+        """
+        self._prompts.select(config.data)
         self._version, self._config = version, config
         self._replacements = config.rollout.prompts * (config.buffer.max_generations - 1)
         self._expire()
-        for begun in self._again:
+        for begun in self._to_restart:
             self._start(begun)
-        self._again = []
-        batches = min(1 + config.buffer.depth, config.steps - version)  # what no step would learn from is not begun
-        self._start_new(config.rollout.prompts * batches - len(self._on_the_way) - len(self._ready))
+        self._to_restart = []
+        batches = min(1 + config.buffer.depth, config.steps - version)  # none beyond the last step
+        self._start_new(config.rollout.prompts * batches - len(self._in_flight) - len(self._ready))
 
     async def batch(self) -> Batch:
-        """The next. Raises what the engine and the service raise: TrainerError."""
+        """Wait for the next batch.
+
+        Returns:
+            The batch.
+
+        Raises:
+            TrainerError: As raised by the engine or the reward service.
+        """
         asked = time.monotonic()
         while not self._is_complete():
             self._changed.clear()
             await self._changed.wait()
-        if self._trouble:
-            raise self._trouble
+        if self._error:
+            raise self._error
         batch, self._next = self._next, Batch()
         self._ready.sort(key=_age)
         count = self._config.rollout.prompts
         taken, self._ready = self._ready[:count], self._ready[count:]
-        batch.groups = [group for group in taken if not self._is_vain(group)]
-        batch.dropped += [group for group in taken if self._is_vain(group)]  # and not replaced: the batch is smaller
+        batch.groups = [group for group in taken if not self._is_discarded(group)]
+        batch.dropped += [
+            group for group in taken if self._is_discarded(group)
+        ]  # no replacements left: the batch is smaller
         batch.version = self._version
-        batch.seconds = time.monotonic() - asked
-        batch.rewarding = min(batch.seconds, time.monotonic() - self._busy.last)
-        batch.sampling = self._busy.take()
+        batch.wait_seconds = time.monotonic() - asked
+        batch.reward_wait_seconds = min(batch.wait_seconds, time.monotonic() - self._busy.last)
+        batch.sampling_seconds = self._busy.take()
         return batch
 
-    async def state(self) -> dict[str, Any]:
-        """What `restore` needs, as JSON has it: groups that were not learnt from yet, also those on their way."""
-        on_the_way = sorted([*self._on_the_way.values(), *self._again], key=lambda begun: begun.number)
-        return {
-            "begun": self._begun,
-            "ready": [group.as_json() for group in self._ready],
-            "on_the_way": [[begun.number, begun.prompt.id] for begun in on_the_way],
-        }
+    async def drain(self) -> None:
+        """Wait until no group is in flight, for `buffer.in_flight = "finish"`. An error is left to `batch`."""
+        while self._in_flight and not self._error:
+            self._changed.clear()
+            await self._changed.wait()
 
-    async def restore(self, state: Mapping[str, Any], version: int) -> None:
-        """Go on from there at the next `begin`. What was on its way is begun again, with the same seeds."""
-        self._begun = state["begun"]
-        self._ready = [Group.from_json(each, self._prompts.by_id(each["prompt"])) for each in state["ready"]]
-        self._again = [Begun(number, self._prompts.by_id(name), version) for number, name in state["on_the_way"]]
+    async def state(self) -> tuple[dict[str, Any], list[Group]]:
+        """Return what `restore` needs of groups that were not trained on: JSON-compatible data, and finished groups."""
+        pending = sorted([*self._in_flight.values(), *self._to_restart], key=lambda begun: begun.number)
+        on_the_way = [[begun.number, begun.prompt.id] for begun in pending]
+        return {"begun": self._started, "on_the_way": on_the_way}, list(self._ready)
+
+    async def restore(self, state: Mapping[str, Any], ready: Sequence[Group], version: int) -> None:
+        """Load the state of a checkpoint. The next `begin` restarts groups that were in flight, with the same seeds.
+
+        Args:
+            state: The first result of `state`.
+            ready: The second one.
+            version: The version of the weights.
+        """
+        self._started, self._ready = state["begun"], list(ready)
+        self._to_restart = [
+            PendingGroup(number, self._prompts.by_id(name), version) for number, name in state["on_the_way"]
+        ]
 
     async def close(self) -> None:
-        """Forget what is on its way."""
-        tasks = list(self._on_the_way)
+        """Cancel all groups in flight."""
+        tasks = list(self._in_flight)
         self._cancel(tasks)
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self._opponent:
+            await self._opponent.close()
 
     # --- groups
 
     def _start_new(self, count: int) -> None:
         for prompt in self._prompts.take(max(count, 0)):
-            self._begun += 1
-            self._start(Begun(self._begun, prompt, self._version))
+            self._started += 1
+            self._start(PendingGroup(self._started, prompt, self._version))
 
-    def _start(self, begun: Begun) -> None:
+    def _start(self, begun: PendingGroup) -> None:
         task = asyncio.create_task(self._group(begun, self._config))
-        self._on_the_way[task] = begun
+        self._in_flight[task] = begun
         task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[Group]) -> None:
-        self._on_the_way.pop(task, None)
+        self._in_flight.pop(task, None)
         self._changed.set()
         if task.cancelled():
             return
-        if trouble := task.exception():
-            self._trouble = self._trouble or trouble
-        elif self._is_vain(task.result()) and self._replacements:
+        if error := task.exception():
+            self._error = self._error or error
+        elif self._is_discarded(task.result()) and self._replacements:
             self._next.dropped.append(task.result())
             self._replacements -= 1
             self._start_new(1)
         else:
             self._ready.append(task.result())
 
-    def _is_vain(self, group: Group) -> bool:
+    def _is_discarded(self, group: Group) -> bool:
         return group.is_flat and self._config.buffer.drop_flat
 
     def _is_complete(self) -> bool:
-        """Whether a batch can be taken: it is full, or nothing more is coming; and nothing it must have is missing."""
-        if self._trouble:
+        """Return whether a batch can be taken: it is full or nothing more is in flight, and no group on its last chance
+        is missing.
+        """
+        if self._error:
             return True
-        if self._config.buffer.late == "wait" and any(map(self._is_last_chance, self._on_the_way.values())):
+        if self._config.buffer.in_flight == "finish" and self._is_overtaken():
             return False
-        return len(self._ready) >= self._config.rollout.prompts or not self._on_the_way
+        if self._config.buffer.late == "wait" and any(map(self._is_last_chance, self._in_flight.values())):
+            return False
+        return len(self._ready) >= self._config.rollout.prompts or not self._in_flight
 
-    def _is_last_chance(self, begun: Begun) -> bool:
-        """Whether it will be too old for the batch after the next."""
+    def _is_overtaken(self) -> bool:
+        """Return whether a group of the next batch, in the order of their start, is still in flight."""
+        pending = [begun.number for begun in self._in_flight.values()]
+        first = sorted([*pending, *(group.number for group in self._ready)])[: self._config.rollout.prompts]
+        return any(number in first for number in pending)
+
+    def _is_last_chance(self, begun: PendingGroup) -> bool:
+        """Return whether the group will be too old after this batch."""
         return begun.version <= self._version - self._config.buffer.oldest
 
     def _expire(self) -> None:
-        """Drop what is too old, and what will be when it is finished."""
+        """Drop groups that are too old, or will be when they finish."""
         oldest = self._version - self._config.buffer.oldest
         fresh = [group for group in self._ready if group.version >= oldest]
-        late = [task for task, begun in self._on_the_way.items() if begun.version < oldest]
+        late = [task for task, begun in self._in_flight.items() if begun.version < oldest]
         self._next.expired += len(self._ready) - len(fresh) + len(late)
         self._ready = fresh
         self._cancel(late)
 
     def _cancel(self, tasks: Sequence[asyncio.Task[Group]]) -> None:
         for task in tasks:
-            self._on_the_way.pop(task)
+            self._in_flight.pop(task)
             task.cancel()
 
-    async def _group(self, begun: Begun, config: Config) -> Group:
-        samples = [self._episode(begun, number, config) for number in range(config.rollout.samples)]
-        tasks = [asyncio.create_task(sample) for sample in samples]
+    async def _group(self, begun: PendingGroup, config: Config) -> Group:
+        """Sample and grade a group: solutions, and in a duel the testers' answers."""
+        count = config.rollout.samples
+        work: list[Coroutine[Any, Any, Any]] = [
+            *(self._solution(begun, number, config) for number in range(count)),
+            *(self._sample(begun, "tester", number, config) for number in range(config.duel.testers)),
+        ]
+        tasks = [asyncio.create_task(each) for each in work]
         try:
-            return replace(settle(await asyncio.gather(*tasks), config), number=begun.number)
+            sampled = await asyncio.gather(*tasks)
+            judged = await self._referee.judge(f"{self._run}.{begun.number}", sampled[:count], sampled[count:])
+            return replace(build_group([*sampled[:count], *judged], config), number=begun.number)
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _episode(self, begun: Begun, number: int, config: Config) -> Episode:
-        seed = random.Random(f"{config.seed}/{begun.number}/{number}").getrandbits(31)  # noqa: S311 - no secret
-        with self._busy:
-            completion = await self._engine.generate(begun.prompt.ids, seed, config.rollout.max_tokens)
+    async def _solution(self, begun: PendingGroup, number: int, config: Config) -> Episode:
+        completion = await self._sample(begun, "solver", number, config)
         reward = await self._grader.grade(f"{self._run}.{begun.number}.{number}", begun.prompt, completion)
         return Episode(begun.prompt, completion, reward)
 
+    async def _sample(self, begun: PendingGroup, role: Role, number: int, config: Config) -> Completion:
+        """Return a sample of the trained policy, or of the opponent if the role is not trained."""
+        name = str(number) if role == "solver" else f"{role}.{number}"
+        seed = random.Random(f"{config.seed}/{begun.number}/{name}").getrandbits(31)  # noqa: S311 - no secret
+        prompt = begun.prompt.tester if role == "tester" else begun.prompt
+        assert prompt is not None, "in a duel every prompt has its tester's"
+        with self._busy:
+            if self._opponent and role != config.duel.trains:
+                return await self._opponent.generate(prompt, seed, config.rollout.max_tokens)
+            return await self._engine.generate(prompt.ids, seed, config.rollout.max_tokens)
 
-class _Busy:
-    """For how long anything was done at all."""
+
+class _BusyTime:
+    """Measures the time with at least one sample in flight."""
 
     def __init__(self) -> None:
         self.last = time.monotonic()  # when something ended
@@ -248,7 +303,7 @@ class _Busy:
             self._seconds += self.last - self._since
 
     def take(self) -> float:
-        """Seconds since this was asked last."""
+        """Return the seconds since the last call."""
         now = time.monotonic()
         seconds = self._seconds + (now - self._since if self._count else 0.0)
         self._seconds, self._since = 0.0, now
@@ -256,5 +311,5 @@ class _Busy:
 
 
 def _age(group: Group) -> tuple[int, int]:
-    """The soonest to be too old first; and not as they were finished, which is another way each time."""
+    """Sort key: oldest first, then by number, which makes batches independent of completion order."""
     return group.version, group.number

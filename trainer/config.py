@@ -1,8 +1,8 @@
-"""Every knob of a run: typed, frozen, from a TOML file and `section.key=value` on the command line.
+"""The settings of a run: typed and frozen, from a TOML file and `section.key=value` on the command line.
 
-What a file does not say comes from the algorithm that it names (`algorithms.py`), and then from here. A key that is
-not known is an error. A run saves what all this came to as `config.json`, which can be given in place of the file; so
-can the bare name of a configuration that is shipped, in configs/. What changes while a run goes on: `schedule.py`.
+Settings missing in the file come from the named algorithm (`algorithms.py`), then from the defaults here. Unknown keys
+are errors. A run saves its resolved settings as `config.json`, which can be given instead of the file, as can the name
+of a shipped configuration in configs/. `schedule.py` describes settings that change during a run.
 """
 
 from __future__ import annotations
@@ -20,122 +20,159 @@ from trainer.algorithms import ALGORITHMS
 from trainer.errors import ConfigError
 from trainer.schedule import Stage
 
-CONFIGS = Path(__file__).with_name("configs")  # those that are shipped
+CONFIGS = Path(__file__).with_name("configs")  # shipped with the trainer
 
 
 class Section(BaseModel):
-    """Frozen, and without keys that nobody knows."""
+    """A frozen table of settings that rejects unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class Model(Section):
-    """What is trained."""
+    """The trained model."""
 
-    path: str  # a folder in Hugging Face's form, or a name on its hub
-    reference: str = ""  # for the KL term; empty: what `path` is at the beginning
+    path: str  # a folder in Hugging Face's format, or a name on the hub
+    reference: str = ""  # the reference model of the KL term; empty: the initial model
     dtype: Literal["bfloat16", "float32"] = "bfloat16"
-    attention: Literal["sdpa", "flash_attention_2", "eager"] = "sdpa"
-    checkpointing: bool = True  # activations are computed again, not kept
-    chunk_tokens: int = Field(1024, ge=1)  # of which logits are made at a time
+    attention: Literal["auto", "rows", "sdpa", "flash_attention_2", "flex_attention", "eager"] = "auto"  # attention.py
+    checkpointing: bool = True  # recompute activations in the backward pass
+    chunk_tokens: int = Field(1024, ge=1)  # tokens whose logits are in memory at a time
 
 
 class Data(Section):
-    """What it is asked."""
+    """The problems and their prompt format."""
 
-    train: tuple[str, ...] = Field(min_length=1)  # files of problems, a line of JSON each
+    train: tuple[str, ...] = Field(min_length=1)  # files of problems in JSON Lines
     format: Literal["chat", "think_answer", "plain"] = "chat"  # see prompts.py
     system: str = ""
-    max_prompt_tokens: int = Field(2048, ge=1)  # longer ones are left out, and counted
+    template: Mapping[str, Any] = {}  # further arguments of the chat template, such as {enable_thinking = false}
+    max_prompt_tokens: int = Field(2048, ge=1)  # longer prompts are skipped and counted
     order: Literal["shuffled", "file", "easiest_first"] = "shuffled"  # within a source
-    difficulty: tuple[float, float] | None = None  # only problems whose own is from … to …; none: all
-    mixture: Mapping[str, float] = {}  # of sources, in any unit; each is named, 0 leaves it out; empty: as they are
+    difficulty: tuple[float, float] | None = None  # the range of problems' difficulties; none: all problems
+    mixture: Mapping[str, float] = {}  # relative shares by source; all must be named, 0 omits one; empty: unmixed
 
     @model_validator(mode="after")
     def _can_be(self) -> Data:
         if self.difficulty and not 0 <= self.difficulty[0] <= self.difficulty[1] <= 1:
-            raise ValueError(f"difficulty: {list(self.difficulty)} is no range between 0 and 1")
+            raise ValueError(f"difficulty: {list(self.difficulty)} is not a range within [0, 1]")
         shares = self.mixture.values()
         if shares and not (all(0 <= share < inf for share in shares) and any(shares)):
-            raise ValueError("mixture: shares are numbers from 0 on, and not all of them 0")
+            raise ValueError("mixture: shares are finite, at least 0, and not all 0")
         return self
 
 
 class Rollout(Section):
-    """How it answers."""
+    """Sampling with vLLM."""
 
-    engine: Literal["server", "colocated"] = "server"  # colocated: in this process, for one GPU or none
-    servers: tuple[str, ...] = ()  # URLs; none: one is started
-    server_arguments: tuple[str, ...] = ()  # more of vLLM's, for what is started
-    devices: str = ""  # its CUDA_VISIBLE_DEVICES: GPUs that no rank has, "6,7"; empty: as ours
-    prompts: int = Field(64, ge=1)  # a batch is so many groups
-    samples: int = Field(16, ge=1)  # of each
+    engine: Literal["server", "colocated"] = "server"  # colocated: vLLM in this process, for one GPU or a CPU
+    servers: tuple[str, ...] = ()  # URLs of running servers; empty: start `replicas`
+    replicas: int = Field(
+        1, ge=1
+    )  # servers to start, each on `tensor_parallel` GPUs; a sample goes to the least loaded
+    server_arguments: tuple[str, ...] = ()  # further arguments of the started servers
+    devices: str = ""  # the GPUs of the started servers, "4,5,6,7"; empty: all that the trainer sees, in order
+    turns: bool = False  # started servers are on the trainer's GPUs, and give weights and cache back while it trains
+    prompts: int = Field(64, ge=1)  # groups a batch
+    samples: int = Field(16, ge=1)  # samples a group
     temperature: float = Field(1.0, gt=0)
-    max_tokens: int = Field(8192, ge=1)  # of a response
-    max_model_len: int = 0  # 0: prompt and response just fit
-    concurrency: int = Field(1024, ge=1)  # requests at once
-    gpu_memory: float = Field(0.85, gt=0, le=1)
+    max_tokens: int = Field(8192, ge=1)  # of a response, in tokens
+    max_model_len: int = 0  # tokens of prompt and response; 0: the sum of both limits
+    concurrency: int = Field(1024, ge=1)  # most requests in flight
+    gpu_memory: float = Field(0.85, gt=0, le=1)  # vLLM's share of a GPU's memory
     tensor_parallel: int = Field(1, ge=1)
-    patience_seconds: float = 600.0  # for a vLLM that is away
+    patience_seconds: float = 600.0  # how long vLLM may be unavailable
 
 
 class RewardService(Section):
-    """What it is paid."""
+    """The reward service and the conversion of its verdicts."""
 
     url: str = "http://127.0.0.1:8080"
-    key_variable: str = "PROCTOR_API_KEY"  # the environment variable that holds the key, if there is one
+    key_variable: str = "PROCTOR_API_KEY"  # the environment variable with the API key
     extraction: Literal[
         "last_block", "first_block", "all_blocks", "answer_tag", "whole", "boxed", "boxed_after_thinking"
     ] = "last_block"
     scheme: Mapping[str, Any] = {"scheme": "all_or_nothing"}
-    limits: Mapping[str, Any] = {}  # over what the problem says
-    tests: int = Field(0, ge=0)  # so many of a problem's tests, the same for its whole group; 0: all
+    limits: Mapping[str, Any] = {}  # override the problem's limits
+    tests: int = Field(0, ge=0)  # tests a problem, equal within a group; 0: all
+    tests_rule: Literal["random", "first", "longest"] = "random"  # which of them; longest: by the length of the input
     concurrency: int = Field(256, ge=1)
-    patience_seconds: float = 600.0  # for a service that is away
-    max_fault_share: float = Field(0.01, ge=0, le=1)  # above it the run stops
-    overlong_filter: Literal["none", "silence", "mask"] = "none"  # silence: advantage 0 if also wrong
-    overlong_buffer: int = Field(0, ge=0)  # the last tokens of a response's room, in which the penalty grows; 0: none
+    patience_seconds: float = 600.0  # how long the service may be unavailable
+    max_fault_share: float = Field(0.01, ge=0, le=1)  # samples without a verdict; the run stops above it
+    overlong_filter: Literal["none", "silence", "mask"] = "none"  # of truncated responses; see reward.py
+    overlong_buffer: int = Field(0, ge=0)  # tokens before the limit in which the penalty grows; 0: none
     overlong_factor: float = Field(1.0, ge=0)
 
 
 class Buffer(Section):
-    """What is worth training on."""
+    """Batching: dynamic sampling and staleness."""
 
-    drop_flat: bool = False  # dynamic sampling: groups without a difference are replaced
-    max_generations: int = Field(10, ge=1)  # batches sampled for one that is trained on; then as many as there are
-    depth: int = Field(0, ge=0)  # batches ahead: 0 is on-policy, 1 samples the next batch while one is learnt from
-    max_staleness: int | None = Field(None, ge=0)  # of a token, in versions of the weights; none: as many as `depth`
-    late: Literal["wait", "drop"] = "wait"  # what to do with samples that would be too old by the next batch
+    drop_flat: bool = False  # dynamic sampling: replace groups whose rewards are all equal
+    max_generations: int = Field(10, ge=1)  # most batches sampled for one; then train on a smaller batch
+    depth: int = Field(0, ge=0)  # batches sampled ahead; 0 is on-policy
+    max_staleness: int | None = Field(None, ge=0)  # most versions of the weights that a token may lag; none: `depth`
+    late: Literal["wait", "drop"] = "wait"  # groups that would be too old by the next batch
+    # requests in flight at a sync: their cache is recomputed with the new weights, or kept, or the sync waits for them
+    in_flight: Literal["recompute", "keep", "finish"] = "recompute"
 
     @property
     def oldest(self) -> int:
-        """How many versions a token's weights may be behind those that learn from it."""
+        """The most versions that a token's weights may lag behind those that train on it."""
         return self.depth if self.max_staleness is None else self.max_staleness
 
 
+class Duel(Section):
+    """A tester beside the solver, on the same problems; see duel/. Its problems have tests of the type stdin."""
+
+    testers: int = Field(0, ge=0)  # testers' answers a problem; 0: no duels
+    cases: int = Field(1, ge=1)  # test cases an answer
+    ask: str = ""  # the tester's question, with {statement} and {cases}; empty: duel/question.py's
+    trains: Literal["both", "solver", "tester"] = "both"  # the roles of the trained policy
+    opponent: str = ""  # URL of the vLLM with the policy of the other role
+
+    @model_validator(mode="after")
+    def _has_both_roles(self) -> Duel:
+        if (self.trains == "both") == bool(self.opponent):
+            raise ValueError("opponent: the policy of the other role is needed if and only if trains is not 'both'")
+        if self.testers == 0 and self.trains != "both":
+            raise ValueError("testers must be at least 1 if trains is not 'both'")
+        if self.testers == 1 and self.trains != "solver":
+            raise ValueError("testers must be at least 2: advantages are relative to a group")
+        return self
+
+
 class Advantage(Section):
-    """By how much an episode is better than its group."""
+    """The advantage estimator; see advantage.py."""
 
     name: Literal["grpo", "dr_grpo", "rloo"] = "grpo"
+    normalise: bool = False  # then once more over all tokens of the batch (AReaL's adv_norm)
 
 
 class Loss(Section):
-    """See loss/: `name` is a function there, other keys its constants."""
+    """The loss: `name` is a function in loss/, other keys are its constants."""
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
 
     name: str = "grpo"
-    mean: Literal["token", "sequence", "constant"] = "token"  # constant: over all rows × max_tokens (Dr. GRPO)
-    old: Literal["recomputed", "behaviour"] = "recomputed"  # behaviour: as vLLM said
+    mean: Literal["token", "sequence", "constant"] = "token"  # constant: divide by rows × max_tokens (Dr. GRPO)
+    old: Literal["recomputed", "behaviour"] = "recomputed"  # behaviour: vLLM's log-probabilities
+    entropy_bonus: float = Field(0.0, ge=0)  # the coefficient of the entropy, which is subtracted from the loss
+
+    @model_validator(mode="after")
+    def _constants_fit(self) -> Loss:
+        from trainer.loss import check_constants  # imports torch
+
+        check_constants(self.name, self.constants)
+        return self
 
     @property
     def constants(self) -> dict[str, Any]:
-        """The loss function's own."""
+        """The loss function's constants."""
         return dict(self.model_extra or {})
 
 
 class Correction(Section):
-    """For what the engine that sampled computes differently. See loss/correction.py."""
+    """The correction for numerical differences between vLLM and the trainer; see loss/correction.py."""
 
     name: Literal["none", "tis", "icepop", "sequence"] = "tis"
     low: float = 0.5
@@ -143,92 +180,121 @@ class Correction(Section):
 
 
 class Kl(Section):
-    """The pull back to the reference model, which is only there if a coefficient is above 0."""
+    """The KL penalty towards a reference model, which is loaded only if a coefficient is above 0."""
 
     coefficient: float = Field(0.0, ge=0)
-    high_entropy_coefficient: float | None = None  # Archer: of the tokens above the quantile; none: the same
+    high_entropy_coefficient: float | None = None  # Archer: of tokens above the quantile; none: `coefficient`
     quantile: float = Field(0.8, gt=0, lt=1)
     estimator: Literal["k1", "k2", "k3"] = "k3"
 
     @property
     def is_on(self) -> bool:
-        """Whether a reference model is needed."""
+        """Return whether a reference model is needed."""
         return bool(self.coefficient or self.high_entropy_coefficient)
 
 
 class Optimiser(Section):
-    """AdamW and how often it steps."""
+    """AdamW and the schedule of its steps."""
 
     lr: float = Field(1e-6, gt=0)
     betas: tuple[float, float] = (0.9, 0.999)
     eps: float = 1e-8
     weight_decay: float = 0.01
-    warmup_steps: int = Field(0, ge=0)
+    warmup_steps: int = Field(0, ge=0)  # batches, like all steps
     schedule: Literal["constant", "linear", "cosine"] = "constant"
-    clip: float = Field(1.0, gt=0)  # of the gradient's norm
-    epochs: int = Field(1, ge=1)  # over a batch
-    minibatches: int = Field(1, ge=1)  # steps an epoch
-    micro_tokens: int = Field(16_384, ge=1)  # a micro-batch at most, unless one row is longer
+    clip: float = Field(1.0, gt=0)  # bound of the gradient's norm
+    epochs: int = Field(1, ge=1)  # passes over a batch
+    minibatches: int = Field(1, ge=1)  # optimiser steps an epoch, of about equal numbers of tokens
+    minibatch_prompts: int = Field(0, ge=0)  # instead: groups of an optimiser step, in the order of the batch; 0: unset
+    micro_tokens: int = Field(16_384, ge=1)  # most tokens of a micro-batch, unless one row is longer
 
 
 class DeepSpeed(Section):
-    """How the ranks share the work."""
+    """The distribution of the training state over ranks."""
 
     zero: Literal[0, 1, 2, 3] = 2
-    offload: bool = False  # the optimiser's state into the host's memory
-    extra: Mapping[str, Any] = {}  # into DeepSpeed's own configuration
+    offload: bool = False  # keep the optimiser's state in host memory
+    sequence_parallel: int = Field(1, ge=1)  # ranks that share each row (Ulysses), for long rows; see attention.py
+    extra: Mapping[str, Any] = {}  # merged into DeepSpeed's configuration
 
 
 class Sync(Section):
-    """How weights come to vLLM."""
+    """The transfer of weights to vLLM."""
 
-    transport: Literal["file", "gloo", "nccl", "ipc", "direct"] = "file"  # direct: only for a colocated engine
-    folder: str = "/dev/shm"  # noqa: S108 - where the file is written, if it is one
+    transport: Literal["auto", "file", "broadcast", "memory"] = "auto"  # see sync/__init__.py
+    folder: str = "/dev/shm"  # noqa: S108 - for transport "file"
     bucket_bytes: int = Field(256 << 20, ge=1)
-    max_probe_gap: float = 0.0  # |Δ log-prob| of a probe after each sync; 0: 0.001 in float32, 0.5 in bfloat16
+    max_probe_gap: float = 0.0  # mean |Δ log-prob| of the probe, in nats; 0: 0.001 in float32, 0.1 in bfloat16
     timeout_seconds: float = 600.0
-    delta: bool = False  # only what changed; costs a copy of the weights in our memory and one in each vLLM worker's
-    full_every: int = Field(10, ge=1)  # with delta: one sync in so many is of all weights
+    delta: bool = False  # send changes only; needs a copy of the weights on rank 0 and in each vLLM worker
+    full_every: int = Field(10, ge=1)  # with delta: one sync in so many sends all weights
 
     @model_validator(mode="after")
     def _can_be_delta(self) -> Sync:
-        if self.delta and self.transport in ("ipc", "direct"):
-            raise ValueError(f"delta is for what travels (file, gloo, nccl): by {self.transport!r} nothing is sent")
+        if self.delta and self.transport == "memory":
+            raise ValueError("delta requires transport file or broadcast, not 'memory'")
         return self
 
     def probe_bound(self, dtype: str) -> float:
-        """The most that a probe may be off, in nats."""
-        return self.max_probe_gap or (1e-3 if dtype == "float32" else 0.5)
+        """Return the largest allowed mean difference of the probe, in nats.
+
+        Args:
+            dtype: The model's data type.
+        """
+        return self.max_probe_gap or (1e-3 if dtype == "float32" else 0.1)
 
 
 class Checkpoint(Section):
-    """What is kept of a run, so that it can go on."""
+    """The times at which checkpoints are written, and the number that is kept."""
 
-    every: int = Field(0, ge=0)  # steps; 0: none is made, but for the model at the end
-    keep: int = Field(3, ge=1)  # of the newest
-    keep_every: int = Field(0, ge=0)  # and those whose step this divides; 0: no others
-    resume: bool = False  # go on from the newest, if there is one
+    every: int = Field(0, ge=0)  # steps; 0: no checkpoints, only the model at the end
+    keep: int = Field(3, ge=1)  # how many of the newest to keep
+    keep_every: int = Field(0, ge=0)  # also keep steps divisible by this; 0: none
+    resume: bool = False  # resume from the newest, if there is one
+
+
+class HeldOut(Section):
+    """The evaluation during a run, on problems that are not trained on; see held_out.py."""
+
+    problems: tuple[str, ...] = ()  # files of problems in JSON Lines; empty: no evaluation
+    every: int = Field(25, ge=1)  # steps; also after the last step
+    samples: int = Field(4, ge=1)  # solutions a problem, at the temperature of training
+
+    def is_due(self, step: int, steps: int) -> bool:
+        """Return whether to evaluate after a step.
+
+        Args:
+            step: The step.
+            steps: The number of all steps.
+        """
+        return bool(self.problems) and (step % self.every == 0 or step == steps)
 
 
 class Watch(Section):
-    """What is reported, and what stops the run."""
+    """Reports, and checks that stop the run."""
 
-    max_logprob_gap: float = 0.0  # mean |Δ log-prob| of a batch, vLLM's to ours; 0: 0.001 in float32, 0.1 in bfloat16
+    rollouts: Literal["none", "sampled", "all"] = "sampled"  # samples kept in rollouts.jsonl; sampled: 2 groups a step
+    rollouts_bytes: int = Field(256 << 20, ge=1)  # of these files; the oldest samples are deleted first
+    max_logprob_gap: float = 0.0  # mean |Δ log-prob| of a batch, in nats; 0: 0.001 in float32, 0.1 in bfloat16
     tensorboard: bool = True
-    wandb: str = ""  # the project's name; empty: none
+    wandb: str = ""  # the project's name; empty: off
     bar: bool = True
 
     def gap_bound(self, dtype: str) -> float:
-        """The most that a batch may be off on average, in nats."""
+        """Return the largest allowed mean difference of a batch, in nats.
+
+        Args:
+            dtype: The model's data type.
+        """
         return self.max_logprob_gap or (1e-3 if dtype == "float32" else 0.1)
 
 
 class Config(Section):
-    """A run."""
+    """All settings of a run."""
 
     algorithm: str = "grpo"
     name: str = "run"
-    out: str = "runs"  # the run's folder is made in it
+    out: str = "runs"  # the parent of the run's folder
     steps: int = Field(1000, ge=1)  # batches
     seed: int = 0
     model: Model
@@ -236,6 +302,7 @@ class Config(Section):
     rollout: Rollout = Rollout()
     reward: RewardService = RewardService()
     buffer: Buffer = Buffer()
+    duel: Duel = Duel()
     advantage: Advantage = Advantage()
     loss: Loss = Loss()
     correction: Correction = Correction()
@@ -244,107 +311,154 @@ class Config(Section):
     deepspeed: DeepSpeed = DeepSpeed()
     sync: Sync = Sync()
     checkpoint: Checkpoint = Checkpoint()
+    held_out: HeldOut = HeldOut()
     watch: Watch = Watch()
-    stages: tuple[Stage, ...] = ()  # see schedule.py
+    stages: tuple[Stage, ...] = ()  # changes of settings during the run; see schedule.py
 
     @model_validator(mode="after")
     def _fits(self) -> Config:
-        if (self.sync.transport == "direct") != (self.rollout.engine == "colocated"):
-            raise ValueError("sync.transport is 'direct' for a colocated engine, and only then")
+        self._check_places()
+        if self.deepspeed.sequence_parallel > 1 and self.model.attention not in ("auto", "rows"):
+            raise ValueError("deepspeed.sequence_parallel requires model.attention of 'auto' or 'rows'")
         if self.rollout.samples < 2:
-            raise ValueError("rollout.samples: an advantage over a group needs at least 2")
+            raise ValueError("rollout.samples must be at least 2: advantages are relative to a group")
         if self.reward.overlong_buffer > self.rollout.max_tokens:
             raise ValueError(
                 f"reward.overlong_buffer is {self.reward.overlong_buffer}, but a response has only "
                 f"{self.rollout.max_tokens} tokens (rollout.max_tokens)"
             )
-        if self.optimiser.minibatches > self.rollout.prompts:
-            raise ValueError("optimiser.minibatches: a group is never cut, so at most rollout.prompts")
+        if self.optimiser.minibatch_prompts and self.optimiser.minibatches > 1:
+            raise ValueError("optimiser.minibatches and optimiser.minibatch_prompts exclude each other: remove one")
+        if max(self.optimiser.minibatches, self.optimiser.minibatch_prompts) > self.rollout.prompts:
+            raise ValueError(
+                "optimiser.minibatches and optimiser.minibatch_prompts must be at most rollout.prompts: groups are not "
+                "split"
+            )
         return self
+
+    def _check_places(self) -> None:
+        """Check where weights and samples come from and go to."""
+        rollout, transport = self.rollout, self.sync.transport
+        if rollout.engine == "colocated" and (transport not in ("auto", "memory") or self.sync.delta):
+            raise ValueError("rollout.engine = 'colocated' requires sync.transport of 'auto' or 'memory', and no delta")
+        if rollout.engine == "server" and transport == "memory" and not rollout.turns:
+            raise ValueError("sync.transport = 'memory' requires rollout.engine = 'colocated' or rollout.turns")
+        if rollout.servers and (rollout.replicas > 1 or rollout.turns):
+            raise ValueError(
+                "rollout.replicas and rollout.turns are of servers that the trainer starts: remove servers"
+            )
+        if rollout.turns and (self.buffer.depth or rollout.engine == "colocated"):
+            raise ValueError("rollout.turns requires buffer.depth = 0 and rollout.engine = 'server'")
+        wanted = rollout.replicas * rollout.tensor_parallel
+        if rollout.devices and len(rollout.devices.split(",")) != wanted:
+            raise ValueError(f"rollout.devices must name {wanted} GPUs: rollout.replicas × rollout.tensor_parallel")
 
     @model_validator(mode="after")
     def _stages_fit(self) -> Config:
         begins = [stage.begin for stage in self.stages]
         if begins != sorted(set(begins)):
-            raise ValueError(f"stages begin at {begins}: each must begin after the one before it")
+            raise ValueError(f"stages begin at {begins}: the steps must increase")
         for begin in begins:
             try:
                 tokens = self.at(begin).rollout.max_tokens
-            except ValidationError as trouble:
-                raise ValueError("; ".join(f"from step {begin} on: {line}" for line in _lines(trouble))) from None
+            except ValidationError as error:
+                raise ValueError("; ".join(f"from step {begin} on: {line}" for line in _lines(error))) from None
             if 0 < self.rollout.max_model_len <= tokens:
                 raise ValueError(
-                    f"from step {begin} on: rollout.max_tokens is {tokens}, but vLLM is started with room for "
-                    f"{self.rollout.max_model_len} in all (rollout.max_model_len)"
+                    f"from step {begin} on: rollout.max_tokens is {tokens}, but rollout.max_model_len is "
+                    f"{self.rollout.max_model_len}"
                 )
         return self
 
     def at(self, step: int) -> Config:
-        """What holds in a step, from 1: this, with what the stages until then say. It has no stages itself."""
+        """Return the settings of a step, with all stages that have begun applied. The result has no stages.
+
+        Args:
+            step: The step, from 1.
+        """
         begun = [stage for stage in self.stages if stage.begin <= step]
         if not begun:
             return self
-        said = self.model_dump(mode="json", exclude={"stages"})
+        settings = self.model_dump(mode="json", exclude={"stages"})
         for stage in begun:
-            said = stage.over(said)
-        return Config.model_validate_json(json.dumps(said))
+            settings = stage.over(settings)
+        return Config.model_validate_json(json.dumps(settings))
 
     @property
-    def plans(self) -> list[Config]:
-        """What holds in each stage, the first one included."""
+    def stage_configs(self) -> list[Config]:
+        """The settings of each stage, including the first."""
         return [self.at(begin) for begin in (1, *(stage.begin for stage in self.stages))]
 
     @property
     def longest(self) -> int:
-        """The most tokens that prompt and response may have in any stage: what vLLM must have room for."""
-        lengths = [plan.data.max_prompt_tokens + plan.rollout.max_tokens for plan in self.plans]
+        """The most tokens of prompt and response in any stage, for which vLLM is started."""
+        lengths = [plan.data.max_prompt_tokens + plan.rollout.max_tokens for plan in self.stage_configs]
         return self.rollout.max_model_len or max(lengths)
 
     @property
     def folder(self) -> Path:
-        """Where everything about this run is."""
+        """The run's folder."""
         return Path(self.out) / self.name
 
 
 def shipped() -> list[str]:
-    """The names of the configurations that come with the trainer."""
+    """Return the names of the shipped configurations."""
     return sorted(path.stem for path in CONFIGS.glob("*.toml"))
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Config:
-    """The configuration in a file, or that is shipped under this name, with `section.key=value` over it.
+    """Read a configuration.
 
-    Raises ConfigError.
+    Args:
+        path: A TOML or JSON file, or the name of a shipped configuration.
+        overrides: `section.key=value`, with the value in TOML or as text.
+
+    Returns:
+        The validated configuration.
+
+    Raises:
+        ConfigError: The file cannot be read, or a setting is invalid.
     """
     try:
         path = _found(path)
         text = path.read_text()
-        said = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except (OSError, ValueError) as trouble:
-        raise ConfigError(f"{path}: {trouble}") from None
+        settings = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: {error}") from None
     for override in overrides:
-        said = _over(said, _override(override))
-    return resolve(said, str(path))
+        settings = _over(settings, _override(override))
+    return resolve(settings, str(path))
 
 
-def resolve(said: Mapping[str, Any], origin: str = "the configuration") -> Config:
-    """What is said, over what the named algorithm says, over the defaults. Raises ConfigError."""
-    name = said.get("algorithm", "grpo")
+def resolve(settings: Mapping[str, Any], origin: str = "the configuration") -> Config:
+    """Merge settings with those of the algorithm and the defaults, and validate them.
+
+    Args:
+        settings: The settings of a file.
+        origin: The file's name, for messages.
+
+    Returns:
+        The validated configuration.
+
+    Raises:
+        ConfigError: A setting is invalid.
+    """
+    name = settings.get("algorithm", "grpo")
     if name not in ALGORITHMS:
-        raise ConfigError(f"{origin}: algorithm: {name!r} is none of {', '.join(ALGORITHMS)}")
+        raise ConfigError(f"{origin}: algorithm: {name!r} is not one of {', '.join(ALGORITHMS)}")
     try:
-        return Config.model_validate_json(json.dumps(_over(ALGORITHMS[name].settings, said)))
-    except ValidationError as trouble:
-        raise ConfigError("\n  ".join([f"{origin}:", *_lines(trouble)])) from None
+        return Config.model_validate_json(json.dumps(_over(ALGORITHMS[name].settings, settings)))
+    except ValidationError as error:
+        raise ConfigError("\n  ".join([f"{origin}:", *_lines(error)])) from None
 
 
-def _lines(trouble: ValidationError) -> list[str]:
-    """What is wrong, and where."""
-    return [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in trouble.errors()]
+def _lines(error: ValidationError) -> list[str]:
+    """Format validation errors, one line each."""
+    return [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
 
 
 def _found(path: Path) -> Path:
-    """A bare name that is no file is one of ours. Raises ConfigError if it is neither."""
+    """Return the path of a file or a shipped configuration. Raises ConfigError if there is neither."""
     if path.is_file() or path.name != str(path) or path.suffix in (".toml", ".json"):
         return path
     if path.name not in shipped():
@@ -353,10 +467,10 @@ def _found(path: Path) -> Path:
 
 
 def _override(text: str) -> dict[str, Any]:
-    """`a.b=value`, the value in TOML, or else text."""
+    """Parse `a.b=value`."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise ConfigError(f"{text!r}: say section.key=value")
+        raise ConfigError(f"{text!r}: expected section.key=value")
     try:
         parsed = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
@@ -367,7 +481,7 @@ def _override(text: str) -> dict[str, Any]:
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, and of what both say, what is above. Another loss takes no constants from the one below."""
+    """Merge two nested mappings; values of `above` win. A loss with another name does not inherit constants."""
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)

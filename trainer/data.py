@@ -1,11 +1,10 @@
-"""Problems from files of JSON lines, and the place in them that a checkpoint can come back to.
+"""Reads problems from JSON Lines files, and keeps a position in them that can be checkpointed.
 
-A line is a `Problem` of sandbox_service.problem; training reads of it what is asked, how answers are graded, "source",
-the name of the data set (without one it is the file's) and "difficulty". What is sent to the service is what the line
-says, word by word.
+A line is a `Problem` of sandbox_service.formats.problem. Training reads the prompt, the grading fields, "source" (the
+data set; by default the file's name) and "difficulty". Grading fields are sent to the service unchanged.
 
-All lines are checked before anything is begun, but only their places are kept: tests may be gigabytes. What a problem
-becomes for a model is said in `prompts`, not here.
+All lines are validated before a run starts, but only their offsets are kept in memory, because tests may be gigabytes.
+`prompts` converts a problem for a model.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from sandbox_service.problem import Problem as Line
+from sandbox_service.formats.problem import Problem as Line
 from trainer.errors import ConfigError
 
 GRADING = ("tests", "suite", "checker", "limits", "language")
@@ -32,11 +31,11 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class Problem:
-    """What is asked, and how answers are graded. `messages` has at least one turn; `text` is None if it has more."""
+    """A prompt and how its answers are graded. `messages` has at least one turn; `text` is None if it has more."""
 
     id: str
     messages: Sequence[Mapping[str, str]]
-    text: str | None  # the prompt, if the line has one in place of messages
+    text: str | None  # the prompt, if the line has one instead of messages
     grading: Mapping[str, Any]
     source: str
     place: str  # file:line
@@ -44,8 +43,8 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """Where a problem is, and what must be known to choose it."""
+class ProblemLocation:
+    """The position of a problem in a file, and the fields by which problems are selected."""
 
     id: str
     path: Path
@@ -56,18 +55,19 @@ class Spot:
 
     @property
     def place(self) -> str:
-        """For messages."""
+        """`file:line`, for messages."""
         return f"{self.path}:{self.line}"
 
 
 class Problems(Sequence[Problem]):
-    """All problems of some files, but those that `keep` does not want: they are counted in `left_out`.
+    """All problems of some files, except those rejected by `keep`, which are counted in `left_out`.
 
-    Raises ConfigError with the file, the line and what is wrong, also for an id that is there twice.
+    Raises:
+        ConfigError: A line is invalid or an id occurs twice; the message names file and line.
     """
 
     def __init__(self, paths: Sequence[Path], keep: Callable[[Problem], bool] = lambda _: True) -> None:
-        self._spots: list[Spot] = []
+        self._spots: list[ProblemLocation] = []
         self.left_out = 0
         places: dict[str, str] = {}
         for spot, line in _spots(paths):
@@ -86,29 +86,36 @@ class Problems(Sequence[Problem]):
         return len(self._spots)
 
     def __getitem__(self, index: Any) -> Any:
-        """The problem at a place, read anew."""
+        """Read the problem at an index from its file."""
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
         return self._read(self._spots[index])
 
     def by_id(self, name: str) -> Problem:
-        """The problem of this id. Raises ConfigError if there is none, or if it was left out."""
+        """Return the problem with an id.
+
+        Args:
+            name: The id.
+
+        Raises:
+            ConfigError: There is no such problem, or `keep` rejected it.
+        """
         if name not in self._by_id:
-            raise ConfigError(f"there is no problem {name!r} in the files of data.train, or it is too long by now")
+            raise ConfigError(f"there is no problem {name!r} in the files of data.train, or it is now too long")
         return self._read(self._spots[self._by_id[name]])
 
     @property
-    def spots(self) -> Sequence[Spot]:
-        """Where they are, in the order of the files."""
+    def spots(self) -> Sequence[ProblemLocation]:
+        """The locations of all problems, in the order of the files."""
         return self._spots
 
     @cached_property
     def fingerprint(self) -> str:
-        """The same for the same problems, as hard and from the same sources, in the same order."""
+        """A hash of ids, sources and difficulties in order."""
         lines = [f"{spot.id}\t{spot.source}\t{spot.difficulty}" for spot in self._spots]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
-    def _read(self, spot: Spot) -> Problem:
+    def _read(self, spot: ProblemLocation) -> Problem:
         with spot.path.open("rb") as file:
             file.seek(spot.offset)
             line = file.readline()
@@ -118,25 +125,26 @@ class Problems(Sequence[Problem]):
             problem = None
         if problem is None or problem.id != spot.id:
             raise ConfigError(
-                f"{spot.place}: the file has changed since the run began: leave it as it is while it is used"
+                f"{spot.place}: the file has changed since the run began: do not modify data.train during a run"
             )
         return problem
 
     def _none(self, paths: Sequence[Path]) -> str:
         files = ", ".join(map(str, paths))
         if self.left_out:
-            return f"{files}: all {self.left_out} problems were left out for their length: see data.max_prompt_tokens"
-        return f"{files}: no problems: a line of JSON for each is expected"
+            return f"{files}: all {self.left_out} problems are longer than data.max_prompt_tokens"
+        return f"{files}: no problems found; one JSON object a line is expected"
 
 
 class Cursor:
-    """Problem after problem, epoch after epoch, of one source or of all.
+    """Iterates over problems, of one source or all, epoch after epoch.
 
-    The order is one of its own in each epoch, which only the seed decides (`shuffled`), that of the files (`file`), or
-    by difficulty (`easiest_first`). A `take` that meets the end of an epoch goes on in the next one: every epoch has
-    every problem exactly once, but those that are not `within` a range of difficulty when their turn comes.
+    Each epoch has its own order: a permutation that depends on the seed only (`shuffled`), that of the files (`file`),
+    or by difficulty (`easiest_first`). `take` continues across the end of an epoch. Every epoch has every problem
+    exactly once, except those outside the difficulty range when their turn comes.
 
-    Raises ConfigError if a difficulty is needed that a line does not say.
+    Raises:
+        ConfigError: A difficulty is needed and a line has none.
     """
 
     def __init__(self, problems: Problems, seed: int, order: Order = "shuffled", source: str | None = None) -> None:
@@ -146,18 +154,29 @@ class Cursor:
         self._places = [place for place, spot in enumerate(problems.spots) if source in (None, spot.source)]
         self._range: Range | None = None
         self.epoch = 0
-        self.position = 0  # in the epoch: that of the next problem
+        self.position = 0  # of the next problem, within the epoch
         if order == "easiest_first":
             self._check_difficulties("data.order = 'easiest_first'")
         self._order = self._order_of(0)
 
     def within(self, difficulty: Range | None) -> None:
-        """From here on only what is as hard as that, both ends included; None: all. See `check`."""
+        """Restrict the following problems to a difficulty range; see `check` for errors.
+
+        Args:
+            difficulty: The range, both ends included; None: all problems.
+        """
         self.check(difficulty)
         self._range = difficulty
 
     def check(self, difficulty: Range | None) -> None:
-        """Raises ConfigError if nothing is as hard as that, or if a line does not say."""
+        """Check a difficulty range.
+
+        Args:
+            difficulty: The range, both ends included; None: all problems.
+
+        Raises:
+            ConfigError: No problem is within the range, or a line has no difficulty.
+        """
         if difficulty is None:
             return
         self._check_difficulties("data.difficulty")
@@ -166,19 +185,30 @@ class Cursor:
             raise ConfigError(f"data.difficulty: no problem of {source!r} is from {difficulty[0]} to {difficulty[1]}")
 
     def take(self, count: int) -> list[Problem]:
-        """The next `count` problems."""
+        """Return the next problems.
+
+        Args:
+            count: How many.
+        """
         return [self._problems[self._next()] for _ in range(count)]
 
     def state(self) -> dict[str, Any]:
-        """What `restore` needs, as plain data."""
+        """Return the position as plain data for `restore`."""
         return {"epoch": self.epoch, "position": self.position, "problems": self._problems.fingerprint}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on where another cursor over the same problems was. Raises ConfigError if they are not the same."""
+        """Continue at the position of another cursor.
+
+        Args:
+            state: The result of `state`.
+
+        Raises:
+            ConfigError: The problems differ from those of the state.
+        """
         if state["problems"] != self._problems.fingerprint:
             raise ConfigError(
-                "the problems are not those that the checkpoint was made with: "
-                "give the same files and data.max_prompt_tokens, or begin a new run"
+                "the problems differ from those of the checkpoint: "
+                "use the same files and data.max_prompt_tokens, or start a new run"
             )
         self.epoch, self.position = int(state["epoch"]), int(state["position"])
         self._order = self._order_of(self.epoch)
@@ -194,7 +224,7 @@ class Cursor:
                 return place
 
     def _order_of(self, epoch: int) -> Sequence[int]:
-        """By a hash of seed, epoch and place: the same on every interpreter, whatever its generator of chance."""
+        """Shuffle by a hash of seed, epoch and index: independent of any interpreter's random generator."""
         if self._kind == "file":
             return self._places
         if self._kind == "easiest_first":
@@ -202,7 +232,7 @@ class Cursor:
         return sorted(self._places, key=lambda each: hashlib.blake2b(f"{self._seed}/{epoch}/{each}".encode()).digest())
 
     def _is_in(self, place: int, difficulty: Range | None) -> bool:
-        """Whether a problem is as hard as that."""
+        """Return whether a problem is within the difficulty range."""
         if difficulty is None:
             return True
         low, high = difficulty
@@ -216,17 +246,17 @@ class Cursor:
                 raise ConfigError(f'{spot.place}: {wanted} needs a "difficulty" on this line')
 
 
-def _spots(paths: Sequence[Path]) -> Iterator[tuple[Spot, bytes]]:
-    """Checked lines, and where they are."""
+def _spots(paths: Sequence[Path]) -> Iterator[tuple[ProblemLocation, bytes]]:
+    """Validate all lines and yield their locations."""
     for path in paths:
         for number, offset, line in _lines(path):
-            said = _checked(line, f"{path}:{number}")
-            source = sys.intern(said.source or path.stem)
-            yield Spot(said.id, path, number, offset, source, said.difficulty), line
+            problem = _checked(line, f"{path}:{number}")
+            source = sys.intern(problem.source or path.stem)
+            yield ProblemLocation(problem.id, path, number, offset, source, problem.difficulty), line
 
 
 def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Lines that are not blank, with their number and place."""
+    """Yield the number, byte offset and content of each non-blank line."""
     try:
         with path.open("rb") as file:
             offset = 0
@@ -234,22 +264,22 @@ def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
                 if line.strip():
                     yield number, offset, line
                 offset += len(line)
-    except OSError as trouble:
-        raise ConfigError(f"{path}: {trouble.strerror or trouble}") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from None
 
 
 def _checked(line: bytes, place: str) -> Line:
     try:
         return Line.model_validate_json(line)
-    except ValidationError as trouble:
-        errors = trouble.errors(include_url=False, include_input=False)
-        said = [f"{'.'.join(map(str, each['loc'])) or 'the line'}: {each['msg']}" for each in errors[:SHOWN_ERRORS]]
-        raise ConfigError("\n  ".join([f"{place}: mend or remove this problem:", *said])) from None
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False)
+        messages = [f"{'.'.join(map(str, each['loc'])) or 'the line'}: {each['msg']}" for each in errors[:SHOWN_ERRORS]]
+        raise ConfigError("\n  ".join([f"{place}: correct or remove this problem:", *messages])) from None
 
 
 def _problem(line: bytes, place: str) -> Problem:
-    said = json.loads(line)
-    text = said.get("prompt")
-    messages = said["messages"] if text is None else [{"role": "user", "content": text}]
-    grading = {name: said[name] for name in GRADING if said.get(name) is not None}
-    return Problem(said["id"], messages, text, grading, said.get("source", ""), place, said.get("meta") or {})
+    fields = json.loads(line)
+    text = fields.get("prompt")
+    messages = fields["messages"] if text is None else [{"role": "user", "content": text}]
+    grading = {name: fields[name] for name in GRADING if fields.get(name) is not None}
+    return Problem(fields["id"], messages, text, grading, fields.get("source", ""), place, fields.get("meta") or {})

@@ -1,13 +1,15 @@
-"""`make train`: without a GPU and in some two minutes, a tiny model learns what only execution can tell it.
+"""`make train`: a tiny model learns from executed tests in about two minutes, without a GPU.
 
-A prompt is `add 3 4`; the answer is a program, and it is right if it prints 7. The model is warmed up on programs with
-the right numbers and an operator drawn by lot, so it passes about a third of the time, and nothing but the rewards of
-the real service says which word means which operator. All the rest is as in a real run: vLLM, DeepSpeed, the service.
+A prompt is `add 3 4`; the answer is a program that must print 7. The model is pre-trained on programs with the right
+numbers, of which one in ten has the right operator and the others a random one, so about four in ten pass. Which word
+means which operator only the rewards of the real service teach. Without the one in ten all operators are alike to the
+model, and a run waits for chance to prefer one. Everything else is as in a real run: vLLM, DeepSpeed, the service.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import itertools
 import json
 import os
@@ -17,64 +19,79 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from trainer.errors import ConfigError
+from trainer.engines.process import GUARD, free_port
+from trainer.errors import ConfigError, TrainerError
+from trainer.report import METRICS, read
 
 OPERATORS = {"add": "+", "sub": "-", "mul": "*"}
 NUMBERS = range(10)
 WARM_STEPS, WARM_ROWS, WARM_LR = 300, 64, 2e-3
+HINT_SHARE = 0.1  # of the programs of the pre-training; their operator is right
 SAMPLES = 16
-MICRO = 512  # without flash attention its cost grows with the square
+SETTLED, LEAST = 10, 0.85  # no step after the tenth has a lower pass rate
+MICRO = 512  # tokens; without flash attention the cost is quadratic
 START_SECONDS = 120.0
+Example = Callable[[random.Random], tuple[str, str]]
 BARS = "▁▂▃▄▅▆▇█"
 
 
 def main() -> int:
-    """Everything; 0 if it learnt."""
+    """Run the demo; return 0 if the pass rate reached `--expect` and did not collapse after step SETTLED."""
     options = _options()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what was started is ended
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that started processes are stopped
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     folder: Path = options.folder
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     began = time.monotonic()
-    with serving(options) as url:
+    with locked(folder), serving(options) as url:
         print(f"warming up a tiny model in {folder} …", flush=True)
         warm_up(folder / "warm", options.seed)
         write_problems(folder / "problems.jsonl")
         more = {"steps": options.steps, "seed": options.seed, "algorithm": options.algorithm}
-        rates = train(folder, settings(folder, url, options.colocated, options.samples, **more))
+        (rows,) = train(settings(folder, url, options.colocated, options.samples, **more))
+    rates = [row["pass_rate"] for row in rows]
     print(curve(rates))
-    print(f"pass rate {mean(rates[:5]):.2f} → {mean(rates[-5:]):.2f} in {time.monotonic() - began:.0f} s in all")
+    late, least = mean(rates[-5:]), min(rates[SETTLED:], default=0.0)
+    print(f"pass rate {mean(rates[:5]):.2f} → {late:.3f}, after step {SETTLED} at least {least:.3f}")
+    print(f"{time.monotonic() - began:.0f} s in all")
     print(f"the run: {folder / 'run'}; its page: {folder / 'run' / 'page.html'}")
-    return 0 if mean(rates[-5:]) >= options.expect else 1
+    return 0 if late >= options.expect and least >= LEAST else 1
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m trainer.demo", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--folder", type=Path, default=Path("build/train"))
-    parser.add_argument("--service", default="", help="URL of one that runs; none: it is started")
-    parser.add_argument(
-        "--proctor", default=shutil.which("proctor") or ".venv/bin/proctor", help="what to start it with"
-    )
-    parser.add_argument("--port", type=int, default=8097, help="for what is started")
+    add_common_options(parser, Path("build/train"), steps=25)
     parser.add_argument("--algorithm", default="grpo_plus")
-    parser.add_argument("--samples", type=int, default=SAMPLES, help="of a prompt")
-    parser.add_argument("--colocated", action="store_true", help="vLLM in the trainer's process, not a server")
-    parser.add_argument("--steps", type=int, default=25)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--expect", type=float, default=0.9, help="the pass rate that it must come to")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="samples a prompt")
+    parser.add_argument("--colocated", action="store_true", help="run vLLM in the trainer's process")
+    parser.add_argument("--expect", type=float, default=0.95, help="the pass rate to reach in the last five steps")
     return parser.parse_args()
 
 
+def add_common_options(parser: argparse.ArgumentParser, folder: Path, steps: int) -> None:
+    """Add the options that the demos share.
+
+    Args:
+        parser: The parser.
+        folder: The default of `--folder`.
+        steps: The default of `--steps`.
+    """
+    command = shutil.which("proctor") or ".venv/bin/proctor"
+    parser.add_argument("--folder", type=Path, default=folder)
+    parser.add_argument("--service", default="", help="URL of a running service; empty: start one")
+    parser.add_argument("--proctor", default=command, help="the command that starts the service")
+    parser.add_argument("--steps", type=int, default=steps)
+    parser.add_argument("--seed", type=int, default=0)
+
+
 def problems() -> Iterator[dict[str, Any]]:
-    """All there are, in the form that `data.train` names."""
+    """Yield all problems in the format of `data.train`."""
     for word, left, right in itertools.product(OPERATORS, NUMBERS, NUMBERS):
         answer = eval(f"{left}{OPERATORS[word]}{right}")  # noqa: S307 - our own text
         yield {
@@ -84,13 +101,36 @@ def problems() -> Iterator[dict[str, Any]]:
         }
 
 
+def example(draw: random.Random) -> tuple[str, str]:
+    """Return a random prompt, and a program with the right numbers and mostly a random operator.
+
+    Args:
+        draw: The random generator.
+    """
+    word, left, right = draw.choice(list(OPERATORS)), draw.choice(NUMBERS), draw.choice(NUMBERS)
+    other = word if draw.random() < HINT_SHARE else draw.choice(list(OPERATORS))
+    return f"{word} {left} {right}\n", f"print({left}{OPERATORS[other]}{right})"
+
+
 def write_problems(path: Path) -> None:
-    """A line of JSON each."""
+    """Write the problems as JSON Lines.
+
+    Args:
+        path: The file.
+    """
     path.write_text("".join(json.dumps(problem) + "\n" for problem in problems()))
 
 
 def settings(folder: Path, service: str, colocated: bool, samples: int, **more: Any) -> dict[str, Any]:
-    """What a configuration file would say."""
+    """Return the run's configuration.
+
+    Args:
+        folder: The demo's folder.
+        service: The reward service's URL.
+        colocated: Whether vLLM runs in the trainer's process.
+        samples: Samples a prompt.
+        more: Further top-level settings.
+    """
     return {
         "name": "run",
         "out": str(folder),
@@ -102,12 +142,12 @@ def settings(folder: Path, service: str, colocated: bool, samples: int, **more: 
             "max_tokens": 14,
             "engine": "colocated" if colocated else "server",
         },
-        "sync": {"transport": "direct" if colocated else "file"},
         "reward": {"url": service, "extraction": "whole", "overlong_buffer": 0},
         "optimiser": {
             "epochs": 2,
             "minibatches": 2,
             "lr": 1e-3,
+            "schedule": "linear",  # at a constant rate the last updates may undo what was learnt
             "betas": [0.9, 0.95],
             "weight_decay": 0.0,
             "micro_tokens": MICRO,
@@ -115,43 +155,118 @@ def settings(folder: Path, service: str, colocated: bool, samples: int, **more: 
     } | more
 
 
-def train(folder: Path, said: Mapping[str, Any]) -> list[float]:
-    """As anybody would: by `proctor train` with a file. The pass rate of each step."""
-    (folder / "config.json").write_text(json.dumps(said, indent=2))
-    subprocess.run([sys.executable, "-m", "trainer", str(folder / "config.json")], check=True)
-    lines = (folder / "run" / "metrics.jsonl").read_text().splitlines()
-    return [json.loads(line)["pass_rate"] for line in lines]
+def train(*configs: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
+    """Run `proctor train` with each configuration, at the same time.
+
+    Args:
+        configs: The configurations, with names and folders.
+
+    Returns:
+        For each run the metrics of its steps.
+
+    Raises:
+        ConfigError: A run failed.
+    """
+    folders = [Path(config["out"]) / config["name"] for config in configs]
+    with ExitStack() as stack:
+        for folder, config in zip(folders, configs, strict=True):
+            path = folder.with_name(f"{folder.name}.json")
+            path.write_text(json.dumps(config, indent=2))
+            stack.enter_context(guarded([sys.executable, "-m", "trainer", str(path)], waits=True))
+    for folder in folders:
+        if not (folder / "model").exists():
+            raise ConfigError(f"the run in {folder} did not end well: see its messages above")
+    return [read(folder / METRICS) for folder in folders]
 
 
 def curve(rates: list[float], width: int = 60) -> str:
-    """A line of bars."""
+    """Draw values in [0, 1] as a line of bars.
+
+    Args:
+        rates: The values.
+        width: The most bars.
+
+    Returns:
+        The line.
+    """
     size = -(-len(rates) // width)
     means = [mean(rates[start : start + size]) for start in range(0, len(rates), size)]
     return "".join(BARS[min(int(rate * len(BARS)), len(BARS) - 1)] for rate in means)
 
 
 def mean(values: list[float]) -> float:
-    """Of a few numbers."""
+    """Return the mean, 0 of no values.
+
+    Args:
+        values: The values.
+    """
     return sum(values) / len(values) if values else 0.0
 
 
 @contextmanager
 def serving(options: argparse.Namespace) -> Iterator[str]:
-    """The URL of a reward service that is ready."""
+    """Start the reward service, unless one is given, and stop it afterwards.
+
+    Args:
+        options: The command line.
+
+    Yields:
+        The service's URL.
+    """
     if options.service:
         yield options.service
         return
-    url = f"http://127.0.0.1:{options.port}"
+    port, log = free_port(), options.folder / "service.log"
     print("starting the reward service …", flush=True)
-    command = [options.proctor, "serve", "--port", str(options.port)]
-    with (options.folder / "service.log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    with log.open("wb") as file, guarded([options.proctor, "serve", "--port", str(port)], file) as process:
+        _wait_until_ready(process, f"http://127.0.0.1:{port}", log)
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def guarded(
+    command: list[str], output: IO[bytes] | None = None, waits: bool = False
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process that ends with the block, and with this process if that is killed.
+
+    Args:
+        command: The program and its arguments.
+        output: Where the process writes; None: to this process's terminal.
+        waits: Whether the end of the block waits for the process.
+
+    Yields:
+        The guard of the process, which ends when the process ends.
+    """
+    guard = [sys.executable, "-I", str(GUARD), str(os.getpid()), *command]
+    process = subprocess.Popen(guard, stdout=output, stderr=output, start_new_session=True)
+    try:
+        yield process
+        if waits:
+            process.wait()
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Create an empty folder for one demo at a time.
+
+    Args:
+        folder: The folder; its content is deleted.
+
+    Raises:
+        ConfigError: Another process uses the folder.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f".{folder.name}.lock").open("w") as lock:
         try:
-            _wait_until_ready(process, url, options.folder / "service.log")
-            yield url
-        finally:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait(30)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigError(f"another run uses {folder}: wait for it, or name another folder (--folder)") from None
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        yield
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
@@ -165,8 +280,15 @@ def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> 
     raise ConfigError(f"the reward service did not become ready:\n{log.read_text()[-2000:]}")
 
 
-def warm_up(folder: Path, seed: int) -> None:
-    """A model that writes programs with the right numbers, and knows nothing of words."""
+def warm_up(folder: Path, seed: int, example: Example = example, steps: int = WARM_STEPS) -> None:
+    """Pre-train a model on examples whose form is right and whose meaning is left to chance.
+
+    Args:
+        folder: Where to save it.
+        seed: The random seed.
+        example: Returns a random prompt and its answer.
+        steps: The number of optimiser steps.
+    """
     import torch
 
     from trainer.tiny import tiny_model, tiny_tokenizer
@@ -176,11 +298,9 @@ def warm_up(folder: Path, seed: int) -> None:
     tokenizer: Any = tiny_tokenizer()
     model = tiny_model(tokenizer, layers=2, seed=seed)
     optimiser = torch.optim.AdamW(model.parameters(), lr=WARM_LR, betas=(0.9, 0.95), weight_decay=0.0)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: min(1, (step + 1) / 20, 1.05 - step / WARM_STEPS)
-    )
-    for _ in range(WARM_STEPS):
-        ids, labels = _warm_rows(tokenizer, draw)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / 20, 1.05 - step / steps))
+    for _ in range(steps):
+        ids, labels = _batch(tokenizer, [example(draw) for _ in range(WARM_ROWS)])
         model(input_ids=ids, labels=labels).loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
@@ -190,24 +310,24 @@ def warm_up(folder: Path, seed: int) -> None:
     tokenizer.save_pretrained(folder)
 
 
-def _warm_rows(tokenizer: Any, draw: random.Random) -> tuple[Any, Any]:
-    """Prompts with programs, as ids and as labels that leave the prompt out; [rows, longest]."""
+def _batch(tokenizer: Any, texts: Sequence[tuple[str, str]]) -> tuple[Any, Any]:
+    """Return token ids and labels [rows, longest]; labels mask the prompts."""
     import torch
 
-    rows = []
-    for _ in range(WARM_ROWS):
-        word, left, right = draw.choice(list(OPERATORS)), draw.choice(NUMBERS), draw.choice(NUMBERS)
-        prompt = tokenizer.encode(f"{word} {left} {right}\n")
-        program = tokenizer.encode(f"print({left}{draw.choice(list(OPERATORS.values()))}{right})")
-        rows.append((prompt, [*program, tokenizer.eos_token_id]))
-    longest = max(len(prompt) + len(program) for prompt, program in rows)
+    rows = [(tokenizer.encode(prompt), [*tokenizer.encode(answer), tokenizer.eos_token_id]) for prompt, answer in texts]
+    longest = max(len(prompt) + len(answer) for prompt, answer in rows)
     ids = torch.full((len(rows), longest), tokenizer.pad_token_id)
     labels = torch.full_like(ids, -100)
-    for row, (prompt, program) in enumerate(rows):
-        ids[row, : len(prompt) + len(program)] = torch.tensor([*prompt, *program])
-        labels[row, len(prompt) : len(prompt) + len(program)] = torch.tensor(program)
+    for row, (prompt, answer) in enumerate(rows):
+        ids[row, : len(prompt) + len(answer)] = torch.tensor([*prompt, *answer])
+        labels[row, len(prompt) : len(prompt) + len(answer)] = torch.tensor(answer)
     return ids, labels
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except TrainerError as error:
+        sys.exit(f"trainer.demo: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

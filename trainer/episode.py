@@ -1,156 +1,152 @@
-"""What is passed on from rollout to loss: prompts, episodes, groups, micro-batches. Plain data."""
+"""Plain data passed from rollout to loss: prompts, episodes, groups, rows, micro-batches, tallies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import torch
+
+Role = Literal["solver", "tester"]  # see duel/; without duels all are solvers
+ROLES: tuple[Role, ...] = ("solver", "tester")
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A problem as the model sees it."""
+    """A problem as token ids."""
 
-    id: str  # of the problem, the same in every epoch
+    id: str  # of the problem; the same in every epoch
     ids: Sequence[int]
-    grading: Mapping[str, Any]  # the fields of a submission but its code: tests or suite, checker, limits …
-    source: str = ""  # the data set that it is from
+    grading: Mapping[str, Any]  # a submission's fields except the code: tests or suite, checker, limits …
+    source: str = ""  # the data set
+    tester: Prompt | None = None  # asks for test cases of the same problem, in duels
+    messages: Sequence[Mapping[str, str]] = ()  # the conversation as text
 
 
 @dataclass(frozen=True)
 class Completion:
-    """What the engine made of a prompt: its own token ids and their log-probabilities, at the sampling temperature."""
+    """A response: the engine's token ids and their log-probabilities at the sampling temperature.
 
-    ids: Sequence[int]  # with the end token, if it came to one
+    Without token ids it is of another policy (`duel.opponent`), which is part of the environment.
+    """
+
+    ids: Sequence[int]  # including the end token, if sampled
     logprobs: Sequence[float]
     text: str
-    is_truncated: bool  # it ended by its length
-    version: int  # of the weights when it began; they may have been newer when it ended
-    last_version: int
+    is_truncated: bool  # ended at the token limit
+    version: int  # of the weights at the first token; a sync may have happened before the last
+    last_version: int  # of the weights at the last token
 
 
 @dataclass(frozen=True)
 class Reward:
-    """What the service said. `value` is None if it could not tell: the sample is masked."""
+    """The reward service's answer. `value` is None without a verdict; the sample is then masked."""
 
     value: float | None
     verdict: str = ""
     reason: str = ""
-    seconds: float = 0.0  # from the request to the answer
+    seconds: float = 0.0  # from request to answer
+    figures: Mapping[str, float] = field(default_factory=dict)  # further measurements of the sample
 
     @property
     def is_fault(self) -> bool:
-        """Whether there is no verdict."""
+        """Return whether there is no verdict."""
         return self.value is None
 
 
 @dataclass(frozen=True)
 class Episode:
-    """A sample and what it is worth."""
+    """A graded sample."""
 
     prompt: Prompt
     completion: Completion
     reward: Reward
-    penalty: float = 0.0  # added to the reward for its length: never above 0
-    is_masked: bool = False  # it neither votes nor trains
-    is_silenced: bool = False  # it votes and counts, with an advantage of 0 (DeepCoder's overlong filter)
+    penalty: float = 0.0  # length penalty, added to the reward; at most 0
+    is_masked: bool = False  # excluded from the group's statistics and from training
+    is_silenced: bool = False  # in the statistics, with advantage 0 (DeepCoder's overlong filter)
+    role: Role = "solver"
+
+    @property
+    def is_own(self) -> bool:
+        """Return whether the trained policy sampled it."""
+        return bool(self.completion.ids)
 
     @property
     def total(self) -> float:
-        """The reward that is learnt from. Only for what is not masked."""
+        """The reward used for training: value plus penalty. Defined for episodes with a verdict only."""
         assert self.reward.value is not None
         return self.reward.value + self.penalty
 
     @property
     def tokens(self) -> int:
-        """Of prompt and response."""
+        """The number of tokens of prompt and response."""
         return len(self.prompt.ids) + len(self.completion.ids)
-
-    def as_json(self) -> dict[str, Any]:
-        """All but the prompt, to the bit."""
-        return {
-            "completion": asdict(self.completion),
-            "reward": asdict(self.reward),
-            "penalty": self.penalty,
-            "is_masked": self.is_masked,
-            "is_silenced": self.is_silenced,
-        }
-
-    @classmethod
-    def from_json(cls, said: Mapping[str, Any], prompt: Prompt) -> Episode:
-        """What `as_json` said, with its prompt."""
-        rest = {name: said[name] for name in ("penalty", "is_masked", "is_silenced")}
-        return cls(prompt, Completion(**said["completion"]), Reward(**said["reward"]), **rest)
 
 
 @dataclass(frozen=True)
 class Group:
-    """The samples of one prompt. A group is never cut."""
+    """The samples of one problem. Groups are never split across batches."""
 
     prompt: Prompt
     episodes: Sequence[Episode]
-    number: int = 0  # in the order in which a run began them
+    number: int = 0  # in the order of their start
 
     @property
-    def voters(self) -> list[Episode]:
-        """Those that say what is average."""
-        return [episode for episode in self.episodes if not episode.is_masked]
+    def teams(self) -> list[list[Episode]]:
+        """The trained policy's episodes by role; advantages are relative to the team."""
+        teams = [[each for each in self.episodes if each.role == role and each.is_own] for role in ROLES]
+        return [team for team in teams if team]
 
     @property
     def is_flat(self) -> bool:
-        """Whether all are worth the same by the task's reward, before any penalty: nothing to learn from."""
-        values = {episode.reward.value for episode in self.voters}
-        return len(values) < 2
+        """Return whether no episode has an advantage."""
+        return all(map(is_flat, self.teams))
 
     @property
     def version(self) -> int:
-        """The oldest weights that made any of it."""
-        return min(episode.completion.version for episode in self.episodes)
+        """The oldest version of the weights of any token."""
+        return min(each.completion.version for each in self.episodes if each.is_own)
 
-    def as_json(self) -> dict[str, Any]:
-        """To the bit; of the prompt only its id."""
-        return {
-            "prompt": self.prompt.id,
-            "number": self.number,
-            "episodes": [episode.as_json() for episode in self.episodes],
-        }
 
-    @classmethod
-    def from_json(cls, said: Mapping[str, Any], prompt: Prompt) -> Group:
-        """What `as_json` said, with the prompt that it named."""
-        return cls(prompt, [Episode.from_json(each, prompt) for each in said["episodes"]], said["number"])
+def is_flat(team: Sequence[Episode]) -> bool:
+    """Return whether all task rewards, without penalties, are equal; the advantages are then 0.
+
+    Args:
+        team: Episodes with one role; masked ones do not count.
+    """
+    return len({each.reward.value for each in team if not each.is_masked}) < 2
 
 
 @dataclass(frozen=True)
 class Row:
-    """An episode as the policy trains on it: numbers only."""
+    """An episode as training input."""
 
-    ids: Sequence[int]  # prompt and response
-    response: int  # how many of these are the response's
-    behaviour: Sequence[float]  # log-probabilities of the response's tokens in the engine that sampled them
+    ids: Sequence[int]  # token ids of prompt and response
+    response: int  # the number of response tokens
+    behaviour: Sequence[float]  # log-probabilities [response] by the engine that sampled
     advantage: float
     is_masked: bool = False
 
 
 @dataclass(frozen=True)
 class MicroBatch:
-    """Rows end to end without padding. T tokens, of which N are responses', of S rows.
+    """Rows packed end to end without padding: T tokens of S rows, N of them response tokens.
 
-    Token n of the responses stands at `where[n] + 1`, so what predicts it stands at `where[n]`.
+    Response token n is at index `where[n] + 1`; the logits that predict it are at `where[n]`.
     """
 
     ids: torch.Tensor  # [T] int64
-    positions: torch.Tensor  # [T] int64, from 0 in each row: so attention tells the rows apart
+    positions: torch.Tensor  # [T] int64, from 0 in each row; attention separates rows by them
     where: torch.Tensor  # [N] int64, indices into T
-    targets: torch.Tensor  # [N] int64, the tokens that were sampled
+    targets: torch.Tensor  # [N] int64, the sampled tokens
     sequence: torch.Tensor  # [N] int64, the row of each, 0 … S-1
     behaviour: torch.Tensor  # [N] float32
     advantage: torch.Tensor  # [N] float32
     weight: torch.Tensor  # [N] float32: the objective is the sum of weight × loss over all micro-batches and ranks
-    old: torch.Tensor | None = None  # [N] float32: by the policy before the batch's first step
-    reference: torch.Tensor | None = None  # [N] float32: by the reference model
+    is_first: bool = False  # it is trained on before any step on the batch, and only once if `old` is None
+    old: torch.Tensor | None = None  # [N] float32, by the policy before the batch's first step
+    reference: torch.Tensor | None = None  # [N] float32, by the reference model
 
     @property
     def tokens(self) -> int:
@@ -160,29 +156,44 @@ class MicroBatch:
 
 @dataclass
 class Tally:
-    """Sums and counts of what is watched, so that means are right over micro-batches and ranks."""
+    """Sums, counts and maxima of monitored values, so that means are exact over micro-batches and ranks."""
 
     sums: dict[str, float] = field(default_factory=dict)
     counts: dict[str, float] = field(default_factory=dict)
     peaks: dict[str, float] = field(default_factory=dict)
 
     def add(self, name: str, total: float, count: float) -> None:
-        """A mean is total / count."""
+        """Add to a mean.
+
+        Args:
+            name: The metric.
+            total: The sum of the values.
+            count: The number of values.
+        """
         self.sums[name] = self.sums.get(name, 0.0) + total
         self.counts[name] = self.counts.get(name, 0.0) + count
 
-    def peak(self, name: str, value: float) -> None:
-        """The greatest."""
+    def add_max(self, name: str, value: float) -> None:
+        """Update a maximum.
+
+        Args:
+            name: The metric.
+            value: The value.
+        """
         self.peaks[name] = max(self.peaks.get(name, value), value)
 
-    def join(self, other: Tally) -> None:
-        """Take in what another has seen."""
+    def merge(self, other: Tally) -> None:
+        """Add another tally to this one.
+
+        Args:
+            other: The tally to add.
+        """
         for name, total in other.sums.items():
             self.add(name, total, other.counts[name])
         for name, value in other.peaks.items():
-            self.peak(name, value)
+            self.add_max(name, value)
 
-    def figures(self) -> dict[str, float]:
-        """Means and peaks by name."""
+    def metrics(self) -> dict[str, float]:
+        """Return means and maxima by name."""
         means = {name: total / self.counts[name] for name, total in self.sums.items() if self.counts[name]}
         return means | self.peaks

@@ -1,30 +1,30 @@
-"""What can go wrong, and for each what to do about it.
+"""The exceptions of a run; each message says what to change.
 
 TrainerError
-├── ConfigError    the configuration or the data: nothing was begun
-├── Away           vLLM or the reward service stayed away for longer than the run has patience
-├── StaleWeights   vLLM does not have the weights that it should
-└── TooManyFaults  the reward service cannot tell what too many samples are worth
+├── ConfigError         configuration or data are invalid; raised before training starts
+├── UnavailableError    vLLM or the reward service did not answer for longer than its patience_seconds
+├── StaleWeightsError   vLLM does not compute with the synced weights
+└── TooManyFaultsError  too many samples have no verdict
 """
 
 from __future__ import annotations
 
 
 class TrainerError(Exception):
-    """The run cannot go on; the text says why and what to do."""
+    """The run cannot continue; the message says why and what to do."""
 
 
 class ConfigError(TrainerError):
-    """The configuration, the data or the machine does not allow what is asked for."""
+    """The configuration, the data or the machine does not support the run."""
 
 
-class Away(TrainerError):
-    """Somebody we need did not come back."""
+class UnavailableError(TrainerError):
+    """A service did not answer in time."""
 
 
-class StaleWeights(TrainerError):
-    """What vLLM computes is not what our weights say."""
+class StaleWeightsError(TrainerError):
+    """vLLM's results do not match the trainer's weights."""
 
 
-class TooManyFaults(TrainerError):
-    """A reward that is not known is not 0, and a run without rewards learns nothing."""
+class TooManyFaultsError(TrainerError):
+    """Too many samples have no verdict. An unknown reward is not 0, so the run stops."""

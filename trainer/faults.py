@@ -1,11 +1,11 @@
-"""How many samples may be without a verdict before that is no accident any more."""
+"""Ends a run when the reward service returns no verdict for too many samples."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter, deque
 
-from trainer.errors import TooManyFaults
+from trainer.errors import TooManyFaultsError
 
 GAUGE_WINDOW = 1000
 GAUGE_EVIDENCE = 200
@@ -13,12 +13,12 @@ GAUGE_DEVIATIONS = 3.0
 
 
 class FaultGauge:
-    """Ends a run whose samples have no verdict too often.
+    """Counts samples without a verdict over a sliding window.
 
-    Of the last 1000 samples, or as many as there were, f had none. With n of them, taken for 200 if there are fewer,
-    and the share s that is allowed, the run ends when f > n·s + 3·√(n·s·(1 - s)): three standard deviations above what
-    such a share gives by chance. With s = 1 %, that is 7 of the first 200 or 20 of 1000; so 2 % ends a run within its
-    first 1000 samples, more does sooner, and ½ % does not. With s = 0 the first one does.
+    Of the last n samples (at most 1000), f have no verdict; n is taken as 200 if it is smaller. With the allowed share
+    s, the run ends when f > n·s + 3·√(n·s·(1 - s)), three standard deviations of the binomial distribution above its
+    mean. For s = 1 % this is 7 of the first 200 or 20 of 1000: a true share of 2 % ends the run within its first 1000
+    samples, and 0.5 % does not. With s = 0 the first sample without a verdict ends the run.
     """
 
     def __init__(
@@ -31,16 +31,23 @@ class FaultGauge:
         self._share = share
         self._evidence = evidence
         self._setting = setting
-        self._last: deque[str | None] = deque(maxlen=window)  # reasons of faults; None: there was a verdict
+        self._last: deque[str | None] = deque(maxlen=window)  # reasons of faults; None for a verdict
 
     def count(self, fault: str | None) -> None:
-        """Take in one more: why it has no verdict, or None if it has one. Raises TooManyFaults."""
+        """Count a sample.
+
+        Args:
+            fault: Why it has no verdict; None if it has one.
+
+        Raises:
+            TooManyFaultsError: The share of samples without a verdict is too high.
+        """
         self._last.append(fault)
         if fault is None:
             return
         reasons = Counter(reason for reason in self._last if reason is not None)
         if reasons.total() > self._bound():
-            raise TooManyFaults(self._message(reasons))
+            raise TooManyFaultsError(self._message(reasons))
 
     def _bound(self) -> float:
         expected = max(len(self._last), self._evidence) * self._share
@@ -51,8 +58,8 @@ class FaultGauge:
         often = [f"{count} × {reason}" for reason, count in reasons.most_common(3)]
         return "\n  ".join(
             [
-                f"the reward service could not tell what {faults} of the last {graded} samples are worth "
-                f"({faults / graded:.1%}; {self._setting} is {self._share:.1%}): its log says more. Most often:",
+                f"the reward service returned no verdict for {faults} of the last {graded} samples "
+                f"({faults / graded:.1%}; {self._setting} is {self._share:.1%}): see its log. Most frequent reasons:",
                 *often,
             ]
         )

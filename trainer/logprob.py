@@ -1,8 +1,8 @@
-"""What a model thinks of given tokens: log-probabilities and entropies, with logits for a chunk of tokens at a time.
+"""Log-probabilities and entropies of given tokens, computed in chunks to bound the memory of the logits.
 
-The logits of a batch are the largest tensor of the training of a language model: 16,384 tokens × 152,064 words × 4
-bytes are 10 GB, and a gradient and a softmax are as large. Here they are made for `chunk_tokens` at a time, and made
-again in the backward pass. Neither packing nor losses are known here.
+The logits of a batch are the largest tensor in language-model training: 16,384 tokens × 152,064 vocabulary entries × 4
+bytes are 10 GB, and the softmax and the gradient are as large. Here they exist for `chunk_tokens` tokens at a time and
+are recomputed in the backward pass. This module knows neither packing nor losses.
 """
 
 from __future__ import annotations
@@ -10,34 +10,41 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.nn.functional as F  # noqa: N812 - everybody's name for it
+import torch.distributed as dist
+import torch.nn.functional as F  # noqa: N812 - the conventional name
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-# what some architectures do to their logits beyond a matrix product, by the key of their configuration
+from trainer.attention import ROWS
+
+# configuration keys of architectures that transform their logits after the matrix product
 UNKNOWN_TO_US = ("final_logit_softcapping", "logit_scale", "logits_scaling")
 
 
 class Scorer(nn.Module):
-    """A causal language model of Hugging Face's, asked for log-probabilities of rows that stand end to end.
+    """A Hugging Face causal language model that returns log-probabilities of packed rows.
 
     For target y at temperature τ, with h the hidden state before it and W the output embedding, in float32:
 
         z = W h / τ,    logp = z_y - log Σ_v exp z_v,    entropy = -Σ_v p_v log p_v    with p = softmax(z)
 
-    Values and gradients are those of the full softmax. Instead of three tensors of [N, vocabulary] in float32 at a
-    time (their log-softmax and two gradients) there are three of [chunk_tokens, vocabulary]: with a chunk of an eighth
-    of N, an eighth of the memory. The price is one more product with W.
+    Values and gradients equal those of the full softmax. Instead of three float32 tensors of [N, vocabulary] (the
+    log-softmax and two gradients) there are three of [chunk_tokens, vocabulary]. The cost is one more product with W.
 
-    Rows do not see each other: without a mask and without a cache, transformers takes each restart of the positions
-    for a new row (a block-diagonal mask in sdpa and eager, the variable-length kernel in flash_attention_2; the
-    latter was not run here, it needs a GPU).
+    Rows do not attend to each other: `attention` gets their lengths, and without a mask and a cache transformers starts
+    a new row wherever positions restart at 0 (a block-diagonal mask in sdpa and eager, a block mask in flex_attention,
+    the variable-length kernel in flash_attention_2, which was not tested: it needs a GPU).
+
+    With a `sequence_group`, all ranks of the group are given the same rows. Each passes an equal part of the tokens
+    through the model and gets the others' results without gradient, so that losses see whole responses; the sum of the
+    ranks' gradients is that of one rank.
     """
 
-    def __init__(self, model: Any, chunk_tokens: int) -> None:
+    def __init__(self, model: Any, chunk_tokens: int, learns_entropy: bool = False, sequence_group: Any = None) -> None:
         super().__init__()
         self.model = model
-        self.head = Head(_projection(model), chunk_tokens)
+        self.head = Head(_projection(model), chunk_tokens, learns_entropy)
+        self._group = sequence_group
 
     def forward(
         self,
@@ -48,73 +55,144 @@ class Scorer(nn.Module):
         temperature: float = 1.0,
         with_entropy: bool = False,
     ) -> tuple[Tensor, Tensor]:
-        """The log-probabilities of `targets` after the tokens at `where`, and the entropies there.
+        """Return the log-probabilities of `targets` after the tokens at `where`, and the entropies there.
 
         Args:
             ids: [T] int64, rows end to end.
             positions: [T] int64, from 0 in each row.
             where: [N] int64, indices into T; N may be 0.
             targets: [N] int64.
-            temperature: what the logits are divided by: the one that the tokens were sampled at.
-            with_entropy: whether entropies are wanted; else they are 0.
+            temperature: The divisor of the logits: the temperature at which the tokens were sampled.
+            with_entropy: Whether to compute entropies; they are 0 otherwise.
 
         Returns:
-            Log-probabilities [N] float32 with a gradient, entropies [N] float32 in nats without.
+            Log-probabilities [N] float32 with a gradient, and entropies [N] float32 in nats, with one if
+            `learns_entropy`.
         """
-        answer = self.model.base_model(
-            input_ids=ids[None], position_ids=positions[None], attention_mask=None, use_cache=False
-        )
-        hidden = answer.last_hidden_state[0].index_select(0, where)
+        if self._group is not None:
+            return self._split(ids, positions, where, targets, temperature, with_entropy)
+        hidden = self._hidden(ids, positions, row_lengths(positions)).index_select(0, where)
         logp, entropy = self.head(hidden, targets, temperature, with_entropy)
         return logp, entropy
 
+    def _hidden(self, ids: Tensor, positions: Tensor, lengths: list[int]) -> Tensor:
+        """Return the hidden states [T, width]."""
+        own = {"row_lengths": lengths, "sequence_group": self._group} if self._is_by_rows else {}
+        answer = self.model.base_model(
+            input_ids=ids[None], position_ids=positions[None], attention_mask=None, use_cache=False, **own
+        )
+        states: Tensor = answer.last_hidden_state[0]
+        return states
+
+    @property
+    def _is_by_rows(self) -> bool:
+        return bool(self.model.config._attn_implementation == ROWS)
+
+    def _split(
+        self, ids: Tensor, positions: Tensor, where: Tensor, targets: Tensor, *more: Any
+    ) -> tuple[Tensor, Tensor]:
+        """Score this rank's part of the tokens, and gather the parts of all ranks."""
+        size, rank = dist.get_world_size(self._group), dist.get_rank(self._group)
+        room = -len(ids) % size  # a last row of zeros makes the parts equal
+        ids, positions = F.pad(ids, (0, room)), torch.cat([positions, positions.new_tensor(range(room))])
+        part = len(ids) // size
+        own = slice(rank * part, (rank + 1) * part)
+        counts = torch.bincount(where // part, minlength=size).tolist()  # `where` ascends
+        begin = sum(counts[:rank])
+        mine = slice(begin, begin + counts[rank])
+        hidden = self._hidden(ids[own], positions[own], row_lengths(positions))
+        scored = self.head(hidden.index_select(0, where[mine] - rank * part), targets[mine], *more)
+        logp, entropy = (_gathered(each, counts, rank, self._group) for each in scored)
+        return logp, entropy
+
+
+def row_lengths(positions: Tensor) -> list[int]:
+    """Return the lengths of packed rows.
+
+    Args:
+        positions: [T] int64, from 0 in each row.
+    """
+    starts = (positions == 0).nonzero()[:, 0].tolist()
+    return [end - start for start, end in zip(starts, [*starts[1:], len(positions)], strict=True)]
+
+
+def _gathered(own: Tensor, counts: list[int], rank: int, group: Any) -> Tensor:
+    """Join the tensors of all ranks, of which only the own one has a gradient."""
+    padded = F.pad(own.detach(), (0, max(counts) - len(own)))
+    everyone = [torch.empty_like(padded) for _ in counts]
+    dist.all_gather(everyone, padded, group=group)
+    parts = [each[:count] for each, count in zip(everyone, counts, strict=True)]
+    return torch.cat([*parts[:rank], own, *parts[rank + 1 :]])
+
 
 class Head(nn.Module):
-    """The output embedding and the softmax, chunk by chunk.
+    """The output embedding and the softmax, in chunks.
 
-    A module of its own for ZeRO-3, which gathers the parameters of a module around its forward pass, and again around
-    its backward pass, and all ranks must do so equally often. Ranks have different numbers of chunks. So this module,
-    which is called once, is what gathers (`policy` declares it a leaf), and the chunks use the weight as it lies.
+    A separate module because of ZeRO-3, which gathers a module's parameters around its forward and backward passes and
+    needs every rank to do so equally often, while ranks have different numbers of chunks. This module is called once
+    and declared a leaf by `policy`, so it gathers the weight once and the chunks use it in place.
     """
 
-    def __init__(self, projection: nn.Linear, chunk_tokens: int) -> None:
+    def __init__(self, projection: nn.Linear, chunk_tokens: int, learns_entropy: bool = False) -> None:
         super().__init__()
         self.projection = projection
         self.chunk_tokens = chunk_tokens
+        self.learns_entropy = learns_entropy
 
     def forward(self, hidden: Tensor, targets: Tensor, temperature: float, with_entropy: bool) -> tuple[Tensor, Tensor]:
-        """As `Scorer.forward`, for hidden states [N, width]."""
+        """Return log-probabilities and entropies [N]; see `Scorer.forward`.
+
+        Args:
+            hidden: [N, width] hidden states before the targets.
+            targets: [N] int64.
+            temperature: The divisor of the logits.
+            with_entropy: Whether to compute entropies.
+        """
         chunks = zip(torch.split(hidden, self.chunk_tokens), torch.split(targets, self.chunk_tokens), strict=True)
-        scored = [self._again_later(some, wanted, temperature, with_entropy) for some, wanted in chunks]
+        scored = [self._checkpointed_score(some, wanted, temperature, with_entropy) for some, wanted in chunks]
         logp, entropy = zip(*scored, strict=True)
         return torch.cat(logp), torch.cat(entropy)
 
-    def _again_later(self, *arguments: Any) -> Any:
-        """`_score`, of which only the hidden states are kept for the backward pass."""
+    def _checkpointed_score(self, *arguments: Any) -> Any:
+        """Run `_score` under activation checkpointing: only the hidden states are stored for the backward pass."""
         weight, bias = self.projection.weight, self.projection.bias
-        return checkpoint(_score, *arguments, weight, bias, use_reentrant=False, preserve_rng_state=False)
+        return checkpoint(self._score, *arguments, weight, bias, use_reentrant=False, preserve_rng_state=False)
 
-
-def _score(
-    hidden: Tensor, targets: Tensor, temperature: float, with_entropy: bool, weight: Tensor, bias: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    """A chunk: log-probabilities and entropies [n]."""
-    logits = F.linear(hidden, weight, bias).float().div_(temperature)
-    all_logp = torch.log_softmax(logits, dim=-1)
-    logp = all_logp.gather(1, targets[:, None])[:, 0]
-    return logp, entropy_of(all_logp) if with_entropy else torch.zeros_like(logp, requires_grad=False)
+    def _score(
+        self,
+        hidden: Tensor,
+        targets: Tensor,
+        temperature: float,
+        with_entropy: bool,
+        weight: Tensor,
+        bias: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
+        """Return log-probabilities and entropies [n] of a chunk."""
+        logits = F.linear(hidden, weight, bias).float().div_(temperature)
+        all_logp = torch.log_softmax(logits, dim=-1)
+        logp = all_logp.gather(1, targets[:, None])[:, 0]
+        if not with_entropy:
+            return logp, torch.zeros_like(logp, requires_grad=False)
+        return logp, -(all_logp.exp() * all_logp).sum(-1) if self.learns_entropy else entropy_of(all_logp)
 
 
 @torch.no_grad()
 def entropy_of(all_logp: Tensor) -> Tensor:
-    """Nats [n] of distributions given as log-probabilities [n, vocabulary]."""
+    """Return the entropies of distributions.
+
+    Args:
+        all_logp: [n, vocabulary] log-probabilities.
+
+    Returns:
+        [n], in nats, computed in place.
+    """
     return all_logp.exp().mul_(all_logp).sum(-1).neg_()
 
 
 def _projection(model: Any) -> nn.Linear:
-    """The model's output embedding. Raises ValueError if its logits are not just a product with it."""
+    """Return the model's output embedding. Raises ValueError if the logits are not a plain product with it."""
     more = [key for key in UNKNOWN_TO_US if getattr(model.config, key, None) not in (None, 1, 1.0)]
     projection = model.get_output_embeddings()
     if more or not isinstance(projection, nn.Linear):
-        raise ValueError(f"{type(model).__name__}: logits that are no plain product are not supported ({more})")
+        raise ValueError(f"{type(model).__name__} is not supported: its logits are not a plain matrix product ({more})")
     return projection

@@ -1,7 +1,7 @@
-"""Which source the next prompt is from, so that each has its share: exactly, over time, and not by lot.
+"""Mixes problems of several sources in exact proportions, without randomness.
 
-Each source has a cursor and epochs of its own: a small one with a large share is seen more often. Without shares there
-is one cursor over all problems. What is chosen may change from step to step (`choose`): cursors go on where they are.
+Each source has its own cursor and epochs, so a small source with a large share repeats more often. Without shares there
+is one cursor over all problems. The mixture may change from step to step (`select`); cursors keep their positions.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from typing import Any
 from trainer.data import Cursor, Order, Problem, Problems, Range
 from trainer.errors import ConfigError
 
-ALL = ""  # the name of the cursor over all problems; no source has it
+ALL = ""  # the name of the cursor over all problems; no source has this name
 
 
 class Mixture:
-    """Problems of several sources by turns. Raises ConfigError if a cursor does."""
+    """Problems of several sources in turn.
+
+    Raises:
+        ConfigError: As raised by `Cursor`.
+    """
 
     def __init__(self, problems: Problems, seed: int, order: Order = "shuffled") -> None:
         self._problems = problems
@@ -25,21 +29,25 @@ class Mixture:
         self._kind = order
         self._sources = sorted({spot.source for spot in problems.spots})
         self._cursors = {ALL: Cursor(problems, seed, order)}
-        self._said: dict[str, float] = {}  # the shares as they were given
+        self._said: dict[str, float] = {}  # the shares as configured
         self._shares = {ALL: Fraction(1)}
-        self._taken = {ALL: 0}  # since these shares hold
+        self._taken = {ALL: 0}  # prompts a source, since the shares last changed
         self._difficulty: Range | None = None
 
     @property
     def epoch(self) -> int:
-        """From 0: of the source that was seen least often."""
+        """The lowest epoch of any active source, from 0."""
         return min(self._cursors[name].epoch for name in self._shares)
 
-    def choose(self, shares: Mapping[str, float], difficulty: Range | None) -> None:
-        """What holds from here on: shares by source (none: as they are), and how hard a problem may be.
+    def select(self, shares: Mapping[str, float], difficulty: Range | None) -> None:
+        """Set shares and difficulty range for the following prompts. Unchanged arguments have no effect.
 
-        The same as before changes nothing. Raises ConfigError for a source that is not there, for one that is not
-        named, and if a source with a share has no problem as hard as that.
+        Args:
+            shares: Relative shares by source; every source must be named. Empty: all problems as one source.
+            difficulty: The range, both ends included; None: all problems.
+
+        Raises:
+            ConfigError: A source is unknown or not named, or has a share but no problem within the range.
         """
         if (dict(shares), difficulty) == (self._said, self._difficulty):
             return
@@ -51,7 +59,18 @@ class Mixture:
         self._said, self._shares, self._difficulty = dict(shares), chosen, difficulty
 
     def check(self, shares: Mapping[str, float], difficulty: Range | None) -> dict[str, Fraction]:
-        """The shares of those that have one, their sum 1. Raises ConfigError for what `choose` would not take."""
+        """Validate the arguments of `select`.
+
+        Args:
+            shares: As for `select`.
+            difficulty: As for `select`.
+
+        Returns:
+            The shares of sources with one, with sum 1.
+
+        Raises:
+            ConfigError: As raised by `select`.
+        """
         self._check_names(shares)
         parts = {name: Fraction(repr(shares[name])) for name in sorted(shares) if shares[name]} or {ALL: Fraction(1)}
         for name in parts:
@@ -59,11 +78,15 @@ class Mixture:
         return {name: part / sum(parts.values()) for name, part in parts.items()}
 
     def take(self, count: int) -> list[Problem]:
-        """The next `count` problems."""
-        return [problem for _ in range(count) for problem in self._cursor(self._turn()).take(1)]
+        """Return the next problems.
+
+        Args:
+            count: How many.
+        """
+        return [problem for _ in range(count) for problem in self._cursor(self._next_source()).take(1)]
 
     def state(self) -> dict[str, Any]:
-        """What `restore` needs, as plain data."""
+        """Return the position as plain data for `restore`."""
         return {
             "cursors": {name: cursor.state() for name, cursor in self._cursors.items()},
             "mixture": self._said,
@@ -72,17 +95,24 @@ class Mixture:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on where another was: also in the middle of epochs and of a stage. Raises ConfigError for other data."""
+        """Continue at the position of another mixture, also within an epoch or a stage.
+
+        Args:
+            state: The result of `state`.
+
+        Raises:
+            ConfigError: The problems differ from those of the state.
+        """
         for name, place in state["cursors"].items():
             self._cursor(name).restore(place)
-        self.choose(state["mixture"], None if state["difficulty"] is None else tuple(state["difficulty"]))
+        self.select(state["mixture"], None if state["difficulty"] is None else tuple(state["difficulty"]))
         self._taken = dict(state["taken"])
 
-    def _turn(self) -> str:
-        """Whose turn it is, so that after n prompts a source with a share of s has had ⌊s·n⌋ or ⌈s·n⌉ of them.
+    def _next_source(self) -> str:
+        """Return the next source, such that after n prompts a source with share s has had ⌊s·n⌋ or ⌈s·n⌉ of them.
 
-        The quota method of Balinski and Young (1975), which gives seats of a parliament one after the other: of those
-        that would not have more than ⌈s·n⌉, the one with the greatest s / (what it has + 1).
+        The quota method of Balinski and Young (1975) for the apportionment of seats: among the sources that would not
+        exceed ⌈s·n⌉, take the one with the greatest s / (taken + 1).
         """
         prompts = sum(self._taken.values()) + 1
         may = [name for name, share in self._shares.items() if self._taken[name] < share * prompts]
@@ -91,7 +121,7 @@ class Mixture:
         return name
 
     def _cursor(self, name: str) -> Cursor:
-        """Of a source, from its beginning when it is first asked for."""
+        """Return the cursor of a source, created on first use."""
         if name not in self._cursors:
             self._cursors[name] = Cursor(self._problems, self._seed, self._kind, name)
         return self._cursors[name]

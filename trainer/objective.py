@@ -1,9 +1,9 @@
-"""What a micro-batch adds to the objective of its mini-batch, and what of it is worth watching.
+"""Computes a micro-batch's share of the training objective, and the metrics of the loss.
 
-    objective = Σ weight · (correction · loss + KL coefficient · KL)
+    objective = Σ weight · (correction · loss + KL coefficient · KL − entropy bonus · entropy)
 
-over all tokens of all micro-batches and ranks. Which mean that is, the weights say (`batch.py`). A token of weight 0
-has no influence, whatever is in its place, nan included. Nothing here knows the model or DeepSpeed.
+over all tokens of all micro-batches and ranks. The weights (`batch.weights`) define the mean. Tokens of weight 0 have
+no influence, even if their values are NaN. This module knows neither the model nor DeepSpeed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import torch
 
 from trainer.config import Config, Correction, Kl, Loss
 from trainer.episode import MicroBatch, Tally
-from trainer.errors import ConfigError
 from trainer.loss import LOSSES, LossInputs, LossOutputs, check_constants
 from trainer.loss.correction import Corrected, correct
 from trainer.loss.kl import coefficients, estimate
@@ -29,50 +28,60 @@ NOTHING: Mapping[str, torch.Tensor] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Objective:
-    """A loss with its constants, a correction and a KL term. ConfigError if the loss or a constant is not known."""
+    """A loss with its constants, an importance correction and a KL term."""
 
     loss: Loss
     correction: Correction
     kl: Kl
 
-    def __post_init__(self) -> None:
-        try:
-            check_constants(self.loss.name, self.loss.constants)
-        except ValueError as trouble:
-            raise ConfigError(f"loss: {trouble}") from None
-
     @classmethod
     def of(cls, config: Config) -> Objective:
-        """A run's."""
+        """Return the objective of a run.
+
+        Args:
+            config: The run's configuration.
+        """
         return cls(config.loss, config.correction, config.kl)
 
     @property
     def needs_old(self) -> bool:
-        """Whether log-probabilities must be computed again before a batch's first step (MicroBatch.old)."""
+        """Return whether ratios are relative to the trainer's log-probabilities before the batch's first step."""
         return self.loss.old == "recomputed"
 
     @property
     def needs_reference(self) -> bool:
-        """Whether MicroBatch.reference must be there."""
+        """Return whether `MicroBatch.reference` must be present."""
         return self.kl.is_on
 
     @property
     def prepare(self) -> Prepare | None:
-        """None; or what to call before each step, for the last argument of all its micro-batches on all ranks.
+        """The loss's batch-level preparation, None if it has none.
 
-        It takes log_ratio [M] = logp − old by the policy as it is, and advantage [M], of all tokens of the mini-batch,
-        on all ranks, whose weight is not 0. M may be 0.
+        It is called before each optimiser step with log_ratio [M] = logp − old under the current policy and advantage
+        [M] of all tokens of the mini-batch with non-zero weight, on all ranks (M may be 0). Its result is passed to
+        every `__call__` as `prepared`.
         """
         prepare = LOSSES[self.loss.name].prepare
         return None if prepare is None else partial(prepare, **self._constants)
 
-    def old(self, micro: MicroBatch) -> torch.Tensor:
-        """[N]: what the ratio of the loss is to. ValueError if it is to be recomputed and was not."""
+    def old(self, micro: MicroBatch, logp: torch.Tensor) -> torch.Tensor:
+        """Return the log-probabilities in the denominator of the loss's ratio.
+
+        Args:
+            micro: The micro-batch.
+            logp: [N] log-probabilities of the current policy.
+
+        Returns:
+            [N] float32.
+
+        Raises:
+            ValueError: `loss.old` is "recomputed", `micro.old` is missing, and a step was taken on the batch.
+        """
         if not self.needs_old:
             return micro.behaviour
-        if micro.old is None:
+        if (own := _initial(micro, logp)) is None:
             raise ValueError("loss.old is 'recomputed', but the micro-batch has no old log-probabilities")
-        return micro.old
+        return own
 
     def __call__(
         self,
@@ -81,10 +90,20 @@ class Objective:
         entropy: torch.Tensor,
         prepared: Mapping[str, torch.Tensor] = NOTHING,
     ) -> tuple[torch.Tensor, Tally]:
-        """A scalar for backward(), and what was seen.
+        """Return the objective of a micro-batch and its metrics.
 
-        logp [N] with a gradient, entropy [N], both of the policy as it is. The scalar depends on logp even if N is 0 or
-        all weights are, so that every rank can go backward. ValueError if the micro-batch lacks what is needed.
+        Args:
+            micro: The micro-batch.
+            logp: [N] log-probabilities of the current policy, with gradient.
+            entropy: [N] entropies of the current policy, in nats; with gradient if there is an entropy bonus.
+            prepared: The result of `prepare`.
+
+        Returns:
+            A scalar for backward(), which depends on logp even if N or all weights are 0, so that every rank can run
+            the backward pass; and the tally of this micro-batch.
+
+        Raises:
+            ValueError: The micro-batch lacks log-probabilities that the objective needs.
         """
         inputs = self._inputs(micro, logp, entropy)
         out = LOSSES[self.loss.name].function(inputs, **self._constants, **prepared)
@@ -95,8 +114,10 @@ class Objective:
             kl = self._kl(micro, inputs)
             total = total + self._coefficients(inputs) * kl
             watched["kl"] = kl
-        if micro.old is not None:
-            watched["logprob_gap"] = torch.where(inputs.trains, micro.old - micro.behaviour, 0.0).abs()
+        if self.loss.entropy_bonus:
+            total = total - self.loss.entropy_bonus * torch.where(inputs.trains, entropy, 0.0)
+        if (own := _initial(micro, logp)) is not None:
+            watched["logprob_gap"] = torch.where(inputs.trains, own - micro.behaviour, 0.0).abs()
         return (micro.weight * total).sum(), _tally(watched, inputs.trains)
 
     @cached_property
@@ -104,11 +125,11 @@ class Objective:
         return check_constants(self.loss.name, self.loss.constants)
 
     def _inputs(self, micro: MicroBatch, logp: torch.Tensor, entropy: torch.Tensor) -> LossInputs:
-        """Zeros where the weight is 0: before any arithmetic, since 0 × nan is nan, and its gradient too."""
+        """Replace values of tokens with weight 0 by 0 before any arithmetic: 0 × NaN is NaN, also in the gradient."""
         trains = micro.weight != 0
         return LossInputs(
             logp=torch.where(trains, logp, 0.0),
-            old=torch.where(trains, self.old(micro), 0.0),
+            old=torch.where(trains, self.old(micro, logp), 0.0),
             advantage=torch.where(trains, micro.advantage, 0.0),
             entropy=torch.where(trains, entropy.detach(), 0.0),
             sequence=micro.sequence,
@@ -136,8 +157,18 @@ class Objective:
         )
 
 
+def _initial(micro: MicroBatch, logp: torch.Tensor) -> torch.Tensor | None:
+    """Return the policy's log-probabilities before the batch's first step [N], None if they are not known.
+
+    Before that step they are those of the pass itself, which need no pass of their own.
+    """
+    if micro.old is None and micro.is_first:
+        return logp.detach()
+    return micro.old
+
+
 def _watched(inputs: LossInputs, out: LossOutputs) -> dict[str, torch.Tensor]:
-    """[N] each. `approx_kl` is k3 of KL(old ‖ policy): it was the old one that sampled."""
+    """Return metrics [N]. `approx_kl` is the k3 estimate of KL(old ‖ policy), because the old policy sampled."""
     log_ratio = inputs.log_ratio.detach()
     ratio = log_ratio.exp()
     approx_kl = torch.expm1(log_ratio) - log_ratio
@@ -145,7 +176,7 @@ def _watched(inputs: LossInputs, out: LossOutputs) -> dict[str, torch.Tensor]:
 
 
 def _tally(watched: Mapping[str, torch.Tensor], trains: torch.Tensor) -> Tally:
-    """Means over the tokens that train, and the peaks of what has any. One transfer from the device for all."""
+    """Return means over the trained tokens and maxima of ratios. All values leave the device in one transfer."""
     rows = torch.stack([each.detach().double() for each in watched.values()])
     rows = torch.where(trains, rows, 0.0)
     peaks = torch.cat([rows, rows.new_zeros(len(watched), 1)], dim=1).amax(dim=1)  # N may be 0
@@ -156,5 +187,5 @@ def _tally(watched: Mapping[str, torch.Tensor], trains: torch.Tensor) -> Tally:
     for place, name in enumerate(watched):
         tally.add(name, figures[place], count)
         if name in ("ratio", "logprob_gap"):  # neither is ever negative
-            tally.peak(f"{name}_max", figures[len(watched) + place])
+            tally.add_max(f"{name}_max", figures[len(watched) + place])
     return tally

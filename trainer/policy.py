@@ -1,10 +1,10 @@
-"""The model that learns: DeepSpeed's engine around it, for any ZeRO stage and any number of ranks.
+"""The trained model: DeepSpeed's engine around it, for any ZeRO stage and any number of ranks.
 
-The only module that knows DeepSpeed. What is learnt from is decided elsewhere (`objective`, `batch`); here are the
-passes, the step, and the weights as others want them. All methods but the properties are collective: every rank calls
-them, in the same order, with as many micro-batches.
+The only module that imports DeepSpeed. It runs the forward and backward passes and the optimiser step, and exports the
+weights; `objective` and `batch` decide what is optimised. All methods except the properties are collective: every rank
+must call them in the same order with the same number of micro-batches.
 
-On a GPU it is NCCL and bf16; neither was run here.
+On a GPU it uses NCCL and bfloat16; neither was tested.
 """
 
 from __future__ import annotations
@@ -28,95 +28,110 @@ from trainer.config import Config, Optimiser
 from trainer.episode import MicroBatch, Tally
 from trainer.errors import ConfigError
 from trainer.logprob import Head, Scorer
+from trainer.model import load
 from trainer.ranks import Ranks
 
-DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 NEVER = 10**12
-STATE = "state"  # DeepSpeed's folder in a checkpoint
-CHANCE = "chance_{}.pt"  # of a rank
+STATE = "state"  # DeepSpeed's folder within a checkpoint
+RNG_STATE = "rng_{}.pt"  # one file a rank
+LEGACY_RNG_STATE = "chance_{}.pt"  # its name in checkpoints written before the rename to rng_
 
 
-class Objective(Protocol):
-    """What is to be made small; see objective.py."""
+class ObjectiveProtocol(Protocol):
+    """The function that `Policy.update` minimises; `objective.Objective` implements it."""
 
     @property
     def needs_old(self) -> bool:
-        """Whether ratios are to `MicroBatch.old`, and not to `MicroBatch.behaviour`."""
+        """Return whether ratios are relative to `MicroBatch.old` instead of `MicroBatch.behaviour`."""
 
     @property
     def prepare(self) -> Callable[[Tensor, Tensor], Mapping[str, Tensor]] | None:
-        """None, or what is to see log_ratio [M] and advantage [M] of all that trains, on all ranks, before a step."""
+        """None, or a function of log_ratio [M] and advantage [M] of all trained tokens on all ranks, called before a
+        step.
+        """
 
     def __call__(
         self, micro: MicroBatch, logp: Tensor, entropy: Tensor, prepared: Mapping[str, Tensor]
     ) -> tuple[Tensor, Tally]:
-        """The scalar that is summed over micro-batches and ranks, and what is worth watching."""
+        """Return the scalar that is summed over micro-batches and ranks, and the metrics."""
 
 
 class Policy:
     """The model, its optimiser, and the reference model if there is a KL term.
 
-    Raises ConfigError if DeepSpeed cannot do what the configuration asks for.
+    Raises:
+        ConfigError: DeepSpeed does not support the configuration, or the model cannot be loaded.
     """
 
     def __init__(self, config: Config, ranks: Ranks) -> None:
-        check(config)
+        check(config, ranks.size)
         self._config = config
         self._ranks = ranks
         self._deepspeed = _deepspeed()
         torch.manual_seed(config.seed)
-        scorer = load(config, config.model.path)
+        self._sequence_group = ranks.sequence_group(config.deepspeed.sequence_parallel)
+        scorer = self._load(config.model.path)
+        self.attention: str = scorer.model.config._attn_implementation
         if config.model.checkpointing:
             scorer.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-        self._engine = self._shared(scorer, _adamw(scorer, config.optimiser))
-        self._reference = self._frozen() if config.kl.is_on else None
-        self.updates = 0  # steps tried; what the learning rate depends on
+        self._engine = self._initialize(scorer, _adamw(scorer, config.optimiser))
+        self._reference = self._load_reference() if config.kl.is_on else None
 
     @property
     def has_reference(self) -> bool:
-        """Whether a reference model is in memory."""
+        """Return whether a reference model is loaded."""
         return self._reference is not None
 
     def score(self, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
-        """Log-probabilities [N] of each micro-batch's targets by the policy as it is: on the host, no gradient.
+        """Return log-probabilities under the current policy, without gradient.
 
-        At the temperature of the rollouts, or another one.
+        Args:
+            micro: This rank's micro-batches.
+            temperature: The softmax temperature; by default that of the rollouts.
+
+        Returns:
+            For each micro-batch [N] float32, in host memory.
         """
         return self._scored(self._engine, micro, temperature)
 
     def score_reference(self, micro: Sequence[MicroBatch]) -> list[Tensor]:
-        """As `score`, by the reference model."""
+        """Return log-probabilities under the reference model; otherwise as `score`.
+
+        Args:
+            micro: This rank's micro-batches.
+        """
         assert self._reference is not None, "no KL term, no reference model"
         return self._scored(self._reference, micro)
 
     def update(
         self,
         micro: Sequence[MicroBatch],
-        objective: Objective,
+        objective: ObjectiveProtocol,
         is_first: bool = False,
-        settings: Optimiser | None = None,
+        lr: float | None = None,
     ) -> Tally:
-        """One step of the optimiser: down the gradient of the sum of `objective` over all micro-batches and ranks.
+        """Take one optimiser step on the sum of `objective` over all micro-batches and ranks.
 
         Args:
-            micro: this rank's, at least one.
-            objective: see Objective.
-            is_first: whether these weights are still those that `MicroBatch.old` was computed with.
-            settings: for the learning rate, if not those that the run began with.
+            micro: This rank's micro-batches, at least one.
+            objective: The function to minimise.
+            is_first: Whether the weights are still those with which `MicroBatch.old` was computed.
+            lr: The learning rate; by default `optimiser.lr`.
 
         Returns:
-            What this rank saw: the objective's own, grad_norm (over all ranks, before it is clipped), lr, and
-            skipped_steps, which is 1 if the norm was not finite: then nothing was changed.
+            This rank's tally: the objective's metrics, lr, grad_norm (over all ranks, before clipping), and
+            skipped_steps, which is 1 if the norm was not finite and nothing was changed.
         """
         prepared = self._prepared(micro, objective, is_first)
         tally = Tally()
-        lr = self._set_rate(settings or self._config.optimiser)
+        lr = self._config.optimiser.lr if lr is None else lr
+        for group in self._engine.optimizer.param_groups:
+            group["lr"] = lr
         self._engine.train()
         for number, each in enumerate(micro, start=1):
             self._engine.set_gradient_accumulation_boundary(number == len(micro))
-            tally.join(self._backward(self._here(each), objective, prepared))
+            tally.merge(self._backward(self._on_device(each), objective, prepared))
         norm = self._step()
-        self.updates += 1
         tally.add("lr", lr, 1)
         tally.add("skipped_steps", float(norm is None), 1)
         if norm is not None:
@@ -124,59 +139,79 @@ class Policy:
         return tally
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
-        """Each parameter, whole, by its name in Hugging Face's form; an output embedding that is tied is left out.
+        """Yield each parameter, gathered, by its Hugging Face name; a tied output embedding is omitted.
 
-        Every rank must come to the end. A tensor is on this rank's device, and good until the next one is asked for:
-        under ZeRO-3 they are gathered one by one, on all ranks.
+        Every rank must exhaust the iterator. A tensor is on this rank's device and valid until the next one is
+        requested: ZeRO-3 gathers parameters one at a time.
         """
         for name, parameter in self._engine.module.model.named_parameters():
-            with self._whole(parameter):
+            with self._gathered(parameter):
                 yield name, parameter.detach()
 
-    def save(self, folder: Path) -> None:
-        """The model and its tokenizer, as Hugging Face would find them; all there or not at all.
+    def release_memory(self) -> None:
+        """Give cached memory of the GPU back if vLLM takes turns with this rank. Not collective."""
+        if self._config.rollout.turns and torch.cuda.is_available():
+            torch.cuda.empty_cache()
 
-        Raises OSError, on all ranks, if that could not be written.
+    def save_model(self, folder: Path) -> None:
+        """Write the model and its tokenizer in Hugging Face's format, atomically.
+
+        Args:
+            folder: The folder to create or replace.
+
+        Raises:
+            OSError: Writing failed on some rank; raised on all ranks.
         """
         state: dict[str, Tensor] = {}
-        troubles: list[str] = []
+        errors: list[str] = []
         for name, weight in self.weights():
             if self._ranks.is_leader:
                 state[name] = weight.to("cpu", copy=True)
         if self._ranks.is_leader:
-            with _noted(troubles):
+            with _recording(errors):
                 self._write(folder, state)
-        self._agree(troubles)
+        self._raise_on_all_ranks(errors)
 
-    def keep(self, folder: Path) -> None:
-        """All that `restore` needs: weights and optimiser to the bit, and generators of chance.
+    def save_state(self, folder: Path) -> None:
+        """Write what `restore` needs: weights and optimiser state, bit for bit, and the random generators.
 
-        Raises OSError, on all ranks, if one could not write its part.
+        Args:
+            folder: The folder to write to.
+
+        Raises:
+            OSError: Writing failed on some rank; raised on all ranks.
         """
-        troubles: list[str] = []
-        with _noted(troubles):
+        errors: list[str] = []
+        with _recording(errors):
             (folder / STATE).mkdir(parents=True, exist_ok=True)
-        self._agree(troubles)
+        self._raise_on_all_ranks(errors)
 
         def write(state_dict: Any, path: str) -> None:
-            with _noted(troubles):  # and not out of here, where DeepSpeed's other ranks would wait for this one
+            with _recording(errors):  # an exception here would leave DeepSpeed's other ranks waiting
                 torch.save(state_dict, path)
 
         self._engine.checkpoint_engine.save = write
-        self._engine._copy_recovery_script = _not_needed  # it would be written past us, and `model/` is there
-        kept = {"updates": self.updates}
-        self._engine.save_checkpoint(str(folder), tag=STATE, client_state=kept, save_latest=False)
-        write(_chance(), str(folder / CHANCE.format(self._ranks.rank)))
-        self._agree(troubles)
+        self._engine._copy_recovery_script = _not_needed  # bypasses `write`, and `model/` makes it unnecessary
+        self._engine.save_checkpoint(str(folder), tag=STATE, save_latest=False)
+        write(_rng_state(), str(folder / RNG_STATE.format(self._ranks.rank)))
+        self._raise_on_all_ranks(errors)
 
     def restore(self, folder: Path) -> None:
-        """Go on as when `keep` wrote this, with as many ranks and the same ZeRO stage. It is unpickled: trust it."""
-        _, kept = self._engine.load_checkpoint(str(folder), tag=STATE)
-        self.updates = kept["updates"]
-        _set_chance(torch.load(folder / CHANCE.format(self._ranks.rank), weights_only=True))
+        """Load what `save_state` wrote. Requires the same number of ranks and ZeRO stage.
+
+        The files are unpickled: load only checkpoints that you trust.
+
+        Args:
+            folder: The folder that `save_state` wrote.
+        """
+        self._engine.load_checkpoint(str(folder), tag=STATE)
+        rng = folder / RNG_STATE.format(self._ranks.rank)
+        if not rng.exists():
+            rng = folder / LEGACY_RNG_STATE.format(self._ranks.rank)
+        _set_rng_state(torch.load(rng, weights_only=True))
 
     def close(self) -> None:
-        """Let DeepSpeed forget its hooks and buffers."""
+        """Release DeepSpeed's hooks and buffers."""
         for each in (self._engine, self._reference):
             if isinstance(each, self._deepspeed.DeepSpeedEngine):
                 each.destroy()
@@ -186,7 +221,7 @@ class Policy:
     @torch.no_grad()
     def _scored(self, scorer: nn.Module, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
         scorer.eval()
-        return [self._ask(scorer, self._here(each), False, temperature)[0].cpu() for each in micro]
+        return [self._ask(scorer, self._on_device(each), False, temperature)[0].cpu() for each in micro]
 
     def _ask(
         self, scorer: nn.Module, micro: MicroBatch, with_entropy: bool, temperature: float | None = None
@@ -195,22 +230,26 @@ class Policy:
         logp, entropy = scorer(micro.ids, micro.positions, micro.where, micro.targets, temperature, with_entropy)
         return logp, entropy
 
-    def _here(self, micro: MicroBatch) -> MicroBatch:
-        """On this rank's device."""
+    def _on_device(self, micro: MicroBatch) -> MicroBatch:
+        """Move a micro-batch to this rank's device."""
         tensors = {each.name: getattr(micro, each.name) for each in fields(micro)}
-        moved = {name: tensor.to(self._ranks.device) for name, tensor in tensors.items() if tensor is not None}
+        moved: dict[str, Any] = {
+            name: tensor.to(self._ranks.device) for name, tensor in tensors.items() if isinstance(tensor, Tensor)
+        }
         return replace(micro, **moved)
 
-    def _prepared(self, micro: Sequence[MicroBatch], objective: Objective, is_first: bool) -> Mapping[str, Tensor]:
-        """What the objective wants to know of all tokens of the step."""
+    def _prepared(
+        self, micro: Sequence[MicroBatch], objective: ObjectiveProtocol, is_first: bool
+    ) -> Mapping[str, Tensor]:
+        """Gather the step's ratios and advantages from all ranks and call `objective.prepare`."""
         if objective.prepare is None:
             return {}
         known = [each.old for each in micro if each.old is not None]
         now = known if is_first and len(known) == len(micro) else self.score(micro)
         ratios, advantages = [], []
         for each, logp in zip(micro, now, strict=True):
-            old = each.old if objective.needs_old else each.behaviour
-            assert old is not None, "the objective needs old log-probabilities"
+            initial = logp if each.old is None else each.old  # see `MicroBatch.is_first`
+            old = initial if objective.needs_old else each.behaviour
             trains = each.weight != 0
             ratios.append((logp - old)[trains])
             advantages.append(each.advantage[trains])
@@ -218,25 +257,20 @@ class Policy:
         prepared = objective.prepare(*everyone)
         return {name: value.to(self._ranks.device) for name, value in prepared.items()}
 
-    def _backward(self, micro: MicroBatch, objective: Objective, prepared: Mapping[str, Tensor]) -> Tally:
+    def _backward(self, micro: MicroBatch, objective: ObjectiveProtocol, prepared: Mapping[str, Tensor]) -> Tally:
         logp, entropy = self._ask(self._engine, micro, with_entropy=True)
         value, tally = objective(micro, logp, entropy, prepared)
-        value = value + logp[:0].sum()  # whatever it is made of, the backward pass goes through the model
-        self._engine.backward(value * self._ranks.size)  # DeepSpeed takes the mean over ranks, and this is a sum
+        value = value + logp[:0].sum()  # makes every objective depend on the model
+        self._engine.backward(value * self._ranks.size)  # DeepSpeed averages over ranks; this is a sum
         return tally
 
     # ── the step ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _set_rate(self, settings: Optimiser) -> float:
-        rate = learning_rate(settings, self.updates, self._config.steps * settings.epochs * settings.minibatches)
-        for group in self._engine.optimizer.param_groups:
-            group["lr"] = rate
-        return rate
-
     def _step(self) -> float | None:
-        """Take it. The norm of the gradient; None if it was not finite and there was no step.
+        """Return the gradient's norm after the step, or None if it was not finite and no step was taken.
 
-        Under ZeRO DeepSpeed sees to that. In float32 without ZeRO it would take the step: there we look first.
+        ZeRO skips such steps itself. In float32 without ZeRO, DeepSpeed would take the step, so the norm is checked
+        first.
         """
         norm = self._own_norm() if self._config.deepspeed.zero == 0 else None
         if norm is not None and not math.isfinite(norm):
@@ -248,39 +282,59 @@ class Policy:
         return norm if math.isfinite(norm) and self._engine.was_step_applied() else None
 
     def _own_norm(self) -> float:
-        """Of gradients that are whole, and the same on all ranks."""
+        """Return the norm of gradients that are whole and equal on all ranks."""
         gradients = [each.grad for each in self._engine.module.parameters() if each.grad is not None]
         return float(torch.nn.utils.get_total_norm(gradients))
 
     # ── DeepSpeed ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _shared(self, scorer: Scorer, optimiser: torch.optim.Optimizer | None) -> Any:
-        """DeepSpeed's engine."""
+    def _initialize(self, scorer: Scorer, optimiser: torch.optim.Optimizer | None) -> Any:
+        """Return DeepSpeed's engine for a scorer."""
         self._deepspeed.utils.set_z3_leaf_modules(scorer, [Head])
         settings = deepspeed_settings(self._config, trains=optimiser is not None)
         engine, *_ = self._deepspeed.initialize(model=scorer, optimizer=optimiser, config=settings)
         return engine
 
-    def _frozen(self) -> nn.Module:
-        """The reference model: shared out if the policy is, else whole on each rank."""
-        scorer = load(self._config, self._config.model.reference or self._config.model.path).requires_grad_(False)
+    def _load(self, path: str) -> Scorer:
+        """Load a model onto this rank's device.
+
+        The ranks of a machine load one after the other, so that its host memory holds one copy at a time.
+
+        Args:
+            path: A folder, or a name on the hub.
+
+        Returns:
+            The scorer.
+        """
+        scorer = None
+        for local in range(self._ranks.local_size):
+            if local == self._ranks.local:
+                scorer = load(self._config, path, self._sequence_group).to(self._ranks.device)
+            self._ranks.wait()
+        assert scorer is not None
+        return scorer
+
+    def _load_reference(self) -> nn.Module:
+        """Return the reference model: partitioned under ZeRO-3, otherwise replicated on each rank."""
+        path = self._config.model.reference or self._config.model.path
+        scorer = self._load(path).requires_grad_(False)
         if self._config.deepspeed.zero < 3:
-            return scorer.to(self._ranks.device)
-        engine: nn.Module = self._shared(scorer, None)
+            return scorer
+        engine: nn.Module = self._initialize(scorer, None)
         return engine
 
-    def _agree(self, troubles: list[str]) -> None:
-        """Raise on all ranks what was noted on any."""
-        if everyones := [trouble for own in self._ranks.gather(troubles) for trouble in own]:
-            raise OSError(everyones[0])
+    def _raise_on_all_ranks(self, errors: list[str]) -> None:
+        """Raise OSError on all ranks if any rank recorded an error."""
+        if all_errors := [error for own in self._ranks.gather(errors) for error in own]:
+            raise OSError(all_errors[0])
 
-    def _whole(self, parameter: nn.Parameter) -> Any:
-        """Within it the parameter is whole; does nothing but under ZeRO-3."""
+    def _gathered(self, parameter: nn.Parameter) -> Any:
+        """Return a context in which the parameter is gathered; a no-op except under ZeRO-3."""
         is_shared = self._config.deepspeed.zero == 3
         return self._deepspeed.zero.GatheredParameters([parameter], enabled=is_shared)
 
     def _write(self, folder: Path, state: dict[str, Tensor]) -> None:
-        """To a folder beside it, which then takes its name. What had the name is gone in between, for a moment."""
+        """Write to a temporary folder and rename it. The old folder is absent for a moment between two renames."""
         from transformers import AutoTokenizer
 
         new, old = folder.with_name(folder.name + ".tmp"), folder.with_name(folder.name + ".old")
@@ -294,54 +348,59 @@ class Policy:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def check(config: Config) -> None:
-    """Raises ConfigError for what DeepSpeed cannot do, or would do in a way that nobody wants."""
-    if config.deepspeed.zero == 0 and config.model.dtype == "bfloat16":
-        raise ConfigError("deepspeed.zero is 0 with bfloat16: there would be no weights in float32; take 1 or more")
-    if config.deepspeed.zero == 0 and config.deepspeed.offload:
-        raise ConfigError("deepspeed.offload: the optimiser's state can only be offloaded with deepspeed.zero ≥ 1")
+def check(config: Config, ranks: int) -> None:
+    """Check that DeepSpeed supports the configuration.
 
+    Args:
+        config: The run's configuration.
+        ranks: The number of ranks.
 
-def load(config: Config, path: str) -> Scorer:
-    """A model of Hugging Face's, whole, in the host's memory, and without dropout: ratios are to be 1 at first.
-
-    Raises ConfigError if there is none, or none that we can score with.
+    Raises:
+        ConfigError: The combination of settings is not supported.
     """
-    from transformers import AutoModelForCausalLM
-
-    try:
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            path, dtype=DTYPES[config.model.dtype], attn_implementation=config.model.attention
+    if config.deepspeed.zero == 0 and config.model.dtype == "bfloat16":
+        raise ConfigError("deepspeed.zero is 0 with bfloat16, which keeps no float32 weights: set it to 1 or more")
+    if config.deepspeed.zero == 0 and config.deepspeed.offload:
+        raise ConfigError("deepspeed.offload requires deepspeed.zero of 1 or more")
+    if ranks % config.deepspeed.sequence_parallel:
+        raise ConfigError(
+            f"deepspeed.sequence_parallel is {config.deepspeed.sequence_parallel}, which does not divide {ranks} ranks"
         )
-        scorer = Scorer(model, config.model.chunk_tokens)
-    except (OSError, ValueError, ImportError) as trouble:
-        raise ConfigError(f"model {path}: {trouble}") from None
-    for module in model.modules():
-        if isinstance(module, nn.Dropout):
-            module.p = 0.0
-        if hasattr(module, "attention_dropout"):
-            module.attention_dropout = 0.0
-    return scorer
 
 
-def learning_rate(settings: Optimiser, update: int, updates: int) -> float:
-    """For update 0 … updates-1: up to `lr` in `warmup_steps` updates, then as it is, or down to 0 at the end."""
-    if update < settings.warmup_steps:
-        return settings.lr * (update + 1) / settings.warmup_steps
-    done = min(1.0, (update - settings.warmup_steps) / max(1, updates - settings.warmup_steps))
+def learning_rate(settings: Optimiser, step: int, steps: int) -> float:
+    """Return the learning rate of a batch: linear warm-up over `warmup_steps`, then constant, or decay to 0.
+
+    It is constant within a batch, as in verl, because the number of a batch's updates may vary. verl's first batch has
+    rate 0; here it has the first part of the warm-up.
+
+    Args:
+        settings: The optimiser's settings.
+        step: The number of the batch, from 1.
+        steps: The total number of batches.
+    """
+    before = step - 1
+    if before < settings.warmup_steps:
+        return settings.lr * step / settings.warmup_steps
+    done = min(1.0, (before - settings.warmup_steps) / max(1, steps - settings.warmup_steps))
     factor = {"constant": 1.0, "linear": 1 - done, "cosine": (1 + math.cos(math.pi * done)) / 2}
     return settings.lr * factor[settings.schedule]
 
 
 def deepspeed_settings(config: Config, trains: bool = True) -> dict[str, Any]:
-    """DeepSpeed's own configuration; `deepspeed.extra` is over it."""
+    """Return DeepSpeed's configuration, overridden by `deepspeed.extra`.
+
+    Args:
+        config: The run's configuration.
+        trains: Whether the engine has an optimiser; false for the reference model.
+    """
     zero: dict[str, Any] = {"stage": config.deepspeed.zero}
     if not torch.cuda.is_available():
-        zero["overlap_comm"] = False  # there are no streams to overlap on
+        zero["overlap_comm"] = False  # CPUs have no streams to overlap
     if config.deepspeed.offload and trains:
         zero["offload_optimizer"] = {"device": "cpu", "pin_memory": torch.cuda.is_available()}
     settings: dict[str, Any] = {
-        "train_micro_batch_size_per_gpu": 1,  # it only counts with these: the boundaries of a step are ours
+        "train_micro_batch_size_per_gpu": 1,  # only DeepSpeed's counters use it: `update` sets the step boundaries
         "gradient_accumulation_steps": 1,
         "gradient_clipping": config.optimiser.clip,
         "zero_optimization": zero,
@@ -350,12 +409,12 @@ def deepspeed_settings(config: Config, trains: bool = True) -> dict[str, Any]:
     }
     if config.model.dtype == "bfloat16":
         settings["bf16"] = {"enabled": True}
-        settings["data_types"] = {"grad_accum_dtype": "fp32"}  # bf16 loses small gradients among many micro-batches
+        settings["data_types"] = {"grad_accum_dtype": "fp32"}  # sums in bfloat16 lose small gradients
     return _over(settings, config.deepspeed.extra)
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, and of what both say, what is above."""
+    """Merge two nested mappings; values of `above` win."""
     merged = dict(below)
     for key, value in above.items():
         nested = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
@@ -368,28 +427,28 @@ def _not_needed(_: str) -> None:
 
 
 @contextmanager
-def _noted(troubles: list[str]) -> Iterator[None]:
-    """What cannot be written is noted: a full disk is a RuntimeError for torch, and an error of its own elsewhere."""
+def _recording(errors: list[str]) -> Iterator[None]:
+    """Record errors of writing: a full disk is a RuntimeError in torch and a SafetensorError in safetensors."""
     try:
         yield
-    except (OSError, RuntimeError, SafetensorError) as trouble:
-        troubles.append(str(trouble) or type(trouble).__name__)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        errors.append(str(error) or type(error).__name__)
 
 
-def _chance() -> dict[str, Tensor]:
-    """The generators' states."""
+def _rng_state() -> dict[str, Tensor]:
+    """Return the states of the random generators."""
     state = {"cpu": torch.get_rng_state()}
     return state | {"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else state
 
 
-def _set_chance(state: Mapping[str, Tensor]) -> None:
+def _set_rng_state(state: Mapping[str, Tensor]) -> None:
     torch.set_rng_state(state["cpu"])
     if "cuda" in state and torch.cuda.is_available():
         torch.cuda.set_rng_state(state["cuda"])
 
 
 def _adamw(scorer: nn.Module, settings: Optimiser) -> torch.optim.Optimizer:
-    """Torch's own, since DeepSpeed's is compiled when it is first asked for."""
+    """Return torch's AdamW: DeepSpeed's is compiled at first use."""
     return torch.optim.AdamW(
         scorer.parameters(),
         lr=settings.lr,
@@ -400,10 +459,10 @@ def _adamw(scorer: nn.Module, settings: Optimiser) -> torch.optim.Optimizer:
 
 
 def _deepspeed() -> Any:
-    """The package, initialised on the process group that there is.
+    """Return DeepSpeed, imported and initialised on the existing process group.
 
-    On a CPU it would compile an operator for shared memory, under a lock that stays if the process is killed and stops
-    every later run; without the operator it uses gloo.
+    On a CPU it would compile a shared-memory operator under a lock that survives a killed process and blocks every
+    later run; without the operator it uses gloo.
     """
     import deepspeed  # type: ignore[import-untyped]
 

@@ -1,23 +1,25 @@
-"""A problem as the model sees it: text in the form that it was trained for, and the tokens of that.
+"""Converts problems to token ids in the prompt format of the model.
 
-chat          the tokenizer's own template, ended where the assistant begins to speak
-think_answer  the same, with a system text that asks for thoughts and answer in tags, as Code-R1 does (use
+chat          the tokenizer's chat template, up to the start of the assistant's turn
+think_answer  the same, with a system text that asks for reasoning and answer in tags, as Code-R1 does (use
               `reward.extraction = "answer_tag"` with it)
-plain         the prompt as it is, for models that were never taught to chat
+plain         the prompt unchanged, for base models
 
-What is longer than `data.max_prompt_tokens` is left out and counted: a cut problem is another problem.
+Prompts longer than `data.max_prompt_tokens` are skipped and counted: a truncated problem is a different problem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from jinja2 import TemplateError
 
-from trainer.config import Config, Data
+from trainer.config import Config, Data, Duel
 from trainer.data import Problem, Problems
+from trainer.duel.question import question_for
 from trainer.episode import Prompt
 from trainer.errors import ConfigError
 from trainer.mixture import Mixture
@@ -30,105 +32,187 @@ THINK_ANSWER = (
 
 
 class Tokenizer(Protocol):
-    """What is needed of one; `transformers.PreTrainedTokenizerBase` is one."""
+    """The methods used of `transformers.PreTrainedTokenizerBase`."""
 
     chat_template: Any
 
     def encode(self, text: str, *, add_special_tokens: bool = True) -> list[int]:
-        """Token ids."""
+        """Return the token ids of a text, between special tokens if asked."""
+        ...
+
+    def decode(self, token_ids: Any) -> Any:
+        """Return the text of token ids."""
         ...
 
     def apply_chat_template(
-        self, conversation: list[dict[str, str]], *, tokenize: bool, add_generation_prompt: bool
+        self, conversation: list[dict[str, str]], *, tokenize: bool, add_generation_prompt: bool, **more: Any
     ) -> Any:
-        """Text, if `tokenize` is false."""
+        """Return a conversation in the model's format.
+
+        Args:
+            conversation: Messages with `role` and `content`.
+            tokenize: False to return text, True for token ids.
+            add_generation_prompt: Whether the assistant's turn is opened at the end.
+            more: The template's own arguments.
+        """
         ...
 
 
 class Prompts:
-    """The data of a run, prompt by prompt. Raises ConfigError if a file, a line or the tokenizer does not do."""
+    """The prompts of a run.
 
-    def __init__(self, data: Data, tokenizer: Tokenizer, seed: int) -> None:
+    Raises:
+        ConfigError: A file or a line is invalid, or the tokenizer does not support the format.
+    """
+
+    def __init__(self, data: Data, tokenizer: Tokenizer, seed: int, duel: Duel = Duel()) -> None:  # noqa: B008 - frozen
         if data.format != "plain" and not tokenizer.chat_template:
             raise ConfigError(
                 f"data.format is {data.format!r}, but the model's tokenizer has no chat template: "
-                "say data.format = 'plain', or take an instruction-tuned model"
+                "set data.format = 'plain', or use an instruction-tuned model"
             )
         self._data = data
+        self._duel = duel
         self._tokenizer = tokenizer
         self._problems = Problems([Path(each) for each in data.train], self._is_short_enough)
         self._mixture = Mixture(self._problems, seed, data.order)
-        self.at(data)
+        self.select(data)
 
     @classmethod
     def of(cls, config: Config) -> Prompts:
-        """Of the configured files, with the model's own tokenizer."""
-        from transformers import AutoTokenizer  # takes seconds
+        """Read the configured files with the model's tokenizer, and check the data settings of all stages.
+
+        Args:
+            config: The run's configuration.
+
+        Returns:
+            The prompts.
+
+        Raises:
+            ConfigError: As above, or a stage's mixture or difficulty range is invalid.
+        """
+        from transformers import AutoTokenizer  # slow import
 
         try:
             tokenizer = AutoTokenizer.from_pretrained(config.model.path)
-        except (OSError, ValueError) as trouble:
-            raise ConfigError(f"model.path: no tokenizer in {config.model.path!r}: {trouble}") from None
-        prompts = cls(config.data, tokenizer, config.seed)
-        for plan in config.plans:
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"model.path: no tokenizer in {config.model.path!r}: {error}") from None
+        prompts = cls(config.data, tokenizer, config.seed, config.duel)
+        for plan in config.stage_configs:
             prompts.check(plan.data)
         return prompts
 
     def __len__(self) -> int:
-        """How many an epoch has."""
+        """The number of prompts of an epoch."""
         return len(self._problems)
 
     @property
     def left_out(self) -> int:
-        """How many were too long."""
+        """The number of prompts that were too long."""
         return self._problems.left_out
 
     @property
     def epoch(self) -> int:
-        """Of the next prompt, from 0; with a mixture, of the source that was seen least often."""
+        """The epoch of the next prompt, from 0; with a mixture, the lowest of any source."""
         return self._mixture.epoch
 
     @property
     def first(self) -> Prompt:
-        """Of the files, whatever was taken."""
+        """The first prompt of the files, independent of the position."""
         return self._prompt(self._problems[0])
 
     def by_id(self, name: str) -> Prompt:
-        """Of the problem with this id, whatever was taken. Raises ConfigError if there is none."""
+        """Return the prompt of a problem, independent of the position.
+
+        Args:
+            name: The problem's id.
+
+        Raises:
+            ConfigError: There is no such problem.
+        """
         return self._prompt(self._problems.by_id(name))
 
-    def at(self, data: Data) -> None:
-        """From here on: this mixture and this range of difficulty, of what a stage says. ConfigError: see `check`."""
-        self._mixture.choose(data.mixture, data.difficulty)
+    def select(self, data: Data) -> None:
+        """Apply a stage's mixture and difficulty range to the following prompts.
+
+        Args:
+            data: The stage's settings.
+
+        Raises:
+            ConfigError: As raised by `check`.
+        """
+        self._mixture.select(data.mixture, data.difficulty)
 
     def check(self, data: Data) -> None:
-        """Raises ConfigError if `at` would: a source without a name or a share, or without problems so hard."""
+        """Validate a stage's mixture and difficulty range.
+
+        Args:
+            data: The stage's settings.
+
+        Raises:
+            ConfigError: A source is unknown or not named, or has no problems within the range.
+        """
         self._mixture.check(data.mixture, data.difficulty)
 
     def take(self, count: int) -> list[Prompt]:
-        """The next, from one epoch into the next."""
+        """Return the next prompts, across epochs.
+
+        Args:
+            count: How many.
+        """
         return [self._prompt(problem) for problem in self._mixture.take(count)]
 
     def state(self) -> dict[str, Any]:
-        """Where we are, for a checkpoint: plain data."""
+        """Return the position as plain data, for a checkpoint."""
         return self._mixture.state()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from there, with what held there. Raises ConfigError if the data is not the same."""
+        """Continue at a saved position, with its mixture and difficulty range.
+
+        Args:
+            state: The result of `state`.
+
+        Raises:
+            ConfigError: The problems differ from those of the state.
+        """
         self._mixture.restore(state)
 
+    def decode(self, prompt: Prompt) -> str:
+        """Return a prompt as text, with its special tokens.
+
+        Args:
+            prompt: The prompt.
+        """
+        return str(self._tokenizer.decode(list(prompt.ids)))
+
     def _prompt(self, problem: Problem) -> Prompt:
-        return Prompt(problem.id, encode(problem, self._data, self._tokenizer), problem.grading, problem.source)
+        asked = self._asked(problem)
+        if self._duel.testers:
+            asked = replace(asked, tester=self._asked(question_for(problem, self._duel.ask, self._duel.cases)))
+        return asked
+
+    def _asked(self, problem: Problem) -> Prompt:
+        ids, messages = encode(problem, self._data, self._tokenizer), conversation(problem, self._data)
+        return Prompt(problem.id, ids, problem.grading, problem.source, messages=messages)
 
     def _is_short_enough(self, problem: Problem) -> bool:
-        return len(encode(problem, self._data, self._tokenizer)) <= self._data.max_prompt_tokens
+        prompt = self._prompt(problem)
+        return all(len(each.ids) <= self._data.max_prompt_tokens for each in (prompt, prompt.tester) if each)
 
 
 def encode(problem: Problem, data: Data, tokenizer: Tokenizer) -> list[int]:
-    """Token ids of the prompt. Raises ConfigError.
+    """Return the token ids of a prompt.
 
-    A chat template writes its special tokens itself. To plain text the tokenizer adds its own, as vLLM does with text:
-    a beginning, for models that want one.
+    A chat template writes its special tokens itself. For plain text the tokenizer adds its own (a beginning-of-sequence
+    token for some models), as vLLM does.
+
+    Args:
+        problem: The problem.
+        data: The data settings.
+        tokenizer: The model's tokenizer.
+
+    Raises:
+        ConfigError: The prompt is empty or does not fit the format.
     """
     if data.format == "plain":
         ids = tokenizer.encode(_plain(problem, data))
@@ -140,7 +224,12 @@ def encode(problem: Problem, data: Data, tokenizer: Tokenizer) -> list[int]:
 
 
 def conversation(problem: Problem, data: Data) -> list[dict[str, str]]:
-    """The problem's messages, with our system text before its own."""
+    """Return the problem's messages, with the configured system text before its own.
+
+    Args:
+        problem: The problem.
+        data: The data settings.
+    """
     ours = data.system or (THINK_ANSWER if data.format == "think_answer" else "")
     theirs, rest = _system_apart(problem.messages)
     system = "\n\n".join(text for text in (ours, theirs) if text)
@@ -149,15 +238,20 @@ def conversation(problem: Problem, data: Data) -> list[dict[str, str]]:
 
 def _plain(problem: Problem, data: Data) -> str:
     if problem.text is None:
-        raise ConfigError(f"{problem.place}: messages cannot be plain: give a prompt, or say data.format = 'chat'")
+        raise ConfigError(
+            f"{problem.place}: data.format is 'plain' but the problem has messages: "
+            "give a prompt, or set data.format = 'chat'"
+        )
     return f"{data.system}\n\n{problem.text}" if data.system else problem.text
 
 
 def _chat(problem: Problem, data: Data, tokenizer: Tokenizer) -> str:
     try:
-        text = tokenizer.apply_chat_template(conversation(problem, data), tokenize=False, add_generation_prompt=True)
-    except (TemplateError, ValueError) as trouble:
-        raise ConfigError(f"{problem.place}: the tokenizer's chat template refuses this: {trouble}") from None
+        text = tokenizer.apply_chat_template(
+            conversation(problem, data), tokenize=False, add_generation_prompt=True, **data.template
+        )
+    except (TemplateError, ValueError) as error:
+        raise ConfigError(f"{problem.place}: the tokenizer's chat template refuses this: {error}") from None
     return str(text)
 
 

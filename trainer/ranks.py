@@ -1,7 +1,7 @@
-"""The processes that train together: who we are, and how plain objects get from one to the others.
+"""The process group of the trainer's ranks, and collectives for Python objects and small tensors.
 
-Started by torchrun, by `deepspeed` or by nobody: then we are the only one. What is sent here are small things in the
-host's memory, on a gloo group of its own; gradients and parameters are DeepSpeed's affair.
+Ranks are started by torchrun or `deepspeed`; without a launcher there is one rank. Collectives here use a gloo group of
+their own in host memory. Gradients and parameters are exchanged by DeepSpeed.
 """
 
 from __future__ import annotations
@@ -19,66 +19,99 @@ from trainer.episode import Tally
 
 T = TypeVar("T")
 
-ALONE = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}  # what a launcher would have told the only process
-PATIENCE = timedelta(days=7)  # the other ranks wait while rank 0 samples; if it dies, its connections end at once
+ALONE = {
+    "RANK": "0",
+    "LOCAL_RANK": "0",
+    "WORLD_SIZE": "1",
+}  # what a launcher sets for a single process
+TIMEOUT = timedelta(days=7)  # ranks wait while rank 0 samples; if rank 0 dies, its connections close at once
 
 
 class Ranks:
-    """This process among those that train together."""
+    """This process and its process group."""
 
     def __init__(self, group: dist.ProcessGroup, local: int) -> None:
         self._group = group
-        self.local = local  # the number of this process on its machine, and of its GPU
+        self.local = local  # the index of this process, and of its GPU, on its machine
         self.rank = dist.get_rank(group)
         self.size = dist.get_world_size(group)
+        self.local_size = max(self.gather(local)) + 1  # of the machine with most ranks
 
     @classmethod
     def join(cls) -> Ranks:
-        """Meet the others. Once in a process; all ranks do."""
+        """Join the process group. Call once a process, on all ranks."""
         is_alone = "RANK" not in os.environ
         if is_alone:
-            os.environ.update(ALONE)  # DeepSpeed reads them too
+            os.environ.update(ALONE)  # DeepSpeed reads them as well
         local = int(os.environ["LOCAL_RANK"])
         if torch.cuda.is_available():
             torch.cuda.set_device(local)
         backend = "nccl" if torch.cuda.is_available() else "gloo"
-        if is_alone:  # nobody to meet: no port, which somebody else might take
+        if is_alone:  # a single process needs no port
             dist.init_process_group(backend, store=HashStore(), rank=0, world_size=1)
         else:
             dist.init_process_group(backend)
-        return cls(dist.new_group(backend="gloo", timeout=PATIENCE), local)
+        return cls(dist.new_group(backend="gloo", timeout=TIMEOUT), local)
 
     @property
     def is_leader(self) -> bool:
-        """Whether this is rank 0."""
+        """Return whether this is rank 0."""
         return self.rank == 0
 
     @property
     def device(self) -> torch.device:
-        """Where this rank computes."""
+        """The device on which this rank computes."""
         return torch.device("cuda", self.local) if torch.cuda.is_available() else torch.device("cpu")
 
-    def tell(self, thing: T | None = None) -> T:
-        """What rank 0 says, on all ranks; what others say is not heard. Anything that pickles: these are our own."""
+    def sequence_group(self, size: int) -> Any:
+        """Return the group of `size` neighbouring ranks that this one is in, None for 1. Collective.
+
+        Args:
+            size: The number of ranks of a group, a divisor of their number.
+        """
+        groups = [dist.new_group(list(range(first, first + size))) for first in range(0, self.size, size) if size > 1]
+        return groups[self.rank // size] if groups else None
+
+    def broadcast(self, thing: T | None = None) -> T:
+        """Return rank 0's object on all ranks.
+
+        Args:
+            thing: The object, which is pickled; ignored on other ranks.
+        """
         box: list[Any] = [thing]
         dist.broadcast_object_list(box, src=0, group=self._group)
         return box[0]  # type: ignore[no-any-return]
 
-    def join_tallies(self, tally: Tally) -> Tally:
-        """What all ranks have seen, on all ranks, added in the order of the ranks."""
+    def merge_tallies(self, tally: Tally) -> Tally:
+        """Return the sum of all ranks' tallies, added in the order of the ranks.
+
+        Args:
+            tally: This rank's tally.
+        """
         total = Tally()
         for each in self.gather(tally):
-            total.join(each)
+            total.merge(each)
         return total
 
     def gather(self, own: T) -> list[T]:
-        """What each rank gives, on all ranks."""
+        """Return the objects of all ranks, on all ranks.
+
+        Args:
+            own: This rank's object, which is pickled.
+        """
         everyone: list[Any] = [None] * self.size
         dist.all_gather_object(everyone, own, group=self._group)
         return everyone
 
     def concatenate(self, own: Tensor) -> Tensor:
-        """The tensors [m] of all ranks, one after the other, on the host; m may differ."""
+        """Concatenate the tensors of all ranks in host memory.
+
+        Args:
+            own: [m]; m may differ between ranks.
+
+        Returns:
+            The tensors of all ranks in their order [sum of m].
+        """
         lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
         dist.all_gather(lengths, torch.tensor([own.numel()]), group=self._group)
         longest = max(int(length) for length in lengths)
@@ -89,10 +122,10 @@ class Ranks:
         return torch.cat([each[: int(length)] for each, length in zip(everyone, lengths, strict=True)])
 
     def wait(self) -> None:
-        """Until all are here."""
+        """Wait for all ranks (barrier)."""
         dist.barrier(group=self._group)
 
     def close(self) -> None:
-        """Leave. No policy may be used after it. A vLLM of this process may have done so for us."""
+        """Destroy the default process group, unless a colocated vLLM already did. No policy may be used afterwards."""
         if dist.is_initialized():
             dist.destroy_process_group()

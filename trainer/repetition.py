@@ -1,6 +1,6 @@
-"""How much of a response is said again: a model that goes in circles shows here before it shows in the reward.
+"""Measures repetition within a response, which shows degenerate generation before the reward does.
 
-The idea is Archer2.0's monitoring (arXiv 2510.06062); this is its ratio over token ids in place of words.
+After the monitoring of Archer2.0 (arXiv 2510.06062), computed over token ids instead of words.
 """
 
 from __future__ import annotations
@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 
 SPAN = 20
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-_BASE = 0x5851F42D4C957F2D  # odd, so that no power of it vanishes
+_BASE = 0x5851F42D4C957F2D  # odd, so that its powers are invertible modulo 2^64
 
 
 def repetition(ids: Sequence[int], span: int = SPAN) -> float:
-    """The share of windows of `span` tokens that stood somewhere before in the same response: from 0 to almost 1.
+    """Return the share of windows of `span` tokens that occurred earlier in the response, in [0, 1).
 
-    T tokens have n = T - span + 1 windows, overlapping; with d distinct ones among them it is (n - d) / n, and 0 if
-    there is none. Windows are told apart by 64-bit hashes: for 32,768 tokens one false match in 30 billion responses.
+    A response of T tokens has n = T - span + 1 overlapping windows; with d distinct ones the result is (n - d) / n, and
+    0 for n < 2. Windows are compared by 64-bit hashes: for 32,768 tokens, one false match in 30 billion responses.
+
+    Args:
+        ids: The response's token ids.
+        span: The window's length in tokens.
     """
     windows = len(ids) - span + 1
     if windows < 2:
@@ -31,7 +35,7 @@ def repetition(ids: Sequence[int], span: int = SPAN) -> float:
 
 
 def _window_hashes(ids: NDArray[np.uint64], span: int) -> NDArray[np.uint64]:
-    """[T] → [T - span + 1]: a polynomial in each window's scattered ids, modulo 2^64."""
+    """Return the polynomial hashes modulo 2^64 of all windows: [T] → [T - span + 1]."""
     scattered = _scatter(ids)
     count = len(ids) - span + 1
     hashes = np.zeros(count, dtype=np.uint64)
@@ -41,7 +45,7 @@ def _window_hashes(ids: NDArray[np.uint64], span: int) -> NDArray[np.uint64]:
 
 
 def _scatter(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Neighbouring numbers far apart: the finaliser of splitmix64 (Steele et al. 2014)."""
+    """Return the splitmix64 finaliser of each value (Steele et al. 2014)."""
     values = values + _MIX[0]
     values = (values ^ (values >> np.uint64(30))) * _MIX[1]
     values = (values ^ (values >> np.uint64(27))) * _MIX[2]

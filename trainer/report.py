@@ -1,7 +1,7 @@
-"""What is told about a run: to a file, a page, TensorBoard, W&B if it is asked for, and whoever looks at the terminal.
+"""Reports a run: metrics.jsonl, an HTML page, TensorBoard, optionally Weights & Biases, and the terminal.
 
-`metrics.jsonl` is the truth: a line a step, written out at once. All else is made from the same figures. What the
-figures are is not decided here.
+`metrics.jsonl` is authoritative: one line a step, flushed at once. Everything else shows the same figures, which
+`metrics` and `train` compute.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from trainer.errors import ConfigError
 
 METRICS = "metrics.jsonl"
 PAGE = "page.html"
-PAGE_SECONDS = 30.0  # no more often, so that it never takes a noticeable share of a step
+PAGE_SECONDS = 30.0  # the least interval between two writes of the page
 
 
 class Sink(Protocol):
-    """Somewhere that figures are also sent to."""
+    """A further destination of figures."""
 
     def step(self, step: int, figures: Mapping[str, float | None]) -> None:
-        """The figures of a step; None for those that are not finite."""
+        """Receive the figures of a step; None for values that are not finite."""
         ...
 
     def close(self) -> None:
-        """There will be no more."""
+        """Finish."""
         ...
 
 
 class Report:
-    """Of one run; only rank 0 has it. `done`: how many steps were done when the run, if it is resumed, was saved.
+    """The report of one run, on rank 0. `done`: the step of the checkpoint that is resumed, 0 for a new run.
 
-    Lines of later steps, which will be done again, are removed from the file.
+    Lines of later steps, which will run again, are removed from the file.
     """
 
     def __init__(self, config: Config, done: int = 0, console: Console | None = None) -> None:
@@ -61,11 +61,21 @@ class Report:
         self._page_written = -math.inf
 
     def notice(self, text: str) -> None:
-        """Tell whoever looks at the terminal. From any thread."""
+        """Print a line on the terminal. Thread-safe.
+
+        Args:
+            text: The line.
+        """
         self._terminal.say(text)
 
     def step(self, step: int, figures: Mapping[str, float], clock: Clock) -> None:
-        """A step is done, and this is what it was like. Its time is what the clock has."""
+        """Report a step.
+
+        Args:
+            step: The step's number.
+            figures: Its figures by name.
+            clock: Measured its time.
+        """
         seconds = clock.seconds()
         self._seconds.update(seconds)
         row = _finite({**figures, "step_seconds": sum(seconds.values()), **_named(seconds)})
@@ -77,7 +87,7 @@ class Report:
             self._write_page()
 
     def close(self) -> None:
-        """Write the page a last time, and say where the time went."""
+        """Write the page a last time and print where the time went."""
         if self._file.closed:
             return
         self._file.close()
@@ -99,14 +109,18 @@ class Report:
 
 
 def where_the_time_went(seconds: Mapping[str, float]) -> str:
-    """One line: shares, of all."""
+    """Return one line with the shares of the total time.
+
+    Args:
+        seconds: Seconds by name.
+    """
     total = sum(seconds.values()) or 1.0
     shares = [f"{name} {seconds[name] / total:.0%}" for name in _in_order(seconds) if seconds[name] > 0]
     return f"{_duration(sum(seconds.values()))}: " + " · ".join(shares)
 
 
 class _Terminal:
-    """A bar on a terminal, else a line a step."""
+    """A progress bar on a terminal, otherwise one line a step."""
 
     def __init__(self, config: Config, done: int, console: Console) -> None:
         self._console = console
@@ -115,14 +129,14 @@ class _Terminal:
         self._task = TaskID(0)
         if config.watch.bar and console.is_terminal:
             self._bar = _progress(console)
-            self._task = self._bar.add_task("", total=config.steps, completed=done, said="")
+            self._task = self._bar.add_task("", total=config.steps, completed=done, status_line="")
             self._bar.start()
 
     def say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def step(self, step: int, row: Mapping[str, float | None]) -> None:
-        said = " · ".join(
+        status_line = " · ".join(
             f"{label} {value:{form}}"
             for name, label, form in (
                 ("reward", "reward", ".3f"),
@@ -132,9 +146,9 @@ class _Terminal:
             if (value := row.get(name)) is not None
         )
         if self._bar is None:
-            self.say(f"step {step}/{self._steps} · {said}")
+            self.say(f"step {step}/{self._steps} · {status_line}")
         else:
-            self._bar.update(self._task, completed=step, said=said)
+            self._bar.update(self._task, completed=step, status_line=status_line)
 
     def close(self) -> None:
         if self._bar is not None:
@@ -146,7 +160,7 @@ def _progress(console: Console) -> Progress:
         TextColumn("step"),
         MofNCompleteColumn(),
         BarColumn(),
-        TextColumn("{task.fields[said]}"),
+        TextColumn("{task.fields[status_line]}"),
         TextColumn("· left"),
         TimeRemainingColumn(),
         console=console,
@@ -154,7 +168,7 @@ def _progress(console: Console) -> Progress:
 
 
 class _TensorBoard:
-    """Event files in the run's folder."""
+    """Writes event files to the run's folder."""
 
     def __init__(self, writer: Any) -> None:
         self._writer = writer
@@ -170,7 +184,7 @@ class _TensorBoard:
 
 
 def _tensorboard(folder: Path, done: int, notice: Any) -> list[Sink]:
-    """It is on without having been asked for, so one that is not installed is no error."""
+    """Return the TensorBoard sink; none if the package is missing, because it is on by default."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -180,7 +194,7 @@ def _tensorboard(folder: Path, done: int, notice: Any) -> list[Sink]:
 
 
 class _Wandb:
-    """Weights & Biases, which was asked for."""
+    """Sends figures to Weights & Biases."""
 
     def __init__(self, config: Config) -> None:
         self._run = _import_wandb().init(
@@ -204,13 +218,17 @@ def _import_wandb() -> ModuleType:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The rows of a metrics file. A last line that was not finished is left out."""
+    """Return the rows of a metrics file. An incomplete last line is ignored.
+
+    Args:
+        path: The file.
+    """
     lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else [""]
     return [json.loads(line) for line in lines[:-1]]
 
 
 def _kept(path: Path, done: int) -> list[Mapping[str, Any]]:
-    """The rows up to what is done; the file is left with these."""
+    """Return the rows up to the resumed step, and truncate the file to these."""
     rows: list[Mapping[str, Any]] = [row for row in read(path) if row["step"] <= done]
     if path.exists():
         unfinished = path.with_name(f".{path.name}.{os.getpid()}")
@@ -228,7 +246,7 @@ def _in_order(seconds: Mapping[str, float]) -> list[str]:
 
 
 def _finite(figures: Mapping[str, float]) -> dict[str, float | None]:
-    """JSON has neither NaN nor infinity."""
+    """Replace NaN and infinity, which JSON does not have, by None."""
     return {name: value if math.isfinite(value) else None for name, value in figures.items()}
 
 

@@ -1,9 +1,8 @@
-"""What a sample is worth to the trainer: the reward service's word, and what the run's configuration makes of it.
+"""Grades samples with the reward service and builds groups: penalties, masks and filters.
 
-Three kinds of trouble are told apart. A service that is away is waited for (`grades`), with the same id on every try,
-so that nothing is graded twice. A request that it refuses is a mistake in the configuration or the data, and ends the
-run at once. An answer without a verdict masks its sample; too many of them end the run (`faults`). None of them is
-ever a reward of 0.
+Failures are handled in three ways. An unavailable service is waited for; requests keep their id, so nothing is graded
+twice. A refused request is an error in the configuration or the data and ends the run. A sample without a verdict is
+masked; too many of them end the run (`faults`). None of these counts as a reward of 0.
 """
 
 from __future__ import annotations
@@ -11,27 +10,27 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from trainer.advantage import advantages
 from trainer.config import Config
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.faults import FaultGauge
-from trainer.grades import Grades, reason_of
-from trainer.service import Peer
+from trainer.reward_client import Peer, RewardClient, reason_of
 
 
 class Grader:
-    """Asks for rewards, up to `reward.concurrency` at a time. To be used and closed in one event loop.
+    """Grades samples, at most `reward.concurrency` at a time. Use and close it in one event loop.
 
-    `notice` is told, at most every 5 s, that the service is away, and when it is back.
+    `notice` receives a line when the service is unavailable (at most every 5 s) and when it is back.
     """
 
     def __init__(self, config: Config, notice: Callable[[str], None] = print) -> None:
         self._config = config.reward
         self._seed = config.seed
-        self._labels = {"client": config.name}  # whose turn it is: runs that share a service share it evenly
+        self._labels = {"client": config.name}  # the service divides its capacity evenly among clients
         peer = Peer(
             config.reward.url,
             config.reward.patience_seconds,
@@ -39,7 +38,7 @@ class Grader:
             url_setting="reward.url",
             patience_setting="reward.patience_seconds",
         )
-        self._grades = Grades(peer, notice)
+        self._client = RewardClient(peer, notice=notice)
         self._gauge = FaultGauge(config.reward.max_fault_share)
         self._free = asyncio.Semaphore(config.reward.concurrency)
 
@@ -51,28 +50,66 @@ class Grader:
 
     @property
     def away_seconds(self) -> float:
-        """How long the service has been away, in all."""
-        return self._grades.away_seconds
+        """The total time for which the service was unavailable."""
+        return self._client.away_seconds
 
     async def close(self) -> None:
-        """Let go of the connections."""
-        await self._grades.close()
+        """Close the connections."""
+        await self._client.close()
 
     async def grade(self, episode_id: str, prompt: Prompt, completion: Completion) -> Reward:
-        """The reward of a sample. Raises Away, TooManyFaults, and ConfigError for what the service refuses.
+        """Return the reward of a sample.
 
-        `episode_id` differs for every sample ever taken, and is `GROUP.SAMPLE`: what is before the last dot decides
-        which of the tests are used, if not all are, so that a group's samples are all put to the same.
+        Args:
+            episode_id: A unique id of the form `GROUP.SAMPLE`. If `reward.tests` selects a subset of the tests, the
+                part before the last dot determines it, so that all samples of a group get the same tests.
+            prompt: The prompt.
+            completion: The sample.
+
+        Raises:
+            UnavailableError: The service did not answer for `reward.patience_seconds`.
+            TooManyFaultsError: Too many samples have no verdict.
+            ConfigError: The service refused the submission.
         """
         async with self._free:
             began = time.monotonic()
-            grade = await self._grades.of(self._submission(episode_id, prompt, completion), prompt.grading, prompt.id)
+            submission = self._submission(episode_id, prompt, completion)
+            grade = await self._client.grade_problem(submission, prompt.grading, prompt.id)
         reward = Reward(grade.reward, grade.verdict.value, reason_of(grade), time.monotonic() - began)
         self._gauge.count(reward.reason if reward.is_fault else None)
         return reward
 
+    async def passes(
+        self, episode_id: str, prompt: Prompt, completion: Completion, tests: Sequence[Mapping[str, Any]]
+    ) -> list[bool] | None:
+        """Return which tests a sample passes, beside those of its problem.
+
+        Args:
+            episode_id: A unique id.
+            prompt: The prompt, with checker and limits.
+            completion: The sample.
+            tests: The tests; they must not be modified later.
+
+        Returns:
+            A bool a test; None without a verdict.
+
+        Raises:
+            UnavailableError: The service did not answer for `reward.patience_seconds`.
+            TooManyFaultsError: Too many samples have no verdict.
+            ConfigError: The service refused the submission.
+        """
+        async with self._free:
+            submission = self._submission(episode_id, prompt, completion)
+            submission |= {"sample": None, "stop_on_failure": False, "display_bytes": 0}
+            grade = await self._client.grade_problem(submission, {"tests": tests}, prompt.id)
+        self._gauge.count(reason_of(grade) if grade.reward is None else None)
+        if grade.reward is None:
+            return None
+        passed = {each.index for each in grade.tests if each.verdict == "AC"}
+        return [number in passed for number in range(len(tests))]
+
     def _submission(self, episode_id: str, prompt: Prompt, completion: Completion) -> dict[str, Any]:
-        """All but the tests."""
+        """Return the submission's fields except the tests."""
         config, grading = self._config, prompt.grading
         submission: dict[str, Any] = {
             "id": episode_id,
@@ -86,15 +123,24 @@ class Grader:
         if limits := {**grading.get("limits", {}), **config.limits}:
             submission["limits"] = limits
         if config.tests:
-            submission["sample"] = {"count": config.tests, "seed": _seed(self._seed, prompt, episode_id)}
+            seed = {"seed": _seed(self._seed, prompt, episode_id)} if config.tests_rule == "random" else {}
+            submission["sample"] = {"count": config.tests, "rule": config.tests_rule} | seed
         return submission
 
 
 def overlong(tokens: int, room: int, buffer: int, factor: float) -> float:
-    """DAPO's soft overlong punishment (arXiv 2503.14476, equation 13), at most 0.
+    """Return DAPO's soft overlong punishment (arXiv 2503.14476, equation 13).
 
-    `tokens` of a response that may have `room`. Nothing up to room - buffer; from there it grows evenly, to -factor
-    where the room is full. Without a buffer there is none.
+    0 up to room - buffer tokens, then linear down to -factor at `room` tokens.
+
+    Args:
+        tokens: The response's length.
+        room: The most tokens that the response could have.
+        buffer: The length of the interval in which the penalty grows; 0 disables it.
+        factor: The largest penalty.
+
+    Returns:
+        The penalty, at most 0.
     """
     if not buffer:
         return 0.0
@@ -102,13 +148,32 @@ def overlong(tokens: int, room: int, buffer: int, factor: float) -> float:
     return -factor * excess / buffer if excess else 0.0
 
 
-def settle(episodes: Sequence[Episode], config: Config) -> Group:
-    """A group, with penalties for length, and with what has no verdict, or is cut and not wanted, put aside."""
-    return Group(episodes[0].prompt, [_settled(episode, config) for episode in episodes])
+def build_group(episodes: Sequence[Episode], config: Config) -> Group:
+    """Return the group of these episodes, with length penalties, masks and filters applied.
+
+    Args:
+        episodes: The graded samples of one prompt.
+        config: The configuration of the step at which the group was started.
+    """
+    return Group(episodes[0].prompt, [_apply_filters(episode, config) for episode in episodes])
 
 
-def _settled(episode: Episode, config: Config) -> Episode:
-    """The filter "silence" is DeepCoder's: what is cut *and* wrong has an advantage of 0, yet votes and counts."""
+def team_advantages(team: Sequence[Episode], name: str) -> list[float]:
+    """Return the advantages of episodes with one role; 0 for masked and silenced ones.
+
+    Args:
+        team: The episodes of one group with one role.
+        name: The advantage estimator's name; see `advantage.advantages`.
+    """
+    worth = advantages(name, [None if each.is_masked else each.total for each in team])
+    return [0.0 if each.is_silenced else value for each, value in zip(team, worth, strict=True)]
+
+
+def _apply_filters(episode: Episode, config: Config) -> Episode:
+    """Return an episode masked, silenced or penalised.
+
+    The filter "silence" is DeepCoder's: truncated and wrong responses get advantage 0 but count in the group's mean.
+    """
     if episode.reward.value is None:
         return replace(episode, is_masked=True)
     service, cut = config.reward, episode.completion.is_truncated
@@ -123,7 +188,7 @@ def _settled(episode: Episode, config: Config) -> Episode:
 
 
 def _room(episode: Episode, config: Config) -> int:
-    """How many tokens the response could have had."""
+    """Return the most tokens that the response could have."""
     rollout = config.rollout
     if not rollout.max_model_len:
         return rollout.max_tokens
@@ -131,7 +196,7 @@ def _room(episode: Episode, config: Config) -> int:
 
 
 def _seed(seed: int, prompt: Prompt, episode_id: str) -> int:
-    """Of a group: not of the run's own name, which differs from start to start."""
+    """Return the seed of a group's test subset, independent of the run's random name."""
     group = episode_id.rpartition(".")[0].rpartition(".")[2]
     digest = hashlib.blake2b(f"{seed}/{prompt.id}/{group}".encode(), digest_size=4).digest()
     return int.from_bytes(digest, "big") >> 1

@@ -1,14 +1,13 @@
-"""How a run changes while it goes on: stages, each with the step that it begins at and what is different from then on.
+"""Stages of a run: settings that change at given steps.
 
     [[stages]]                       # iterative lengthening
     begin = 1000
     rollout.max_tokens = 16384
 
-A stage says only what differs from the one before it. What can differ is what is asked for anew in every step: how
-many prompts and samples, of which problems, how long, how fast is learnt. The loss cannot, nor the model, nor anything
-that vLLM or DeepSpeed was started with: the temperature is one of these, since a batch may have been begun a stage ago.
-
-What a stage comes to is decided in `config`: each is checked like a configuration of its own.
+A stage lists the differences from the stage before it. Only settings that are read anew in every step can change:
+numbers of prompts and samples, the choice of problems, lengths, the learning rate. The loss, the model and all settings
+that vLLM or DeepSpeed are started with cannot; nor can the temperature, because a batch may have been started in the
+stage before. `config` merges and validates each stage like a configuration of its own.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ MAY_CHANGE: Mapping[str, tuple[str, ...]] = {
 
 
 class Stage(BaseModel):
-    """What is different from step `begin` on, by section."""
+    """The settings that differ from step `begin` on, by section."""
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
 
-    begin: int = Field(ge=2)  # the first stage is what the rest of the file says
+    begin: int = Field(ge=2)  # the rest of the file is the first stage
 
     @model_validator(mode="after")
     def _can_change(self) -> Stage:
@@ -39,19 +38,23 @@ class Stage(BaseModel):
             names = [f"{section}.{key}" for key in settings] if isinstance(settings, Mapping) else [section]
             for name in names:
                 if name not in known():
-                    raise ValueError(f"{name} cannot change within a run; what can: {', '.join(known())}")
+                    raise ValueError(f"{name} cannot change within a run; settings that can: {', '.join(known())}")
         return self
 
     @property
     def changes(self) -> Mapping[str, Any]:
-        """Settings by section and key."""
+        """The settings by section and key."""
         return self.model_extra or {}
 
-    def over(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """What is said, and what is different. A table (`data.mixture`) is replaced, not mixed with the one before."""
-        return {**said, **{section: {**said[section], **settings} for section, settings in self.changes.items()}}
+    def over(self, base: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a configuration with this stage's settings. A table (`data.mixture`) is replaced, not merged.
+
+        Args:
+            base: The configuration of the stage before.
+        """
+        return {**base, **{section: {**base[section], **settings} for section, settings in self.changes.items()}}
 
 
 def known() -> list[str]:
-    """All that can change, as a file names it."""
+    """Return the names of all settings that can change."""
     return [f"{section}.{key}" for section, keys in MAY_CHANGE.items() for key in keys]

@@ -1,4 +1,4 @@
-"""A model and its tokenizer, made on the spot: a word for each byte, and a Qwen2 of a few layers."""
+"""A tiny model and tokenizer for tests and the demo: one token a byte, and a Qwen2 of a few layers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHAT = (
 
 
 def tiny_tokenizer() -> PreTrainedTokenizerFast:
-    """260 words: four special ones, then the 256 bytes."""
+    """Return a tokenizer with 260 tokens: four special ones and the 256 bytes."""
     words = [PAD, END, MESSAGE, MESSAGE_END, *sorted(pre_tokenizers.ByteLevel.alphabet())]
     bytewise = Tokenizer(models.BPE(vocab={word: number for number, word in enumerate(words)}, merges=[]))
     bytewise.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
@@ -41,7 +41,17 @@ def tiny_model(
     tied: bool = True,
     room: int = 1024,
 ) -> Any:
-    """Qwen2 with random weights, in float32: 0.3 M parameters as it is, for `room` tokens."""
+    """Return a Qwen2 with random float32 weights; 0.3 M parameters by default.
+
+    Args:
+        tokenizer: Its tokenizer.
+        hidden: The hidden size.
+        layers: The number of layers.
+        heads: The number of attention heads; half as many key-value heads.
+        seed: The random seed.
+        tied: Whether input and output embeddings are tied.
+        room: The context length in tokens.
+    """
     torch.manual_seed(seed)
     shape = Qwen2Config(
         vocab_size=len(tokenizer),
@@ -60,7 +70,15 @@ def tiny_model(
 
 
 def save_tiny(folder: Path, **shape: Any) -> Path:
-    """Both, as Hugging Face would find them; `shape` as for `tiny_model`."""
+    """Save a tiny model and its tokenizer in Hugging Face's format.
+
+    Args:
+        folder: The folder.
+        shape: Arguments of `tiny_model`.
+
+    Returns:
+        The folder.
+    """
     tokenizer = tiny_tokenizer()
     tiny_model(tokenizer, **shape).save_pretrained(folder)
     tokenizer.save_pretrained(folder)

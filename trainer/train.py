@@ -1,8 +1,8 @@
-"""The loop: take a batch, learn from it, give vLLM the new weights, say how it went, and keep what was learnt.
+"""The training loop: sample a batch, update the policy, sync the weights to vLLM, report, checkpoint.
 
-Rank 0 leads. It speaks to vLLM and to the reward service in an event loop in a thread of its own, where samples go on
-being made while it learns (`buffer.depth`), and tells the other ranks what to do next: `Order`. All that is collective
-(a pass, a step, the gathering of weights) is done by all ranks upon an order, and nothing else is.
+Rank 0 is the leader. It talks to vLLM and to the reward service from an event loop in a separate thread, where samples
+for later batches continue while the policy trains (`buffer.depth`). It broadcasts an `Order` to all ranks before each
+collective operation (forward pass, optimiser step, gathering of weights); ranks run nothing collective without one.
 """
 
 from __future__ import annotations
@@ -17,34 +17,38 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from trainer.advantage import advantages
+from trainer.advantage import batch_normalised
+from trainer.archive import read_groups, write_groups
 from trainer.batch import collate, minibatches, pack, weights
 from trainer.checkpoint import ENGINE, MODEL, Checkpoint, Checkpoints
 from trainer.clock import Clock
 from trainer.collect import Batch, Collector
 from trainer.config import Config
 from trainer.engines import start_engines
-from trainer.episode import Group, MicroBatch, Row, Tally
-from trainer.errors import ConfigError, StaleWeights
-from trainer.figures import figures_of
+from trainer.engines.base import Engine, InterruptedGenerationError
+from trainer.episode import Episode, Group, MicroBatch, Row, Tally, is_flat
+from trainer.errors import ConfigError, StaleWeightsError
+from trainer.held_out import HeldOut
+from trainer.metrics import batch_metrics
 from trainer.objective import Objective
-from trainer.policy import Policy
+from trainer.policy import Policy, learning_rate
 from trainer.prompts import Prompts
 from trainer.ranks import Ranks
 from trainer.report import METRICS, Report
-from trainer.reward import Grader
+from trainer.reward import Grader, team_advantages
+from trainer.rollouts import Rollouts
 from trainer.sync import Syncer
 
 T = TypeVar("T")
 
-LOOK_SECONDS = 0.2  # how often the leader asks whether an engine that came back needs weights
+SYNC_POLL_SECONDS = 0.2  # how often the leader checks whether a restarted engine needs weights
 
 
 @dataclass(frozen=True)
 class Order:
-    """What all ranks do next."""
+    """The next operation of all ranks."""
 
-    what: Literal["learn", "show", "keep", "save", "end"]
+    what: Literal["learn", "sync", "save_state", "save_model", "end"]
     step: int = 0
     groups: Sequence[Sequence[Row]] = ()
     probe: Sequence[int] = ()
@@ -52,9 +56,16 @@ class Order:
 
 
 def run(config: Config) -> None:
-    """Train. Raises TrainerError."""
+    """Train a model.
+
+    Args:
+        config: The run's configuration.
+
+    Raises:
+        TrainerError: The run cannot continue; the message says what to change.
+    """
     ranks = Ranks.join()
-    checkpoint = ranks.tell(beginning(config, ranks.size) if ranks.is_leader else None)
+    checkpoint = ranks.broadcast(find_checkpoint(config, ranks.size) if ranks.is_leader else None)
     learner = Learner(config, Policy(config, ranks), ranks)
     if checkpoint:
         learner.policy.restore(checkpoint.engine)
@@ -66,13 +77,21 @@ def run(config: Config) -> None:
     ranks.close()
 
 
-def beginning(config: Config, ranks: int) -> Checkpoint | None:
-    """Where to go on from, if not from nothing. Raises ConfigError."""
+def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
+    """Return the checkpoint to resume from, None for a new run.
+
+    Args:
+        config: The run's configuration.
+        ranks: The number of ranks of this run.
+
+    Raises:
+        ConfigError: The folder already holds a run that is not resumed, or the checkpoint has another number of ranks.
+    """
     if not config.checkpoint.resume:
         if (config.folder / METRICS).exists():
             raise ConfigError(
-                f"{config.folder} has a run in it already: go on with it by checkpoint.resume=true, "
-                "give this one another name, or remove that one"
+                f"{config.folder} already holds a run: resume it with checkpoint.resume=true, "
+                "choose another name, or remove the folder"
             )
         return None
     checkpoint = Checkpoints(config.folder).newest(lambda text: print(text, file=sys.stderr))
@@ -82,30 +101,49 @@ def beginning(config: Config, ranks: int) -> Checkpoint | None:
 
 
 def check_same(state: Mapping[str, Any], config: Config, ranks: int) -> None:
-    """Whether DeepSpeed can go on with it. Raises ConfigError."""
+    """Check that DeepSpeed can load a checkpoint.
+
+    Args:
+        state: The checkpoint's `state.json`.
+        config: The run's configuration.
+        ranks: The number of ranks of this run.
+
+    Raises:
+        ConfigError: The checkpoint was written with another number of ranks or another ZeRO stage.
+    """
     then, now = (state["ranks"], state["zero"]), (ranks, config.deepspeed.zero)
     if then != now:
         raise ConfigError(
-            f"the checkpoint was made by {then[0]} ranks with deepspeed.zero = {then[1]}, and these are {now[0]} with "
-            f"{now[1]}: go on as then, or begin a run of another name from its model (model.path = CHECKPOINT/model)"
+            f"the checkpoint was written by {then[0]} ranks with deepspeed.zero = {then[1]}; this run has {now[0]} and "
+            f"{now[1]}: use the same values, or start a new run from its model (model.path = CHECKPOINT/model)"
         )
 
 
 def lead(config: Config, learner: Learner, ranks: Ranks, checkpoint: Checkpoint | None) -> None:
-    """What only rank 0 does. Raises TrainerError."""
+    """Run the leader on rank 0 and release its resources.
+
+    Args:
+        config: The run's configuration.
+        learner: This rank's learner.
+        ranks: The process group.
+        checkpoint: The checkpoint to resume from, if any.
+
+    Raises:
+        TrainerError: The run cannot continue.
+    """
     report = Report(config, checkpoint.step if checkpoint else 0)
     (config.folder / "config.json").write_text(config.model_dump_json(indent=2) + "\n")
     leader = Leader(config, learner, ranks, report)
     with ExitStack() as stack:
         stack.callback(report.close)
         stack.callback(leader.end)
-        stack.callback(learner.policy.close)  # before: a colocated vLLM takes the process group with it
-        stack.callback(ranks.tell, Order("end"))
+        stack.callback(learner.policy.close)  # first: closing a colocated vLLM destroys the process group
+        stack.callback(ranks.broadcast, Order("end"))
         leader.lead(checkpoint)
 
 
 class Learner:
-    """What every rank does."""
+    """The part of the loop that runs on every rank."""
 
     def __init__(self, config: Config, policy: Policy, ranks: Ranks) -> None:
         self._config = config
@@ -114,53 +152,79 @@ class Learner:
         self._objective = Objective.of(config)
 
     def follow(self) -> None:
-        """Obey until the end."""
+        """Execute the leader's orders until "end"."""
         order: Order
-        while (order := self._ranks.tell()).what != "end":
-            with suppress(OSError):  # rank 0 has it too, and says so
-                self.obey(order)
+        while (order := self._ranks.broadcast()).what != "end":
+            with suppress(OSError):  # rank 0 gets the same error and reports it
+                self.execute(order)
 
-    def obey(self, order: Order) -> Tally:
-        """Do it; what was watched while learning. Raises OSError, on all ranks, for what could not be written."""
+    def execute(self, order: Order) -> Tally:
+        """Execute an order.
+
+        Args:
+            order: What to do.
+
+        Returns:
+            The tally of all ranks after "learn"; an empty one otherwise.
+
+        Raises:
+            OSError: A file could not be written; raised on all ranks.
+        """
         if order.what == "learn":
-            return self._learn(order.groups, self._config.at(order.step))
-        if order.what == "keep":
-            self.policy.keep(order.folder / ENGINE)
-        if order.what in ("keep", "save"):
-            self.policy.save(order.folder / MODEL)
-        if order.what == "show":
+            tally = self._learn(order.groups, order.step, self._config.at(order.step))
+            self.policy.release_memory()
+            return tally
+        if order.what == "save_state":
+            self.policy.save_state(order.folder / ENGINE)
+        if order.what in ("save_state", "save_model"):
+            self.policy.save_model(order.folder / MODEL)
+        if order.what == "sync":
             for _ in self.policy.weights():
                 pass
             self.score(order.probe)
         return Tally()
 
     def score(self, ids: Sequence[int]) -> list[float]:
-        """What the policy thinks of some tokens, all but the first, at temperature 1. Collective."""
+        """Return the log-probabilities of tokens under the policy, at temperature 1. Collective.
+
+        Args:
+            ids: Token ids [n].
+
+        Returns:
+            Log-probabilities [n - 1] of all tokens but the first.
+        """
         row = Row(ids, len(ids) - 1, [0.0] * (len(ids) - 1), 0.0)
         (scores,) = self.policy.score([collate([row], [0.0])], temperature=1.0)
         return [float(score) for score in scores]
 
-    def _learn(self, groups: Sequence[Sequence[Row]], config: Config) -> Tally:
-        """Some epochs over a batch. All log-probabilities to compare with are taken before the first step."""
+    def _learn(self, groups: Sequence[Sequence[Row]], step: int, config: Config) -> Tally:
+        """Run all epochs over a batch. Reference and old log-probabilities are computed before the first step."""
         optimiser = config.optimiser
-        steps = [self._mine(rows, config) for rows in minibatches(groups, optimiser.minibatches)]
-        steps = [self._scored(micro) for micro in steps]
-        tally = Tally()
+        split = minibatches(groups, optimiser.minibatches, optimiser.minibatch_prompts)
+        steps = [self._own_share(rows, config) for rows in split]
+        steps = [self._scored(micro, not number) for number, micro in enumerate(steps)]
+        lr, tally = learning_rate(optimiser, step, config.steps), Tally()
         for epoch in range(optimiser.epochs):
             for number, micro in enumerate(steps):
                 is_first = not (epoch or number)
-                tally.join(self.policy.update(micro, self._objective, is_first, optimiser))
-        return self._ranks.join_tallies(tally)
+                tally.merge(self.policy.update(micro, self._objective, is_first, lr))
+                if is_first:  # from now on the pass no longer gives the initial log-probabilities
+                    steps[0] = [replace(each, is_first=False) for each in micro]
+        return self._ranks.merge_tallies(tally)
 
-    def _mine(self, rows: Sequence[Row], config: Config) -> list[MicroBatch]:
-        """This rank's share of a mini-batch, with weights that are of all of it."""
-        shares = pack(rows, config.optimiser.micro_tokens, self._ranks.size)
-        each = weights(rows, config.loss.mean, config.rollout.max_tokens)
+    def _own_share(self, rows: Sequence[Row], config: Config) -> list[MicroBatch]:
+        """Return this rank's micro-batches; weights are normalised over the whole mini-batch."""
+        sharing = config.deepspeed.sequence_parallel  # ranks with the same rows
+        shares = pack(rows, config.optimiser.micro_tokens, self._ranks.size // sharing)
+        full = config.optimiser.minibatch_prompts * config.rollout.samples
+        each = weights(rows, config.loss.mean, config.rollout.max_tokens, full)
         weight = {id(row): value for row, value in zip(rows, each, strict=True)}
-        return [collate(mine, [weight[id(row)] for row in mine]) for mine in shares[self._ranks.rank]]
+        return [collate(mine, [weight[id(row)] for row in mine]) for mine in shares[self._ranks.rank // sharing]]
 
-    def _scored(self, micro: list[MicroBatch]) -> list[MicroBatch]:
-        if self._objective.needs_old:
+    def _scored(self, micro: list[MicroBatch], is_first: bool) -> list[MicroBatch]:
+        """Add old and reference log-probabilities. Rows of the first step that are used once need no old ones."""
+        micro = [replace(each, is_first=is_first) for each in micro]
+        if self._objective.needs_old and not (is_first and self._config.optimiser.epochs == 1):
             scores = self.policy.score(micro)
             micro = [replace(each, old=old) for each, old in zip(micro, scores, strict=True)]
         if self._objective.needs_reference:
@@ -170,7 +234,7 @@ class Learner:
 
 
 class Leader:
-    """Rank 0, beside what it does as every rank."""
+    """The part of the loop that runs on rank 0 only."""
 
     def __init__(self, config: Config, learner: Learner, ranks: Ranks, report: Report) -> None:
         self._config = config
@@ -180,11 +244,15 @@ class Leader:
         self._clock = Clock()
         self._checkpoints = Checkpoints(config.folder, config.checkpoint.keep, config.checkpoint.keep_every)
         self._version = 0
-        self._loop = _Loop()
+        self._loop = _EventLoopThread()
         self._ends = ExitStack()
 
     def lead(self, checkpoint: Checkpoint | None) -> None:
-        """All steps that are not done yet."""
+        """Run all steps that are not done yet.
+
+        Args:
+            checkpoint: The checkpoint to resume from, if any.
+        """
         done = checkpoint.step if checkpoint else 0
         self._version = done
         self._open(checkpoint)
@@ -195,22 +263,27 @@ class Leader:
             batch = self._collect()
             tally = self._learn(batch, step)
             self._version += 1
+            if self._config.buffer.in_flight == "finish":
+                with self._clock("generate"):
+                    self._sampled(self._collector.drain())
             synced = self._sync()
+            held_out = self._evaluate(step)
             self._begin(step + 1)
-            self._report.step(step, figures_of(batch) | tally.figures() | synced, self._clock)
+            self._report.step(step, batch_metrics(batch) | tally.metrics() | synced | held_out, self._clock)
             self._clock.reset()
-            self._keep(step)  # what is kept has been told: its time is the next step's
-        self._order(Order("save", folder=self._config.folder))
+            self._save_checkpoint(step)  # after the report: its time counts for the next step
+        self._order(Order("save_model", folder=self._config.folder))
 
     def end(self) -> None:
-        """Let go of everybody."""
+        """Close the collector, the engine and the connections."""
         self._ends.close()
         self._loop.close()
 
     def _open(self, checkpoint: Checkpoint | None) -> None:
-        """Read the data, then find vLLM and the service."""
+        """Load the prompts and connect to vLLM and the reward service."""
         self._prompts = Prompts.of(self._config)
-        self._report.notice(f"{len(self._prompts)} prompts; {self._prompts.left_out} more are too long")
+        self._report.notice(f"{len(self._prompts)} prompts; {self._prompts.left_out} skipped: too long")
+        self._report.notice(f"attention: {self._learner.policy.attention} (model.attention)")
         self._probe = self._prompts.first.ids
         grader = Grader(self._config, self._report.notice)
         self._ends.callback(lambda: self._loop.do(grader.close()))
@@ -218,6 +291,9 @@ class Leader:
         self._ends.callback(lambda: self._loop.do(self._engine.close()))
         self._collector = Collector(self._config, self._engine, grader, self._prompts)
         self._ends.callback(lambda: self._loop.do(self._collector.close()))
+        self._held_out = HeldOut.of(self._config, self._engine, grader)
+        self._rollouts = Rollouts(self._config, checkpoint.step if checkpoint else 0)
+        self._ends.callback(self._rollouts.close)
         self._syncer = Syncer.of(self._config, self._engine, self._loop.begin, self._probe, self._report.notice)
         self._ends.callback(self._syncer.close)
         if checkpoint:
@@ -226,114 +302,191 @@ class Leader:
     async def _restore(self, checkpoint: Checkpoint) -> None:
         state = checkpoint.state()
         self._prompts.restore(state["prompts"])
-        await self._collector.restore(state["collector"], checkpoint.step)
-        for line in changes(state["config"], self._config.model_dump(mode="json")):
-            self._report.notice(f"not as when the checkpoint was made: {line}")
-        self._report.notice(f"going on after step {checkpoint.step}")
+        if state["collector"].get("ready"):
+            raise ConfigError(
+                f"{checkpoint.path} was written by an earlier version and holds finished groups, which this version "
+                "cannot read: start a new run from its model (model.path = CHECKPOINT/model)"
+            )
+        ready = await asyncio.to_thread(read_groups, checkpoint.path, self._prompts.by_id)
+        await self._collector.restore(state["collector"], ready, checkpoint.step)
+        for line in config_differences(state["config"], self._config.model_dump(mode="json")):
+            self._report.notice(f"configuration differs from the checkpoint's: {line}")
+        self._report.notice(f"resuming after step {checkpoint.step}")
 
-    async def _state(self) -> dict[str, Any]:
-        """All that a checkpoint holds and the ranks do not; of one moment, in which nothing is begun."""
-        return {
+    async def _state(self) -> tuple[dict[str, Any], list[Group]]:
+        """Return rank 0's part of a checkpoint, taken while no group is started; groups are encoded elsewhere."""
+        collector, ready = await self._collector.state()
+        state = {
             "ranks": self._ranks.size,
             "zero": self._config.deepspeed.zero,
             "config": self._config.model_dump(mode="json"),
             "prompts": self._prompts.state(),
-            "collector": await self._collector.state(),
+            "collector": collector,
         }
+        return state, ready
+
+    def _evaluate(self, step: int) -> dict[str, float]:
+        """Return the figures of the held-out problems, if they are due."""
+        if not self._config.held_out.is_due(step, self._config.steps):
+            return {}
+        with self._clock("evaluate"):
+            return self._sampled(self._held_out.figures(self._version))
 
     def _begin(self, step: int) -> None:
-        """Have samples made that this step may learn from, and others after it."""
+        """Start the samples that this step and later ones may train on."""
         if step <= self._config.steps:
             self._loop.do(self._collector.begin(self._version, self._config.at(step)))
 
-    def _keep(self, step: int) -> None:
-        """A checkpoint, if it is time; without room for it the run goes on."""
+    def _save_checkpoint(self, step: int) -> None:
+        """Write a checkpoint if one is due. An OSError (no space left, say) is reported and the run continues."""
         every = self._config.checkpoint.every
         if not every or (step % every and step < self._config.steps):
             return
         with self._clock("save"):
+            state, ready = self._loop.do(self._state())
             try:
-                self._checkpoints.write(step, self._loop.do(self._state()), self._fill)
-            except OSError as trouble:
-                self._report.notice(f"no checkpoint of step {step}, and the run goes on: {trouble}")
+                self._checkpoints.write(step, state, lambda folder: self._fill(folder, ready))
+            except OSError as error:
+                self._report.notice(f"checkpoint of step {step} could not be written, the run continues: {error}")
 
-    def _fill(self, folder: Path) -> None:
-        self._order(Order("keep", folder=folder))
+    def _fill(self, folder: Path, ready: Sequence[Group]) -> None:
+        write_groups(folder, ready)
+        self._order(Order("save_state", folder=folder))
 
     def _collect(self) -> Batch:
-        """The next batch; meanwhile, weights for an engine that came back without them."""
-        coming = self._loop.begin(self._collector.batch())
+        """Return the next batch."""
         with self._clock("generate"):
-            while not coming.done():
-                wait([coming], LOOK_SECONDS)
-                if self._engine.needs_sync and not coming.done():
-                    self._sync()
-        batch = coming.result()
-        self._clock.move("generate", "wait", batch.rewarding)
+            batch = self._sampled(self._collector.batch())
+        self._clock.move("generate", "wait", batch.reward_wait_seconds)
         return batch
 
+    def _sampled(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for a coroutine that samples. Meanwhile, sync weights to an engine that was restarted."""
+        coming = self._loop.begin(work)
+        while not coming.done():
+            wait([coming], SYNC_POLL_SECONDS)
+            if self._engine.needs_sync and not coming.done():
+                self._sync()
+        return coming.result()
+
     def _learn(self, batch: Batch, step: int) -> Tally:
-        groups = [rows_of(group, self._config.advantage.name) for group in batch.groups]
+        groups = training_rows(batch.groups, self._config)
+        self._rollouts.write(step, batch, self._prompts.decode)
         if not any(not row.is_masked for rows in groups for row in rows):
-            self._report.notice("nothing to learn from in this batch: all groups are flat or without rewards")
+            self._report.notice("no update in this step: all groups have equal rewards or no verdicts")
             return Tally()
         with self._clock("train"):
+            if self._config.rollout.turns:
+                self._loop.do(put_to_sleep(self._engine))
             tally = self._order(Order("learn", step=step, groups=groups))
-        if not batch.staleness:  # what older weights sampled may well be off; the probe after each sync is not
+        if not batch.staleness:  # samples of older weights differ legitimately; the probe after each sync covers those
             self._check_gap(tally)
         return tally
 
     def _check_gap(self, tally: Tally) -> None:
-        """What vLLM said of its samples is what we say of them, or it did not have our weights."""
-        gap, most = tally.figures().get("logprob_gap", 0.0), self._config.watch.gap_bound(self._config.model.dtype)
+        """Compare vLLM's log-probabilities of the batch with the trainer's.
+
+        Raises:
+            StaleWeightsError: The mean difference exceeds `watch.max_logprob_gap`.
+        """
+        gap, most = tally.metrics().get("logprob_gap", 0.0), self._config.watch.gap_bound(self._config.model.dtype)
         if not gap <= most:
-            raise StaleWeights(
-                f"vLLM's log-probabilities of this batch are off by {gap:.2g} on average, more than {most:g} "
-                "(watch.max_logprob_gap): it sampled with other weights, or computes them otherwise"
+            raise StaleWeightsError(
+                f"vLLM's log-probabilities of this batch differ by {gap:.2g} on average, more than {most:g} "
+                "(watch.max_logprob_gap): vLLM sampled with other weights or computes log-probabilities differently"
             )
 
     def _sync(self) -> dict[str, float]:
-        """New weights for vLLM; again, if it went away meanwhile. What it took."""
+        """Sync the weights to vLLM, repeatedly if vLLM restarts meanwhile, and return the figures of the sync."""
         with self._clock("sync"):
             synced = None
             while synced is None:
-                self._ranks.tell(Order("show", probe=self._probe))
+                self._ranks.broadcast(Order("sync", probe=self._probe))
                 synced = self._syncer.send(self._version, self._learner.policy.weights(), self._learner.score)
         return {"sync_bytes": synced.bytes, "sync_density": synced.density, "probe_gap": synced.gap}
 
     def _order(self, order: Order) -> Tally:
-        self._ranks.tell(order)
-        return self._learner.obey(order)
+        self._ranks.broadcast(order)
+        return self._learner.execute(order)
 
 
-def rows_of(group: Group, advantage: str) -> list[Row]:
-    """What the policy trains on: what is masked goes along with no weight, so that all ranks have the same shapes."""
-    worth = advantages(advantage, [None if each.is_masked else each.total for each in group.episodes])
+async def put_to_sleep(engine: Engine) -> None:
+    """Put an engine to sleep. One that became unavailable is waited for: it gets weights with the next sync.
+
+    Args:
+        engine: The engine.
+    """
+    try:
+        await engine.sleep()
+    except InterruptedGenerationError:
+        await engine.wait_until_healthy()
+
+
+def training_rows(groups: Sequence[Group], config: Config) -> list[list[Row]]:
+    """Return the rows of a batch, group by group, with their advantages.
+
+    Args:
+        groups: The groups.
+        config: The run's configuration.
+    """
+    rows = [group_rows(group, config.advantage.name, config.buffer.drop_flat) for group in groups]
+    if not config.advantage.normalise:
+        return rows
+    flat = [row for group in rows for row in group]
+    tokens = [0 if row.is_masked else row.response for row in flat]
+    values = iter(batch_normalised([row.advantage for row in flat], tokens))
+    return [[replace(row, advantage=next(values)) for row in group] for group in rows]
+
+
+def group_rows(group: Group, advantage: str, drop_flat: bool = False) -> list[Row]:
+    """Return the trained policy's episodes as rows, with advantages relative to their role.
+
+    Masked episodes are included with weight 0, so that shapes agree across ranks.
+
+    Args:
+        group: Graded samples of one problem.
+        advantage: The advantage estimator's name; see `advantage.advantages`.
+        drop_flat: Whether to leave out a role whose rewards are all equal, as dynamic sampling does with groups.
+    """
+    teams = [team for team in group.teams if not (drop_flat and is_flat(team))]
+    return [row for team in teams for row in _rows(team, advantage)]
+
+
+def _rows(team: Sequence[Episode], advantage: str) -> list[Row]:
     return [
         Row(
             ids=[*each.prompt.ids, *each.completion.ids],
             response=len(each.completion.ids),
             behaviour=each.completion.logprobs,
-            advantage=0.0 if each.is_silenced else value,
+            advantage=value,
             is_masked=each.is_masked,
         )
-        for each, value in zip(group.episodes, worth, strict=True)
+        for each, value in zip(team, team_advantages(team, advantage), strict=True)
     ]
 
 
-def changes(then: Mapping[str, Any], now: Mapping[str, Any], where: str = "") -> list[str]:
-    """What two configurations say differently, but for how a run is started."""
+def config_differences(then: Mapping[str, Any], now: Mapping[str, Any], where: str = "") -> list[str]:
+    """Return the settings in which two configurations differ, except `checkpoint.resume`.
+
+    Args:
+        then: The configuration of the checkpoint.
+        now: The configuration of this run.
+        where: The prefix of setting names, for nested sections.
+
+    Returns:
+        One line a setting.
+    """
     lines = []
     for key in sorted(then.keys() | now.keys()):
         old, new, name = then.get(key), now.get(key), f"{where}{key}"
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            lines += changes(old, new, f"{name}.")
+            lines += config_differences(old, new, f"{name}.")
         elif old != new and name != "checkpoint.resume":
             lines.append(f"{name} was {old!r} and is {new!r}")
     return lines
 
 
-class _Loop:
+class _EventLoopThread:
     """An event loop in a thread of its own."""
 
     def __init__(self) -> None:
@@ -342,15 +495,29 @@ class _Loop:
         self._thread.start()
 
     def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Have it done; a concurrent future."""
+        """Start a coroutine in the loop and return its concurrent future.
+
+        Args:
+            work: The coroutine.
+
+        Returns:
+            The future.
+        """
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Have it done, and wait for it."""
+        """Run a coroutine in the loop and wait for its result.
+
+        Args:
+            work: The coroutine.
+
+        Returns:
+            The result.
+        """
         return self.begin(work).result()
 
     def close(self) -> None:
-        """Stop."""
+        """Stop the loop and join the thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

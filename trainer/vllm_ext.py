@@ -1,19 +1,19 @@
-"""What runs inside vLLM: `--worker-extension-cls trainer.vllm_ext.Extension`. It takes in weights and says what it has.
+"""vLLM worker extension that loads weights: `--worker-extension-cls trainer.vllm_ext.Extension`.
 
-vLLM makes the methods here methods of its workers and lets them be called by name (`/collective_rpc`). All take and
-give what JSON can say, except `proctor_load_tensors`, which is for an engine in the trainer's own process. An update
-is `begin`, any number of `load…`s or one `receive`, and `end`, which says the version and the checksums of what came
-and of what the model now holds. Between begin and end the version is -1: nobody may sample.
+vLLM adds the methods to its workers and exposes them by name (`/collective_rpc`). Arguments and results are JSON,
+except for `proctor_load_tensors`, which is for an engine in the trainer's process. An update is `begin`, any number of
+`load…` calls or one `receive`, and `end`, which returns the version and the checksums of the received weights and of
+the model's. Between begin and end the version is -1 and the engine must not sample.
 
-If the trainer sends deltas, a copy of all weights is kept in the host's memory, by the names that they come by: what
-changed is patched into it, and each tensor that changed is then loaded whole, because vLLM fuses some and pads others.
+With deltas, a copy of all weights is kept in host memory by their original names: patches are applied to it, and each
+changed tensor is then loaded whole, because vLLM fuses some tensors and pads others.
 
-On a CPU, vLLM packs the weights of linear layers into a form of its own when it loads the model, and computes with
-that from then on, so new weights change nothing and nobody says so. Importing this module puts vLLM off it. That is
-the one thing that happens at import: the module is imported by vLLM, before it loads the model, and by nobody else.
+On a CPU, vLLM repacks the weights of linear layers when it loads the model and computes with the packed form, so that
+later weights would silently have no effect. Importing this module disables the packing. This is the module's only side
+effect; vLLM imports it before loading the model.
 
-Loading in place is right for dense models that are not quantised; `proctor_state` tells of others. The names used
-here were looked up in vLLM 0.32 (`get_model`, `model_runner.device`, `vllm_config`); those of the cure are private.
+Loading in place is correct for dense models without quantisation; `proctor_state` reports the latter. Names verified
+with vLLM 0.32: `get_model`, `model_runner.device`, `vllm_config`; those that disable the packing are private.
 """
 
 from __future__ import annotations
@@ -32,46 +32,46 @@ from vllm.config import set_current_vllm_config
 from vllm.model_executor.layers import utils as linear_layers
 from vllm.platforms import current_platform
 
-from trainer.sync.base import Begin
+from trainer.sync.base import UpdateKind
 from trainer.sync.bucket import Place, unpack
 from trainer.sync.checksum import Checksum
-from trainer.sync.circle import Circle, address_towards
-from trainer.sync.handles import opened
-from trainer.sync.kept import Kept
+from trainer.sync.cuda_handles import open_handle
+from trainer.sync.process_group import WeightGroup, local_address_towards
+from trainer.sync.weight_copy import WeightCopy
 
 if current_platform.is_cpu():
     custom_ops._supports_onednn = False
     linear_layers.check_cpu_sgl_kernel = lambda *_: False
 
 
-class Held:
-    """What an update has brought so far, and the way that it comes."""
+class UpdateState:
+    """The state of the update in progress, and of the delta base."""
 
     def __init__(self) -> None:
-        self.version = 0  # what vLLM loaded by itself
+        self.version = 0  # the weights of the model's folder
         self.received = Checksum()
-        self.circle: Circle | None = None
-        self.begun: Begin = "full"
-        self.kept = Kept()
-        self.base: int | None = None  # the version of what is kept
-        self.changed: set[str] = set()  # by a delta, and not loaded yet
-        self.fault = ""  # what is wrong with a delta
+        self.group: WeightGroup | None = None
+        self.begun: UpdateKind = "full"
+        self.copy = WeightCopy()
+        self.base: int | None = None  # the version of the copy
+        self.changed: set[str] = set()  # tensors changed by a delta and not loaded yet
+        self.fault = ""  # the error of a delta
 
 
 @functools.cache
 def process_name() -> str:
-    """Another one in each process: a vLLM that was started again is not the one that we knew."""
+    """Return a random name of this process, by which a restarted vLLM is recognised."""
     return secrets.token_hex(8)
 
 
 class Extension:
-    """Mixed into vLLM's worker, which has `vllm_config`, `device` and `get_model()`. It may have no `__init__`."""
+    """Mixed into vLLM's worker, which has `vllm_config`, `device` and `get_model()`. It must not define `__init__`."""
 
     vllm_config: Any
     device: torch.device
 
     def proctor_state(self) -> dict[str, Any]:
-        """Who this is, which version it holds, and how it was started."""
+        """Return the process name, the version of the weights, and vLLM's settings."""
         model = self.vllm_config.model_config
         return {
             "process": process_name(),
@@ -84,30 +84,55 @@ class Extension:
         }
 
     def proctor_join(self, backend: str, host: str, port: int, ranks: dict[str, int], seconds: float) -> dict[str, Any]:
-        """Become a member of the trainer's circle; `ranks` by process name."""
-        own = address_towards(host) if backend == "gloo" else ""
+        """Join the trainer's process group.
+
+        Args:
+            backend: "gloo" or "nccl".
+            host: Rank 0's address.
+            port: Rank 0's port.
+            ranks: The rank of each worker by process name.
+            seconds: The timeout.
+
+        Returns:
+            The state of this worker, as the trainer verifies it.
+        """
+        own = local_address_towards(host) if backend == "gloo" else ""
         rank = ranks[process_name()]
-        self._proctor.circle = Circle(backend, host, port, rank, len(ranks) + 1, seconds, own).join()
+        self._proctor.group = WeightGroup(backend, host, port, rank, len(ranks) + 1, seconds, own).join()
         return self._proctor_answer()
 
-    def proctor_begin(self, begun: Begin = "full") -> dict[str, Any]:
-        """An update begins: what is held is of no version. "kept": and a copy is to be kept; "delta": of that one."""
-        held = self._proctor
-        held.version, held.base = -1, None
-        held.received, held.begun, held.changed, held.fault = Checksum(), begun, set(), ""
+    def proctor_begin(self, begun: UpdateKind = "full") -> dict[str, Any]:
+        """Begin an update; the version becomes -1.
+
+        Args:
+            begun: "full", "kept" (full, and keep a copy) or "delta" (relative to the copy).
+
+        Returns:
+            The state of this worker, as the trainer verifies it.
+        """
+        state = self._proctor
+        state.version, state.base = -1, None
+        state.received, state.begun, state.changed, state.fault = Checksum(), begun, set(), ""
         if begun == "full":
-            held.kept = Kept()
+            state.copy = WeightCopy()
         return self._proctor_answer()
 
     def proctor_receive(self) -> dict[str, Any]:
-        """Load what the circle's rank 0 says."""
-        assert self._proctor.circle is not None, "proctor_join comes first"
-        for bucket in self._proctor.circle.hear():
+        """Load the weights that the group's rank 0 broadcasts."""
+        assert self._proctor.group is not None, "proctor_join comes first"
+        for bucket in self._proctor.group.receive():
             self._proctor_take(unpack(bucket.places, bucket.payload.to(self._proctor_landing())))
         return self._proctor_answer()
 
     def proctor_load_files(self, paths: Sequence[str]) -> dict[str, Any]:
-        """Load safetensors files."""
+        """Load safetensors files.
+
+        Args:
+            paths: The files.
+
+        Returns:
+            The state of this worker, as the trainer verifies it.
+        """
         missing = [path for path in paths if not Path(path).exists()]
         if missing:
             return self._proctor_answer() | {
@@ -119,60 +144,85 @@ class Extension:
         return self._proctor_answer()
 
     def proctor_load_handle(self, places: Sequence[Place], handle: dict[str, Any]) -> dict[str, Any]:
-        """Load from memory of another process on this GPU. Not run here."""
-        self._proctor_take(unpack(places, opened(handle, self.device)))
-        torch.cuda.synchronize(self.device)  # the trainer writes there again when we have answered
+        """Load weights from another process's memory on this GPU. Not tested.
+
+        Args:
+            places: The tensors' places.
+            handle: The CUDA IPC handle.
+
+        Returns:
+            The state of this worker, as the trainer verifies it.
+        """
+        self._proctor_take(unpack(places, open_handle(handle, self.device)))
+        torch.cuda.synchronize(self.device)  # the trainer reuses the memory after the answer
         return self._proctor_answer()
 
     def proctor_load_tensors(self, weights: Iterable[tuple[str, Tensor]]) -> dict[str, Any]:
-        """Load tensors of this process."""
+        """Load tensors of this process.
+
+        Args:
+            weights: Names and tensors.
+
+        Returns:
+            The state of this worker, as the trainer verifies it.
+        """
         self._proctor_take(weights)
         return self._proctor_answer()
 
     def proctor_end(self, version: int) -> dict[str, Any]:
-        """The update is complete. Says what came and what is held: `held` is None where that cannot be compared."""
-        held = self._proctor
-        if held.fault:
-            return self._proctor_answer() | {"error": held.fault}
-        if held.begun == "delta":
-            self._proctor_load((name, tensor) for name, tensor in held.kept.all() if name in held.changed)
-            held.received = Checksum.of(held.kept.all())
-        held.version, held.base = version, None if held.begun == "full" else version
-        said = {"received": held.received.as_json(), "held": self._proctor_held(held.received)}
-        return self._proctor_answer() | said
+        """End the update.
+
+        Args:
+            version: The version of the weights.
+
+        Returns:
+            The version and the checksums of the received weights ("received") and of the model's ("held", None if they
+            cannot be compared), or "error".
+        """
+        state = self._proctor
+        if state.fault:
+            return self._proctor_answer() | {"error": state.fault}
+        if state.begun == "delta":
+            self._proctor_load((name, tensor) for name, tensor in state.copy.items() if name in state.changed)
+            state.received = Checksum.of(state.copy.items())
+        state.version, state.base = version, None if state.begun == "full" else version
+        checksums = {"received": state.received.as_json(), "held": self._proctor_held(state.received)}
+        return self._proctor_answer() | checksums
 
     @property
-    def _proctor(self) -> Held:
-        held: Held = vars(self).setdefault("_proctor_state", Held())
-        return held
+    def _proctor(self) -> UpdateState:
+        state: UpdateState = vars(self).setdefault("_proctor_state", UpdateState())
+        return state
 
     def _proctor_answer(self) -> dict[str, Any]:
         return {"process": process_name(), "version": self._proctor.version}
 
     def _proctor_landing(self) -> torch.device:
-        """Where what comes is put first: what is kept is kept in the host's memory."""
+        """Return the device on which weights arrive: host memory if a copy is kept."""
         return self.device if self._proctor.begun == "full" else torch.device("cpu")
 
     def _proctor_take(self, weights: Iterable[tuple[str, Tensor]]) -> None:
-        """What comes: tensors, or in a delta labels and patches."""
-        held = self._proctor
-        if held.begun == "delta":
+        """Load tensors, or apply the patches of a delta."""
+        state = self._proctor
+        if state.begun == "delta":
             for label, payload in weights:
                 self._proctor_patch(label, payload)
             return
-        coming = held.received.over(weights)
-        self._proctor_load(held.kept.over(coming) if held.begun == "kept" else coming)
+        coming = state.received.tee(weights)
+        self._proctor_load(state.copy.tee(coming) if state.begun == "kept" else coming)
 
     def _proctor_patch(self, label: str, payload: Tensor) -> None:
-        """Into what is kept. A fault is told at the end: who stops in the middle leaves the others waiting."""
-        held = self._proctor
+        """Apply a patch to the copy. Errors are reported at the end, because stopping here would block the other
+        members.
+        """
+        state = self._proctor
         try:
-            held.changed.add(held.kept.patch(label, payload))
-        except (ValueError, IndexError, KeyError) as trouble:
-            held.fault = f"{type(trouble).__name__}: {trouble}"
+            state.changed.add(state.copy.apply_patch(label, payload))
+        except (ValueError, IndexError, KeyError) as error:
+            state.fault = f"{type(error).__name__}: {error}"
 
     def _proctor_load(self, weights: Iterable[tuple[str, Tensor]]) -> None:
-        """Into the model, in place, so that a captured CUDA graph computes with them."""
+        """Load weights into the model in place, so that captured CUDA graphs use them."""
         with set_current_vllm_config(self.vllm_config), torch.no_grad():
             self._proctor_model().load_weights(weights)
 
@@ -180,8 +230,10 @@ class Extension:
         return self.get_model()  # type: ignore[attr-defined]
 
     def _proctor_held(self, received: Checksum) -> dict[str, int] | None:
-        """By data type, what all parameters add up to, if each number received has one place among them: an engine on
-        one GPU, no other data type, and besides them only the rows that pad the vocabulary, which are zero.
+        """Return the sums of all parameters by data type, None if they are not comparable.
+
+        They are comparable if each received number has one place among the parameters: a single GPU, no other data
+        type, and no further rows except zero padding of the vocabulary.
         """
         if self.vllm_config.parallel_config.world_size > 1:
             return None
@@ -195,7 +247,7 @@ class Extension:
 
 
 def _padding(model: torch.nn.Module) -> int:
-    """How many numbers are there only to pad the vocabulary. Tied embeddings are counted once."""
+    """Return the count of numbers that pad the vocabulary. Tied embeddings count once."""
     rows: dict[int, int] = {}
     module: Any
     for module in model.modules():

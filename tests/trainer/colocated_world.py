@@ -1,25 +1,27 @@
-"""A run of a colocated engine, in a process of its own: vLLM leaves much behind in the one that it was in.
+"""Runs a colocated engine in a separate process, because vLLM leaves state behind in the process it ran in.
 
-`python -m tests.trainer.colocated_world FOLDER` prints what was found, in JSON.
+`python -m tests.trainer.colocated_world FOLDER` prints the results in JSON.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.trainer.tiny import save_tiny
 from tests.trainer.vllm_world import PROBE, Loop, Policy, configuration, prompts
 from trainer.engines import start_engines
-from trainer.errors import StaleWeights
+from trainer.errors import StaleWeightsError
 from trainer.sync import Syncer
 
 
-def main(folder: Path) -> None:
+def main(arguments: Sequence[str]) -> int:
     """Sync, sample, sync again, sample."""
     import asyncio
 
+    folder = Path(arguments[0])
     model = save_tiny(folder / "model")
     config, loop, policy = configuration(model, folder, engine="colocated"), Loop(), Policy(model)
     engine = loop.do(start_engines(config))
@@ -45,6 +47,7 @@ def main(folder: Path) -> None:
     found["stale"] = _stale(syncer, policy)
     loop.do(engine.close())
     print(json.dumps(found))
+    return 0
 
 
 def _stale(syncer: Syncer, policy: Policy) -> str:
@@ -53,10 +56,10 @@ def _stale(syncer: Syncer, policy: Policy) -> str:
     policy.move(3)
     try:
         syncer.send(3, sent, policy.score)
-    except StaleWeights as trouble:
+    except StaleWeightsError as trouble:
         return str(trouble)
     return ""
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

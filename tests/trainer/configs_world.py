@@ -1,17 +1,16 @@
-"""Copies of the shipped configurations that are small enough to be run here, and a process that runs them all.
+"""Scaled-down copies of the shipped configurations, and a process that runs them all.
 
-`python -m tests.trainer.configs_world FILE…` runs each configuration in a fork, so that what takes long to import is
-imported once and what a run leaves behind is gone with it.
+`main` runs each configuration in a fork: slow imports happen once (tests/trainer/launcher.py), and a run's state ends
+with its process.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import multiprocessing
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +23,6 @@ STEPS = 3
 TOKENS = 32  # of the longest response
 ROOM = 1024  # of the server
 FEWER_PROMPTS, FEWER_SAMPLES = 16, 4
-SLOW_TO_IMPORT = (
-    "trainer.train",
-    "transformers.models.auto.modeling_auto",
-    "transformers.models.qwen2.modeling_qwen2",
-    "deepspeed.runtime.zero.muon.muon_optimizer",
-    "deepspeed.runtime.superoffload.superoffload_stage3",
-)
 WRONG = {**PASSED, "verdict": "WA", "reward": 0.0}
 
 
@@ -46,16 +38,18 @@ class Lottery(FakeService):
 
 def shrunken(config: Config, folder: Path, model: Path, service: str, server: str) -> dict[str, Any]:
     """The same algorithm with the tiny model, short responses and few of them, stages at step 2 and 3, on a CPU."""
-    longest = max(plan.rollout.max_tokens for plan in config.plans)
+    longest = max(plan.rollout.max_tokens for plan in config.stage_configs)
     said = shorter(config.model_dump(mode="json"), longest)
     stages = [shorter(stage, longest) | {"begin": number} for number, stage in enumerate(said["stages"], start=2)]
     more = {
         "out": str(folder),
         "steps": STEPS,
-        "model": {"path": str(model), "dtype": "float32", "attention": "sdpa"},
+        "model": {"path": str(model), "dtype": "float32"},
         "data": {"train": [str(folder / "problems.jsonl")], "max_prompt_tokens": 512},
-        "rollout": {"engine": "server", "servers": [server], "tensor_parallel": 1, "patience_seconds": 60.0},
+        "rollout": {"engine": "server", "servers": [server], "tensor_parallel": 1, "patience_seconds": 60.0}
+        | {"replicas": 1, "turns": False, "devices": ""},
         "reward": {"url": service, "patience_seconds": 60.0},
+        "duel": said["duel"] | {"ask": "{statement}", "opponent": server if said["duel"]["opponent"] else ""},
         "sync": {"transport": "file", "bucket_bytes": 1 << 18},
         "watch": {"tensorboard": False, "bar": False},
     }
@@ -70,6 +64,7 @@ def shorter(said: Mapping[str, Any], longest: int) -> dict[str, Any]:
         "prompts": lambda value: max(2, value // FEWER_PROMPTS),
         "samples": lambda value: max(2, value // FEWER_SAMPLES),
         "max_tokens": lambda value: value * TOKENS // longest,
+        "minibatch_prompts": lambda value: value and max(1, value // FEWER_PROMPTS),
         "max_model_len": lambda value: value and ROOM,
         "micro_tokens": lambda _: ROOM,
         "overlong_buffer": lambda value: min(value, TOKENS // 2),
@@ -91,10 +86,8 @@ def run(path: str) -> None:
     sys.exit(main([path]))
 
 
-def main(paths: list[str]) -> int:
+def main(paths: Sequence[str]) -> int:
     """All of them; how many failed."""
-    for name in SLOW_TO_IMPORT:
-        importlib.import_module(name)
     failed = 0
     for path in paths:
         child = multiprocessing.get_context("fork").Process(target=run, args=(path,))

@@ -1,8 +1,8 @@
-"""Two vLLM servers that get deltas while a model learns, and one of them is killed: do both hold the very bits?
+"""Sends deltas to two vLLM servers during training, kills one of them, and compares all weights bit for bit.
 
-`python -m tests.trainer.delta_world` prints what was sent, how large it was and how long it took; it ends with an
-error at the first bit that is not right. The model is in bfloat16 and moved by AdamW along random gradients, its
-numbers kept in float32 as a trainer keeps them. `python -m benchmarks delta` runs it in the trainer's environment.
+`python -m tests.trainer.delta_world` prints the size and time of each transfer and fails at the first wrong bit. The
+model is in bfloat16 and updated by AdamW along random gradients, with float32 master weights as in the trainer.
+`python -m benchmarks delta` runs it in the trainer's environment.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from typing import Any
 
 import torch
 
-from tests.trainer.held import held_by_vllm
 from tests.trainer.tiny import save_tiny
+from tests.trainer.vllm_digests import held_by_vllm
 from tests.trainer.vllm_world import PROBE, SABOTAGED, SECONDS, Loop, Policy, configuration
 from trainer.config import Config
-from trainer.engines.base import Sampling
+from trainer.engines.base import SamplingParameters
 from trainer.engines.process import VllmProcess, arguments_of
 from trainer.engines.server import ServerEngine
-from trainer.engines.servers import Servers
+from trainer.engines.server_pool import ServerPool
 from trainer.sync import Synced, Syncer
 
 
@@ -65,9 +65,9 @@ class World:
         self.processes = [
             VllmProcess(arguments_of(self.config), folder / f"vllm{number}.log", SABOTAGED) for number in (0, 1)
         ]
-        sampling = Sampling.of(self.config)
+        sampling = SamplingParameters.of(self.config)
         self._servers = [ServerEngine(each.url, sampling, notice, SECONDS, process=each) for each in self.processes]
-        self.engine = Servers(self._servers)
+        self.engine = ServerPool(self._servers)
         self.version = 0
 
     def open(self) -> None:
@@ -115,7 +115,7 @@ def run(world: World, transport: str, steps: int) -> None:
             os.killpg(world.processes[1].pid, signal.SIGKILL)
             what = ", after a server was killed"
         if step == spoilt:
-            world.loop.do(world.engine.parts[0].rpc("sabotage", "corrupt once: last"))
+            world.loop.do(world.engine.replicas[0].rpc("sabotage", "corrupt once: last"))
             what = ", after a bit flipped"
         synced = world.step(syncer)
         rows.append((synced.kind + what, synced))
@@ -152,7 +152,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run, and say by the exit code whether every bit was right."""
     parser = argparse.ArgumentParser(prog="delta", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--steps", type=int, default=50)
-    parser.add_argument("--transport", nargs="+", choices=["file", "gloo"], default=["file", "gloo"])
+    parser.add_argument("--transport", nargs="+", choices=["file", "broadcast"], default=["file", "broadcast"])
     parser.add_argument("--hidden", type=int, default=512)
     parser.add_argument("--layers", type=int, default=8)
     parser.add_argument("--lr", type=float, default=1e-6)

@@ -1,4 +1,4 @@
-"""A model's server of a few lines: what it says depends on prompt and seed alone. As vLLM, or as somebody else."""
+"""A small fake model server whose answers depend on prompt and seed only. Behaves as vLLM or as another server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.trainer.service_world import free_port
+from tests.ports import free_port
 
 ROOM = 64  # tokens
 

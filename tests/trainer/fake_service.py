@@ -1,4 +1,4 @@
-"""The trainer's side of the fake service: configurations, prompts and samples to ask it about."""
+"""Test doubles around the fake reward service: configurations, prompts and samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from tests.fake_service import FakeService
-from tests.trainer.service_world import free_port
+from tests.ports import free_port
 from trainer.config import Config, resolve
 from trainer.episode import Completion, Prompt, Reward
 from trainer.reward import Grader

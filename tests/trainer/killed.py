@@ -1,8 +1,10 @@
-"""`python -m tests.trainer.killed VICTIM STEP:MOMENT,… CONFIG key=value…`: a run in which somebody is killed, for good.
+"""A run in which a process is killed at a given moment.
 
-VICTIM is `trainer`, `vllm` (which the run has started) or a file that holds a process id. A moment is `generate`, when
-some samples of that step are finished and others are not; `train`, between gradient and step; `sync`, when some of
-the weights were sent; or `save`, when half of a checkpoint is written.
+`python -m tests.trainer.killed VICTIM STEP:MOMENT,… CONFIG key=value…`
+
+VICTIM is `trainer`, `vllm` (started by the run) or a file with a process id. A moment is `generate` (some samples of
+the step are finished), `train` (between gradient and step), `sync` (some of the weights are sent), or `save` (half of a
+checkpoint is written).
 """
 
 from __future__ import annotations
@@ -55,11 +57,11 @@ class Killer:
 def attach(killer: Killer) -> None:
     """To where its moments are."""
     for owner, name, watched in (
-        (Collector, "_episode", _episode),
+        (Collector, "_solution", _episode),
         (Policy, "_step", _step),
-        (Policy, "save", _save),
+        (Policy, "save_model", _save),
         (Syncer, "send", _send),
-        (Learner, "obey", _obey),
+        (Learner, "execute", _execute),
         (VllmProcess, "start", _start),
     ):
         patch.object(owner, name, partialmethod(watched, killer, getattr(owner, name))).start()
@@ -93,9 +95,9 @@ def _send(self: Any, killer: Killer, send: Any, version: int, weights: Any, scor
     return send(self, version, passing(), score)
 
 
-def _obey(self: Any, killer: Killer, obey: Any, order: Any) -> Any:
+def _execute(self: Any, killer: Killer, execute: Any, order: Any) -> Any:
     killer.step = order.step or killer.step
-    return obey(self, order)
+    return execute(self, order)
 
 
 def _start(self: Any, killer: Killer, start: Any) -> None:

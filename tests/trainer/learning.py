@@ -1,4 +1,4 @@
-"""`python -m tests.trainer.learning SABOTAGE CONFIG`: a run of the trainer, as it is or with one thing broken in it."""
+"""`python -m tests.trainer.learning SABOTAGE CONFIG`: a run of the trainer, unmodified or with one defect."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 from unittest.mock import patch
 
-from trainer import __main__, train
+from trainer import __main__, reward
 from trainer.episode import Completion, Prompt, Reward
 from trainer.reward import Grader
 from trainer.vllm_ext import Extension
@@ -17,7 +17,7 @@ from trainer.vllm_ext import Extension
 
 def no_advantages() -> None:
     """Every episode is worth the same."""
-    patch.object(train, "advantages", lambda _, rewards: [0.0] * len(rewards)).start()
+    patch.object(reward, "advantages", lambda _, rewards: [0.0] * len(rewards)).start()
 
 
 def no_sync() -> None:

@@ -1,8 +1,8 @@
-"""`python -m tests.trainer.pipeline_world`: how much faster a run is when it samples while it learns. Simulated delays.
+"""Measures the speed-up of sampling ahead with simulated delays: `python -m tests.trainer.pipeline_world`.
 
-The loop, the collector and its bounds are the trainer's own; sampling, grading and learning only sleep. With samples
-that all take as long, a batch takes as long to sample and grade as to learn from; with uneven ones (lognormal, the
-longest of a batch some four times the mean) the mean is the same. The engine has room for a batch at once.
+Loop, collector and bounds are the trainer's; sampling, grading and training only sleep. With equal samples a batch
+takes as long to sample and grade as to train on; with uneven ones (lognormal, the longest about four times the mean)
+the mean is the same. The engine runs one batch concurrently.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from trainer.collect import Collector
 from trainer.config import resolve
 from trainer.episode import Completion, Prompt, Reward, Tally
 from trainer.report import METRICS, Report, read
+from trainer.rollouts import Rollouts
 from trainer.train import Leader, Order
 
 STEPS = 30
@@ -65,7 +66,7 @@ class Slow:
     def tell(self, order: Order) -> Order:
         return order
 
-    def obey(self, order: Order) -> Tally:
+    def execute(self, order: Order) -> Tally:
         if order.what == "learn":
             time.sleep(LEARNING)
         return Tally()
@@ -91,11 +92,14 @@ class Simulated(Leader):
     def _open(self, _: Checkpoint | None) -> None:
         self._engine = self._syncer = self._slow
         self._probe = [1, 1]
+        self._prompts: Any = SimpleNamespace(decode=str)
+        self._rollouts = Rollouts(self._config)
+        self._ends.callback(self._rollouts.close)
         self._collector = Collector(self._config, self._slow, self._slow, self._slow)
         self._ends.callback(lambda: self._loop.do(self._collector.close()))
 
     def _order(self, order: Order) -> Tally:
-        return self._slow.obey(order)  # type: ignore[no-any-return]
+        return self._slow.execute(order)  # type: ignore[no-any-return]
 
 
 def run(depth: int, max_staleness: int | None, uneven: bool) -> tuple[float, float]:

@@ -1,9 +1,9 @@
-"""What test_policy.py runs in processes of their own: the real DeepSpeed, all stages one after the other.
+"""Scenarios of test_policy.py, run in separate processes with the real DeepSpeed, all stages in turn.
 
     python -m tests.trainer.policy_steps FOLDER        or under torchrun, with several ranks
 
-FOLDER/model is a tiny model, FOLDER/untied one with an output embedding of its own. What came of each scenario goes to
-FOLDER/ranks<number>.pt, as a mapping from its name.
+FOLDER/model is a tiny model, FOLDER/untied one with an untied output embedding. The results of all scenarios are
+written to FOLDER/ranks<number>.pt as a mapping by name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from torch import Tensor
 from trainer.batch import collate, pack, weights
 from trainer.config import Config, resolve
 from trainer.episode import MicroBatch, Row, Tally
-from trainer.policy import Policy
+from trainer.policy import Policy, learning_rate
 from trainer.ranks import Ranks
 
 STAGES = (0, 1, 2, 3)
@@ -57,9 +57,10 @@ def rows() -> list[Row]:
 
 
 def settings(folder: Path, zero: int, **over: Any) -> Config:
-    """Adam's eps is large, so that weights do not depend on the sign of a gradient that is rounding and nothing else.
+    """Return a configuration in which Adam's eps is large.
 
-    Under ZeRO-3 even the smallest parameter is shared out.
+    Weights then do not depend on the sign of a gradient that is only rounding. Under ZeRO-3 even the smallest parameter
+    is partitioned.
     """
     extra = {"zero_optimization": {"stage3_param_persistence_threshold": 0}} if zero == 3 else {}
     said: dict[str, Any] = {
@@ -73,7 +74,8 @@ def settings(folder: Path, zero: int, **over: Any) -> Config:
         "data": {"train": ["none"]},
         "rollout": {"temperature": TEMPERATURE},
         "optimiser": {"lr": 1e-3, "eps": 1e-4, "clip": 1.0, "warmup_steps": 2, "schedule": "linear"},
-        "deepspeed": {"zero": zero, "extra": extra, "offload": over.pop("offload", False)},
+        "deepspeed": {"zero": zero, "extra": extra}
+        | {name: over.pop(name) for name in ("offload", "sequence_parallel") if name in over},
     }
     return resolve(said | over)
 
@@ -102,16 +104,21 @@ class Run:
 
     def __init__(self, config: Config, ranks: Ranks, budget: int, batch: Sequence[Row] | None = None) -> None:
         self.ranks = ranks
+        self.config = config
+        self.done = 0  # steps
         self.policy = Policy(config, ranks)
         batch = rows() if batch is None else batch
         scale = {id(row): weight for row, weight in zip(batch, weights(batch, "token", 1), strict=True)}
-        mine = pack(batch, budget, ranks.size)[ranks.rank]
+        sharing = config.deepspeed.sequence_parallel
+        mine = pack(batch, budget, ranks.size // sharing)[ranks.rank // sharing]
         self.micro = [collate(some, [scale[id(row)] for row in some]) for some in mine]
 
     def step(self, objective: Any, is_first: bool = False) -> dict[str, float]:
         """The sum of losses and what else was seen, over all ranks."""
-        tally = self.ranks.join_tallies(self.policy.update(self.micro, objective, is_first))
-        return tally.figures() | {"loss": tally.sums["loss"]}
+        self.done += 1
+        lr = learning_rate(self.config.optimiser, self.done, self.config.steps)
+        tally = self.ranks.merge_tallies(self.policy.update(self.micro, objective, is_first, lr))
+        return tally.metrics() | {"loss": tally.sums["loss"]}
 
     def weights(self) -> dict[str, Tensor]:
         return {name: weight.float().clone() for name, weight in self.policy.weights()}
@@ -168,14 +175,14 @@ def kept(config: Config, ranks: Ranks, folder: Path) -> dict[str, Any]:
     """Two steps; and one, another policy that goes on from there, and one more."""
     through, chance = Run(config, ranks, SEVERAL), torch.rand(1)
     through.step(Plain())
-    through.policy.keep(folder)
+    through.policy.save_state(folder)
     left, expected = torch.rand(1), [through.step(Plain()), through.weights()]
     through.policy.close()
     again = Run(config, ranks, SEVERAL)
     again.policy.restore(folder)
-    updates = again.policy.updates
+    again.done = 1
     drawn = torch.rand(1)
-    made = {"chance": [chance, left, drawn], "updates": updates, "expected": expected}
+    made = {"chance": [chance, left, drawn], "expected": expected}
     made |= {"got": [again.step(Plain()), again.weights()]}
     again.policy.close()
     return made
@@ -186,7 +193,9 @@ def unwritable(run: Run, folder: Path) -> dict[str, Any]:
     troubles = []
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     last = run.ranks.size - 1
-    for number, (rank, write) in enumerate([(last, run.policy.keep), (0, run.policy.save), (0, run.policy.keep)]):
+    for number, (rank, write) in enumerate(
+        [(last, run.policy.save_state), (0, run.policy.save_model), (0, run.policy.save_state)]
+    ):
         if run.ranks.rank == rank:
             resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
         try:
@@ -204,7 +213,9 @@ def lonely(config: Config, ranks: Ranks) -> dict[str, Any]:
     if not ranks.is_leader:
         empty = {each.name: getattr(run.micro[0], each.name) for each in fields(MicroBatch)}
         cut = {
-            name: value[:0] for name, value in empty.items() if value is not None and name not in ("ids", "positions")
+            name: value[:0]
+            for name, value in empty.items()
+            if hasattr(value, "shape") and name not in ("ids", "positions")
         }
         nothing = replace(run.micro[0], **cut)
         assert nothing.targets.numel() == 0
@@ -246,11 +257,15 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
         **{f"{zero} offload": settings(folder, zero, offload=True) for zero in (2, 3)},
     }.items():
         made[f"kept {name}"] = kept(config, ranks, folder / f"kept{ranks.size} {name}")
+    for zero in (2, 3) if ranks.size > 1 else ():
+        split = settings(folder, zero, sequence_parallel=ranks.size)
+        do(f"several split {zero}", steps, split)
+        do(f"reference split {zero}", reference, settings(folder, zero, sequence_parallel=2, kl={"coefficient": 0.1}))
     do("unwritable", partial(unwritable, folder=folder / f"unwritable{ranks.size}"), settings(folder, 2))
     saved = Run(settings(folder, 3), ranks, SEVERAL)
     saved.step(Plain())
     for _ in range(2):  # the second time over the first
-        saved.policy.save(folder / f"saved{ranks.size}")
+        saved.policy.save_model(folder / f"saved{ranks.size}")
     made["saved"] = {"weights": saved.weights(), "has_reference": saved.policy.has_reference}
     saved.policy.close()
     return made

@@ -1,4 +1,4 @@
-"""A worker extension that can be told to fail in silence, in the ways that weights have failed to arrive."""
+"""A vLLM worker extension with silent defects of weight transfers, for tests of their detection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tests.trainer.held import digest
+from tests.trainer.vllm_digests import digest
 from trainer.vllm_ext import Extension
 
 
@@ -16,12 +16,17 @@ class Sabotaged(Extension):
     """As the real one, until `sabotage` is called; "" ends it."""
 
     def sabotage(self, kind: str) -> dict[str, Any]:
-        """ignore: take in and load nothing · corrupt: flip a bit on the way · corrupt once: first or last: one bit,
-        of the first byte or the last of what comes next · misremember: flip a bit of what was kept, now · forget: the
-        version stays · pack: compute with copies made now, as prepacked weights are.
+        """Spoil what comes next in one of these ways.
+
+        ignore: take in and load nothing · corrupt: flip a bit on the way · corrupt once: first or last: one bit, of the
+        first byte or the last of what comes next · misremember: flip a bit of what was kept, now · forget: the version
+        stays · pack: compute with copies made now, as prepacked weights are.
+
+        Returns:
+            The state of this worker, as the trainer verifies it.
         """
         if kind == "misremember":
-            _flip(next(tensor for _, tensor in self._proctor.kept.all()))
+            _flip(next(tensor for _, tensor in self._proctor.copy.items()))  # noqa: PERF102 (not a dict)
         vars(self)["_sabotage"] = kind
         for layer in self._proctor_model().modules():
             if hasattr(layer, "cpu_linear"):

@@ -1,6 +1,6 @@
-"""A real reward service for the tests of the trainer: real jails, on a free port, in an environment of its own.
+"""A real reward service for the trainer's tests, with real sandboxes, on a free port.
 
-The trainer's environment need not have what the service needs, so the service's own command is started.
+The trainer's environment may lack the service's dependencies, so the service's own command is started.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -18,11 +17,15 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.markers import needs
+from tests.ports import free_port
+
 PROCTOR = Path(__file__).parents[2] / ".venv" / "bin" / "proctor"
 SLOTS = 2
-START_SECONDS = 60.0
+START_SECONDS = 300.0
 
 
+@needs("jail")
 @contextmanager
 def running_service(**settings: object) -> Iterator[str]:
     """The URL of a service with these settings (`SANDBOX_<NAME>`). Skips, saying why, where there cannot be one."""
@@ -49,13 +52,6 @@ def service() -> Iterator[str]:
     """The URL of one service for all tests that do it no harm."""
     with running_service() as url:
         yield url
-
-
-def free_port() -> int:
-    """One that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _need(is_there: bool, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Advantages of one group."""
+"""Tests of group advantages."""
 
 from __future__ import annotations
 

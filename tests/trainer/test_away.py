@@ -1,7 +1,7 @@
-"""A server that stops, dies or comes back with other weights costs time, and no sample.
+"""Tests of servers that hang, die or restart with other weights: no sample is lost or wrong.
 
-PROCTOR_TEST_OUTAGE_SECONDS: for how long it is away. If it says nothing, a server that was killed is away for as long
-as it takes to start again, and one that is stopped for 4 s.
+PROCTOR_TEST_OUTAGE_SECONDS sets the length of an outage. By default a killed server is unavailable until it has
+restarted, and a stopped one for 4 s.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from contextlib import contextmanager
 import pytest
 from torch import Tensor
 
+from tests.ports import free_port
 from tests.trainer.vllm_world import SECONDS, TEMPERATURE, Policy, World, prompts
-from trainer.engines import door, presence, server
-from trainer.engines.base import Sampling
-from trainer.engines.process import free_port
+from trainer.engines import health, server, transport
+from trainer.engines.base import SamplingParameters
 from trainer.engines.server import ServerEngine
 from trainer.episode import Completion
-from trainer.errors import Away
+from trainer.errors import UnavailableError
 
 OUTAGE_SECONDS = float(os.environ.get("PROCTOR_TEST_OUTAGE_SECONDS", "0"))
 STOP_SECONDS = OUTAGE_SECONDS or 4.0
@@ -33,15 +33,18 @@ LONG = 400  # tokens
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks more often than it would."""
-    monkeypatch.setattr(server, "LOOK_SECONDS", 0.2)
-    monkeypatch.setattr(door, "WELL_SECONDS", 1.0)
-    monkeypatch.setattr(presence, "NOTICE_SECONDS", 1.0)
+    monkeypatch.setattr(server, "HEALTH_POLL_SECONDS", 0.2)
+    for module in (transport, health):
+        monkeypatch.setattr(module, "HEALTH_TIMEOUT_SECONDS", 1.0)
+    monkeypatch.setattr(health, "NOTICE_SECONDS", 1.0)
 
 
 @contextmanager
 def engine_for(world: World, policy: Policy, patience_seconds: float = SECONDS) -> Iterator[ServerEngine]:
     """One that did not start the server; its samples are long, so that something can happen in the middle."""
-    engine = ServerEngine(world.process.url, Sampling(TEMPERATURE, 1024), world.notices.append, patience_seconds)
+    engine = ServerEngine(
+        world.process.url, SamplingParameters(TEMPERATURE, 1024), world.notices.append, patience_seconds
+    )
     world.loop.do(engine.open())
     try:
         world.sync(policy, world.syncer(engine))
@@ -86,7 +89,7 @@ def test_killed_in_the_middle_no_sample_is_lost_or_of_its_first_weights(world: W
         assert not asked.done()
         os.killpg(world.process.pid, signal.SIGKILL)
         if OUTAGE_SECONDS:
-            engine._presence._process = None  # others start it
+            engine._health._process = None  # others start it
             time.sleep(OUTAGE_SECONDS)
             world.process.start()
         assert world.syncer().send(world.version + 1, weights(), policy.score) is None
@@ -95,13 +98,13 @@ def test_killed_in_the_middle_no_sample_is_lost_or_of_its_first_weights(world: W
         assert not asked.done()
         samples = until_done(world, asked, engine, policy)
     finally:
-        engine._sampling, engine._presence._process = Sampling.of(world.config), world.process
+        engine._sampling, engine._health._process = SamplingParameters.of(world.config), world.process
     gaps = [policy.gap(ids, made) for ids, made in zip(asked_for, samples, strict=True)]
     initial = Policy(world.model)
     assert max(gaps) < CLOSE
     assert min(initial.gap(ids, made) for ids, made in zip(asked_for, samples, strict=True)) > 100 * CLOSE
     assert engine._workers != before
-    assert any("it waits for weights" in notice for notice in world.notices)
+    assert any("waits for weights" in notice for notice in world.notices)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -118,7 +121,7 @@ def test_stopped_for_a_while_the_run_waits_and_goes_on(world: World, policy: Pol
         assert not engine.needs_sync
         assert max(policy.gap(ids, made) for ids, made in zip(prompts(24), samples, strict=True)) < CLOSE
     said = "\n".join(world.notices)
-    assert "is away for" in said
+    assert "has been away for" in said
     assert f"waiting for {SECONDS:g} s" in said
     assert "is back after" in said
 
@@ -128,15 +131,17 @@ def test_away_for_longer_than_there_is_patience_ends_the_run(world: World, polic
     with engine_for(world, policy, patience_seconds=2.0) as engine:
         asked = world.begin(prompts(4), engine, LONG)
         time.sleep(0.3)
-        with stopped(world), pytest.raises(Away, match=r"stayed away for \d+ s.*rollout\.patience_seconds"):
+        with stopped(world), pytest.raises(UnavailableError, match=r"stayed away for \d+ s.*rollout\.patience_seconds"):
             asked.result(30)
-        with pytest.raises(Away):  # and it stays ended
+        with pytest.raises(UnavailableError):  # and it stays ended
             world.loop.do(engine.generate([2, 3], 0, LONG))
 
 
 def test_a_server_that_never_comes_ends_the_run(world: World) -> None:
-    engine = ServerEngine(f"http://127.0.0.1:{free_port()}", Sampling(TEMPERATURE, 1024), patience_seconds=0.5)
-    with pytest.raises(Away, match="stayed away"):
+    engine = ServerEngine(
+        f"http://127.0.0.1:{free_port()}", SamplingParameters(TEMPERATURE, 1024), patience_seconds=0.5
+    )
+    with pytest.raises(UnavailableError, match="stayed away"):
         world.loop.do(engine.open())
 
 
@@ -150,4 +155,4 @@ def test_a_server_that_was_started_again_between_two_requests_is_known_by_its_na
         samples = until_done(world, asked, engine, policy)
         assert engine._workers != ("another",)
     assert policy.gap([2, 3, 4], samples[0]) < CLOSE
-    assert "it waits for weights" in world.notices[-1]
+    assert "waits for weights" in world.notices[-1]

@@ -1,4 +1,4 @@
-"""Which rows go where, and what their tokens weigh."""
+"""Tests of mini-batches, packing and token weights."""
 
 from __future__ import annotations
 
@@ -87,6 +87,20 @@ def test_minibatches_never_cut_a_group(count: int) -> None:
 
 def test_there_are_not_more_minibatches_than_groups() -> None:
     assert list(map(names, minibatches([[row(2)], [row(3, first=7)]], 5))) == [[7], [0]]
+
+
+@pytest.mark.parametrize(("groups", "expected"), [(64, [16] * 4), (32, [16, 16]), (40, [16, 16, 8]), (5, [5])])
+def test_minibatches_by_size_take_groups_in_order(groups: int, expected: list[int]) -> None:
+    made = minibatches([[row(5, first=10 * n), row(9, first=10 * n + 5)] for n in range(groups)], 1, prompts=16)
+    assert [len(rows) // 2 for rows in made] == expected
+    assert [names([each])[0] // 10 for rows in made for each in rows[::2]] == list(range(groups))
+
+
+@pytest.mark.parametrize("mean", ["token", "sequence", "constant"])
+def test_the_rest_of_a_batch_counts_for_its_share(mean: Mean) -> None:
+    whole, rest = weights(ROWS, mean, 20), weights(ROWS, mean, 20, full=12)
+    assert rest == pytest.approx([each * 3 / 12 for each in whole])
+    assert weights(ROWS, mean, 20, full=2) == whole
 
 
 ROWS = [row(10, 4), row(10, 1), row(10, 5), row(10, 9, is_masked=True)]

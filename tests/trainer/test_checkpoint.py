@@ -1,4 +1,4 @@
-"""A checkpoint is whole or not there, whoever is killed and whatever is full."""
+"""Tests that a checkpoint is complete or absent after crashes and on full disks."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_whenever_the_writer_is_killed_what_has_a_name_is_whole(tmp_path: Path) 
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         for each in Checkpoints(run).all():
-            assert each.flaws() == []
+            assert each.damaged_files() == []
             assert each.state() == {"step": each.step}
             found += 1
         Checkpoints(run, keep=9).write(5000, {"step": 5000}, fill)

@@ -1,19 +1,21 @@
-"""A batch is full, or as full as the bound on sampling allows, and not too old; engine and service only pretend."""
+"""Tests of batches, staleness bounds and dynamic sampling, with fakes of engine and service."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from trainer.archive import read_groups, write_groups
 from trainer.collect import Batch, Collector
 from trainer.config import Config, Data, resolve
 from trainer.episode import Completion, Prompt, Reward
-from trainer.errors import Away
-from trainer.figures import figures_of
+from trainer.errors import UnavailableError
+from trainer.metrics import batch_metrics
 
 Worth = Callable[[Prompt, int], float | None]
 SAMPLES = 4
@@ -51,7 +53,7 @@ class Pretended:
         value = self.worth(prompt, int(name.rpartition(".")[2]))
         return Reward(value, "IE" if value is None else "AC" if value else "WA")
 
-    def at(self, data: Data) -> None: ...
+    def select(self, data: Data) -> None: ...
 
     def take(self, count: int) -> list[Prompt]:
         self.given += count
@@ -160,20 +162,20 @@ def test_dynamic_sampling_samples_no_more_than_it_may_need() -> None:
 
 def test_a_group_without_verdicts_is_flat_and_what_is_masked_is_no_voter() -> None:
     batch = batch_of(Pretended(lambda _, number: None if number else 1.0))
-    assert all(group.is_flat and len(group.voters) == 1 for group in batch.groups)
+    assert all(group.is_flat and sum(not each.is_masked for each in group.episodes) == 1 for group in batch.groups)
 
 
 def test_what_a_service_raises_ends_the_batch() -> None:
     def away(prompt: Prompt, number: int) -> float:
-        raise Away("nobody there")
+        raise UnavailableError("nobody there")
 
-    with pytest.raises(Away, match="nobody there"):
+    with pytest.raises(UnavailableError, match="nobody there"):
         batch_of(Pretended(away))
 
 
 def test_figures_are_of_all_that_was_sampled() -> None:
     batch = batch_of(Pretended(only_every_third), drop_flat=True)
-    figures = figures_of(batch)
+    figures = batch_metrics(batch)
     groups = len(batch.groups) + len(batch.dropped)
     assert figures["flat_share"] == pytest.approx(len(batch.dropped) / groups)
     assert figures["pass_rate"] == pytest.approx((6 * 0.5 + len(batch.dropped)) / groups)
@@ -182,7 +184,7 @@ def test_figures_are_of_all_that_was_sampled() -> None:
 
 def test_faults_are_in_no_rate() -> None:
     batch = batch_of(Pretended(lambda _, number: None if number == 0 else float(number > 1)))
-    figures = figures_of(batch)
+    figures = batch_metrics(batch)
     assert figures["pass_rate"] == pytest.approx(2 / 3)
     assert figures["reward"] == pytest.approx(2 / 3)
     assert figures["fault_share"] == figures["masked_share"] == pytest.approx(1 / 4)
@@ -290,7 +292,7 @@ def test_a_group_is_as_old_as_its_oldest_token() -> None:
         batch = await one.batch()
         (slow,) = [group for group in batch.groups if group.prompt.id == "9"]
         assert (slow.version, slow.episodes[0].completion.last_version) == (0, 1)
-        assert figures_of(batch)["mixed_share"] == pytest.approx(1 / 6)
+        assert batch_metrics(batch)["mixed_share"] == pytest.approx(1 / 6)
 
     asyncio.run(run())
 
@@ -302,7 +304,7 @@ def test_flat_groups_are_replaced_while_a_batch_is_learnt_from() -> None:
         await one.begin(0, config)
         await one.batch()
         await let_all_finish()
-        assert len((await one.state())["ready"]) >= 6, "the next batch is complete by now"
+        assert len((await one.state())[1]) >= 6, "the next batch is complete by now"
 
     asyncio.run(run())
 
@@ -310,7 +312,7 @@ def test_flat_groups_are_replaced_while_a_batch_is_learnt_from() -> None:
 def test_trouble_while_a_batch_is_learnt_from_is_raised_at_the_next() -> None:
     def away(prompt: Prompt, number: int) -> float:
         if int(prompt.id) >= 6:
-            raise Away("nobody there")
+            raise UnavailableError("nobody there")
         return float(number % 2)
 
     async def run() -> None:
@@ -321,14 +323,49 @@ def test_trouble_while_a_batch_is_learnt_from_is_raised_at_the_next() -> None:
         await one.batch()
         for event in world.held.values():
             event.set()
-        with pytest.raises(Away, match="nobody there"):
+        with pytest.raises(UnavailableError, match="nobody there"):
             await one.batch()
 
     asyncio.run(run())
 
 
-def test_a_run_goes_on_with_the_groups_that_it_had() -> None:
-    """Some finished and some on their way: as JSON, into another collector, with the same samples to the bit."""
+def test_a_sync_may_wait_for_what_is_in_flight() -> None:
+    async def run() -> None:
+        world = Pretended(differ)
+        world.held = {9: asyncio.Event()}
+        one = collector(world, config := settings(depth=1))
+        await one.begin(0, config)
+        await one.batch()
+        draining = asyncio.create_task(one.drain())
+        await let_all_finish()
+        assert not draining.done()
+        world.held[9].set()
+        await draining
+        state, ready = await one.state()
+        assert (state["on_the_way"], len(ready)) == ([], 6)
+
+    asyncio.run(run())
+
+
+def test_without_mixed_samples_batches_are_in_the_order_of_their_start() -> None:
+    async def run() -> None:
+        world = Pretended(differ)
+        world.held = {0: asyncio.Event()}
+        config = settings(depth=1)
+        config = config.model_copy(update={"buffer": config.buffer.model_copy(update={"in_flight": "finish"})})
+        one = collector(world, config)
+        await one.begin(0, config)
+        coming = asyncio.create_task(one.batch())
+        await let_all_finish()
+        assert not coming.done(), "eleven are finished, but not the first"
+        world.held[0].set()
+        assert names(await coming) == [0, 1, 2, 3, 4, 5]
+
+    asyncio.run(run())
+
+
+def test_a_run_goes_on_with_the_groups_that_it_had(tmp_path: Path) -> None:
+    """Some finished and some on their way: from files, into another collector, with the same samples to the bit."""
 
     async def until(version: int, one: Collector, world: Pretended, config: Config) -> Batch:
         world.version = version
@@ -342,13 +379,17 @@ def test_a_run_goes_on_with_the_groups_that_it_had() -> None:
         world.held = {8: asyncio.Event(), 9: asyncio.Event()}
         one = collector(world, config)
         await until(0, one, world, config)
-        state = json.loads(json.dumps(await one.state()))
-        assert [len(state["ready"]), len(state["on_the_way"])] == [4, 2]
+        state, ready = await one.state()
+        assert [len(ready), len(state["on_the_way"])] == [4, 2]
+        state = json.loads(json.dumps(state))
+        write_groups(tmp_path, ready)
+        by_id = {group.prompt.id: group.prompt for group in ready}
+        assert read_groups(tmp_path, by_id.__getitem__) == ready
 
         again = Pretended(differ)
         again.given = world.given
         other = collector(again, config)
-        await other.restore(state, 1)
+        await other.restore(state, read_groups(tmp_path, by_id.__getitem__), 1)
         batch = await until(1, other, again, config)
         for event in world.held.values():
             event.set()

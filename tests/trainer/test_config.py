@@ -1,4 +1,4 @@
-"""What a run is told: that nothing is guessed, and where each value comes from when several say it."""
+"""Tests of the precedence and validation of settings."""
 
 from __future__ import annotations
 
@@ -37,16 +37,28 @@ def test_the_least_that_can_be_said(tmp_path: Path) -> None:
         ("[rollout]\nsamples = 4.0", "rollout.samples: Input should be a valid integer"),
         ("[rollout]\nsamples = true", "rollout.samples"),
         ("[rollout]\nsamples = 1", "at least 2"),
-        ("[rollout]\nprompts = 4\n[optimiser]\nminibatches = 5", "a group is never cut"),
-        ("[sync]\ntransport = 'direct'", "colocated"),
-        ("[rollout]\nengine = 'colocated'", "colocated"),
+        ("[rollout]\nprompts = 4\n[optimiser]\nminibatches = 5", "groups are not split"),
+        ("[sync]\ntransport = 'memory'", "requires rollout.engine = 'colocated' or rollout.turns"),
+        (
+            "[rollout]\nengine = 'colocated'\n[sync]\ntransport = 'file'",
+            "requires sync.transport of 'auto' or 'memory'",
+        ),
+        ("[rollout]\nservers = ['http://a']\nreplicas = 2", "that the trainer starts"),
+        ("[rollout]\nturns = true\n[buffer]\ndepth = 1", "requires buffer.depth = 0"),
+        ("[rollout]\nreplicas = 2\ntensor_parallel = 2\ndevices = '0,1'", "must name 4 GPUs"),
+        ("[rollout]\nprompts = 4\n[optimiser]\nminibatch_prompts = 5", "groups are not split"),
+        ("[optimiser]\nminibatches = 2\nminibatch_prompts = 5", "exclude each other"),
+        ("[loss]\ndual_clip = 1.0", "dual_clip must be above 1"),
+        ("[loss]\nclip_low = 1.0", "clip_low must be below 1"),
+        ("[kl]\nquantile = 80", "kl.quantile"),
+        ("model.attention = 'sdpa'\n[deepspeed]\nsequence_parallel = 2", "requires model.attention"),
         ("[buffer]\ndepth = 'deep'", "buffer.depth"),
         ("[rollout]\nmax_tokens = 8\n[reward]\noverlong_buffer = 9", "a response has only 8 tokens"),
         ("steps = 0", "steps"),
         ("data.shuffle = true", "data.shuffle: Extra inputs"),
         ("data.order = 'random'", "data.order"),
-        ("data.difficulty = [0.5, 0.2]", "no range between 0 and 1"),
-        ("data.difficulty = [0.5, 1.2]", "no range between 0 and 1"),
+        ("data.difficulty = [0.5, 0.2]", "is not a range within"),
+        ("data.difficulty = [0.5, 1.2]", "is not a range within"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(tmp_path: Path, more: str, said: str) -> None:
@@ -76,7 +88,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_algorithm_is_refused_with_those_there_are() -> None:
-    with pytest.raises(ConfigError, match="'ppo' is none of grpo, dapo"):
+    with pytest.raises(ConfigError, match="'ppo' is not one of grpo, dapo"):
         resolve(SAID | {"algorithm": "ppo"})
 
 
@@ -157,7 +169,11 @@ def test_every_algorithm_is_a_configuration(name: str) -> None:
 def test_what_a_run_saves_can_be_given_in_place_of_the_file(tmp_path: Path, name: str) -> None:
     config = resolve(
         SAID
-        | {"algorithm": name, "loss": {"clip_low": 0.1}, "reward": {"limits": {"cpu_seconds": 2}, "url": "http://é"}}
+        | {
+            "algorithm": name,
+            "loss": {"threshold": 0.1} if name == "m2po" else {"clip_low": 0.1},
+            "reward": {"limits": {"cpu_seconds": 2}, "url": "http://é"},
+        }
         | {"optimiser": {"betas": [0.9, 0.95]}, "kl": {"high_entropy_coefficient": None}}
     )
     path = tmp_path / "config.json"

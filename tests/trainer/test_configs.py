@@ -1,37 +1,42 @@
-"""Each shipped configuration loads, says where its values are from, and runs: a small copy of it, with a real vLLM.
+"""Tests that each shipped configuration loads, documents its sources and runs as a scaled-down copy with a real vLLM.
 
-The copies have the same algorithm: loss, means, KL, correction, filters, epochs, mini-batches, staleness, stages. What
-is small is the model, the lengths and the batch. Rewards are drawn, so nothing is learnt; see test_learning for that.
+`make test` runs three of them (stages, a buffer with deltas, a curriculum), `make test-all` all.
+
+The copies have the same algorithm: loss, means, KL, correction, filters, epochs, mini-batches, staleness, stages.
+Model, lengths and batch are small. Rewards are random, so nothing is learnt; see test_learning for that.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from tests.ports import free_port
 from tests.trainer.configs_world import STEPS, TOKENS, Lottery, shrunken
-from tests.trainer.service_world import free_port
-from tests.trainer.tiny import tiny_model, tiny_tokenizer
+from tests.trainer.launcher import launch
+from tests.trainer.tiny import save_tiny, tiny_model, tiny_tokenizer
 from tests.trainer.vllm_world import Loop, World
+from trainer.attention import ROWS
 from trainer.checkpoint import Checkpoints
 from trainer.config import CONFIGS, Config, load, resolve, shipped
+from trainer.model import load as load_model
 
 NAMES = shipped()
 ROOT = Path(__file__).parents[2]
-SECONDS = 300
+SECONDS = 1800  # a guard against hanging
 PROBLEMS = 24
 ENDS_OFTEN = 20.0  # what the end's embedding is multiplied by: some responses end before they are cut off
 Figures = dict[str, list[dict[str, float]]]
+FEW = ("deepscaler_1.5b", "m2po_8b_delta", "smoke")  # with stages, with a buffer and deltas, and the shortest
+RUN = [pytest.param(name, marks=() if name in FEW else pytest.mark.full) for name in NAMES]
 SAME = ("loss", "kl", "correction", "advantage", "buffer", "checkpoint", "deepspeed")
 
 
@@ -50,8 +55,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ran(world: World, folder: Path) -> Iterator[Figures]:
-    """The figures of each run, step by step."""
+def ran(world: World, folder: Path, request: pytest.FixtureRequest) -> Iterator[Figures]:
+    """The figures of each run that the selected tests look at, step by step."""
+    own = [
+        item
+        for item in request.session.items
+        if item.path == request.path and "ran" in getattr(item, "fixturenames", ())
+    ]
+    names = NAMES if any(item.get_closest_marker("full") for item in own) else FEW
     loop, port = Loop(), free_port()
     model = model_that_ends(folder / "model")
     (folder / "problems.jsonl").write_text("".join(json.dumps(problem(each)) + "\n" for each in range(PROBLEMS)))
@@ -59,17 +70,13 @@ def ran(world: World, folder: Path) -> Iterator[Figures]:
     loop.do(service.__aenter__())
     try:
         where = (folder, model, f"http://127.0.0.1:{port}", world.process.url)
-        runs = {name: shrunken(config_of(name), *where) for name in NAMES}
+        runs = {name: shrunken(config_of(name), *where) for name in names}
         runs["curriculum"] = curriculum(runs["smoke"])
         paths = [folder / f"{name}.json" for name in runs]
         for path, said in zip(paths, runs.values(), strict=True):
             path.write_text(json.dumps(said))
-        command = [sys.executable, "-m", "tests.trainer.configs_world", *map(str, paths)]
-        environment = os.environ | {"OMP_NUM_THREADS": "1"}
-        ended = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
-        assert ended.returncode == 0, (ended.stdout + ended.stderr)[-6000:]
+        status, output = launch("tests.trainer.configs_world", [str(path) for path in paths], SECONDS)
+        assert status == 0, output[-6000:]
         yield {name: rows(folder / name / "metrics.jsonl") for name in runs}
     finally:
         loop.do(service.__aexit__(None, None, None))
@@ -109,7 +116,8 @@ def rows(path: Path) -> list[dict[str, float]]:
 
 def test_there_are_those_of_the_seeds() -> None:
     wanted = {"archercoder_dapo_1.5b", "archer_1.5b", "aspo_1.5b", "deepcoder_14b", "deepscaler_1.5b", "code_r1_7b"}
-    assert set(NAMES) == wanted | {"m2po_8b_full", "m2po_8b_delta", "smoke"}
+    duels = {"cure_7b", "verifier_8b_solver", "verifier_8b_tester"}
+    assert set(NAMES) == wanted | {"m2po_8b_full", "m2po_8b_delta", "smoke"} | duels
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -143,7 +151,17 @@ def test_a_small_copy_has_the_same_algorithm(name: str) -> None:
     assert [stage.begin for stage in copy.stages] == list(range(2, 2 + len(config.stages)))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.skipif(find_spec("flash_attn") is not None, reason="flash-attn is installed")
+def test_every_configuration_loads_without_flash_attention(tmp_path: Path) -> None:
+    model = save_tiny(tmp_path / "model", hidden=32)
+    for name in NAMES:
+        config = config_of(name)
+        assert config.model.attention == "auto"
+        scorer = load_model(config, str(model))
+        assert scorer.model.config._attn_implementation == ROWS
+
+
+@pytest.mark.parametrize("name", RUN)
 def test_a_small_copy_runs_three_steps(name: str, ran: Figures) -> None:
     config, found = small(config_of(name)), ran[name]
     assert [row["step"] for row in found] == [*range(1, STEPS + 1)]
@@ -159,11 +177,17 @@ def test_responses_grow_with_the_stages(ran: Figures) -> None:
 
 def test_old_samples_are_learnt_from_where_they_may_be(ran: Figures) -> None:
     """`buffer.depth` is 8 there, and the steps are three."""
-    for name in ("m2po_8b_full", "m2po_8b_delta"):
-        assert [row["staleness_max"] for row in ran[name]] == [0, 1, 2]
+    assert [row["staleness_max"] for row in ran["m2po_8b_delta"]] == [0, 1, 2]
+    assert {row["staleness_max"] for row in ran["deepscaler_1.5b"]} == {0}
+
+
+@pytest.mark.full
+def test_old_samples_are_learnt_from_in_the_other_configurations(ran: Figures) -> None:
+    assert [row["staleness_max"] for row in ran["m2po_8b_full"]] == [0, 1, 2]
     assert {row["staleness_max"] for row in ran["aspo_1.5b"]} == {0}
 
 
+@pytest.mark.full
 def test_what_is_cut_off_is_masked_where_it_is_to_be(ran: Figures) -> None:
     assert any(row["masked_share"] > 0 for row in ran["archercoder_dapo_1.5b"])
     assert all(row["masked_share"] == 0 for row in ran["deepcoder_14b"]), "there it is silenced"

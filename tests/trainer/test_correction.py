@@ -1,4 +1,4 @@
-"""Factors for the difference between the engine that samples and the one that trains."""
+"""Tests of the correction for differences between the sampling engine and the trainer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of problems: what is refused, with its place, and that no problem is lost or seen twice in an epoch."""
+"""Tests of problem files: error messages with their place, and epochs that contain each problem once."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_what_is_not_wanted_is_left_out_and_counted(tmp_path: Path) -> None:
     path = file(tmp_path, line("a"), line("b"), line("c"))
     problems = Problems([path], keep=lambda problem: problem.id != "b")
     assert (ids(problems), problems.left_out) == (["a", "c"], 1)
-    with pytest.raises(ConfigError, match="all 3 problems were left out"):
+    with pytest.raises(ConfigError, match="all 3 problems are longer"):
         Problems([path], keep=lambda _: False)
 
 
@@ -139,5 +139,5 @@ def test_a_restored_cursor_goes_on_where_the_other_was(tmp_path: Path, before: i
 
 def test_a_cursor_is_not_restored_over_other_problems(tmp_path: Path) -> None:
     state = cursor(tmp_path, 10).state()
-    with pytest.raises(ConfigError, match="not those that the checkpoint was made with"):
+    with pytest.raises(ConfigError, match="differ from those of the checkpoint"):
         cursor(tmp_path, 9).restore(state)

@@ -1,6 +1,6 @@
-"""A delta leaves everybody with the very bits that a full sync would have left, or it is noticed and a full one comes.
+"""Tests that a delta gives the same bits as a full sync, or fails and is replaced by one.
 
-To see it over 50 steps with two vLLM servers, one of which is killed: `python -m benchmarks delta`.
+For 50 steps with two vLLM servers, one of which is killed: `python -m benchmarks delta`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.trainer.held import held_by_vllm
+from tests.trainer.vllm_digests import held_by_vllm
 from tests.trainer.vllm_world import Policy, World
 from trainer.config import resolve
-from trainer.engines.base import Interrupted
-from trainer.errors import ConfigError, StaleWeights
+from trainer.engines.base import InterruptedGenerationError
+from trainer.errors import ConfigError, StaleWeightsError
 from trainer.sync import Synced, Syncer
 from trainer.sync.base import Transport
 from trainer.sync.bucket import Bucket, unpack
 from trainer.sync.checksum import Checksum
-from trainer.sync.delta import Delta
-from trainer.sync.kept import Kept
-from trainer.sync.patch import ALL, Patch, apply, made, read
+from trainer.sync.delta import DeltaSender
+from trainer.sync.delta_encoding import DENSE, Patch, decode_into, encode, parse_label
+from trainer.sync.weight_copy import WeightCopy
 
 Named = dict[str, Tensor]
 
@@ -54,7 +54,7 @@ def step(world: World, policy: Policy, syncer: Syncer, seed: int) -> Synced:
     return synced
 
 
-@pytest.mark.parametrize("transport", ["file", "gloo"])
+@pytest.mark.parametrize("transport", ["file", "broadcast"])
 def test_after_each_delta_vllm_holds_the_very_bits(world: World, policy: Policy, transport: str) -> None:
     syncer = world.syncer(transport=transport, delta=True, full_every=4, timeout_seconds=30.0)
     synced = [step(world, policy, syncer, seed) for seed in range(6)]
@@ -66,7 +66,7 @@ def test_after_each_delta_vllm_holds_the_very_bits(world: World, policy: Policy,
 
 
 @pytest.mark.parametrize("kind", ["corrupt once: first", "corrupt once: last", "misremember"])
-@pytest.mark.parametrize("transport", ["file", "gloo"])
+@pytest.mark.parametrize("transport", ["file", "broadcast"])
 def test_a_delta_that_vllm_does_not_get_right_is_noticed_and_all_is_sent(
     world: World, policy: Policy, transport: str, kind: str
 ) -> None:
@@ -85,13 +85,13 @@ def test_a_delta_that_vllm_does_not_get_right_is_noticed_and_all_is_sent(
 def test_a_full_one_after_it_that_fails_as_well_ends_the_run(world: World, policy: Policy, kind: str) -> None:
     syncer = world.syncer(delta=True)
     step(world, policy, syncer, 1)
-    with world.sabotaged(kind), pytest.raises(StaleWeights, match=r"does not hold it|received other weights"):
+    with world.sabotaged(kind), pytest.raises(StaleWeightsError, match=r"does not hold it|received other weights"):
         step(world, policy, syncer, 2)
     assert [step(world, policy, syncer, seed).kind for seed in (3, 4)] == ["full", "delta"]
 
 
 def test_a_server_that_is_killed_gets_all_and_then_deltas_again(world: World, policy: Policy) -> None:
-    syncer = world.syncer(transport="gloo", delta=True, timeout_seconds=30.0)
+    syncer = world.syncer(transport="broadcast", delta=True, timeout_seconds=30.0)
     assert [step(world, policy, syncer, seed).kind for seed in (1, 2)] == ["full", "delta"]
     os.killpg(world.process.pid, signal.SIGKILL)
     assert [step(world, policy, syncer, seed).kind for seed in (3, 4)] == ["full", "delta"]
@@ -103,9 +103,9 @@ def test_a_server_that_is_killed_gets_all_and_then_deltas_again(world: World, po
 
 def patched(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> Patch:
     """Made, applied, and right."""
-    patch, copy = made(old, new), old.copy()
+    patch, copy = encode(old, new), old.copy()
     assert patch is not None
-    apply(patch.payload, patch.width, copy)
+    decode_into(patch.payload, patch.width, copy)
     assert np.array_equal(copy, new)
     assert patch.changed == (old != new).sum()
     assert patch.payload.size <= new.nbytes
@@ -134,7 +134,7 @@ def test_no_way_is_too_long_to_be_said(way: int, first: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("density", "width", "bytes_each"), [(0.04, 1, 3.01), (0.006, 1, 4), (0.0008, 2, 4.01), (0.7, ALL, 3)]
+    ("density", "width", "bytes_each"), [(0.04, 1, 3.01), (0.006, 1, 4), (0.0008, 2, 4.01), (0.7, DENSE, 3)]
 )
 def test_the_form_that_makes_the_fewest_bytes_is_taken(density: float, width: int, bytes_each: float) -> None:
     count = 1 << 20
@@ -146,8 +146,8 @@ def test_the_form_that_makes_the_fewest_bytes_is_taken(density: float, width: in
 
 def test_nothing_is_made_of_no_difference() -> None:
     old, _ = with_changes(10, [])
-    assert made(old, old.copy()) is None
-    assert made(old[:0], old[:0]) is None
+    assert encode(old, old.copy()) is None
+    assert encode(old[:0], old[:0]) is None
 
 
 def test_any_bit_that_flips_in_a_patch_is_noticed() -> None:
@@ -162,10 +162,10 @@ def test_any_bit_that_flips_in_a_patch_is_noticed() -> None:
             payload = patch.payload.copy()
             payload[byte] ^= 1 << bit
             with pytest.raises(ValueError, match="changed on its way: 2:0:norm"):
-                read(label, payload)
+                parse_label(label, payload)
     for place, letter in enumerate(label):
         with pytest.raises(ValueError, match="changed on its way"):
-            read(label[:place] + chr(ord(letter) ^ 1) + label[place + 1 :], patch.payload)
+            parse_label(label[:place] + chr(ord(letter) ^ 1) + label[place + 1 :], patch.payload)
 
 
 # --- what is kept
@@ -215,20 +215,20 @@ def fleeting(named: Named, seen: list[str]) -> Iterator[tuple[str, Tensor]]:
 def test_patches_bring_a_copy_up_to_date_and_are_made_to_the_end_though_nobody_wants_them(
     monkeypatch: pytest.MonkeyPatch, piece: int
 ) -> None:
-    monkeypatch.setattr("trainer.sync.patch.PIECE", piece)
-    ours, theirs, old = Kept(), Kept(), weights()
+    monkeypatch.setattr("trainer.sync.delta_encoding.PIECE", piece)
+    ours, theirs, old = WeightCopy(), WeightCopy(), weights()
     new = stepped(old, 1)
-    assert [list(kept.over(old.items())) for kept in (ours, theirs)]
-    for label, payload in ours.patches(fleeting(new, [])):
-        theirs.patch(label, payload)
-    assert is_same(theirs.all(), new.items())
-    assert is_same(ours.all(), new.items())
+    assert [list(kept.tee(old.items())) for kept in (ours, theirs)]
+    for label, payload in ours.encode_changes(fleeting(new, [])):
+        theirs.apply_patch(label, payload)
+    assert is_same(theirs.items(), new.items())
+    assert is_same(ours.items(), new.items())
     newer = stepped(new, 2)
     stream = iter(newer.items())
-    for _ in ours.patches(stream):
+    for _ in ours.encode_changes(stream):
         break
-    assert list(ours.patches(stream))
-    assert is_same(ours.all(), newer.items())
+    assert list(ours.encode_changes(stream))
+    assert is_same(ours.items(), newer.items())
 
 
 # --- two workers, in this process
@@ -238,7 +238,7 @@ class Worker:
     """What vllm_ext.Extension does, without a vLLM."""
 
     def __init__(self) -> None:
-        self.kept, self.model, self.version = Kept(), Named(), -1
+        self.kept, self.model, self.version = WeightCopy(), Named(), -1
         self.base: int | None = None
         self.begun = ""
         self.fault = ""
@@ -255,19 +255,19 @@ class Worker:
         if self.begun == "delta":
             for label, payload in coming:
                 try:
-                    self.kept.patch(label, payload)
+                    self.kept.apply_patch(label, payload)
                 except ValueError as trouble:
                     self.fault = str(trouble)
             return
-        for name, tensor in self.kept.over(self.received.over(coming)):
+        for name, tensor in self.kept.tee(self.received.tee(coming)):
             self.model[name] = tensor.clone()
 
     def proctor_end(self, version: int) -> dict[str, Any]:
         if self.fault:
-            raise StaleWeights(self.fault)  # as the engine would
+            raise StaleWeightsError(self.fault)  # as the engine would
         if self.begun == "delta":
-            self.received = Checksum.of(self.kept.all())
-            self.model = {name: tensor.clone() for name, tensor in self.kept.all()}
+            self.received = Checksum.of(self.kept.items())
+            self.model = {name: tensor.clone() for name, tensor in self.kept.items()}
         self.base = self.version = version
         held = Checksum.of(self.model.items()).plain
         return {"version": version, "received": self.received.as_json(), "held": held}
@@ -301,7 +301,7 @@ class Pair:
     def __init__(self, full_every: int = 10) -> None:
         self.wire = Wire([Worker(), Worker()])
         self.notices: list[str] = []
-        self.delta = Delta(self.wire, self.wire.ask, full_every, self.notices.append)
+        self.delta = DeltaSender(self.wire, self.wire.ask, full_every, self.notices.append)
         self.now = weights()
         self.version = 0
 
@@ -384,7 +384,7 @@ def test_a_bit_that_flips_on_its_way_is_noticed_and_all_is_sent_once(at: int, nt
 def test_a_bit_that_flips_in_a_workers_copy_is_noticed_by_what_it_adds_up_to() -> None:
     pair = Pair()
     pair.step()
-    dict(pair.wire.workers[1].kept.all())["embed"].view(torch.int16)[5, 5] ^= 4
+    dict(pair.wire.workers[1].kept.items())["embed"].view(torch.int16)[5, 5] ^= 4
     assert pair.step() == "full"
     assert "worker 1 of vLLM received other weights than were sent" in pair.notices[0]
 
@@ -392,7 +392,7 @@ def test_a_bit_that_flips_in_a_workers_copy_is_noticed_by_what_it_adds_up_to() -
 def test_a_delta_that_ends_in_the_middle_is_followed_by_all_there_is() -> None:
     pair = Pair()
     pair.step()
-    failures = [StaleWeights("stopped")]
+    failures = [StaleWeightsError("stopped")]
 
     def stop(_: Tensor) -> None:
         if failures:
@@ -400,14 +400,14 @@ def test_a_delta_that_ends_in_the_middle_is_followed_by_all_there_is() -> None:
 
     pair.wire.spoil = stop
     assert pair.step() == "full"
-    assert pair.notices == ["a delta went wrong, so all weights are sent: stopped"]
+    assert pair.notices == ["a delta failed, all weights are sent instead: stopped"]
 
 
 def test_what_goes_wrong_twice_ends_the_run() -> None:
     pair = Pair()
     pair.step()
     pair.wire.spoil = lambda payload: payload[:1].bitwise_xor_(1)
-    with pytest.raises(StaleWeights, match="received other weights"):
+    with pytest.raises(StaleWeightsError, match="received other weights"):
         pair.step()
 
 
@@ -416,10 +416,10 @@ def test_after_an_interruption_all_is_sent() -> None:
     pair.step()
 
     def interrupt(_: Tensor) -> None:
-        raise Interrupted("gone")
+        raise InterruptedGenerationError("gone")
 
     pair.wire.spoil = interrupt
-    with pytest.raises(Interrupted):
+    with pytest.raises(InterruptedGenerationError):
         pair.step()
     pair.wire.spoil = lambda _: None
     for worker in pair.wire.workers:
@@ -428,9 +428,12 @@ def test_after_an_interruption_all_is_sent() -> None:
     assert pair.notices == []  # it was not tried
 
 
-@pytest.mark.parametrize(("transport", "engine"), [("ipc", "server"), ("direct", "colocated")])
-def test_a_delta_of_what_does_not_travel_is_refused(transport: str, engine: str) -> None:
-    said = {"model": {"path": "m"}, "data": {"train": ["t"]}, "rollout": {"engine": engine}}
+@pytest.mark.parametrize(
+    ("rollout", "transport"),
+    [({"turns": True}, "memory"), ({"engine": "colocated"}, "memory"), ({"engine": "colocated"}, "auto")],
+)
+def test_a_delta_of_what_does_not_travel_is_refused(rollout: dict[str, Any], transport: str) -> None:
+    said = {"model": {"path": "m"}, "data": {"train": ["t"]}, "rollout": rollout}
     resolve(said | {"sync": {"transport": transport}})
-    with pytest.raises(ConfigError, match="delta is for what travels"):
+    with pytest.raises(ConfigError, match="delta"):
         resolve(said | {"sync": {"transport": transport, "delta": True}})

@@ -1,4 +1,6 @@
-"""Samples are what vLLM says they are, and its numbers are those of the model that it was given."""
+"""Tests of engines with a real vLLM: samples are reported correctly, and log-probabilities are those of the given
+model.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,16 @@ from typing import Any, cast
 import pytest
 from transformers import AutoTokenizer
 
+from tests.trainer.launcher import launch
 from tests.trainer.vllm_world import PROBE, SECONDS, TEMPERATURE, Policy, World, need_vllm, prompts
-from trainer.engines.base import Sampling, check_state
-from trainer.engines.process import VllmProcess, arguments_of
+from trainer.config import resolve
+from trainer.engines.base import SamplingParameters, check_state
+from trainer.engines.process import VllmProcess, arguments_of, devices_of
 from trainer.engines.server import ServerEngine
-from trainer.engines.servers import Servers
+from trainer.engines.server_pool import ServerPool
 from trainer.episode import Completion
-from trainer.errors import Away, ConfigError, TrainerError
+from trainer.errors import ConfigError, TrainerError, UnavailableError
+from trainer.sync.syncer import transport_of
 
 CLOSE = 1e-4  # nats
 ROOT = Path(__file__).parents[2]
@@ -62,7 +67,7 @@ def test_scores_are_the_models_at_temperature_one(world: World, policy: Policy) 
 
 
 def test_a_prompt_that_fills_the_model_is_refused(world: World, policy: Policy) -> None:
-    with pytest.raises(TrainerError, match="no room in 1024"):
+    with pytest.raises(TrainerError, match="no room in max_model_len 1024"):
         world.samples([[2] * 1024])
 
 
@@ -83,7 +88,7 @@ def test_nothing_is_sampled_before_the_first_sync(world: World, policy: Policy) 
 
 def test_a_sample_in_flight_lives_through_a_sync_and_says_so(world: World, policy: Policy) -> None:
     engine = world.engine_of(process=None)
-    engine._sampling = Sampling(TEMPERATURE, 1024)
+    engine._sampling = SamplingParameters(TEMPERATURE, 1024)
     world.loop.do(engine.open())
     try:
         syncer = world.syncer(engine)
@@ -104,8 +109,8 @@ def test_a_sample_in_flight_lives_through_a_sync_and_says_so(world: World, polic
 
 def test_a_server_that_dies_as_it_starts_shows_the_end_of_its_log(world: World, tmp_path: Path) -> None:
     process = VllmProcess([*arguments_of(world.config), "--no-such-option"], tmp_path / "vllm.log")
-    engine = ServerEngine(process.url, Sampling.of(world.config), patience_seconds=100, process=process)
-    with pytest.raises(Away, match=r"(?s)died as it started.*unrecognized arguments: --no-such-option"):
+    engine = ServerEngine(process.url, SamplingParameters.of(world.config), patience_seconds=100, process=process)
+    with pytest.raises(UnavailableError, match=r"(?s)died as it started.*unrecognized arguments: --no-such-option"):
         world.loop.do(engine.open())
 
 
@@ -164,35 +169,97 @@ os.kill(os.getpid(), signal.{signal_name})
 )
 def test_a_server_that_was_started_otherwise_is_refused(state: dict[str, Any], said: str) -> None:
     good = {"logprobs_mode": "processed_logprobs", "quantization": None, "max_model_len": 1024}
-    check_state(good, Sampling(1.0, 1024), "vLLM")
+    check_state(good, SamplingParameters(1.0, 1024), "vLLM")
     with pytest.raises(ConfigError, match=said):
-        check_state(good | state, Sampling(1.0, 1024), "vLLM")
+        check_state(good | state, SamplingParameters(1.0, 1024), "vLLM")
 
 
 class _Idle:
     """A server of which only the load is known."""
 
-    def __init__(self, name: str, asked: int, is_ready: bool = True) -> None:
-        self.name, self.asked, self.is_ready = name, asked, is_ready
+    def __init__(self, name: str, in_flight: int, is_ready: bool = True) -> None:
+        self.name, self.in_flight, self.is_ready = name, in_flight, is_ready
 
-    async def generate(self, *_: object) -> Completion:
+        self.version, self.needs_sync = 1, not is_ready
+        self.dies = False
+        self.paused_for: list[int] = []
+
+    async def attempt(self, *_: object) -> Completion | None:
+        if self.dies:
+            self.is_ready = False
+            return None
         return Completion([], [], self.name, is_truncated=False, version=0, last_version=0)
+
+    async def pause(self, version: int) -> None:
+        self.paused_for.append(version)
 
 
 def test_of_several_servers_the_one_that_is_ready_and_has_least_to_do_is_asked() -> None:
-    servers = Servers(cast(Any, [_Idle("busy", 5), _Idle("free", 2), _Idle("away", 0, is_ready=False)]))
+    servers = ServerPool(cast(Any, [_Idle("busy", 5), _Idle("free", 2), _Idle("away", 0, is_ready=False)]))
     assert asyncio.run(servers.generate([1], None, 8)).text == "free"
+
+
+def test_what_a_server_leaves_behind_another_one_does() -> None:
+    dying, other = _Idle("dying", 0), _Idle("other", 3)
+    dying.dies = True
+    assert asyncio.run(ServerPool(cast(Any, [dying, other])).generate([1], None, 8)).text == "other"
+
+
+def test_only_a_server_that_lacks_the_weights_is_disturbed() -> None:
+    fine, restarted = _Idle("fine", 0), _Idle("restarted", 0, is_ready=False)
+    pool = ServerPool(cast(Any, [fine, restarted]))
+    asyncio.run(pool.pause(1))
+    assert (fine.paused_for, restarted.paused_for) == ([], [1])
+    assert list(pool.replicas) == cast(Any, [restarted])
+    asyncio.run(pool.pause(2))
+    assert (fine.paused_for, restarted.paused_for) == ([2], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("rollout", "visible", "expected"),
+    [
+        ({}, "", ["", ""]),
+        ({"replicas": 2}, "", ["0", "1"]),
+        ({"replicas": 2, "tensor_parallel": 2}, "", ["0,1", "2,3"]),
+        ({"replicas": 2, "tensor_parallel": 2}, "4,5,6,7", ["4,5", "6,7"]),
+        ({"replicas": 2, "devices": "6,7"}, "0,1", ["6", "7"]),
+        ({"turns": True}, "3", ["3", ""]),
+    ],
+)
+def test_each_server_has_its_own_gpus(
+    rollout: dict[str, Any], visible: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    config = resolve({"model": {"path": "m"}, "data": {"train": ["d"]}, "rollout": rollout})
+    assert [devices_of(config, number) for number in (0, 1)] == expected
+
+
+@pytest.mark.parametrize(
+    ("rollout", "sync", "has_gpu", "expected"),
+    [
+        ({}, {}, False, "file"),
+        ({}, {}, True, "broadcast"),
+        ({"engine": "colocated"}, {}, False, "memory"),
+        ({"turns": True}, {}, True, "memory"),
+        ({"turns": True}, {"delta": True}, True, "file"),
+        ({"turns": True, "replicas": 8}, {}, True, "file"),
+        ({"turns": True}, {}, False, "file"),
+        ({}, {"transport": "file"}, True, "file"),
+    ],
+)
+def test_the_transport_is_chosen(rollout: dict[str, Any], sync: dict[str, Any], has_gpu: bool, expected: str) -> None:
+    said = {"model": {"path": "m"}, "data": {"train": ["d"]}, "rollout": rollout, "sync": sync}
+    assert transport_of(resolve(said), has_gpu) == expected
 
 
 def test_an_engine_in_this_process_samples_at_once_and_takes_weights(tmp_path: Path) -> None:
     need_vllm()
-    command = [sys.executable, "-m", "tests.trainer.colocated_world", str(tmp_path)]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    found = json.loads(ran.stdout.splitlines()[-1])
+    status, said = launch("tests.trainer.colocated_world", [str(tmp_path)], SECONDS)
+    assert status == 0, said[-3000:]
+    found = json.loads(next(line for line in said.splitlines() if line.startswith("{")))
     assert found["waits"]
     assert max(found[f"{what} {version}"] for what in ("probe", "gap") for version in (1, 2)) < CLOSE
     assert found["held 1"]
     assert found["held 2"]
     assert not found["in order"]  # each is there when it is finished, not when those before it are
-    assert "does not compute with them" in found["stale"]
+    assert "does not use the synced weights" in found["stale"]

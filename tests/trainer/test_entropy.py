@@ -1,4 +1,4 @@
-"""Entropy classes against torch.quantile, a row at a time."""
+"""Tests of entropy classes against torch.quantile, row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures are the published estimators', their intervals hold the truth, and the same files give the same figures."""
+"""Tests of estimators, interval coverage and reproducibility of figures."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def published(n: int, c: int, k: int) -> Fraction:
 
 
 def test_pass_at_k_is_the_published_estimator_on_1000_random_tables() -> None:
-    chance = random.Random(0)
+    rng = random.Random(0)
     for _ in range(1000):
-        n = chance.randint(1, 256)
-        k = chance.randint(1, n)
-        table = [chance.randint(0, n) for _ in range(chance.randint(1, 40))]
+        n = rng.randint(1, 256)
+        k = rng.randint(1, n)
+        table = [rng.randint(0, n) for _ in range(rng.randint(1, 40))]
         ours = [pass_at_k(n, c, k) for c in table]
         assert ours == pytest.approx([float(published(n, c, k)) for c in table], abs=1e-12)
         assert fmean(ours) == pytest.approx(float(sum(published(n, c, k) for c in table) / len(table)), abs=1e-12)
 
 
 def test_pass_at_k_is_what_drawing_k_of_n_gives() -> None:
-    chance = random.Random(1)
+    rng = random.Random(1)
     right = [True] * 3 + [False] * 7
-    drawn = fmean(any(chance.sample(right, 4)) for _ in range(20_000))
+    drawn = fmean(any(rng.sample(right, 4)) for _ in range(20_000))
     assert pass_at_k(10, 3, 4) == pytest.approx(drawn, abs=0.01)
 
 
@@ -62,11 +62,11 @@ def test_there_is_no_pass_at_k_of_what_cannot_be(n: int, c: int, k: int) -> None
 )
 def test_of_100_intervals_95_hold_the_truth(problems: int, n: int, easy: float, hard: float) -> None:
     """Of models whose problems are as hard as a beta distribution says: many or few, most solved or hardly any."""
-    chance = random.Random(3)
+    rng = random.Random(3)
     truth, held, repeats = easy / (easy + hard), 0, 1000
     for _ in range(repeats):
-        shares = [chance.betavariate(easy, hard) for _ in range(problems)]
-        scores = [sum(chance.random() < share for _ in range(n)) / n for share in shares]
+        shares = [rng.betavariate(easy, hard) for _ in range(problems)]
+        scores = [sum(rng.random() < share for _ in range(n)) / n for share in shares]
         found = estimate(scores, problems * n)
         assert found is not None
         held += found.low <= truth <= found.high
@@ -184,6 +184,6 @@ def test_groups_are_by_source_difficulty_and_platform_and_easy_comes_first() -> 
 
 
 def test_the_same_samples_give_the_same_figures_to_the_last_bit() -> None:
-    chance = random.Random(5)
-    rows = [[chance.choice(["AC", "WA", "IE"]) for _ in range(8)] for _ in range(50)]
+    rng = random.Random(5)
+    rows = [[rng.choice(["AC", "WA", "IE"]) for _ in range(8)] for _ in range(50)]
     assert json.dumps(summary(results(*rows), [1, 8])) == json.dumps(summary(results(*rows), [1, 8]))

@@ -1,4 +1,4 @@
-"""Published data sets become what we read; a pickle in one of them can do nothing; a window has both of its ends."""
+"""Tests of published data formats, safe unpickling and date windows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.problem import Problem as Line
-from sandbox_service.unpacking import packed_text
+from sandbox_service.formats.problem import Problem as Line
+from sandbox_service.formats.unpacking import packed_text
 from tests.validation.sources.published import LIVECODEBENCH, packed
 from trainer.errors import ConfigError
 from trainer.evaluation.formats import codeelo, format_of, humaneval, livecodebench, mbpp
 from trainer.evaluation.presets import PRESETS, Hub, Window, window
-from trainer.evaluation.problems import PROBLEMS, Asked, choose, from_hub
+from trainer.evaluation.problems import PROBLEMS, ProblemSelection, from_hub, select_problems
 
 
 def livecodebench_row(**changes: Any) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class Exploit:
     ("found", "why"),
     [
         (Exploit(), "not unpickled"),
-        ([1, 2], "it is not one text, pickled, but a list"),
+        ([1, 2], "the packed value should be text, but is a list"),
         (b"bytes", "not unpickled"),
         (Path("x"), "not unpickled"),
     ],
@@ -162,7 +162,7 @@ def test_nothing_but_text_comes_out_of_a_pickle(found: object, why: str) -> None
 
 @pytest.mark.parametrize("garbage", ["", "!!", "aGVsbG8=", base64.b64encode(zlib.compress(b"hello")).decode()])
 def test_what_is_no_pickle_is_an_error_and_no_crash(garbage: str) -> None:
-    with pytest.raises(ValueError, match="it is"):
+    with pytest.raises(ValueError, match=r"packed data|not zlib|pickle"):
         packed_text(garbage)
 
 
@@ -175,9 +175,10 @@ def test_text_comes_out_as_it_went_in_whichever_protocol_wrote_it() -> None:
 def test_tests_that_cannot_be_read_name_their_problem(tmp_path: Path) -> None:
     (path := tmp_path / "lcb.jsonl").write_text(json.dumps(livecodebench_row(private_test_cases=packed([1]))) + "\n")
     with pytest.raises(
-        ConfigError, match=r"lcb\.jsonl:1: livecodebench/abc1_a: its tests cannot be read: it is not one text"
+        ConfigError,
+        match=r"lcb\.jsonl:1: livecodebench/abc1_a: its tests cannot be read: the packed value should be text",
     ):
-        choose(Asked((path,)), tmp_path / "out")
+        select_problems(ProblemSelection((path,)), tmp_path / "out")
 
 
 # --- which ones
@@ -193,7 +194,7 @@ def test_a_window_includes_both_of_its_ends() -> None:
 
 @pytest.mark.parametrize("text", ["2025", "2025-05-01..2025-02-01", "a..b", "humaneval"])
 def test_a_window_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match=r"say FIRST\.\.LAST"):
+    with pytest.raises(ConfigError, match=r"expected FIRST\.\.LAST"):
         window(text)
 
 
@@ -205,7 +206,9 @@ def write(path: Path, *rows: dict[str, Any]) -> Path:
 def test_only_problems_of_the_window_are_chosen_and_the_others_counted(tmp_path: Path) -> None:
     days = ["2024-07-31", "2024-08-01", "2025-02-01", "2025-02-02"]
     rows = [livecodebench_row(question_id=day, contest_date=f"{day}T10:00:00") for day in days]
-    chosen = choose(Asked((write(tmp_path / "f.jsonl", *rows),), window=window("livecodebench-v5")), tmp_path / "out")
+    chosen = select_problems(
+        ProblemSelection((write(tmp_path / "f.jsonl", *rows),), window=window("livecodebench-v5")), tmp_path / "out"
+    )
     assert [each.id for each in chosen.problems] == ["livecodebench/2024-08-01", "livecodebench/2025-02-01"]
     assert (chosen.outside, chosen.refused) == (2, 0)
 
@@ -216,7 +219,7 @@ def test_files_of_any_form_go_together_and_sources_are_named(tmp_path: Path) -> 
         write(tmp_path / "a.jsonl", HUMANEVAL, MBPP),
         write(tmp_path / "own.jsonl", ours, CODEELO | {"interaction": "!"}),
     )
-    chosen = choose(Asked(files), tmp_path / "out")
+    chosen = select_problems(ProblemSelection(files), tmp_path / "out")
     assert [(each.id, each.source) for each in chosen.problems] == [
         ("HumanEval/0", "humaneval"),
         ("mbpp/11", "mbpp"),
@@ -224,9 +227,11 @@ def test_files_of_any_form_go_together_and_sources_are_named(tmp_path: Path) -> 
     ]
     assert chosen.problems[2].meta == {"difficulty": "hard"}
     assert chosen.refused == 1
-    again = choose(Asked((tmp_path / "out" / PROBLEMS,), limit=2), tmp_path / "out")
+    again = select_problems(ProblemSelection((tmp_path / "out" / PROBLEMS,), limit=2), tmp_path / "out")
     assert len(again.problems) == 2, "what was chosen can be chosen from"
-    assert len(choose(Asked((tmp_path / "out" / PROBLEMS,)), tmp_path / "out").problems) == 3, "and is left as it is"
+    assert len(select_problems(ProblemSelection((tmp_path / "out" / PROBLEMS,)), tmp_path / "out").problems) == 3, (
+        "and is left as it is"
+    )
 
 
 @pytest.mark.parametrize(
@@ -239,7 +244,7 @@ def test_files_of_any_form_go_together_and_sources_are_named(tmp_path: Path) -> 
             "no problems are left: 1 are outside",
         ),
         ({"files": ("undated.jsonl",), "window": Window("2020-01-01", "2020-01-02")}, 'has no "meta": {"date"}'),
-        ({"files": ("broken.jsonl",)}, r"broken\.jsonl:1: no JSON"),
+        ({"files": ("broken.jsonl",)}, r"broken\.jsonl:1: invalid JSON"),
     ],
 )
 def test_what_cannot_be_chosen_is_said(
@@ -251,7 +256,7 @@ def test_what_cannot_be_chosen_is_said(
     (tmp_path / "broken.jsonl").write_text("{\n")
     asked["files"] = tuple(map(Path, asked.get("files", ())))
     with pytest.raises(ConfigError, match=said):
-        choose(Asked(**asked), tmp_path / "out")
+        select_problems(ProblemSelection(**asked), tmp_path / "out")
 
 
 def test_without_the_library_for_the_hub_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""A Codeforces rating is the one that a person calculates, of contests that can be used; standings are fetched once."""
+"""Tests of the Codeforces rating against calculations by hand, and of fetched standings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from trainer.errors import Away, ConfigError
+from trainer.errors import ConfigError, UnavailableError
 from trainer.evaluation import standings
 from trainer.evaluation.rating import Contest, Participant, expected_rank, place, rank_of, rate, rating_at, score_of
 
@@ -183,7 +183,7 @@ def test_a_busy_api_is_asked_again_and_one_that_is_away_is_an_error(api: str, tm
     Api.busy = 2
     assert list(standings.fetch(tmp_path / "a.json", [1], api, lambda _: None)) == [1]
     Api.busy = 99
-    with pytest.raises(Away, match="does not answer: 503"):
+    with pytest.raises(UnavailableError, match="does not answer: 503"):
         standings.fetch(tmp_path / "b.json", [1], api)
 
 

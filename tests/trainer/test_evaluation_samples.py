@@ -1,4 +1,4 @@
-"""Samples and verdicts: nothing is done twice, nothing half-written is believed, and no verdict is no failure."""
+"""Tests of samples and verdicts: resumption, incomplete files, and samples without a verdict."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import pytest
 from aiohttp import web
 
 from tests.fake_service import FAULT, PASSED, FakeService, answers
+from tests.ports import free_port
 from tests.trainer.fake_model import FakeModel
 from tests.trainer.fake_service import run
-from tests.trainer.service_world import free_port
-from trainer.errors import ConfigError, TooManyFaults, TrainerError
-from trainer.evaluation import endpoint, grading, journal, samples
+from trainer.errors import ConfigError, TooManyFaultsError, TrainerError
+from trainer.evaluation import endpoint, grading, jsonl, samples
 from trainer.evaluation.evaluation import RESULTS, SUMMARY, Evaluation
 from trainer.evaluation.options import parse
-from trainer.evaluation.problems import choose
-from trainer.evaluation.samples import SAMPLES, Sampling
+from trainer.evaluation.problems import select_problems
+from trainer.evaluation.samples import SAMPLES, SamplingOptions
 
 ROOT = Path(__file__).parents[2]
 WRONG = {"verdict": "WA", "reward": 0.0}
@@ -71,7 +71,7 @@ class World:
                 what = ["--samples", str(samples)] if samples else [url]
                 where = ["--out", str(self.out), "--service", f"http://127.0.0.1:{port}"]
                 plan = parse([*what, str(self.problems), *where, "--n", "4", *options])
-                chosen = choose(plan.asked, plan.out)
+                chosen = select_problems(plan.asked, plan.out)
                 return await Evaluation(plan, chosen.problems, plan.out, plan.model, {}, self.notices.append).run()
 
         return run(work()) or {}
@@ -103,7 +103,7 @@ def test_a_sample_says_where_it_came_from(world: World) -> None:
     each = lines(world.samples)[0]
     assert (each["model"], each["finish"], each["problem"]) == ("fake", "stop", "p0")
     assert each["tokens"] == len(each["text"])
-    assert each["seed"] == Sampling(seed=7).seed_of("p0", each["sample"])
+    assert each["seed"] == SamplingOptions(seed=7).seed_of("p0", each["sample"])
     assert each["sampling"] == {
         "temperature": 0.8,
         "top_p": 0.95,
@@ -218,7 +218,7 @@ def test_samples_from_elsewhere_need_three_fields(world: World, tmp_path: Path) 
     with pytest.raises(ConfigError, match=r"theirs\.jsonl:1: no sample: .*'sample'"):
         world.evaluate(samples=path)
     path.write_text('{"problem": "other", "sample": 0, "text": ""}\n')
-    with pytest.raises(ConfigError, match="no sample is of these problems"):
+    with pytest.raises(ConfigError, match="no sample belongs to these problems"):
         world.evaluate("--n", "1", samples=path)
 
 
@@ -257,7 +257,7 @@ def test_a_line_in_the_middle_that_is_broken_is_an_error(world: World) -> None:
     world.evaluate()
     text = world.samples.read_text().splitlines(keepends=True)
     world.samples.write_text("".join([text[0], text[1][:30] + "\n", *text[2:]]))
-    with pytest.raises(ConfigError, match=r"samples\.jsonl:2: no JSON"):
+    with pytest.raises(ConfigError, match=r"samples\.jsonl:2: invalid JSON"):
         world.evaluate()
 
 
@@ -292,7 +292,7 @@ def test_a_journal_is_mended_to_its_last_whole_line(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     for rest in (b"", b"{", b'{"a": 1}', b"\xff\x00"):
         path.write_bytes(b'{"a": 0}\n' + rest)
-        with journal.Journal(path) as file:
+        with jsonl.JsonlWriter(path) as file:
             file.append({"b": 1})
         assert path.read_bytes() == b'{"a": 0}\n{"b": 1}\n'
 
@@ -309,7 +309,7 @@ def test_a_server_that_stumbles_is_asked_again_and_one_that_falls_is_an_error(wo
     assert world.evaluate("--concurrency", "1")["samples"] == 12
     world.out = world.out.with_name("other")
     world.model.acts = [trouble() for _ in range(endpoint.TRIES)]
-    with pytest.raises(TrainerError, match="makes no sample: /v1/completions: 500 a defect"):
+    with pytest.raises(TrainerError, match="returns no sample: /v1/completions: 500 a defect"):
         world.evaluate("--concurrency", "1")
 
 
@@ -336,7 +336,7 @@ def test_without_a_verdict_in_the_end_n_shrinks_and_the_next_run_asks_again(worl
 
 def test_a_test_that_is_at_fault_is_not_asked_about_again(world: World) -> None:
     world.judge.verdict = lambda _: FAULT | {"failure_kind": "bad_test"}
-    with pytest.raises(TooManyFaults):
+    with pytest.raises(TooManyFaultsError):
         world.evaluate("--grading-concurrency", "1")
     graded = lines(world.out / grading.VERDICTS)
     assert len(world.judge.asked) == len(graded) + 1, "and once for an unknown suite"
@@ -344,7 +344,7 @@ def test_a_test_that_is_at_fault_is_not_asked_about_again(world: World) -> None:
 
 def test_too_many_without_a_verdict_are_an_error_and_no_summary(world: World) -> None:
     world.judge.acts = [answers(FAULT)] * (1 + len(grading.FAULT_PAUSES))
-    with pytest.raises(TooManyFaults, match=r"8\.3% of the samples .* 1\.0% \(--max-fault-share\)"):
+    with pytest.raises(TooManyFaultsError, match=r"8\.3% of the samples, more than 1\.0% \(--max-fault-share\)"):
         world.evaluate("--grading-concurrency", "1")
     assert not (world.out / SUMMARY).exists()
     assert (world.out / RESULTS).exists()
@@ -358,14 +358,14 @@ def test_too_many_without_a_verdict_are_an_error_and_no_summary(world: World) ->
     ("said", "complaint"),
     [
         ([], "MODEL_OR_URL"),
-        (["model"], "PROBLEMS: files of them"),
+        (["model"], "PROBLEMS is missing"),
         (["model", "p", "--k", "9", "--n", "8"], "--k 9: pass@k is estimated from n samples"),
         (["model", "p", "--k", "a"], "whole numbers"),
         (["model", "p", "--k", "0,1"], "at least 1"),
         (["model", "p", "--preset", "none"], "'none' is none of livecodebench-v5"),
-        (["p", "--samples", "nowhere.jsonl"], "there is no nowhere.jsonl"),
-        (["model", "p", "--generate-only", "--watch", "run"], "--generate-only and --watch: one of them"),
-        (["model", "p", "--fetch-standings"], "into which file"),
+        (["p", "--samples", "nowhere.jsonl"], "nowhere.jsonl does not exist"),
+        (["model", "p", "--generate-only", "--watch", "run"], "--generate-only and --watch exclude each other"),
+        (["model", "p", "--fetch-standings"], "needs --standings FILE"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(said: list[str], complaint: str) -> None:
@@ -385,8 +385,11 @@ def test_a_preset_says_what_is_not_said_otherwise() -> None:
 
 def test_a_seed_is_of_its_problem_and_number_alone() -> None:
     seeds = {
-        Sampling(seed=seed).seed_of(name, number) for seed in (0, 1) for name in ("a", "b") for number in range(50)
+        SamplingOptions(seed=seed).seed_of(name, number)
+        for seed in (0, 1)
+        for name in ("a", "b")
+        for number in range(50)
     }
     assert len(seeds) == 200
     assert all(0 <= seed < 2**31 for seed in seeds)
-    assert Sampling(temperature=0.1).seed_of("a", 3) == Sampling(max_tokens=5).seed_of("a", 3)
+    assert SamplingOptions(temperature=0.1).seed_of("a", 3) == SamplingOptions(max_tokens=5).seed_of("a", 3)

@@ -1,4 +1,4 @@
-"""Every checkpoint once, whole, in order and whatever happens: against folders that are being written and vanish."""
+"""Tests of the checkpoint scanner with folders that are being written or vanish."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from tests.browser import Elements, opened
-from trainer.errors import Away
+from trainer.errors import UnavailableError
 from trainer.evaluation import page, scanner
-from trainer.evaluation.checkpoints import Checkpoints, Found, has_model, is_as_written
+from trainer.evaluation.checkpoints import CheckpointFinder, FoundCheckpoint, has_model, is_as_written
 from trainer.evaluation.evaluation import SUMMARY
+from trainer.evaluation.jsonl import atomic_write
 from trainer.evaluation.scanner import ATTEMPTS, CURVES, FAILED, Scanner, locked
 
 SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
@@ -69,7 +70,7 @@ def write_theirs(run: Path, step: int, pause: Callable[[], None] = lambda: None)
     return path
 
 
-def told(found: Found, value: float = 0.5) -> dict[str, Any]:
+def told(found: FoundCheckpoint, value: float = 0.5) -> dict[str, Any]:
     """A summary."""
     figures = {
         "problems": 2,
@@ -92,17 +93,18 @@ class Watch:
         self.run = run
         self.evaluated: list[str] = []
         self.notices: list[str] = []
-        self.do: Callable[[Found], Awaitable[None] | None] = lambda _: None
+        self.do: Callable[[FoundCheckpoint], Awaitable[None] | None] = lambda _: None
         self.scanner = Scanner(
-            Checkpoints(run, settle), run / "evaluations", self.evaluate, self.notices.append, 0.01, **options
+            CheckpointFinder(run, settle), run / "evaluations", self.evaluate, self.notices.append, 0.01, **options
         )
 
-    async def evaluate(self, found: Found, folder: Path) -> None:
+    async def evaluate(self, found: FoundCheckpoint, folder: Path) -> None:
         self.evaluated.append(found.name)
         doing = self.do(found)
         if doing is not None:
             await doing
-        (folder / SUMMARY).write_text(json.dumps(told(found)))
+        with atomic_write(folder / SUMMARY) as file:  # as an evaluation does: another scanner may read it now
+            file.write(json.dumps(told(found)))
 
     def once(self) -> list[str]:
         """The names of what was evaluated."""
@@ -125,7 +127,7 @@ class Watch:
 def test_ours_are_whole_by_their_manifest(tmp_path: Path) -> None:
     path = write_ours(tmp_path, 5)
     assert is_as_written(path)
-    (found,) = Checkpoints(tmp_path, 99).whole()
+    (found,) = CheckpointFinder(tmp_path, 99).whole()
     assert (found.step, found.name, found.model) == (5, "step_000005", path / "model")
 
 
@@ -151,12 +153,12 @@ def test_ours_with_a_flaw_are_not_taken(flaw: str, tmp_path: Path) -> None:
         case "no model":
             shutil.rmtree(path / "model")
             manifest.write_text('{"step": 5, "files": {}}')
-    assert Checkpoints(tmp_path, 0).whole() == []
+    assert CheckpointFinder(tmp_path, 0).whole() == []
 
 
 def test_theirs_are_whole_when_nothing_changes_any_more(tmp_path: Path) -> None:
     now = 100.0
-    checkpoints = Checkpoints(tmp_path, 60, lambda: now)
+    checkpoints = CheckpointFinder(tmp_path, 60, lambda: now)
     path = write_theirs(tmp_path, 7)
     assert (checkpoints.whole(), checkpoints.settling) == ([], 1)
     now += 59
@@ -172,7 +174,7 @@ def test_theirs_are_whole_when_nothing_changes_any_more(tmp_path: Path) -> None:
 def test_theirs_without_one_of_their_files_are_none(missing: str, tmp_path: Path) -> None:
     path = write_theirs(tmp_path, 7)
     (path / "hf_model" / missing).unlink()
-    assert Checkpoints(tmp_path, 0).whole() == []
+    assert CheckpointFinder(tmp_path, 0).whole() == []
 
 
 def test_a_file_of_weights_that_is_shorter_than_it_says_is_never_taken(tmp_path: Path) -> None:
@@ -192,10 +194,10 @@ def test_other_folders_are_left_alone(tmp_path: Path) -> None:
     for name in ("step_5", "model", "evaluations", "global_step_x", "global_step_5.tmp", "checkpoint-5-old"):
         write_model(tmp_path / name)
         write_model(tmp_path / "checkpoints" / name)
-    assert Checkpoints(tmp_path, 0).whole() == []
-    assert Checkpoints(tmp_path / "nowhere", 0).whole() == []
+    assert CheckpointFinder(tmp_path, 0).whole() == []
+    assert CheckpointFinder(tmp_path / "nowhere", 0).whole() == []
     write_model(tmp_path / "checkpoint-12")
-    assert [each.step for each in Checkpoints(tmp_path, 0).whole()] == [12]
+    assert [each.step for each in CheckpointFinder(tmp_path, 0).whole()] == [12]
 
 
 # --- once, in order
@@ -230,7 +232,7 @@ def test_a_directory_that_is_being_written_is_never_taken_half(tmp_path: Path) -
             (write_ours if step % 2 else write_theirs)(tmp_path, step, pause)
         is_writing = False
 
-    def look(found: Found) -> None:
+    def look(found: FoundCheckpoint) -> None:
         sizes = [(found.model / name).stat().st_size for name in SHARDS]
         assert sizes == [len(tensors())] * 2, "half of it"
         assert (found.model / "config.json").exists()
@@ -302,8 +304,8 @@ def test_three_attempts_with_growing_pauses_then_it_is_left_out(
     write_ours(tmp_path, 1)
     watch = Watch(tmp_path)
 
-    def fail(_: Found) -> None:
-        raise Away("vLLM ended")
+    def fail(_: FoundCheckpoint) -> None:
+        raise UnavailableError("vLLM ended")
 
     watch.do = fail
     waits = []
@@ -317,9 +319,9 @@ def test_three_attempts_with_growing_pauses_then_it_is_left_out(
         waits.append(now - began)
     assert waits == [60, 120, 0]
     failed = json.loads((watch.folder(1) / FAILED).read_text())
-    assert failed["troubles"] == ["Away: vLLM ended"] * 3
+    assert failed["troubles"] == ["UnavailableError: vLLM ended"] * 3
     assert "attempt 1 failed, again in 60 s: vLLM ended" in watch.notices[1]
-    assert "failed 3 times and is left out" in watch.notices[-1]
+    assert "failed 3 times and is skipped" in watch.notices[-1]
     assert watch.once() == []
     (watch.folder(1) / FAILED).unlink()
     watch.do = lambda _: None
@@ -332,7 +334,7 @@ def test_a_failure_holds_nobody_up_and_is_forgotten_when_it_works(tmp_path: Path
     watch = Watch(tmp_path, pause_seconds=0.3)
     tries: list[str] = []
 
-    def fail_at_first(found: Found) -> None:
+    def fail_at_first(found: FoundCheckpoint) -> None:
         tries.append(found.name)
         if tries.count("step_000001") == 1 and found.step == 1:
             raise OSError("disk full")
@@ -346,8 +348,8 @@ def test_a_failure_holds_nobody_up_and_is_forgotten_when_it_works(tmp_path: Path
 def test_attempts_are_remembered_by_another_scanner(tmp_path: Path) -> None:
     write_ours(tmp_path, 1)
 
-    def fail(_: Found) -> None:
-        raise Away("gone")
+    def fail(_: FoundCheckpoint) -> None:
+        raise UnavailableError("gone")
 
     for _ in range(2):
         watch = Watch(tmp_path, pause_seconds=0.0)
@@ -366,15 +368,15 @@ def test_a_checkpoint_that_vanishes_is_nobodys_failure(tmp_path: Path) -> None:
         write_ours(tmp_path, step)
     watch = Watch(tmp_path)
 
-    def vanish(found: Found) -> None:
+    def vanish(found: FoundCheckpoint) -> None:
         if found.step == 1:
             shutil.rmtree(found.path)
-            raise Away("vLLM ended: no such file")
+            raise UnavailableError("vLLM ended: no such file")
 
     watch.do = vanish
     assert watch.once() == ["step_000001", "step_000002"]
     assert not (watch.folder(1) / ATTEMPTS).exists()
-    assert "step_000001 is not there any more: it is left out" in watch.notices
+    assert "step_000001 was deleted and is skipped" in watch.notices
 
 
 def test_one_that_vanishes_when_it_is_loaded_is_evaluated_to_the_end(tmp_path: Path) -> None:
@@ -410,14 +412,14 @@ def test_curves_have_each_checkpoint_once_by_step(tmp_path: Path) -> None:
     for step in (200, 100):
         write_ours(tmp_path, step)
     Watch(tmp_path, newest_first=True).once()
-    scanner.tell(tmp_path / "evaluations")
+    scanner.write_curves(tmp_path / "evaluations")
     lines = [json.loads(line) for line in (tmp_path / "evaluations" / CURVES).read_text().splitlines()]
     assert [line["step"] for line in lines] == [100, 200]
     assert "2 checkpoints" in (tmp_path / "evaluations" / "page.html").read_text()
 
 
 def test_the_page_of_a_run_is_whole_and_a_browser_has_no_complaint(tmp_path: Path) -> None:
-    found = [Found(step, Path(f"step_{step:06}"), Path()) for step in (100, 200, 400)]
+    found = [FoundCheckpoint(step, Path(f"step_{step:06}"), Path()) for step in (100, 200, 400)]
     text = page.render_curves("<run>", [told(each, 0.2 + each.step / 1000) for each in found])
     Elements(text.replace("circle ", "line "))
     assert "&lt;run&gt;" in text
@@ -428,7 +430,7 @@ def test_the_page_of_a_run_is_whole_and_a_browser_has_no_complaint(tmp_path: Pat
 
 def test_the_page_of_an_evaluation_is_whole_and_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
     line = {"problem": "<p>", "correct": 1, "n": 3, "right": [True, False, None], "verdicts": {"AC": 1}, "tokens": None}
-    text = page.render("x", told(Found(1, Path("a"), Path())), [line])
+    text = page.render("x", told(FoundCheckpoint(1, Path("a"), Path())), [line])
     seen = Elements(text).seen
     assert not [tag for tag, _ in seen if tag in ("script", "img", "iframe")]
     assert "●○·" in text

@@ -1,4 +1,4 @@
-"""The whole of it with a real vLLM and the real service: the same twice, and a run's checkpoints as they come."""
+"""End-to-end tests of evaluation with a real vLLM and the real service."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import Any
 import psutil  # type: ignore[import-untyped, unused-ignore]
 import pytest
 
-from tests.trainer.service_world import free_port
+from tests.ports import free_port
 from tests.trainer.tiny import save_tiny
 from tests.trainer.vllm_world import SECONDS, World, need_vllm
 from trainer.engines.process import VllmProcess
-from trainer.errors import Away, ConfigError
+from trainer.errors import ConfigError, UnavailableError
 from trainer.evaluation import models
 from trainer.evaluation.evaluation import RESULTS, SUMMARY
 from trainer.evaluation.models import LOG, Model, served
-from trainer.evaluation.samples import SAMPLES, Sampling
+from trainer.evaluation.samples import SAMPLES, SamplingOptions
 
 ROOT = Path(__file__).parents[2]
 TESTS = [{"type": "stdin", "input": "1 2\n", "output": "3\n"}, {"type": "stdin", "input": "5 6\n", "output": "11\n"}]
@@ -133,10 +133,10 @@ def test_a_scanner_evaluates_a_checkpoint_and_ends_what_it_started_when_it_is_as
             assert time.monotonic() < end
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
-        said = process.communicate(timeout=60)[1]
+        said = process.communicate(timeout=600)[1]
         assert process.returncode == 130, said
         assert "step_000005: done" in said
-        assert not psutil.wait_procs(children, timeout=10)[1]
+        assert not psutil.wait_procs(children, timeout=60)[1]
     finally:
         process.kill()
         process.wait()
@@ -147,7 +147,7 @@ def test_a_folder_without_a_model_is_an_error_before_anything_is_started(tmp_pat
     need_vllm()
 
     async def work() -> None:
-        async with served(Model(str(tmp_path)), Sampling(), tmp_path / "out", print):
+        async with served(Model(str(tmp_path)), SamplingOptions(), tmp_path / "out", print):
             pass
 
     with pytest.raises(ConfigError, match="no model in"):
@@ -163,10 +163,10 @@ def test_a_vllm_that_dies_ends_what_waits_for_it_and_shows_its_log(
     monkeypatch.setattr(models, "_process", lambda *_: process)
 
     async def work() -> None:
-        async with served(Model("model"), Sampling(), tmp_path, print):
+        async with served(Model("model"), SamplingOptions(), tmp_path, print):
             pass
 
-    with pytest.raises(Away, match=r"(?s)vLLM ended\. The end of .*vllm\.log:.*out of memory"):
+    with pytest.raises(UnavailableError, match=r"(?s)vLLM ended\. The end of .*vllm\.log:.*out of memory"):
         asyncio.run(work())
 
 

@@ -1,4 +1,4 @@
-"""How many samples without a verdict end a run, by chance and over HTTP."""
+"""Tests of the limit on samples without a verdict, statistically and over HTTP."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import pytest
 
 from tests.fake_service import FAULT, PASSED, FakeService, answers
+from tests.ports import free_port
 from tests.trainer.fake_service import completion, configured, prompt, run
-from tests.trainer.service_world import free_port
 from trainer.episode import Reward
-from trainer.errors import TooManyFaults
+from trainer.errors import TooManyFaultsError
 from trainer.faults import FaultGauge
 from trainer.reward import Grader
 
@@ -23,7 +23,7 @@ def gauged(gauge: FaultGauge, faults: Iterable[bool]) -> int:
     for place, is_fault in enumerate(faults, 1):
         try:
             gauge.count("sandbox: died" if is_fault else None)
-        except TooManyFaults:
+        except TooManyFaultsError:
             return place
     return -1
 
@@ -68,7 +68,7 @@ def grade_many(period: int) -> list[Reward]:
 
 
 def test_two_per_cent_of_faults_over_http_end_a_run_and_are_named() -> None:
-    with pytest.raises(TooManyFaults, match=r"(?s)18 of the last 900 samples .*\(2\.0%;.*18 × sandbox: died"):
+    with pytest.raises(TooManyFaultsError, match=r"(?s)18 of the last 900 samples .*\(2\.0%;.*18 × sandbox: died"):
         grade_many(period=50)
 
 

@@ -1,4 +1,4 @@
-"""GSPO: responses are clipped, and the token form has the gradient of the response's ratio."""
+"""Tests of GSPO: clipping by response, and the gradient of the token form."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Somebody is killed in the middle of everything, and what is learnt is the same to the bit.
+"""Tests that runs with killed processes end with the same weights, bit for bit.
 
-Trainer, vLLM and service, each by SIGKILL while a step samples, trains, syncs and saves. The trainer is started again
-by the same command, the service by whoever watches it, vLLM by the trainer. What must be equal is each weight at the
-end, and each step's figures.
+Trainer, vLLM and service are each killed by SIGKILL while a step samples, trains, syncs and saves. The trainer is
+restarted by the same command, the service by its supervisor, vLLM by the trainer. All final weights and all figures of
+each step must be equal.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -21,48 +20,43 @@ from typing import Any
 
 import pytest
 
-from tests.trainer.service_world import PROCTOR, free_port, running_service
-from trainer import demo
+from tests.ports import free_port
+from tests.trainer import duel_world
+from tests.trainer.launcher import Ended, launch
+from tests.trainer.service_world import PROCTOR, running_service
+from trainer import demo, rollouts
 from trainer.checkpoint import Checkpoints
 from trainer.report import METRICS, read
 
+pytestmark = pytest.mark.vllm  # in the processes that it starts
+
 STEPS = 6
 MOMENTS = ("2:generate", "3:train", "4:sync", "5:save")
-SECONDS = 600
+SECONDS = 1800  # a guard against hanging
 SIGKILLED = -9
-ROOT = Path(__file__).parents[2]
+AHEAD = {"depth": 1, "in_flight": "finish"}
 ONE_BY_ONE = ("--max-num-seqs", "1")  # to the bit: what is computed together is rounded together
 OF_TIME = ("seconds", "tokens_a_second", "time", "share")  # figures that differ from run to run
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("killed")
-    demo.warm_up(folder / "warm", seed=0)
-    demo.write_problems(folder / "problems.jsonl")
-    return folder
+def folder(warm: Path) -> Path:
+    return warm
 
 
-def configured(folder: Path, name: str, service: str, colocated: bool) -> Path:
+def configured(folder: Path, name: str, service: str, colocated: bool, **more: Any) -> Path:
     said = demo.settings(folder, service, colocated=colocated, samples=4, name=name, steps=STEPS, seed=0)
     said["rollout"] |= {"prompts": 8} | ({} if colocated else {"server_arguments": ONE_BY_ONE})
     said |= {"checkpoint": {"every": 1, "keep": 2, "resume": True}, "watch": {"tensorboard": False}}
+    said["rollout"] |= more.pop("rollout", {})
+    said |= more
     path = folder / f"{name}.json"
     path.write_text(json.dumps(said))
     return path
 
 
-def start(*program: str) -> tuple[int, str]:
-    process = subprocess.run(
-        [sys.executable, "-m", *program],
-        cwd=ROOT,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=SECONDS,
-        check=False,
-    )
-    return process.returncode, process.stdout.decode()
+def start(module: str, *arguments: str) -> Ended:
+    return launch(module, arguments, SECONDS)
 
 
 def outcome(run: Path) -> tuple[str, list[dict[str, Any]]]:
@@ -76,7 +70,7 @@ def outcome(run: Path) -> tuple[str, list[dict[str, Any]]]:
 
 @pytest.fixture(scope="module")
 def undisturbed(folder: Path, service: str) -> tuple[str, list[dict[str, Any]]]:
-    status, said = start("trainer", str(configured(folder, "undisturbed", service, colocated=True)))
+    status, said = start("trainer.__main__", str(configured(folder, "undisturbed", service, colocated=True)))
     assert status == 0, said
     return outcome(folder / "undisturbed")
 
@@ -88,8 +82,8 @@ def test_the_trainer_is_killed_and_started_again(folder: Path, service: str, und
         assert status == SIGKILLED, said
         assert f"at {moment}" in said
         for checkpoint in Checkpoints(folder / "trainer").all():
-            assert not checkpoint.flaws()
-    status, said = start("trainer", str(config))
+            assert not checkpoint.damaged_files()
+    status, said = start("trainer.__main__", str(config))
     assert status == 0, said
     assert outcome(folder / "trainer") == undisturbed
 
@@ -103,7 +97,62 @@ def test_the_service_is_killed_and_started_again(folder: Path, undisturbed: Any)
     assert outcome(folder / "service") == undisturbed
 
 
-@pytest.mark.skipif("PROCTOR_LONG" not in os.environ, reason="vLLM starts six times, three minutes: PROCTOR_LONG=1")
+@pytest.mark.full
+def test_a_duel_is_killed_and_started_again(folder: Path, service: str) -> None:
+    """With testers, kept samples and held-out problems."""
+    duel_world.write_problems(folder := folder / "duel", seed=0)
+    demo.warm_up(folder / "warm", 0, duel_world.example, steps=300)
+    runs, kept = [], []
+    for name, moments in (("dueling", ()), ("killed_duel", MOMENTS)):
+        more = {"name": name, "steps": STEPS, "checkpoint": {"every": 1, "resume": True}, "seed": 0}
+        said = duel_world.settings(folder, service, watch={"tensorboard": False, "rollouts": "all"}, **more)
+        said["rollout"] |= {"prompts": 4, "samples": 4}
+        said["held_out"] |= {"every": 2}
+        path = folder / f"{name}.json"
+        path.write_text(json.dumps(said))
+        for moment in moments:
+            status, told = start("tests.trainer.killed", "trainer", moment, str(path))
+            assert (status, f"at {moment}" in told) == (SIGKILLED, True), told
+        status, told = start("trainer.__main__", str(path))
+        assert status == 0, told
+        runs.append(outcome(folder / name))
+        kept.append([line["completion"] for line in rollouts.read(folder / name)])
+    assert runs[0] == runs[1]
+    assert kept[0] == kept[1]
+    assert runs[0][1][0]["tester_judged"] > 0
+    assert "held_out_pass_rate" in runs[0][1][1]
+
+
+@pytest.mark.full  # six runs
+def test_the_trainer_is_killed_while_it_samples_ahead(folder: Path, service: str) -> None:
+    """With `in_flight = "finish"` every sample is of one version, whatever the timing."""
+    expected: Any = None
+    for name, moments in (("ahead", ()), ("ahead_killed", MOMENTS)):
+        config = configured(folder, name, service, colocated=True, buffer=AHEAD)
+        for moment in moments:
+            status, said = start("tests.trainer.killed", "trainer", moment, str(config))
+            assert status == SIGKILLED, said
+        status, said = start("trainer.__main__", str(config))
+        assert status == 0, said
+        expected = expected or outcome(folder / name)
+    assert [row["staleness_max"] for row in expected[1]] == [0, 1, 1, 1, 1, 1]
+    assert outcome(folder / "ahead_killed") == expected
+
+
+@pytest.mark.full  # two vLLM start at a time
+def test_one_of_two_servers_is_killed_while_they_sample_ahead(folder: Path, service: str) -> None:
+    """The other one does what it left behind; it comes back with the current weights."""
+    runs = []
+    for name, moments in (("two", "0:never"), ("two_killed", "2:generate,4:sync,5:save")):
+        rollout = {"replicas": 2, "server_arguments": ONE_BY_ONE}
+        config = configured(folder, name, service, colocated=False, buffer=AHEAD, rollout=rollout)
+        status, said = start("tests.trainer.killed", "vllm", moments, str(config))
+        assert status == 0, said
+        runs.append(outcome(folder / name))
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.full  # vLLM starts six times; tests/trainer/test_away.py kills it in the middle of samples
 def test_vllm_is_killed_and_started_again(folder: Path, service: str) -> None:
     runs = []
     for name, moments in (("server", "0:never"), ("vllm", ",".join(MOMENTS))):

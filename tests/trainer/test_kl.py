@@ -1,4 +1,4 @@
-"""KL estimators on a small categorical, where every expectation is a sum."""
+"""Tests of the KL estimators on a small categorical distribution with exact expectations."""
 
 from __future__ import annotations
 

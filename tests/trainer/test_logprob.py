@@ -1,4 +1,4 @@
-"""Log-probabilities in chunks of packed rows are those of the full softmax of each row alone."""
+"""Tests that chunked log-probabilities of packed rows equal the full softmax of each row."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from transformers import AttentionInterface
 
 from tests.trainer.tiny import tiny_model, tiny_tokenizer
+from trainer.attention import ROWS, attend, choose
 from trainer.batch import collate
 from trainer.episode import MicroBatch, Row
 from trainer.logprob import Head, Scorer
@@ -70,6 +72,7 @@ def padded(model: Any) -> Tensor:
 
 
 def model_with(attention: str = "sdpa", tied: bool = True) -> Any:
+    AttentionInterface.register(ROWS, attend)
     model = tiny_model(tiny_tokenizer(), hidden=32, tied=tied)
     model.set_attn_implementation(attention)
     return model
@@ -82,10 +85,24 @@ def gradients(model: Any, logp: Tensor) -> dict[str, Tensor]:
     return {name: weight.grad for name, weight in model.named_parameters()}
 
 
-@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("attention", ["sdpa", "eager", ROWS])
 def test_packed_is_each_row_alone(attention: str) -> None:
+    truth = alone(model_with("eager"))
     model = model_with(attention)
-    close(scored(model, 8, packed())[0], alone(model).logp)
+    logp = scored(model, 8, packed())[0]
+    close(logp, truth.logp)
+    reference = model_with("eager")
+    expected = gradients(reference, alone(reference).logp)
+    for name, gradient in gradients(model, logp).items():
+        torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-5, msg=name)
+
+
+@pytest.mark.filterwarnings("ignore")  # of torch and transformers, on the way
+def test_flex_attention_is_each_row_alone() -> None:
+    """Without its compiler, which takes minutes, and without gradients, which it has on GPUs only."""
+    truth = alone(model_with("eager")).logp
+    with torch.no_grad(), torch.compiler.set_stance("force_eager"):
+        close(scored(model_with("flex_attention"), 8, packed())[0], truth)
 
 
 @pytest.mark.skipif(
@@ -97,13 +114,13 @@ def test_packed_is_each_row_alone_with_flash_attention() -> None:
         torch.testing.assert_close(scored(model, 8, packed())[0], alone(model).logp.float(), rtol=0.02, atol=0.05)
 
 
-@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("attention", ["sdpa", "eager", ROWS])
 def test_packed_is_padded(attention: str) -> None:
     model = model_with(attention)
-    close(scored(model, 8, packed())[0], padded(model))
+    close(scored(model, 8, packed())[0], padded(model_with("eager")))
 
 
-@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("attention", ["sdpa", "eager", ROWS])
 @pytest.mark.parametrize("checkpointing", [False, True])
 def test_rows_do_not_see_each_other(attention: str, checkpointing: bool) -> None:
     """What the first row is does not matter to the others; it does if positions run on (so the test can tell)."""
@@ -137,12 +154,8 @@ def test_chunked_is_full(chunk: int, tied: bool) -> None:
 def test_no_response_token_at_all_goes_forward_and_backward() -> None:
     model = model_with()
     micro = packed()
-    nothing = MicroBatch(
-        micro.ids,
-        micro.positions,
-        *(each[:0] for each in (micro.where, micro.targets, micro.sequence)),
-        *([Tensor()] * 3),
-    )
+    none = torch.zeros(0, dtype=torch.int64)
+    nothing = MicroBatch(micro.ids, micro.positions, none, none, none, Tensor(), Tensor(), Tensor())
     logp, entropy = scored(model, 4, nothing)
     assert logp.shape == entropy.shape == (0,)
     assert all(not gradient.any() for gradient in gradients(model, logp).values())
@@ -201,3 +214,61 @@ def test_an_eighth_of_the_memory() -> None:
     print(f"peak: full {whole >> 20} MiB, chunked {part >> 20} MiB")
     assert whole >= 3 * tokens * vocabulary * 4
     assert part <= 1.01 * whole / 8  # a per cent for what is as long as N
+
+
+def test_a_sliding_window_ends_where_transformers_ends_it() -> None:
+    """With a window of five tokens; and it matters (so the test can tell)."""
+    logp = {}
+    for attention in ("eager", ROWS):
+        model = model_with(attention)
+        model.config.sliding_window, model.config.layer_types = 5, ["sliding_attention"] * 2
+        model.model.has_sliding_layers = True
+        for layer in model.model.layers:
+            layer.attention_type, layer.self_attn.sliding_window = "sliding_attention", 5
+        logp[attention] = scored(model, 8, packed())[0]
+    close(logp[ROWS], logp["eager"])
+    assert not torch.allclose(logp[ROWS], scored(model_with(), 8, packed())[0], atol=1e-3)
+
+
+def test_what_rows_cannot_do_is_refused() -> None:
+    some = torch.zeros(1, 2, 3, 4)
+    with pytest.raises(ValueError, match="'eager'"):
+        attend(None, some, some, some, None, row_lengths=[3], softcap=30.0)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "is_flash_usable", "is_split", "expected"),
+    [
+        ("auto", False, False, ROWS),
+        ("auto", True, False, "flash_attention_2"),
+        ("auto", True, True, ROWS),
+        ("rows", True, False, ROWS),
+        ("eager", True, False, "eager"),
+        ("flash_attention_2", False, False, "flash_attention_2"),
+    ],
+)
+def test_attention_is_chosen(wanted: str, is_flash_usable: bool, is_split: bool, expected: str) -> None:
+    assert choose(wanted, is_flash_usable, is_split) == expected
+
+
+@pytest.mark.slow
+def test_rows_need_no_mask_of_all_tokens_against_all() -> None:
+    """Four rows of 1,024 tokens, forward: sdpa's mask alone would be 16 MiB of bool, and its float form 64."""
+    draw = torch.Generator().manual_seed(0)
+    long = [Row(torch.randint(4, 260, (1024,), generator=draw).tolist(), 8, [0.0] * 8, 1.0) for _ in range(4)]
+    micro = collate(long, [1.0] * 4)
+    peaks = {name: peak_bytes(partial(scored, model_with(name), 64, micro)) for name in ("sdpa", ROWS)}
+    print({name: f"{peak >> 20} MiB" for name, peak in peaks.items()})
+    assert peaks[ROWS] + (4096 * 4096) <= peaks["sdpa"]
+
+
+def test_the_entropy_has_a_gradient_where_it_is_rewarded() -> None:
+    model = model_with()
+    micro = packed()
+    scorer = Scorer(model, 4, learns_entropy=True)
+    entropy = scorer(micro.ids, micro.positions, micro.where, micro.targets, TEMPERATURE, True)[1]
+    full = alone(model).entropy
+    close(entropy, full)
+    expected = gradients(model, full)
+    for name, gradient in gradients(model, entropy).items():
+        torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-5, msg=name)

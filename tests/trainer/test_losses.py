@@ -1,4 +1,4 @@
-"""The losses against tables made by hand, against a second writing of each rule, and against each other."""
+"""Tests of the losses against tables made by hand, second implementations, and each other."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ DIFFER = {
 
 
 def two_classes(advantage: float) -> LossInputs:
-    """One row: 24 tokens of entropy 0 and ratio 1, the ratios with entropy 0, and the ratios with entropy 1.
+    """Return one row with two classes of entropy: 24 tokens of entropy 0 and ratio 1, then the ratios in each class.
 
     The quantile 0.8 of these 40 lies between 0 and 1, so the last eight, and only they, are above.
     """

@@ -1,4 +1,4 @@
-"""M2PO's cutoff against dropping one after the other, as the paper's algorithm does."""
+"""Tests of M2PO's cutoff against the paper's algorithm, which drops tokens one at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shares of sources are met at any time, nothing is lost, and a checkpoint brings back what would have come."""
+"""Tests of exact proportions of sources, and of their checkpoints."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_shares_are_met_after_every_prompt(problems: Problems, seed: int) -> Non
     draw = random.Random(seed)
     shares = {name: draw.choice([0.5, 0.2, 0.3, 1, 7, 0.01, 0.333]) for name in SIZES}
     mix, had = mixture(problems), Counter[str]()
-    mix.choose(shares, None)
+    mix.select(shares, None)
     total = sum(Fraction(repr(share)) for share in shares.values())
     for count in range(1, 301):
         had[source(taken(mix, 1)[0])] += 1
@@ -62,7 +62,7 @@ def test_shares_are_met_after_every_prompt(problems: Problems, seed: int) -> Non
 
 def test_each_source_has_its_own_epochs(problems: Problems) -> None:
     mix = mixture(problems)
-    mix.choose({"code": 0.5, "math": 0.5, "text": 0}, None)
+    mix.select({"code": 0.5, "math": 0.5, "text": 0}, None)
     got = taken(mix, 28)
     by_source = {name: [each for each in got if source(each) == name] for name in SIZES}
     assert {name: len(each) for name, each in by_source.items()} == {"code": 14, "math": 14, "text": 0}
@@ -82,18 +82,18 @@ def test_without_shares_an_epoch_has_all(problems: Problems) -> None:
 
 def test_only_what_is_as_hard_as_wanted(problems: Problems) -> None:
     mix = mixture(problems)
-    mix.choose({}, (0.3, 0.6))
+    mix.select({}, (0.3, 0.6))
     wanted = {"code3", "code4", "math1", "text2", "text3"}
     assert Counter(taken(mix, 15)) == dict.fromkeys(wanted, 3)
-    mix.choose({"code": 0, "math": 1, "text": 0}, (2 / 3, 1.0))
+    mix.select({"code": 0, "math": 1, "text": 0}, (2 / 3, 1.0))
     assert set(taken(mix, 4)) == {"math2"}
 
 
 def test_a_curriculum_goes_on_where_it_is(problems: Problems) -> None:
     mix = mixture(problems, "file")
-    mix.choose({}, (0.0, 0.2))
+    mix.select({}, (0.0, 0.2))
     assert taken(mix, 3) == ["code0", "code1", "math0"]
-    mix.choose({}, (0.5, 1.0))
+    mix.select({}, (0.5, 1.0))
     assert taken(mix, 4) == ["math2", "text3", "text4", "code4"], "from math0 on, into the next epoch"
 
 
@@ -106,16 +106,16 @@ def test_the_easiest_come_first_in_every_epoch(problems: Problems) -> None:
 
 def test_other_shares_count_from_when_they_hold(problems: Problems) -> None:
     mix = mixture(problems)
-    mix.choose({"code": 1, "math": 0, "text": 0}, None)
+    mix.select({"code": 1, "math": 0, "text": 0}, None)
     mix.take(50)
-    mix.choose({"code": 1, "math": 1, "text": 0}, None)
+    mix.select({"code": 1, "math": 1, "text": 0}, None)
     assert Counter(map(source, taken(mix, 10))) == {"code": 5, "math": 5}, "math need not make up for what it missed"
 
 
 def test_another_difficulty_leaves_the_counts_as_they_are(problems: Problems) -> None:
     mix, had = mixture(problems), Counter[str]()
     for number in range(40):
-        mix.choose({"code": 0.75, "math": 0.25, "text": 0}, (0.0, 0.9 + number / 1000))
+        mix.select({"code": 0.75, "math": 0.25, "text": 0}, (0.0, 0.9 + number / 1000))
         had[source(taken(mix, 1)[0])] += 1
     assert had == {"code": 30, "math": 10}
 
@@ -123,9 +123,9 @@ def test_another_difficulty_leaves_the_counts_as_they_are(problems: Problems) ->
 def test_the_same_choice_again_changes_nothing(problems: Problems) -> None:
     one, other = mixture(problems), mixture(problems)
     shares = {"code": 0.6, "math": 0.3, "text": 0.1}
-    one.choose(shares, None)
+    one.select(shares, None)
     for _ in range(20):
-        other.choose(shares, None)
+        other.select(shares, None)
         other.take(1)
     one.take(20)
     assert taken(one, 20) == taken(other, 20)
@@ -142,14 +142,14 @@ def test_what_is_restored_goes_on_as_it_would_have(problems: Problems, before: i
     ]
     one, other = mixture(problems, order), mixture(problems, order)
     for shares, difficulty in stages[:2]:
-        one.choose(shares, difficulty)
+        one.select(shares, difficulty)
         one.take(before)
-    other.choose(*stages[0])
+    other.select(*stages[0])
     other.restore(json.loads(json.dumps(one.state())))
-    other.choose(*stages[1])
+    other.select(*stages[1])
     assert taken(other, 31) == taken(one, 31)
     for each in (one, other):
-        each.choose(*stages[2])
+        each.select(*stages[2])
     assert taken(other, 31) == taken(one, 31)
     assert other.epoch == one.epoch
 
@@ -160,7 +160,7 @@ def test_it_is_not_restored_over_other_problems(problems: Problems, tmp_path: Pa
     lines[0]["difficulty"] = 0.9
     (tmp_path / "code.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     changed = Problems([tmp_path / f"{name}.jsonl" for name in SIZES])
-    with pytest.raises(ConfigError, match="not those that the checkpoint was made with"):
+    with pytest.raises(ConfigError, match="differ from those of the checkpoint"):
         mixture(changed).restore(state)
 
 
@@ -177,7 +177,7 @@ def test_what_cannot_be_chosen_is_refused_and_changes_nothing(
     problems: Problems, shares: dict[str, float], difficulty: tuple[float, float] | None, said: str
 ) -> None:
     mix, untouched = mixture(problems), mixture(problems)
-    for choice in (mix.check, mix.choose):
+    for choice in (mix.check, mix.select):
         with pytest.raises(ConfigError, match=said):
             choice(shares, difficulty)
     assert taken(mix, 20) == taken(untouched, 20)
@@ -188,12 +188,12 @@ def test_a_difficulty_that_is_not_said_is_not_guessed(tmp_path: Path) -> None:
     path.write_text(json.dumps({"id": "a", "prompt": "p", "tests": TESTS}))
     problems = Problems([path])
     with pytest.raises(ConfigError, match=r'd\.jsonl:1: data\.difficulty needs a "difficulty" on this line'):
-        mixture(problems).choose({}, (0.0, 1.0))
+        mixture(problems).select({}, (0.0, 1.0))
     with pytest.raises(ConfigError, match=r"easiest_first.*needs a"):
         mixture(problems, "easiest_first")
 
 
 @pytest.mark.parametrize("shares", [{"a": 0}, {"a": -1, "b": 2}, {"a": float("inf")}, {"a": float("nan")}])
 def test_shares_are_numbers(shares: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="mixture: shares are numbers"):
+    with pytest.raises(ValueError, match="mixture: shares are finite"):
         Data(train=("d",), mixture=shares)

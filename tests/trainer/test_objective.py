@@ -1,4 +1,4 @@
-"""The objective: the same however the batch is split, deaf to what has no weight, and right in what it reports."""
+"""Tests of the objective: independence of the split into micro-batches, tokens of weight 0, and reported metrics."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def prepared(objective: Objective, micro: MicroBatch, logp: torch.Tensor) -> dic
     if objective.prepare is None:
         return {}
     trains = micro.weight != 0
-    return dict(objective.prepare((logp.detach() - objective.old(micro))[trains], micro.advantage[trains]))
+    return dict(objective.prepare((logp.detach() - objective.old(micro, logp))[trains], micro.advantage[trains]))
 
 
 def outcome(
@@ -75,7 +75,7 @@ def outcome(
         scalar, seen = objective(part(micro, chosen), logp[chosen], entropy[chosen], known)
         value += scalar.item()
         gradient += torch.autograd.grad(scalar, logp)[0]
-        tally.join(seen)
+        tally.merge(seen)
     return value, gradient, tally
 
 
@@ -87,7 +87,7 @@ def test_split_in_micro_batches_is_the_whole(algorithm: str, splits: int) -> Non
     parts = outcome(objective, micro, logp, entropy, splits)
     assert parts[0] == pytest.approx(whole[0], rel=1e-12)
     torch.testing.assert_close(parts[1], whole[1])
-    assert parts[2].figures() == pytest.approx(whole[2].figures(), rel=1e-12)
+    assert parts[2].metrics() == pytest.approx(whole[2].metrics(), rel=1e-12)
 
 
 def test_m2po_that_is_not_prepared_depends_on_the_split() -> None:
@@ -107,7 +107,7 @@ def test_what_has_no_weight_changes_nothing(algorithm: str, correction: str) -> 
     masked = micro.sequence == 2
     masked[::7] = True
     poison = torch.tensor([math.nan, math.inf, -math.inf], dtype=torch.float64).repeat(len(masked))[: len(masked)]
-    dirty = {name: torch.where(masked, poison, getattr(micro, name)) for name in NUMBERS}
+    dirty: dict[str, Any] = {name: torch.where(masked, poison, getattr(micro, name)) for name in NUMBERS}
     dirty["weight"] = torch.where(masked, 0.0, micro.weight)
     dirty_logp = torch.where(masked, poison, logp.detach()).requires_grad_()
     dirty_entropy = torch.where(masked, poison, entropy)
@@ -117,7 +117,7 @@ def test_what_has_no_weight_changes_nothing(algorithm: str, correction: str) -> 
     assert found[0] == pytest.approx(clean[0], rel=1e-12)
     torch.testing.assert_close(found[1][~masked], clean[1])
     assert found[1][masked].eq(0).all()
-    assert found[2].figures() == pytest.approx(clean[2].figures(), rel=1e-12)
+    assert found[2].metrics() == pytest.approx(clean[2].metrics(), rel=1e-12)
 
 
 @pytest.mark.parametrize("size", [0, 5])
@@ -134,7 +134,7 @@ def test_padding_can_go_backward(algorithm: str, size: int) -> None:
     assert scalar.item() == 0
     assert parameter.grad is not None
     assert parameter.grad.tolist() == [0, 0, 0]
-    assert tally.figures() == {}
+    assert tally.metrics() == {}
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -165,7 +165,7 @@ def test_by_hand() -> None:
     assert scalar.item() == pytest.approx(0.5 * (-1.1 + 0.1 * 0.005) + 0.25 * (-2 * 0.8 + 0.1 * 0.045), rel=1e-6)
     gradient = torch.autograd.grad(scalar, logp)[0]
     assert gradient.tolist() == pytest.approx([0.5 * (-1.1 + 0.1 * 0.1), 0.25 * (-1.6 - 0.1 * 0.3)], rel=1e-5)
-    assert tally.figures() == pytest.approx(
+    assert tally.metrics() == pytest.approx(
         {
             "entropy": 2.0,
             "ratio": 0.95,
@@ -192,7 +192,7 @@ def test_old_is_whose_the_loss_says() -> None:
     swapped = dataclasses.replace(micro, old=None, behaviour=micro.old)
     assert own(micro, logp, entropy)[0].item() == engine(swapped, logp, entropy)[0].item()
     assert engine(micro, logp, entropy)[0].item() != own(micro, logp, entropy)[0].item()
-    assert engine(micro, logp, entropy)[1].figures()["correction_cut"] == 0.0
+    assert engine(micro, logp, entropy)[1].metrics()["correction_cut"] == 0.0
     assert (own.needs_old, engine.needs_old) == (True, False)
 
 
@@ -201,10 +201,41 @@ def test_gap_is_only_known_with_old() -> None:
     engine = Objective(Loss(old="behaviour"), Correction(), Kl())
     assert micro.old is not None
     gaps = (micro.old - micro.behaviour).abs()
-    seen = engine(micro, logp, entropy)[1].figures()
+    seen = engine(micro, logp, entropy)[1].metrics()
     assert seen["logprob_gap"] == pytest.approx(gaps.mean().item())
     assert seen["logprob_gap_max"] == pytest.approx(gaps.max().item())
-    assert "logprob_gap" not in engine(dataclasses.replace(micro, old=None), logp, entropy)[1].figures()
+    unknown = dataclasses.replace(micro, old=None)
+    assert "logprob_gap" not in engine(unknown, logp, entropy)[1].metrics()
+    before = engine(dataclasses.replace(unknown, is_first=True), logp, entropy)[1].metrics()
+    assert before["logprob_gap"] == pytest.approx((logp.detach() - micro.behaviour).abs().mean().item())
+
+
+@pytest.mark.parametrize("name", ["grpo", "archer", "aspo", "gspo", "cispo"])
+def test_before_the_first_step_the_pass_gives_the_old_log_probabilities(name: str) -> None:
+    """Value, gradient and figures are those with a pass of its own, to the bit."""
+    micro, logp, entropy = batch()
+    scored = dataclasses.replace(micro, old=logp.detach())
+    reused = dataclasses.replace(micro, old=None, is_first=True)
+    expected, found = (outcome_of(of(name), each, logp, entropy) for each in (scored, reused))
+    assert expected[0] == found[0]
+    assert torch.equal(expected[1], found[1])
+    assert expected[2] == found[2]
+
+
+def test_the_entropy_is_rewarded_by_its_coefficient() -> None:
+    micro, logp, entropy = batch()
+    entropy.requires_grad_()
+    plain = Objective(Loss(), Correction(), Kl())(micro, logp, entropy)[0]
+    scalar, _ = Objective(Loss(entropy_bonus=0.25), Correction(), Kl())(micro, logp, entropy)
+    trains = micro.weight != 0
+    bonus = 0.25 * (micro.weight * entropy)[trains].sum()
+    torch.testing.assert_close(scalar, plain - bonus, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(torch.autograd.grad(scalar, entropy)[0], -0.25 * micro.weight * trains)
+
+
+def outcome_of(objective: Objective, micro: MicroBatch, logp: torch.Tensor, entropy: torch.Tensor) -> Any:
+    scalar, tally = objective(micro, logp, entropy)
+    return scalar.item(), torch.autograd.grad(scalar, logp)[0], tally
 
 
 def test_what_is_missing_is_named() -> None:
@@ -219,10 +250,13 @@ def test_what_is_missing_is_named() -> None:
 
 
 def test_wrong_loss_or_constant_is_the_configurations_fault() -> None:
-    with pytest.raises(ConfigError, match="no loss 'ppo'"):
-        Objective(Loss(name="ppo"), Correction(), Kl())
-    with pytest.raises(ConfigError, match="grpo has no clip_lo"):
-        Objective(Loss(name="grpo", clip_lo=0.2), Correction(), Kl())
+    for loss, complaint in (
+        ({"name": "ppo"}, "no loss 'ppo'"),
+        ({"clip_lo": 0.2}, "grpo has no clip_lo"),
+        ({"dual_clip": 0.9}, "dual_clip must be above 1, not 0.9"),
+    ):
+        with pytest.raises(ConfigError, match=complaint):
+            resolve({"model": {"path": "m"}, "data": {"train": ["d"]}, "loss": loss})
 
 
 def test_no_gradient_to_the_entropy() -> None:

@@ -1,4 +1,4 @@
-"""The page of a run: whole, safe and drawn right; and what a browser thinks of it, if there is one."""
+"""Tests of a run's page: content, escaping, charts, and rendering in a browser if there is one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sandbox_service.reports import charts, pages
 from tests.browser import Elements, opened
 from trainer import page
 from trainer.config import resolve
@@ -62,7 +63,7 @@ def test_a_page_is_whole_however_long_the_run_is(count: int) -> None:
     text = page.render(rows(count), CONFIG)
     Elements(text)
     assert len(titles(text)) == (10 if count else 0)
-    assert all(-1 <= number <= page.WIDTH for number in numbers(text)), "nothing is drawn beside the drawing"
+    assert all(-1 <= number <= charts.WIDTH for number in numbers(text)), "nothing is drawn beside the drawing"
     assert not re.search(r"\b(nan|inf|None)\b", text.partition("<details>")[0])
 
 
@@ -87,7 +88,8 @@ def test_light_dark_and_small_screens_are_thought_of() -> None:
     text = page.render(rows(3), CONFIG)
     assert "prefers-color-scheme: dark" in text
     assert 'name="viewport"' in text
-    light, dark = (set(re.findall(r"(--\w+):", part)) for part in page.STYLE.split("@media"))
+    style = (pages.TEMPLATES / "style.css").read_text()
+    light, dark = (set(re.findall(r"(--\w+):", part)) for part in style.split("@media (prefers")[:2])
     assert dark >= light, "every colour has its dark one"
 
 
@@ -115,34 +117,21 @@ def test_a_figure_that_is_never_more_than_nothing_has_no_chart() -> None:
 def test_a_curve_goes_through_its_points_and_has_a_gap_where_there_is_none() -> None:
     said = [{"step": step, "entropy": value} for step, value in enumerate([0.0, 1.0, None, 1.0], 1)]
     (shape,) = re.findall(r'class="curve"[^>]* d="([^"]*)"', page.render(said, CONFIG))
-    left, right, floor = page.LEFT, page.WIDTH - page.RIGHT, page.HEIGHT - page.BOTTOM
+    left, right, floor = charts.LEFT, charts.WIDTH - charts.RIGHT, charts.HEIGHT - charts.BOTTOM
     third = (right - left) / 3
-    high = floor - (floor - page.TOP) / 1.04
+    high = floor - (floor - charts.TOP) / 1.04
     assert shape == f"M{left:.1f} {floor:.1f}h.1L{left + third:.1f} {high:.1f}M{right:.1f} {high:.1f}h.1"
 
 
 def test_stacked_seconds_reach_their_sum() -> None:
     said = [{"step": step, "seconds_generate": 6.0, "seconds_train": 4.0} for step in (1, 2)]
     areas = re.findall(r'fill-opacity="[^"]*" d="([^"]*)"', page.render(said, CONFIG))
-    heights = [page.HEIGHT - page.BOTTOM - float(re.findall(r"-?[\d.]+", area)[1]) for area in areas]
+    heights = [charts.HEIGHT - charts.BOTTOM - float(re.findall(r"-?[\d.]+", area)[1]) for area in areas]
     assert [round(height / heights[1], 2) for height in heights] == [0.6, 1.0]
 
 
 def test_long_runs_are_thinned() -> None:
     assert len(page.render(rows(20_000), CONFIG)) < 2 * len(page.render(rows(400), CONFIG))
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "about", "ticks"),
-    [
-        (0, 1, 4, [0, 0.2, 0.4, 0.6, 0.8, 1]),
-        (0, 10, 4, [0, 2, 4, 6, 8, 10]),
-        (1, 1000, 5, [200, 400, 600, 800, 1000]),
-        (-1e-6, 1e-6, 4, [-1e-6, -5e-7, 0, 5e-7, 1e-6]),
-    ],
-)
-def test_ticks_are_round(low: float, high: float, about: int, ticks: list[float]) -> None:
-    assert list(page._ticks(low, high, about)) == pytest.approx(ticks)
 
 
 def test_a_page_is_written_all_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

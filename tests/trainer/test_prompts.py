@@ -1,4 +1,4 @@
-"""What the model sees: with a small tokenizer made here, whose tokens are bytes."""
+"""Tests of prompt formats with a byte-level tokenizer."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ def test_a_prompt_carries_what_grading_needs(tmp_path: Path) -> None:
 
 def test_a_tokenizer_without_a_template_is_refused_unless_plain_is_said(tmp_path: Path) -> None:
     for form in ("chat", "think_answer"):
-        with pytest.raises(ConfigError, match=r"no chat template: say data\.format = 'plain'"):
+        with pytest.raises(ConfigError, match=r"no chat template: set data\.format = 'plain'"):
             prompts(tmp_path, {"prompt": "p"}, template=None, format=form)
     assert len(prompts(tmp_path, {"prompt": "p"}, template=None, format="plain")) == 1
 
 
 def test_a_conversation_cannot_be_plain(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"problems\.jsonl:1: messages cannot be plain"):
+    with pytest.raises(ConfigError, match=r"problems\.jsonl:1: data\.format is .plain. but the problem has messages"):
         prompts(tmp_path, {"messages": [{"role": "user", "content": "u"}]}, format="plain")
 
 
@@ -136,7 +136,7 @@ def test_what_a_stage_asks_for_holds_from_the_next_prompt_on(tmp_path: Path) -> 
     lines = [{"prompt": str(number), "difficulty": number / 10} for number in range(10)]
     made = prompts(tmp_path, *lines)
     assert [prompt.id for prompt in made.take(3)] == ["0", "1", "2"]
-    made.at(Data(train=("x",), difficulty=(0.5, 0.6)))
+    made.select(Data(train=("x",), difficulty=(0.5, 0.6)))
     assert [prompt.id for prompt in made.take(3)] == ["5", "6", "5"]
 
 

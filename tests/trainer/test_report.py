@@ -1,4 +1,4 @@
-"""What is told about a run: the file, the sinks, the terminal, the clock that times it; and repetition."""
+"""Tests of the report: file, sinks, terminal, clock and repetition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of the reward service, and what is made of its answers; one test asks the real one."""
+"""Tests of requests to the reward service and the use of its answers; one test uses the real service."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.client.grading import TRIES
+from sandbox_service.client.single_grading import TRIES
 from tests.fake_service import FAULT, PASSED, FakeService, answers, says, sleeps
+from tests.ports import free_port
 from tests.trainer.fake_service import TESTS, ask, completion, configured, prompt, run
-from tests.trainer.service_world import free_port
 from trainer.episode import Episode, Prompt, Reward
 from trainer.errors import ConfigError
-from trainer.reward import Grader, overlong, settle
+from trainer.reward import Grader, build_group, overlong
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -27,7 +27,7 @@ def test_a_sample_gets_its_reward() -> None:
     fake = FakeService(acts=[answers(PASSED | {"verdict": "WA", "reward": 0.25, "message": "line 1"})])
     (reward,) = ask(fake, prompt())
     assert (reward.value, reward.verdict, reward.reason, reward.is_fault) == (0.25, "WA", "line 1", False)
-    assert 0 < reward.seconds < 5
+    assert 0 < reward.seconds < 60
 
 
 def test_a_submission_says_what_the_problem_and_the_configuration_say() -> None:
@@ -180,7 +180,7 @@ def episode(value: float | None, tokens: int = 10, is_truncated: bool = False) -
 
 
 def test_a_sample_without_a_verdict_is_masked_and_no_other() -> None:
-    group = settle([episode(None), episode(0.0), episode(1.0, is_truncated=True)], configured())
+    group = build_group([episode(None), episode(0.0), episode(1.0, is_truncated=True)], configured())
     assert [each.is_masked for each in group.episodes] == [True, False, False]
     assert not any(each.is_silenced for each in group.episodes)
     assert group.prompt.id == "p"
@@ -190,14 +190,14 @@ def test_the_filter_silence_is_of_what_is_cut_and_wrong() -> None:
     episodes = [
         episode(value, is_truncated=cut) for value, cut in ((0.0, True), (0.0, False), (1.0, True), (-1.0, True))
     ]
-    group = settle(episodes, configured(reward={"overlong_filter": "silence"}))
+    group = build_group(episodes, configured(reward={"overlong_filter": "silence"}))
     assert [each.is_silenced for each in group.episodes] == [True, False, False, True]
     assert not any(each.is_masked for each in group.episodes)
 
 
 def test_the_filter_mask_is_of_all_that_is_cut() -> None:
     episodes = [episode(0.0, is_truncated=True), episode(1.0, is_truncated=True), episode(0.0)]
-    group = settle(episodes, configured(reward={"overlong_filter": "mask"}))
+    group = build_group(episodes, configured(reward={"overlong_filter": "mask"}))
     assert [each.is_masked for each in group.episodes] == [True, True, False]
     assert not any(each.is_silenced for each in group.episodes)
 
@@ -205,14 +205,14 @@ def test_the_filter_mask_is_of_all_that_is_cut() -> None:
 def test_the_penalty_is_of_the_room_that_the_response_had() -> None:
     said: dict[str, Any] = {"reward": {"overlong_buffer": 10, "overlong_factor": 2.0}}
     at_most = configured(**said, rollout={"max_tokens": 100})
-    group = settle([episode(1.0, 90), episode(1.0, 95), episode(1.0, 100)], at_most)
+    group = build_group([episode(1.0, 90), episode(1.0, 95), episode(1.0, 100)], at_most)
     assert [each.total for each in group.episodes] == [1.0, 0.0, -1.0]
     cramped = configured(**said, rollout={"max_tokens": 100, "max_model_len": 83})  # the prompt has 3
-    assert settle([episode(1.0, 75)], cramped).episodes[0].penalty == -1.0
+    assert build_group([episode(1.0, 75)], cramped).episodes[0].penalty == -1.0
 
 
 def test_a_penalty_does_not_make_a_flat_group_another() -> None:
-    group = settle(
+    group = build_group(
         [episode(1.0, 10), episode(1.0, 100)], configured(reward={"overlong_buffer": 50}, rollout={"max_tokens": 100})
     )
     assert group.is_flat

@@ -1,11 +1,12 @@
-"""What the policy trains on, of a group: what is masked neither votes nor trains, what is silenced votes."""
+"""Tests of training rows: masked and silenced episodes."""
 
 from __future__ import annotations
 
 import pytest
 
+from trainer.config import resolve
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
-from trainer.train import rows_of
+from trainer.train import group_rows, training_rows
 
 PROMPT = Prompt("p", [1, 2, 3], {})
 
@@ -16,11 +17,11 @@ def episode(value: float | None, masked: bool = False, silenced: bool = False, p
 
 
 def worth(*episodes: Episode, advantage: str = "grpo") -> list[float]:
-    return [row.advantage for row in rows_of(Group(PROMPT, episodes), advantage)]
+    return [row.advantage for row in group_rows(Group(PROMPT, episodes), advantage)]
 
 
 def test_a_row_is_the_engines_own_tokens() -> None:
-    row, _ = rows_of(Group(PROMPT, [episode(1.0), episode(0.0)]), "grpo")
+    row, _ = group_rows(Group(PROMPT, [episode(1.0), episode(0.0)]), "grpo")
     assert (list(row.ids), row.response, list(row.behaviour)) == ([1, 2, 3, 5, 6], 2, [-0.1, -0.2])
 
 
@@ -36,3 +37,13 @@ def test_a_silenced_sample_votes() -> None:
 
 def test_a_penalty_is_learnt_from() -> None:
     assert worth(episode(1.0), episode(1.0, penalty=-0.5), advantage="dr_grpo") == pytest.approx([0.25, -0.25])
+
+
+def test_advantages_are_normalised_over_the_tokens_of_the_batch() -> None:
+    said = {"model": {"path": "m"}, "data": {"train": ["d"]}, "advantage": {"name": "dr_grpo", "normalise": True}}
+    groups = [Group(PROMPT, [episode(1.0), episode(0.0)]), Group(PROMPT, [episode(1.0), episode(0.4), episode(None)])]
+    rows = training_rows(groups, resolve(said))
+    assert [len(group) for group in rows] == [2, 3]
+    trained = [row.advantage for group in rows for row in group if not row.is_masked]
+    assert sum(trained) == pytest.approx(0)
+    assert sum(each**2 for each in trained) / 4 == pytest.approx(1, rel=1e-3)

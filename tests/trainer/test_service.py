@@ -1,4 +1,4 @@
-"""Everything that can be between a sample and its reward: patience with what passes, and none with what does not."""
+"""Tests of outages between the trainer and the reward service: temporary ones are waited for, refusals are not."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from sandbox_service.client import service as service_module
+from sandbox_service.client import transport as service_module
 from tests.fake_service import PASSED, Act, FakeService, answers, breaks_off, hangs_up, says, sleeps
+from tests.ports import free_port
 from tests.trainer.fake_service import ask, completion, configured, prompt, run
-from tests.trainer.service_world import free_port
-from trainer.errors import Away, ConfigError
+from trainer.errors import ConfigError, UnavailableError
 from trainer.reward import Grader
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -83,15 +83,17 @@ def test_a_pause_that_is_asked_for_is_made() -> None:
     [
         ([hangs_up] * 1000, "disconnected"),
         ([says(503, "unavailable", "no usable jail")] * 1000, "503 unavailable no usable jail"),
-        ([sleeps(10)], "no answer in 0.3 s"),
+        ([sleeps(60)], "no answer in 0.3 s"),
         ([says(429, "queue_full", **{"Retry-After": "60"})], "429 queue_full"),
     ],
 )
 def test_patience_ends(acts: list[Act], said: str) -> None:
     began = time.monotonic()
-    with pytest.raises(Away, match=rf"http://127.0.0.1:\d+ has been away for .* \(.*{said}.*\): see reward.url"):
+    with pytest.raises(
+        UnavailableError, match=rf"http://127.0.0.1:\d+ has been away for .* \(.*{said}.*\): see reward.url"
+    ):
         ask(FakeService(acts=acts), prompt(), reward={"patience_seconds": 0.3})
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 50
 
 
 def test_patience_with_nobody_there_ends() -> None:
@@ -99,7 +101,7 @@ def test_patience_with_nobody_there_ends() -> None:
         async with Grader(configured(f"http://127.0.0.1:{free_port()}", reward={"patience_seconds": 0.2})) as grader:
             await grader.grade("run.x.1.0", prompt(), completion())
 
-    with pytest.raises(Away, match="Connect call failed"):
+    with pytest.raises(UnavailableError, match="Connect call failed"):
         run(work())
 
 

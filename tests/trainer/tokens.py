@@ -1,4 +1,4 @@
-"""Tokens for the losses to work on, in double precision: chosen ratios, or many at random."""
+"""Loss inputs in double precision: chosen ratios, or many random ones."""
 
 from __future__ import annotations
 

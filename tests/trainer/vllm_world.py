@@ -1,6 +1,6 @@
 """A real vLLM server with a tiny random model, started once, and the trainer's side of it.
 
-Starting takes 15 to 40 s, so tests share it: each begins with weights of its own, synced and verified.
+Starting takes 15 to 40 s, so tests share the server; each starts with its own weights, synced and verified.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from tests.markers import needs
 from tests.trainer.tiny import save_tiny
 from trainer.config import Config, resolve
-from trainer.engines.base import Sampling
+from trainer.engines.base import SamplingParameters
 from trainer.engines.process import VllmProcess, arguments_of
 from trainer.engines.server import ServerEngine
 from trainer.episode import Completion
@@ -29,10 +30,11 @@ from trainer.sync import Synced, Syncer
 
 TEMPERATURE = 0.7
 PROBE = [2, 10, 20, 30, 44, 7, 199, 100, 81, 3]
-SECONDS = 180.0  # nothing here takes longer
+SECONDS = 600.0  # a guard against hanging
 SABOTAGED = "tests.trainer.sabotage.Sabotaged"
 
 
+@needs("vllm")
 def need_vllm() -> None:
     """Skips, saying why, where there is none."""
     if importlib.util.find_spec("vllm") is None:
@@ -108,7 +110,7 @@ class World:
     def engine_of(self, **more: Any) -> ServerEngine:
         """Another engine for the server, not opened yet; `process=None`: it is not ours."""
         said: dict[str, Any] = {"process": self.process, "notice": self.notices.append, "patience_seconds": SECONDS}
-        return ServerEngine(self.process.url, Sampling.of(self.config), **(said | more))
+        return ServerEngine(self.process.url, SamplingParameters.of(self.config), **(said | more))
 
     def policy(self, seed: int) -> Policy:
         """A trainer's model as it began, moved."""
@@ -164,7 +166,7 @@ def configuration(model: Path, folder: Path, **rollout: Any) -> Config:
             "model": {"path": str(model), "dtype": "float32"},
             "data": {"train": ["none.jsonl"], "max_prompt_tokens": 64},
             "rollout": {"temperature": TEMPERATURE, "max_tokens": 24, "max_model_len": 1024} | rollout,
-            "sync": {"transport": "direct"} if rollout.get("engine") == "colocated" else {"bucket_bytes": 1 << 18},
+            "sync": {"bucket_bytes": 1 << 18},
         }
     )
 

@@ -1,4 +1,6 @@
-"""Whatever runs the model: vLLM servers, or vLLM in this process. Nobody else knows vLLM but `trainer.vllm_ext`."""
+"""The inference engines: vLLM servers over HTTP, or vLLM in this process. Only `trainer.vllm_ext` imports vLLM
+besides.
+"""
 
 from trainer.engines.start import start_engines
 

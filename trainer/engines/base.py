@@ -1,4 +1,4 @@
-"""What the trainer wants of whatever runs the model: samples, scores, and a way in for new weights."""
+"""The interface of an inference engine: samples, scores, and weight updates."""
 
 from __future__ import annotations
 
@@ -10,86 +10,172 @@ from trainer.config import Config
 from trainer.episode import Completion
 from trainer.errors import ConfigError, TrainerError
 
-Notice = Callable[[str], None]  # says a line to whoever watches the run
+Notice = Callable[[str], None]  # reports a line to the user
 
 
-class Interrupted(Exception):
-    """The engine went away in the middle. It may come back, and not as it was: see `Engine.settle`."""
+class InterruptedGenerationError(Exception):
+    """The engine became unavailable during a request. It may return with other weights; see
+    `Engine.wait_until_healthy`.
+    """
 
 
 class Engine(Protocol):
-    """One vLLM or several. Lives in one event loop.
+    """One or several vLLM instances. All coroutines run in one event loop.
 
-    No sample comes from weights that were not verified: until the first sync, while it is paused, and when vLLM was
-    started again, `generate` waits. It raises Away when vLLM stays away for longer than there is patience.
+    Samples come from verified weights only: `generate` waits until the first sync, while the engine is paused, and
+    after vLLM was restarted. It raises UnavailableError when vLLM is unavailable for longer than
+    `rollout.patience_seconds`.
     """
 
     @property
     def version(self) -> int:
-        """Of the weights that were verified last; -1: none were."""
+        """The version of the last verified weights; -1 before the first sync."""
 
     @property
     def needs_sync(self) -> bool:
-        """Whether it waits for weights."""
+        """Return whether the engine waits for weights."""
 
     @property
-    def parts(self) -> Sequence[Engine]:
-        """Each vLLM by itself."""
+    def replicas(self) -> Sequence[Engine]:
+        """The vLLM instances, one engine each."""
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        """A sample. Whatever becomes of vLLM meanwhile, it is whole, and of weights that were verified."""
+        """Return a sample of verified weights. Restarts of vLLM are handled: the sample is complete.
+
+        Args:
+            prompt_ids: The prompt's token ids.
+            seed: The seed of the sample.
+            max_tokens: The most tokens of the response.
+
+        Raises:
+            UnavailableError: vLLM did not return in time.
+        """
 
     async def score(self, ids: Sequence[int]) -> list[float]:
-        """The log-probabilities of all tokens but the first, at temperature 1. Raises Interrupted."""
+        """Return the log-probabilities of tokens at temperature 1.
 
-    async def pause(self) -> None:
-        """Stop where it is; what was begun is kept. From here on it needs a sync. Raises Interrupted."""
+        Args:
+            ids: Token ids [n].
+
+        Returns:
+            [n - 1], for all tokens but the first.
+
+        Raises:
+            InterruptedGenerationError: vLLM became unavailable.
+        """
+
+    async def pause(self, version: int) -> None:
+        """Pause generation and keep the requests in flight. The engine needs a sync afterwards.
+
+        Args:
+            version: The version that it is about to get. Replicas that have it already go on undisturbed, and are left
+                out by `resume`, `rpc`, `replicas` and `mark_synced`.
+
+        Raises:
+            InterruptedGenerationError: vLLM became unavailable.
+        """
+
+    async def sleep(self) -> None:
+        """Give the memory of weights and cache back until the next `pause`; only if `rollout.turns`, and without
+        requests in flight.
+
+        Raises:
+            InterruptedGenerationError: vLLM became unavailable.
+        """
 
     async def resume(self) -> None:
-        """Forget what was computed with other weights, and go on. Raises Interrupted."""
+        """Continue, with a reset KV cache unless `buffer.in_flight` is "keep".
+
+        Raises:
+            InterruptedGenerationError: vLLM became unavailable.
+        """
 
     async def rpc(self, method: str, *arguments: Any) -> list[dict[str, Any]]:
-        """Call a method of vllm_ext.Extension in each worker. Raises Interrupted, or StaleWeights if it failed."""
+        """Call a method of vllm_ext.Extension in each worker.
 
-    def synced(self, version: int) -> None:
-        """It has these weights, and somebody has looked."""
+        Args:
+            method: The method's name.
+            arguments: Its arguments, JSON-compatible for servers.
 
-    async def settle(self) -> None:
-        """After Interrupted: wait until vLLM is well. Raises Away."""
+        Returns:
+            One result a worker.
+
+        Raises:
+            InterruptedGenerationError: vLLM became unavailable.
+            StaleWeightsError: The method failed.
+        """
+
+    def mark_synced(self, version: int) -> None:
+        """Declare the weights verified and open the engine for samples.
+
+        Args:
+            version: Their version.
+        """
+
+    async def wait_until_healthy(self) -> None:
+        """Wait for vLLM after InterruptedGenerationError.
+
+        Raises:
+            UnavailableError: vLLM did not return in time.
+        """
 
     async def close(self) -> None:
-        """Let go of it; end what we started."""
+        """Close connections and stop processes that the trainer started."""
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """How samples are drawn: from the whole distribution, and with nothing that the model's own folder recommends."""
+class SamplingParameters:
+    """The sampling distribution: the model's full one, without defaults from its generation_config.json."""
 
     temperature: float
-    max_model_len: int  # of prompt and response
+    max_model_len: int  # tokens of prompt and response
+    keeps_cache: bool = False  # requests in flight keep the old weights' cache; others never use it
 
     @classmethod
-    def of(cls, config: Config) -> Sampling:
-        """As the configuration says."""
-        return cls(config.rollout.temperature, config.longest)
+    def of(cls, config: Config) -> SamplingParameters:
+        """Return a run's parameters.
+
+        Args:
+            config: The run's configuration.
+        """
+        return cls(config.rollout.temperature, config.longest, config.buffer.in_flight == "keep")
 
     def tokens_after(self, prompt_tokens: int, max_tokens: int) -> int:
-        """How long a response may be."""
+        """Return the most tokens of a response.
+
+        Args:
+            prompt_tokens: The prompt's length.
+            max_tokens: The configured limit.
+
+        Raises:
+            TrainerError: The prompt leaves no room.
+        """
         room = min(max_tokens, self.max_model_len - prompt_tokens)
         if room < 1:
-            raise TrainerError(f"a prompt of {prompt_tokens} tokens leaves no room in {self.max_model_len}")
+            raise TrainerError(
+                f"a prompt of {prompt_tokens} tokens leaves no room in max_model_len {self.max_model_len}"
+            )
         return room
 
 
-def check_state(state: dict[str, Any], sampling: Sampling, where: str) -> None:
-    """Whether a vLLM was started as we need it. Raises ConfigError."""
+def check_state(state: dict[str, Any], sampling: SamplingParameters, where: str) -> None:
+    """Check that a vLLM instance was started as the trainer requires.
+
+    Args:
+        state: The result of `Extension.proctor_state`.
+        sampling: The run's parameters.
+        where: The name of the instance, for messages.
+
+    Raises:
+        ConfigError: A setting of vLLM is wrong.
+    """
     if not state["logprobs_mode"].endswith("processed_logprobs"):
         raise ConfigError(
-            f"{where}: its log-probabilities are of another distribution than it samples from: "
+            f"{where}: its log-probabilities are not those of the sampling distribution: "
             "start vLLM with --logprobs-mode processed_logprobs"
         )
     if state["quantization"]:
-        raise ConfigError(f"{where}: the model is quantised ({state['quantization']}): it cannot take in new weights")
+        raise ConfigError(f"{where}: the model is quantised ({state['quantization']}): its weights cannot be updated")
     if state["max_model_len"] < sampling.max_model_len:
         raise ConfigError(
             f"{where}: prompt and response may have {sampling.max_model_len} tokens, but it was started "

@@ -1,8 +1,9 @@
-"""Run a command that ends when whoever started it ends, with all that it started: `python -I guard.py PID COMMAND …`.
+"""Runs a command and kills it with all its descendants when the parent ends: `python -I guard.py PID COMMAND …`.
 
-The kernel sends SIGTERM when the thread that started us is gone. It is asked for here, in a process of its own: a
-function between fork and exec would fork the whole trainer, with its threads and its GPU. And it is not left to vLLM
-to hear it: one that is still starting was seen to go on. We lead the process group, and leave nobody in it.
+The kernel sends SIGTERM when the thread that started the guard ends (PR_SET_PDEATHSIG). The request is made in a
+separate process, because a preexec function would fork the trainer with its threads and its GPU context. It is not
+delegated to vLLM, which can ignore SIGTERM during start-up. The guard leads the process group and kills all of it at
+the end.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ import subprocess
 import sys
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
-END_SECONDS = 8.0  # for the command to end by itself
+END_SECONDS = 8.0  # from SIGTERM to SIGKILL
 
 
 def main() -> None:
-    """Run the command to its end, or to ours."""
+    """Run the command until it or the parent ends."""
     parent, *command = sys.argv[1:]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != int(parent):
-        sys.exit("whoever started this is gone already")
+        sys.exit("the parent process has ended already")
     child = subprocess.Popen(command)
     try:
         child.wait()

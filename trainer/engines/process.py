@@ -1,4 +1,4 @@
-"""A vLLM server as a child of ours: started, watched, started again, and ended with us."""
+"""A vLLM server as a subprocess: start, restart, stop, and a guard that stops it with the trainer."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from types import MappingProxyType
 from typing import IO
 
 from trainer.config import Config
-from trainer.engines.base import Sampling
+from trainer.engines.base import SamplingParameters
 from trainer.engines.environment import for_child, has_gpu
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 TAIL_LINES = 30
-END_SECONDS = 12.0  # more than the guard takes
+END_SECONDS = 12.0  # longer than the guard's own limit
 GUARD = Path(__file__).with_name("guard.py")
-# in part a prompt that has a seed cannot be read on a CPU: its generator of chance would be moved, which it cannot be
+# chunked prefill is off: on a CPU it fails for seeded requests, whose random generator cannot be moved
 CPU_ARGUMENTS = ("--enforce-eager", "--distributed-executor-backend", "uni", "--no-enable-chunked-prefill")
 
 
 class VllmProcess:
-    """It ends when the thread that called `start` does: see guard."""
+    """A vLLM server that ends with the thread that called `start`; see guard."""
 
     def __init__(
         self,
@@ -46,37 +46,47 @@ class VllmProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     @classmethod
-    def of(cls, config: Config) -> VllmProcess:
-        """As the configuration says; its log is in the run's folder, and begins with its command."""
-        devices = config.rollout.devices
+    def from_config(cls, config: Config, number: int = 0) -> VllmProcess:
+        """Return a server of a run. Its log, `vllm.log` in the run's folder, starts with its command.
+
+        Args:
+            config: The run's configuration.
+            number: Which of the replicas, from 0; the log of the second is `vllm1.log`.
+        """
+        devices = devices_of(config, number)
         environment = {"CUDA_VISIBLE_DEVICES": devices} if devices else NOTHING
-        return cls(arguments_of(config), config.folder / "vllm.log", environment=environment)
+        return cls(arguments_of(config), config.folder / f"vllm{number or ''}.log", environment=environment)
 
     @property
     def pid(self) -> int:
-        """Of its guard; the process group of all of it has the same number."""
+        """The guard's process id, which is also the process group's."""
         assert self._process is not None
         return self._process.pid
 
     @property
     def is_running(self) -> bool:
-        """Whether the process is there; not whether it is well."""
+        """Return whether the process exists; it may not be healthy."""
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
-        """Start it, after what may be left of the last one: an orphan would keep its GPU."""
+        """Start the server after killing remains of the previous one, which could still hold the GPU."""
         self._kill()
         atexit.unregister(self.end)
         atexit.register(self.end)
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        guard = [sys.executable, "-I", str(GUARD), str(os.getpid())]  # a file: a module loads its package first
+        guard = [
+            sys.executable,
+            "-I",
+            str(GUARD),
+            str(os.getpid()),
+        ]  # a file: a module imports its package
         with self.log.open("ab") as log:
             log.write(f"$ VLLM_SERVER_DEV_MODE=1 {shlex.join(self._command)}\n".encode())
             log.flush()
             self._process = self._popen([*guard, *self._command], log)
 
     def end(self) -> None:
-        """Ask it to end, then make it."""
+        """Send SIGTERM, then kill the process group."""
         atexit.unregister(self.end)
         if self.is_running:
             assert self._process is not None
@@ -86,7 +96,7 @@ class VllmProcess:
         self._kill()
 
     def tail(self) -> str:
-        """The log's last lines."""
+        """Return the last lines of the log."""
         if not self.log.exists():
             return ""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-TAIL_LINES:])
@@ -110,22 +120,42 @@ class VllmProcess:
         self._process = None
 
 
+def devices_of(config: Config, number: int) -> str:
+    """Return the CUDA_VISIBLE_DEVICES of a replica, empty for the trainer's.
+
+    Args:
+        config: The run's configuration.
+        number: Which of the replicas, from 0.
+    """
+    rollout = config.rollout
+    if not rollout.devices and rollout.replicas == 1 and not rollout.turns:
+        return ""
+    visible = rollout.devices or os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    names = visible.split(",") if visible else [str(each) for each in range(rollout.replicas * rollout.tensor_parallel)]
+    first = number * rollout.tensor_parallel
+    return ",".join(names[first : first + rollout.tensor_parallel])
+
+
 def arguments_of(config: Config) -> list[str]:
-    """The command line of vLLM for a run: ours, then the configuration's own, which win."""
+    """Return vLLM's command-line arguments for a run; `rollout.server_arguments` come last and win.
+
+    Args:
+        config: The run's configuration.
+    """
     rollout = config.rollout
     ours = [
         *("--model", config.model.path, "--dtype", config.model.dtype, "--seed", str(config.seed)),
-        *("--max-model-len", str(Sampling.of(config).max_model_len)),
+        *("--max-model-len", str(SamplingParameters.of(config).max_model_len)),
         *("--tensor-parallel-size", str(rollout.tensor_parallel)),
         *("--logprobs-mode", "processed_logprobs", "--generation-config", "vllm"),
         "--disable-uvicorn-access-log",
     ]
-    gpu = ["--gpu-memory-utilization", str(rollout.gpu_memory)]
+    gpu = ["--gpu-memory-utilization", str(rollout.gpu_memory), *(["--enable-sleep-mode"] if rollout.turns else [])]
     return [*ours, *(gpu if has_gpu() else CPU_ARGUMENTS), *rollout.server_arguments]
 
 
 def free_port() -> int:
-    """One that nobody listens on at the moment."""
+    """Return a TCP port that is free at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

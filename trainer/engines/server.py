@@ -1,11 +1,11 @@
-"""One vLLM server, over HTTP: it may stop, die and come back, and no sample is lost or wrong for it.
+"""One vLLM server over HTTP, which may hang, die and restart without losing or corrupting a sample.
 
-Each worker of a server has a name that it makes up when it starts (`proctor_state`). We know the names of those that
-have our weights. An answer counts only if the same workers are still there after it: a server that was started again
-in between has other names and the weights of its model's folder. Then nothing is sampled until it was synced.
+Each worker of a server draws a random name at its start (`proctor_state`). The engine knows the names of the workers
+that have the synced weights. An answer counts only if the same workers exist after it: a server that was restarted in
+between has other names and the weights of the model's folder, and then nothing is sampled until the next sync.
 
-Whether the server is there is told by the requests themselves and, because one that hangs ends no connection, by a
-look at `/health` every few seconds while something is asked of it.
+Failures show in the requests and, because a hung server closes no connection, in `/health`, which is polled while
+requests are in flight.
 """
 
 from __future__ import annotations
@@ -15,31 +15,40 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from trainer.engines.asking import Shared, Trouble, let_go_of
-from trainer.engines.base import Engine, Interrupted, Notice, Sampling, check_state
-from trainer.engines.door import WELL_SECONDS, Answer, Door, Failed
-from trainer.engines.presence import Presence, State
+from trainer.engines.base import Engine, InterruptedGenerationError, Notice, SamplingParameters, check_state
+from trainer.engines.health import HealthMonitor, State
 from trainer.engines.process import VllmProcess
-from trainer.engines.wire import ENDS, sample_of, sample_request, score_request, scores_of
+from trainer.engines.retry import Coalesced, Retry, cancelled_on_exit
+from trainer.engines.transport import HEALTH_TIMEOUT_SECONDS, Answer, HttpTransport, RequestFailedError
+from trainer.engines.vllm_api import FINISH_REASONS, parse_sample, parse_scores, sample_request, score_request
 from trainer.episode import Completion
-from trainer.errors import StaleWeights, TrainerError
+from trainer.errors import StaleWeightsError, TrainerError
 
-LOOK_SECONDS = 2.0  # between looks at /health
+HEALTH_POLL_SECONDS = 2.0  # between requests of /health
 
 
 class ServerEngine:
-    """See Engine. Use `open`, in the event loop that it is for."""
+    """An Engine for one server. Call `open` in the event loop that uses it."""
 
     def __init__(
         self,
         url: str,
-        sampling: Sampling,
+        sampling: SamplingParameters,
         notice: Notice = print,
         patience_seconds: float = 600.0,
         concurrency: int = 1024,
         process: VllmProcess | None = None,
     ) -> None:
-        """`process`: what serves at that URL, if we start it."""
+        """Create the engine.
+
+        Args:
+            url: The server's URL.
+            sampling: The sampling distribution.
+            notice: Receives lines about restarts and outages.
+            patience_seconds: How long an outage may last.
+            concurrency: The most requests in flight.
+            process: The server's process if the trainer starts it.
+        """
         self._url = url
         self._sampling = sampling
         self._notice = notice
@@ -48,24 +57,33 @@ class ServerEngine:
         self._version = -1
         self._is_stale = True
         self._is_paused = False
+        self._is_asleep = False
         self._workers: tuple[str, ...] = ()
-        self._target: tuple[str, ...] = ()  # the workers that a sync is for
+        self._target: tuple[str, ...] = ()  # the workers of the sync in progress
         self._failure: TrainerError | None = None
         self._recovery: asyncio.Task[None] | None = None
         self._gate = asyncio.Event()
-        self._gone = asyncio.Event()  # the workers that a request was sent to are not there any more
+        self._gone = asyncio.Event()  # set when the workers are replaced
         self._room = asyncio.Semaphore(concurrency)
-        self._asked = 0
-        self._checks = Shared(self._look_at_workers)
+        self._in_flight = 0
+        self._checks = Coalesced(self._worker_names)
         self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> ServerEngine:
-        """Meet the server. Raises Away if it does not come, ConfigError if it was not started as we need it."""
-        self._door = Door(self._url)
-        self._presence = Presence(self._door, self._notice, self._patience, self._process)
-        self._watch = asyncio.create_task(self._look_now_and_then())
+        """Connect to the server.
+
+        Returns:
+            This engine.
+
+        Raises:
+            UnavailableError: It did not become healthy in time.
+            ConfigError: It was not started as the trainer requires.
+        """
+        self._transport = HttpTransport(self._url)
+        self._health = HealthMonitor(self._transport, self._notice, self._patience, self._process)
+        self._watch = asyncio.create_task(self._poll_health())
         try:
-            self._meet(await self._presence.wait("it is not up"))
+            self._adopt_workers(await self._health.wait("it is not up"))
         except BaseException:
             await self.close()
             raise
@@ -80,76 +98,108 @@ class ServerEngine:
         return self._is_stale
 
     @property
-    def parts(self) -> Sequence[Engine]:
+    def replicas(self) -> Sequence[Engine]:
         return (self,)
 
     @property
     def is_ready(self) -> bool:
-        """Whether a sample would begin at once."""
+        """Return whether a sample would start at once."""
         return self._gate.is_set()
 
     @property
-    def asked(self) -> int:
-        """How many requests are on their way, or wait to be."""
-        return self._asked
+    def in_flight(self) -> int:
+        """The number of requests running or queued."""
+        return self._in_flight
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        request = sample_request(prompt_ids, seed, max_tokens, self._sampling)
-        trouble = Trouble(self._patience)
+        retry = Retry(self._patience)
+        while (completion := await self.attempt(prompt_ids, seed, max_tokens, retry)) is None:
+            await retry.backoff()
+        return completion
+
+    async def attempt(
+        self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, retry: Retry
+    ) -> Completion | None:
+        """Return a sample, None if vLLM was restarted or ended it abnormally.
+
+        Args:
+            prompt_ids: The prompt's token ids.
+            seed: The seed of the sample.
+            max_tokens: The most tokens of the response.
+            retry: Records failures.
+
+        Raises:
+            UnavailableError: vLLM did not return in time.
+        """
         with self._counted():
             async with self._room:
-                while (completion := await self._try(request, trouble)) is None:
-                    await trouble.rest()
-                return completion
+                return await self._try(prompt_ids, seed, max_tokens, retry)
 
-    async def _try(self, request: dict[str, Any], trouble: Trouble) -> Completion | None:
-        """A sample, if vLLM ended it as the model would, and is the same vLLM still."""
+    async def _try(
+        self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, retry: Retry
+    ) -> Completion | None:
         await self._ready()
         version, workers = self._version, self._workers
+        request = sample_request(prompt_ids, seed, max_tokens, self._sampling, version)
         try:
-            sample = sample_of(await self._post("/v1/completions", request))
+            sample = parse_sample(await self._post("/v1/completions", request))
             if await self._checks() != workers:
-                raise Interrupted("it was started again")
-        except Interrupted as interrupted:
-            trouble.note(str(interrupted))
-            self._lose(str(interrupted))
+                raise InterruptedGenerationError("it was started again")
+        except InterruptedGenerationError as interrupted:
+            retry.record(str(interrupted))
+            self._start_recovery(str(interrupted))
             return None
-        if sample.end not in ENDS:
-            trouble.note(f"a sample ended by {sample.end!r}")
+        if sample.end not in FINISH_REASONS:
+            retry.record(f"a sample ended by {sample.end!r}")
             return None
-        await self._ready()  # what ended during a sync counts when that was verified
+        await self._ready()  # a sample that ended during a sync counts once the sync is verified
         return Completion(sample.ids, sample.logprobs, sample.text, sample.end == "length", version, self._version)
 
     async def score(self, ids: Sequence[int]) -> list[float]:
-        return scores_of(await self._post("/v1/completions", score_request(ids)), ids)
+        return parse_scores(await self._post("/v1/completions", score_request(ids)), ids)
 
-    async def pause(self) -> None:
+    async def sleep(self) -> None:
+        """Give the GPU's memory back. The weights are gone as well: the next sync brings newer ones."""
+        self._is_stale = self._is_paused = self._is_asleep = True
+        self._move_gate()
+        await self._post("/sleep?level=2&mode=keep")
+
+    async def pause(self, version: int) -> None:  # noqa: ARG002 - the only replica
         self._is_stale = self._is_paused = True
         self._target = self._workers
         self._move_gate()
-        await self._post("/pause?mode=keep&clear_cache=false")
+        await self._post("/wake_up?tags=weights" if self._is_asleep else "/pause?mode=keep&clear_cache=false")
 
     async def resume(self) -> None:
-        """With requests in flight the cache can only be reset if they compute theirs again: so they do."""
-        reset = await self._post("/reset_prefix_cache?reset_running_requests=true")
-        if reset.get("success") is False:
-            raise StaleWeights(f"vLLM at {self._url} did not reset its cache: it holds what other weights computed")
+        """Reset the prefix cache; requests in flight recompute theirs, without which the reset is refused."""
+        if self._is_asleep:
+            await self._post("/wake_up?tags=kv_cache")
+            self._is_asleep = False
+        if not self._sampling.keeps_cache:
+            await self._reset_cache()
         await self._post("/resume")
         self._is_paused = False
+
+    async def _reset_cache(self) -> None:
+        reset = await self._post("/reset_prefix_cache?reset_running_requests=true")
+        if reset.get("success") is False:
+            raise StaleWeightsError(
+                f"vLLM at {self._url} did not reset its prefix cache, which holds results of the old weights"
+            )
 
     async def rpc(self, method: str, *arguments: Any) -> list[dict[str, Any]]:
         results = await self._call(method, *arguments)
         if tuple(each["process"] for each in results) != self._target:
-            raise Interrupted(f"vLLM at {self._url} was started again")
+            raise InterruptedGenerationError(f"vLLM at {self._url} was started again")
         return results
 
-    def synced(self, version: int) -> None:
+    def mark_synced(self, version: int) -> None:
         if self._target == self._workers and not self._is_paused:
             self._version, self._is_stale = version, False
         self._move_gate()
 
-    async def settle(self) -> None:
-        self._lose("it was interrupted")
+    async def wait_until_healthy(self) -> None:
+        self._start_recovery("it was interrupted")
         if self._recovery:
             await asyncio.shield(self._recovery)
         if self._failure:
@@ -160,47 +210,51 @@ class ServerEngine:
             task.cancel()
             await asyncio.wait([task])
         await self._checks.close()
-        await self._door.close()
+        await self._transport.close()
         if self._process:
             await asyncio.to_thread(self._process.end)
 
     # --- one request
 
     async def _post(self, path: str, body: Answer | None = None) -> Answer:
-        answer: Answer = await self._or_gone(self._door.post(path, body))
+        answer: Answer = await self._unless_replaced(self._transport.post(path, body))
         return answer
 
     async def _call(self, method: str, *arguments: Any) -> list[Answer]:
         try:
-            answers: list[Answer] = await self._or_gone(self._door.call(method, *arguments))
-        except Failed as trouble:
-            if not await self._door.is_well():
-                raise Interrupted(str(trouble)) from None
-            raise StaleWeights(f"vLLM at {self._url} could not do {method}: {trouble}") from None
+            answers: list[Answer] = await self._unless_replaced(self._transport.call(method, *arguments))
+        except RequestFailedError as error:
+            if not await self._transport.is_healthy():
+                raise InterruptedGenerationError(str(error)) from None
+            raise StaleWeightsError(f"vLLM at {self._url} could not do {method}: {error}") from None
         return answers
 
-    async def _or_gone(self, asked: Any) -> Any:
-        """What is answered, or Interrupted: also when those who were asked are gone though the connection is not."""
-        async with let_go_of(asked, self._gone.wait()) as (answer, gone):
+    async def _unless_replaced(self, asked: Any) -> Any:
+        """Return the answer.
+
+        Raises:
+            InterruptedGenerationError: The workers are replaced while the connection stays open.
+        """
+        async with cancelled_on_exit(asked, self._gone.wait()) as (answer, gone):
             if self._failure:
                 raise self._failure
             await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
-                raise Interrupted(f"vLLM at {self._url} is not what it was")
+                raise InterruptedGenerationError(f"vLLM at {self._url} was restarted")
             return answer.result()
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
-        self._asked += 1
+        self._in_flight += 1
         try:
             yield
         finally:
-            self._asked -= 1
+            self._in_flight -= 1
 
-    # --- is it there, and is it the one we know
+    # --- health and identity of the workers
 
     async def _ready(self) -> None:
-        """Wait until a sample would be of verified weights. Raises Away."""
+        """Wait until a sample would use verified weights. Raises UnavailableError."""
         while not self._gate.is_set():
             await self._gate.wait()
         if self._failure:
@@ -210,17 +264,17 @@ class ServerEngine:
         is_open = self._failure or not (self._recovery or self._is_stale or self._is_paused)
         (self._gate.set if is_open else self._gate.clear)()
 
-    async def _look_at_workers(self) -> tuple[str, ...]:
+    async def _worker_names(self) -> tuple[str, ...]:
         return tuple(state["process"] for state in await self._call("proctor_state"))
 
-    async def _look_now_and_then(self) -> None:
+    async def _poll_health(self) -> None:
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            if (self._asked or self._is_paused) and not self._recovery and not await self._door.is_well():
-                self._lose(f"no answer for {WELL_SECONDS:g} s")
+            await asyncio.sleep(HEALTH_POLL_SECONDS)
+            if (self._in_flight or self._is_paused) and not self._recovery and not await self._transport.is_healthy():
+                self._start_recovery(f"no answer for {HEALTH_TIMEOUT_SECONDS:g} s")
 
-    def _lose(self, why: str) -> None:
-        """It is not there, or another one is: nothing is asked until we know."""
+    def _start_recovery(self, why: str) -> None:
+        """Block new requests and start the recovery."""
         if self._recovery or self._failure:
             return
         self._recovery = asyncio.create_task(self._recover(why))
@@ -228,26 +282,26 @@ class ServerEngine:
 
     async def _recover(self, why: str) -> None:
         try:
-            self._meet(await self._presence.wait(why))
-        except TrainerError as trouble:
-            self._failure = trouble
-            self._change()
+            self._adopt_workers(await self._health.wait(why))
+        except TrainerError as error:
+            self._failure = error
+            self._signal_change()
         finally:
             self._recovery = None
             self._move_gate()
 
-    def _meet(self, states: Sequence[State]) -> None:
-        """If others are there than we knew, they need our weights. Raises ConfigError."""
+    def _adopt_workers(self, states: Sequence[State]) -> None:
+        """Record the workers. New workers need a sync. Raises ConfigError."""
         workers = tuple(state["process"] for state in states)
         if workers == self._workers:
             return
         check_state(states[0], self._sampling, f"vLLM at {self._url}")
         if self._workers:
-            self._notice(f"vLLM at {self._url} was started again: it waits for weights")
-        self._workers, self._is_stale, self._is_paused = workers, True, False
-        self._change()
+            self._notice(f"vLLM at {self._url} was started again and waits for weights")
+        self._workers, self._is_stale, self._is_paused, self._is_asleep = workers, True, False, False
+        self._signal_change()
 
-    def _change(self) -> None:
-        """Whoever waits for an answer need not."""
+    def _signal_change(self) -> None:
+        """Wake all requests that wait for the old workers."""
         self._gone.set()
         self._gone = asyncio.Event()

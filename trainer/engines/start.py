@@ -1,35 +1,47 @@
-"""Which engine a configuration means, and that it is there."""
+"""Creates the engine that a configuration selects."""
 
 from __future__ import annotations
 
+import asyncio
+
 from trainer.config import Config
-from trainer.engines.base import Engine, Notice, Sampling
+from trainer.engines.base import Engine, Notice, SamplingParameters
 from trainer.engines.colocated import ColocatedEngine
 from trainer.engines.process import VllmProcess
 from trainer.engines.server import ServerEngine
-from trainer.engines.servers import Servers
+from trainer.engines.server_pool import ServerPool
 
 
 async def start_engines(config: Config, notice: Notice = print) -> Engine:
-    """Connect to vLLM, or start it. It has no weights yet that were verified. Raises Away, ConfigError."""
+    """Connect to vLLM or start it. Its weights are not verified yet.
+
+    Args:
+        config: The run's configuration.
+        notice: Receives lines about start-up, restarts and outages.
+
+    Returns:
+        The connected engine.
+
+    Raises:
+        UnavailableError: vLLM did not become healthy in time.
+        ConfigError: vLLM was not started as the trainer requires.
+    """
     if config.rollout.engine == "colocated":
         return await ColocatedEngine(config).open()
-    if not config.rollout.servers:
-        process = VllmProcess.of(config)
-        return await _server(config, process.url, notice, process).open()
     servers = [_server(config, url, notice) for url in config.rollout.servers]
-    opened: list[ServerEngine] = []
-    try:
-        for server in servers:
-            opened.append(await server.open())  # noqa: PERF401 - those that are open are closed if one is not
-    except BaseException:
+    if not servers:
+        processes = [VllmProcess.from_config(config, number) for number in range(config.rollout.replicas)]
+        servers = [_server(config, each.url, notice, each) for each in processes]
+    opened = await asyncio.gather(*(server.open() for server in servers), return_exceptions=True)
+    if errors := [each for each in opened if isinstance(each, BaseException)]:
         for server in opened:
-            await server.close()
-        raise
-    return opened[0] if len(opened) == 1 else Servers(opened)
+            if isinstance(server, ServerEngine):
+                await server.close()
+        raise errors[0]
+    return servers[0] if len(servers) == 1 else ServerPool(servers, config.rollout.patience_seconds)
 
 
 def _server(config: Config, url: str, notice: Notice, process: VllmProcess | None = None) -> ServerEngine:
     rollout = config.rollout
-    room = max(1, rollout.concurrency // max(1, len(rollout.servers)))
-    return ServerEngine(url, Sampling.of(config), notice, rollout.patience_seconds, room, process)
+    room = max(1, rollout.concurrency // max(rollout.replicas, len(rollout.servers)))
+    return ServerEngine(url, SamplingParameters.of(config), notice, rollout.patience_seconds, room, process)

@@ -1,20 +1,21 @@
-"""`proctor evaluate`: what a model can do, in figures that another day and another machine would give as well.
+"""`proctor evaluate`: measures what a model can do, reproducibly. A separate part: the training loop does not import
+it.
 
-    options.py, presets.py   what is asked for: a model, problems, how samples are drawn
-    formats/, problems.py    published data sets and our own files, one form for both; windows of dates
+    options.py, presets.py   the command line: a model, problems, sampling settings
+    formats/, problems.py    converts published data sets to the trainer's format; selects by date
                  │
-    models.py    a vLLM that is started, or whoever serves the model at a URL
-                 │ one request a sample, its seed from problem and number
-    generation.py ──► samples.jsonl                       needs a GPU, and no reward service
+    models.py    starts a vLLM, or connects to a server that has the model
+                 │ one request a sample; its seed depends on problem and number
+    generation.py ──► samples.jsonl                       needs a GPU, no reward service
                           │
-    grading.py   ───► verdicts.jsonl                      needs the reward service, and no GPU
+    grading.py   ───► verdicts.jsonl                      needs the reward service, no GPU
                           │
-    results.py   passk.py, interval.py, rating.py         pure: the same files, the same figures
+    results.py   passk.py, interval.py, rating.py         pure: the same files give the same figures
                           │
     table.py, page.py     results.jsonl, summary.json, a table, a page
                  │
-    scanner.py   all this for each checkpoint of a run, once: checkpoints.py says which are whole
+    scanner.py   repeats this for each checkpoint of a run; checkpoints.py finds complete ones
 
-Both files are only ever appended to (`journal`), a line at a time: whatever is in them is not done again, and a run
-that was killed goes on where it was. A sample without a verdict is no failure: its problem has one sample less.
+Both files are append-only (`jsonl`), one line at a time: finished work is not repeated, and a killed evaluation
+continues. A sample without a verdict is not a failure: its problem has one sample less.
 """

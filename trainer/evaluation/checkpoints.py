@@ -1,11 +1,11 @@
-"""Which checkpoints of a run are whole, so that nobody loads half of one.
+"""Finds the complete checkpoints of a run.
 
-Ours (`RUN/checkpoints/step_000120/`) have a manifest, and get their name when all of it is written: they are whole if
-each file has the size that the manifest says. What has such a name and no manifest is none.
+The trainer's own (`RUN/checkpoints/step_000120/`) get their name when they are complete, and have a manifest: each file
+must have the size that it lists. A folder with such a name and no manifest is ignored.
 
-Others' (`RUN/global_step_120/`, `RUN/checkpoint-120/`) say nothing of the kind. They are whole when there is a
-configuration and every file of weights that the index names, each as long as its own header says, and when nothing
-in the model's folder has changed its size for some time.
+Other trainers' (`RUN/global_step_120/`, `RUN/checkpoint-120/`) are complete when there is a configuration and every
+weight file that the index names, each as long as its own header says, and no file of the model has changed its size for
+some time.
 """
 
 from __future__ import annotations
@@ -19,17 +19,24 @@ from pathlib import Path
 
 OURS = re.compile(r"step_(\d{6,})")
 OTHERS = re.compile(r"(?:global_step_|checkpoint-)(\d+)")
-FOLDERS = (".", "hf_model", "model", "huggingface", "actor/huggingface", "actor")  # where others keep the model
+FOLDERS = (
+    ".",
+    "hf_model",
+    "model",
+    "huggingface",
+    "actor/huggingface",
+    "actor",
+)  # where others write the model
 INDICES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
 SINGLE = ("model.safetensors", "pytorch_model.bin")
-MOST_HEADER_BYTES = 100 << 20  # safetensors' own bound
+MOST_HEADER_BYTES = 100 << 20  # safetensors' own limit
 
 Sizes = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
-class Found:
-    """One that is whole."""
+class FoundCheckpoint:
+    """A complete checkpoint."""
 
     step: int
     path: Path
@@ -37,41 +44,41 @@ class Found:
 
     @property
     def name(self) -> str:
-        """Of its folder, and of that of its evaluation."""
+        """The name of its folder, also used for its evaluation."""
         return self.path.name
 
     @property
     def is_there(self) -> bool:
-        """Still: only the newest few of a run are kept."""
+        """Return whether it still exists: a run keeps the newest ones only."""
         return self.path.is_dir()
 
 
-class Checkpoints:
-    """Those of a run. `settle_seconds`: for how long others' must have stayed as they are."""
+class CheckpointFinder:
+    """Finds the checkpoints of a run. `settle_seconds`: how long other trainers' must be unchanged."""
 
     def __init__(self, run: Path, settle_seconds: float, now: Callable[[], float] = time.monotonic) -> None:
         self._run = run
         self._settle_seconds = settle_seconds
         self._now = now
         self._seen: dict[Path, tuple[Sizes, float]] = {}
-        self.settling = 0  # others' that may be whole, when last looked at
+        self.settling = 0  # other trainers' checkpoints that are not settled yet
 
-    def whole(self) -> list[Found]:
-        """As they are now, the oldest first."""
+    def whole(self) -> list[FoundCheckpoint]:
+        """Return the complete checkpoints, oldest first."""
         self.settling = 0
         return sorted([*self._ours(), *self._others()], key=lambda each: (each.step, each.name))
 
-    def _ours(self) -> Iterator[Found]:
+    def _ours(self) -> Iterator[FoundCheckpoint]:
         for path in _folders(self._run / "checkpoints"):
             if (match := OURS.fullmatch(path.name)) and is_as_written(path):
-                yield Found(int(match[1]), path, path / "model")
+                yield FoundCheckpoint(int(match[1]), path, path / "model")
 
-    def _others(self) -> Iterator[Found]:
+    def _others(self) -> Iterator[FoundCheckpoint]:
         for path in [*_folders(self._run), *_folders(self._run / "checkpoints")]:
             match = OTHERS.fullmatch(path.name)
             model = next((path / each for each in FOLDERS if has_model(path / each)), None) if match else None
             if match and model and self._has_settled(model):
-                yield Found(int(match[1]), path, model)
+                yield FoundCheckpoint(int(match[1]), path, model)
 
     def _has_settled(self, model: Path) -> bool:
         sizes = _sizes(model)
@@ -83,7 +90,11 @@ class Checkpoints:
 
 
 def is_as_written(path: Path) -> bool:
-    """Whether each file has the size that the manifest says, and there is a model."""
+    """Return whether each file has the size in the manifest, and there is a model.
+
+    Args:
+        path: The checkpoint.
+    """
     try:
         files = json.loads((path / "manifest.json").read_text())["files"]
         return has_model(path / "model") and all((path / name).stat().st_size == files[name]["bytes"] for name in files)
@@ -92,7 +103,11 @@ def is_as_written(path: Path) -> bool:
 
 
 def has_model(folder: Path) -> bool:
-    """Whether a configuration is there, and all weights in full."""
+    """Return whether a folder has a configuration and all weights.
+
+    Args:
+        folder: The folder.
+    """
     try:
         if not isinstance(json.loads((folder / "config.json").read_text()), dict):
             return False
@@ -103,7 +118,7 @@ def has_model(folder: Path) -> bool:
 
 
 def _weights(folder: Path) -> set[str]:
-    """Their files: those that an index names, or the one there is."""
+    """Return the weight files: those of the index, or the single one."""
     for index in INDICES:
         if (folder / index).exists():
             return set(json.loads((folder / index).read_text())["weight_map"].values())
@@ -111,7 +126,7 @@ def _weights(folder: Path) -> set[str]:
 
 
 def _is_in_full(path: Path) -> bool:
-    """A file of safetensors says in its header where its last tensor ends."""
+    """Compare a safetensors file's size with the end of its last tensor, which its header has."""
     size = path.stat().st_size
     if path.suffix != ".safetensors":
         return size > 0
@@ -125,7 +140,7 @@ def _is_in_full(path: Path) -> bool:
 
 
 def _sizes(folder: Path) -> Sizes:
-    """Names and sizes; a file that goes away meanwhile is not there."""
+    """Return names and sizes; files that vanish meanwhile are ignored."""
     found = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         try:

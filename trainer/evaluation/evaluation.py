@@ -1,6 +1,6 @@
-"""One evaluation, from problems to figures: what is missing is sampled and graded at the same time, then all is told.
+"""Runs one evaluation: samples and grades what is missing, concurrently, then writes the figures.
 
-In its folder: problems.jsonl, samples.jsonl, verdicts.jsonl, vllm.log; and of what they come to results.jsonl,
+Files in its folder: problems.jsonl, samples.jsonl, verdicts.jsonl and vllm.log; computed from these: results.jsonl,
 summary.json and page.html.
 """
 
@@ -15,19 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from trainer.data import Problems
-from trainer.errors import ConfigError, TooManyFaults
+from trainer.errors import ConfigError, TooManyFaultsError
 from trainer.evaluation import grading, page, samples, standings
-from trainer.evaluation.endpoint import described
-from trainer.evaluation.generation import Draw, checked, generate
+from trainer.evaluation.concurrency import ClosableQueue, task_group
+from trainer.evaluation.endpoint import describe_sampling
+from trainer.evaluation.generation import SamplingRun, generate, read_compatible
 from trainer.evaluation.grading import VERDICTS, Grading
-from trainer.evaluation.journal import replaced
+from trainer.evaluation.jsonl import atomic_write
 from trainer.evaluation.models import Model, served
 from trainer.evaluation.options import Plan
 from trainer.evaluation.progress import Progress
 from trainer.evaluation.rating import Rating, rate
 from trainer.evaluation.results import Result, Results, fault_share, summary
 from trainer.evaluation.samples import SAMPLES, Sample
-from trainer.evaluation.together import Feed, tasks
+from trainer.evaluation.selection import ANSWERS, Selection
 
 RESULTS, SUMMARY, PAGE = "results.jsonl", "summary.json", "page.html"
 
@@ -36,7 +37,7 @@ Notice = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Of one model, or of samples that somebody has drawn. `known`: what its summary says besides, such as its step."""
+    """An evaluation of a model, or of given samples. `known`: further fields of the summary, such as the step."""
 
     plan: Plan
     problems: Problems
@@ -46,7 +47,14 @@ class Evaluation:
     notice: Notice
 
     async def run(self) -> dict[str, Any] | None:
-        """The summary; None if there was only to be sampled. Raises TrainerError: to be begun again as it is."""
+        """Run or continue the evaluation.
+
+        Returns:
+            The summary; None if only samples were requested.
+
+        Raises:
+            TrainerError: The evaluation failed. The same command continues it.
+        """
         if self.plan.mode == "generate":
             with self._progress(graded=False) as progress:
                 await self._generate(lambda _: progress.sampled())
@@ -55,29 +63,32 @@ class Evaluation:
             await self._grade_only()
         else:
             await self._both()
-        return await asyncio.to_thread(self._tell)
+        if self._selection:
+            wanted = list(self._wanted(samples.read(self._samples)))
+            await self._selection.grade(self.problems, wanted, self.plan.judge, self.notice)
+        return await asyncio.to_thread(self._write_results)
 
     # --- samples and verdicts
 
     async def _both(self) -> None:
-        """Each sample is graded as soon as it is there."""
-        feed = Feed[Sample]()
+        """Sample and grade; each sample is graded as soon as it is finished."""
+        feed = ClosableQueue[Sample]()
         with self._progress() as progress:
             judging = self._grading(progress)
-            for sample in self._wanted(checked(self._samples, self._draw)):
+            for sample in self._wanted(read_compatible(self._samples, self._draw)):
                 feed.put_nowait(sample)
 
             def take(sample: Sample) -> None:
                 progress.sampled()
                 feed.put_nowait(sample)
 
-            async with tasks() as group:
+            async with task_group() as group:
                 group.create_task(judging.run(feed))
                 await self._generate(take)
                 feed.end()
 
     async def _grade_only(self) -> None:
-        feed = Feed[Sample]()
+        feed = ClosableQueue[Sample]()
         for sample in self._wanted(samples.read(self._samples)):
             feed.put_nowait(sample)
         feed.end()
@@ -85,21 +96,31 @@ class Evaluation:
             await self._grading(progress).run(feed)
 
     async def _generate(self, take: Callable[[Sample], None]) -> None:
-        """A server is only started if there is something to ask."""
+        """Sample what is missing. A server is started only if something is."""
         model, plan = self.model, self.plan
         assert model is not None
-        there = sum(1 for _ in self._wanted(checked(self._samples, self._draw)))
-        if there == len(self.problems) * self._draw.n:
+        there = sum(1 for _ in self._wanted(read_compatible(self._samples, self._draw)))
+        if there == len(self.problems) * self._draw.n and not (self._selection and not self._has_answers()):
             return
         async with served(model, plan.sampling, self.folder, self.notice, plan.format == "plain") as endpoint:
             draw = replace(self._draw, model=self._draw.model or endpoint.model)
             await generate(self.problems, endpoint, draw, self._samples, take)
+            if self._selection:
+                questions, testing = self._selection.questions(self.problems), replace(draw, n=plan.testers)
+                await generate(questions, endpoint, testing, self._selection.answers)
+
+    def _has_answers(self) -> bool:
+        """Return whether the testers have answered for all problems."""
+        draw, ids = replace(self._draw, n=self.plan.testers), self._ids
+        found = read_compatible(self.folder / ANSWERS, draw)
+        keys = {each.key for each in found if each.problem in ids and each.sample < draw.n}
+        return len(keys) == len(self.problems) * draw.n
 
     def _grading(self, progress: Progress) -> Grading:
         return Grading(self.problems, self.plan.judge, self.folder / VERDICTS, self.notice, lambda _: progress.graded())
 
     def _wanted(self, found: Iterator[Sample]) -> Iterator[Sample]:
-        """Those that are asked for, each once."""
+        """Yield the requested samples, each once."""
         seen: set[tuple[str, int]] = set()
         for sample in found:
             if sample.sample < self._n and sample.problem in self._ids and sample.key not in seen:
@@ -107,18 +128,23 @@ class Evaluation:
                 yield sample
 
     @cached_property
-    def _draw(self) -> Draw:
+    def _draw(self) -> SamplingRun:
         plan, model = self.plan, self.model
         assert model is not None
-        return Draw(
+        return SamplingRun(
             model=_name(model),
             weights=model.fingerprint,
             sampling=plan.sampling,
-            described=described(plan.sampling, plan.format == "plain", plan.system),
+            description=describe_sampling(plan.sampling, plan.format == "plain", plan.system),
             system=plan.system,
             n=plan.n or 1,
             concurrency=plan.concurrency,
         )
+
+    @cached_property
+    def _selection(self) -> Selection | None:
+        plan = self.plan
+        return Selection(self.folder, plan.testers, plan.cases, plan.ask) if plan.testers else None
 
     @property
     def _samples(self) -> Path:
@@ -126,37 +152,51 @@ class Evaluation:
 
     @cached_property
     def _n(self) -> int:
-        """As many as were asked for; of samples from elsewhere, as many as there are."""
+        """The samples per problem: as requested, or for given samples as many as there are."""
         if self.plan.n:
             return self.plan.n
         return 1 + max((sample.sample for sample in samples.read(self._samples)), default=0)
 
     # --- figures
 
-    def _tell(self) -> dict[str, Any]:
-        """Write down what it all comes to. Raises TooManyFaults: then there is no summary, and the rest is kept."""
+    def _write_results(self) -> dict[str, Any]:
+        """Compute and write all results.
+
+        Returns:
+            The summary.
+
+        Raises:
+            TooManyFaultsError: Too many samples have no verdict. There is then no summary, and the other files remain.
+            ConfigError: No sample belongs to these problems.
+        """
         results = self._results()
         ks = sorted({k for k in self.plan.k or (1, results.n) if k <= results.n})
         if too_many := sorted(set(self.plan.k or ()) - set(ks)):
             self.notice(f"no pass@{too_many[0]}: there are {results.n} samples of a problem")
         if not any(each.n or each.faults for each in results.all):
-            raise ConfigError(f"{self._samples}: no sample is of these problems")
+            raise ConfigError(f"{self._samples}: no sample belongs to these problems")
         rating = self._rating(results.all)
-        told = {**self.known, **self._drawn(), **summary(results, ks), "rating": rating.plain() if rating else None}
+        figures = {
+            **self.known,
+            **self._drawn(),
+            **summary(results, ks),
+            "rating": rating.plain() if rating else None,
+            "selection": self._selection.figures(results.all) if self._selection else None,
+        }
         lines = [each.plain(ks) for each in results.all]
-        with replaced(self.folder / RESULTS) as file:
+        with atomic_write(self.folder / RESULTS) as file:
             file.writelines(json.dumps(line) + "\n" for line in lines)
-        with replaced(self.folder / PAGE) as file:
-            file.write(page.render(str(told.get("name", "evaluation")), told, lines))
+        with atomic_write(self.folder / PAGE) as file:
+            file.write(page.render(str(figures.get("name", "evaluation")), figures, lines))
         if (share := fault_share(results)) > self.plan.judge.max_fault_share:
-            raise TooManyFaults(
-                f"the reward service could not tell whether {share:.1%} of the samples pass, more than "
-                f"{self.plan.judge.max_fault_share:.1%} (--max-fault-share): {self.folder / VERDICTS} says why. "
-                "The same command asks about these again"
+            raise TooManyFaultsError(
+                f"the reward service returned no verdict for {share:.1%} of the samples, more than "
+                f"{self.plan.judge.max_fault_share:.1%} (--max-fault-share): see {self.folder / VERDICTS}. "
+                "The same command grades these again"
             )
-        with replaced(self.folder / SUMMARY) as file:
-            file.write(json.dumps(told, indent=2) + "\n")
-        return told
+        with atomic_write(self.folder / SUMMARY) as file:
+            file.write(json.dumps(figures, indent=2) + "\n")
+        return figures
 
     def _results(self) -> Results:
         verdicts = grading.read(self.folder / VERDICTS)
@@ -166,7 +206,7 @@ class Evaluation:
         return results
 
     def _drawn(self) -> dict[str, Any]:
-        """Of which model the samples are, and how they were drawn, if they say so."""
+        """Return the model and sampling settings recorded in the samples."""
         first = next(samples.read(self._samples), None)
         if first is None or not first.model:
             return {"model": str(self._samples)}
@@ -193,7 +233,7 @@ class Evaluation:
 
 
 def _name(model: Model) -> str:
-    """What its samples are known by; of one at a URL only he who serves it knows: servers move."""
+    """Return the model's name in samples. At a URL it is the served name, because servers move."""
     if model.is_url:
         return model.served_name
     return str(Path(model.name).resolve()) if Path(model.name).is_dir() else model.name

@@ -1,8 +1,8 @@
-"""Verdicts on samples, appended to a file as they come. What is in the file is not asked for again.
+"""Grades samples and appends the verdicts to a file. Verdicts in the file are reused.
 
-A verdict counts for the very text, tests and limits that it is about. A sample without a verdict (`IE`) is asked about
-again, here a few times and in every later run; a test that is itself at fault is not, for it will stay so. Too many of
-them end the evaluation: figures of what happened to work would be about something else.
+A verdict belongs to a text, its tests and limits. A sample without a verdict (`IE`) is graded again, a few times at
+once and in every later run, unless the test itself is faulty. Too many samples without a verdict end the evaluation,
+because figures of the rest would be biased.
 """
 
 from __future__ import annotations
@@ -18,34 +18,32 @@ from typing import Any
 
 from trainer.data import Problem, Problems
 from trainer.errors import ConfigError
-from trainer.evaluation import journal
+from trainer.evaluation import jsonl
+from trainer.evaluation.concurrency import ClosableQueue
 from trainer.evaluation.samples import Sample, digest
-from trainer.evaluation.together import Feed
 from trainer.faults import FaultGauge
-from trainer.grades import Grade, Grades, reason_of
-from trainer.service import Peer
+from trainer.reward_client import REQUEST_FAULTS, Grade, Peer, RewardClient, reason_of
 
 VERDICTS = "verdicts.jsonl"
-FAULT_PAUSES = (1.0, 4.0, 16.0)  # seconds, before a sample without a verdict is asked about again
-STAYS = ("bad_test", "cancelled")  # kinds of fault that another try would not change
-PROBLEMS_HELD = 32  # with their tests, which may be megabytes
+FAULT_PAUSES = (1.0, 4.0, 16.0)  # seconds before a sample without a verdict is graded again
+PROBLEMS_HELD = 32  # in memory with their tests, which may be megabytes
 
 
 @dataclass(frozen=True)
-class Judge:
-    """Who grades, and how."""
+class GradingOptions:
+    """The reward service and the grading settings."""
 
     url: str = "http://127.0.0.1:8080"
     key_variable: str = "PROCTOR_API_KEY"
     patience_seconds: float = 600.0
     concurrency: int = 256
     extraction: str = "last_block"
-    default_limits: Mapping[str, Any] = field(default_factory=dict)  # where a problem says nothing
-    limits: Mapping[str, Any] = field(default_factory=dict)  # over what it says
+    default_limits: Mapping[str, Any] = field(default_factory=dict)  # where a problem has none
+    limits: Mapping[str, Any] = field(default_factory=dict)  # override the problem's
     max_fault_share: float = 0.01
 
     def peer(self) -> Peer:
-        """For a service."""
+        """Return the client's connection settings."""
         return Peer(
             self.url,
             self.patience_seconds,
@@ -57,66 +55,80 @@ class Judge:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was said of a sample."""
+    """The verdict on a sample."""
 
     problem: str
     sample: int
     verdict: str
-    work: str  # a hash of what was graded
+    work: str  # a hash of text, tests and settings
 
     @property
     def key(self) -> tuple[str, int]:
-        """Which sample."""
+        """The problem's id and the sample's number."""
         return self.problem, self.sample
 
     @property
     def is_fault(self) -> bool:
-        """Whether there is none."""
+        """Return whether there is no verdict."""
         return self.verdict == "IE"
 
 
 def read(path: Path) -> dict[tuple[str, int], Verdict]:
-    """The last one of each sample. Raises ConfigError."""
+    """Return the latest verdict of each sample.
+
+    Args:
+        path: The file of verdicts.
+
+    Raises:
+        ConfigError: The file is invalid.
+    """
     try:
-        found = [Verdict(*(line[name] for name in Verdict.__dataclass_fields__)) for line in journal.read(path)]
+        found = [Verdict(*(line[name] for name in Verdict.__dataclass_fields__)) for line in jsonl.read(path)]
     except KeyError as missing:
-        raise ConfigError(f"{path}: a verdict without {missing}: remove the file, and all is graded again") from None
+        raise ConfigError(f"{path}: a verdict without {missing}: delete the file to grade all samples again") from None
     return {verdict.key: verdict for verdict in found}
 
 
 class Grading:
-    """Brings a file of verdicts up to date with samples that come. In one event loop."""
+    """Grades samples from a queue. Use it in one event loop."""
 
     def __init__(
         self,
         problems: Problems,
-        judge: Judge,
+        options: GradingOptions,
         path: Path,
         notice: Callable[[str], None] = print,
         take: Callable[[Verdict], None] = lambda _: None,
     ) -> None:
-        self._problems = _Held(problems)
-        self._judge = judge
+        self._problems = _ProblemCache(problems)
+        self._options = options
         self._path = path
         self._notice = notice
         self._take = take
         self._there = read(path)
-        self._gauge = FaultGauge(judge.max_fault_share, setting="--max-fault-share")
+        self._gauge = FaultGauge(options.max_fault_share, setting="--max-fault-share")
 
-    async def run(self, feed: Feed[Sample]) -> None:
-        """Until the feed's end. Raises what Grades raises, and TooManyFaults."""
-        grades = Grades(self._judge.peer(), self._notice)
-        try:
-            with journal.Journal(self._path) as file:
+    async def run(self, feed: ClosableQueue[Sample]) -> None:
+        """Grade samples until the queue's end.
+
+        Args:
+            feed: The queue.
+
+        Raises:
+            UnavailableError: The service does not answer.
+            ConfigError: The service refuses a submission.
+            TooManyFaultsError: Too many samples have no verdict.
+        """
+        client = RewardClient(self._options.peer(), notice=self._notice)
+        async with client:
+            with jsonl.JsonlWriter(self._path) as file:
 
                 async def one(sample: Sample) -> None:
-                    await self._one(sample, grades, file)
+                    await self._one(sample, client, file)
 
-                await feed.each(one, self._judge.concurrency)
-        finally:
-            await grades.close()
+                await feed.each(one, self._options.concurrency)
 
-    async def _one(self, sample: Sample, grades: Grades, file: journal.Journal) -> None:
+    async def _one(self, sample: Sample, client: RewardClient, file: jsonl.JsonlWriter) -> None:
         problem = self._problems.get(sample.problem)
         if problem is None:
             return
@@ -125,42 +137,56 @@ class Grading:
         if known and known.work == submission["id"] and not known.is_fault:
             self._take(known)
             return
-        grade = await self._grade(submission, problem, grades)
+        grade = await self._grade(submission, problem, client)
         word, reason = "IE" if grade.reward is None else grade.verdict.value, reason_of(grade)
         verdict = Verdict(sample.problem, sample.sample, word, submission["id"])
-        said = {"reason": reason, "passed": grade.passed, "total": grade.total}
-        file.append({name: getattr(verdict, name) for name in Verdict.__dataclass_fields__} | said)
+        details = {"reason": reason, "passed": grade.passed, "total": grade.total}
+        file.append({name: getattr(verdict, name) for name in Verdict.__dataclass_fields__} | details)
         self._there[sample.key] = verdict
         self._take(verdict)
         self._gauge.count(reason if verdict.is_fault else None)
 
-    async def _grade(self, submission: Mapping[str, Any], problem: Problem, grades: Grades) -> Grade:
-        grade = await grades.of(submission, problem.grading, problem.id)
+    async def _grade(self, submission: Mapping[str, Any], problem: Problem, client: RewardClient) -> Grade:
+        grade = await client.grade_problem(submission, problem.grading, problem.id)
         for pause in FAULT_PAUSES:
-            if grade.reward is not None or grade.failure_kind in STAYS:
+            if grade.reward is not None or grade.failure_kind in REQUEST_FAULTS:
                 break
             await asyncio.sleep(pause)
-            grade = await grades.of(submission, problem.grading, problem.id)
+            grade = await client.grade_problem(submission, problem.grading, problem.id)
         return grade
 
     def _submission(self, sample: Sample, problem: Problem) -> dict[str, Any]:
-        """All but the tests. Its id is a hash of it and of them: the same work has the same id, whoever asks."""
-        judge, grading = self._judge, problem.grading
-        submission: dict[str, Any] = {
-            "completion": sample.text,
-            "extraction": judge.extraction,
-            "labels": {"client": "evaluate"},
-        }
-        submission |= {name: grading[name] for name in ("checker", "language") if name in grading}
-        ours = judge.default_limits if "tests" in grading else {}  # a suite may have limits of its own
-        if limits := {**ours, **grading.get("limits", {}), **judge.limits}:
-            submission["limits"] = limits
+        """Return the submission's fields except the tests. Its id is a hash of its content, so equal work has one
+        id.
+        """
+        submission = submission_of(sample, problem, self._options)
         what = json.dumps([submission, self._problems.tests_of(problem.id)], sort_keys=True)
         return {"id": f"evaluate-{digest(what)}-{digest(sample.problem)}", **submission}
 
 
-class _Held:
-    """Problems by id, the last few of them with their tests."""
+def submission_of(sample: Sample, problem: Problem, options: GradingOptions) -> dict[str, Any]:
+    """Return a submission's fields except its id and tests.
+
+    Args:
+        sample: The sample.
+        problem: Its problem.
+        options: The grading settings.
+    """
+    grading = problem.grading
+    submission: dict[str, Any] = {
+        "completion": sample.text,
+        "extraction": options.extraction,
+        "labels": {"client": "evaluate"},
+    }
+    submission |= {name: grading[name] for name in ("checker", "language") if name in grading}
+    ours = options.default_limits if "tests" in grading else {}  # a suite may define limits
+    if limits := {**ours, **grading.get("limits", {}), **options.limits}:
+        submission["limits"] = limits
+    return submission
+
+
+class _ProblemCache:
+    """Problems by id; the most recently used are in memory."""
 
     def __init__(self, problems: Problems) -> None:
         self._problems = problems
@@ -168,7 +194,7 @@ class _Held:
         self._held: OrderedDict[str, tuple[Problem, str]] = OrderedDict()
 
     def get(self, name: str) -> Problem | None:
-        """None for one that is not asked."""
+        """Return the problem of that name, None if it is not part of the evaluation."""
         if name not in self._ids:
             return None
         if name not in self._held:
@@ -180,7 +206,7 @@ class _Held:
         return self._held[name][0]
 
     def tests_of(self, name: str) -> str:
-        """A hash of the tests of a problem that was just got."""
+        """Return the hash of the tests of a problem whose name was given to `get`."""
         return self._held[name][1]
 
 

@@ -1,16 +1,15 @@
-"""How far a figure might be off, had other problems been asked and other samples been drawn.
+"""Confidence intervals over the choice of problems and the randomness of samples.
 
-Problems are taken as drawn from all that could have been asked, and a problem's samples as one cluster, for they are
-not independent of each other. The standard error is then that of the mean of the problems' scores: Miller 2024,
-"Adding Error Bars to Evals", arXiv 2411.00640, sections 2.1 and 2.2 (clusters of one size).
+Problems are treated as drawn from a population, and a problem's samples as one cluster, because they are not
+independent. The standard error is then that of the mean of the problems' scores: Miller 2024, "Adding Error Bars to
+Evals", arXiv 2411.00640, sections 2.1 and 2.2 (clusters of one size).
 
-A mean ± 1.96 standard errors leaves [0, 1], and is a point where all scores are the same, as they are where a model
-solves all of HumanEval. So the interval is Wilson's (1927), with as many independent trials as would have this
-standard error: a score in [0, 1] with mean p varies by at most p(1 - p), so N problems count for about N trials or
-more. At most they count for all samples that there are. Effective sample sizes of this kind: Korn and Graubard 1998,
-"Confidence intervals for proportions with small expected number of positive counts"; with Wilson's interval they
-are compared in Dean and Pagano 2015, "Evaluating confidence interval methods for binomial proportions in clustered
-surveys".
+A mean ± 1.96 standard errors can leave [0, 1], and collapses to a point where all scores are equal. The interval is
+therefore Wilson's (1927), with as many independent trials as would have this standard error: a score in [0, 1] with
+mean p has variance at most p(1 - p), so N problems count for about N trials or more, and at most for all samples.
+Effective sample sizes of this kind: Korn and Graubard 1998, "Confidence intervals for proportions with small expected
+number of positive counts"; with Wilson's interval they are compared in Dean and Pagano 2015, "Evaluating confidence
+interval methods for binomial proportions in clustered surveys".
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean of scores in [0, 1], and where it is with 95 % confidence."""
+    """A mean of scores in [0, 1] with its 95 % interval."""
 
     value: float
     low: float
@@ -34,12 +33,18 @@ class Estimate:
     problems: int
 
     def plain(self) -> dict[str, float]:
-        """For a file."""
+        """Return the fields as a dict."""
         return {"value": self.value, "low": self.low, "high": self.high, "error": self.error, "n": self.problems}
 
 
 def estimate(scores: Sequence[float], samples: int, level: float = LEVEL) -> Estimate | None:
-    """Of a score for each problem, that `samples` samples in all have made; None if there are none."""
+    """Return the mean and interval of scores, None without scores.
+
+    Args:
+        scores: One score a problem.
+        samples: The number of samples behind all scores.
+        level: The confidence level.
+    """
     if not scores:
         return None
     mean = fmean(scores)
@@ -49,9 +54,9 @@ def estimate(scores: Sequence[float], samples: int, level: float = LEVEL) -> Est
 
 
 def _trials(scores: Sequence[float], mean: float, error: float, samples: int) -> float:
-    """How many independent ones would say as much."""
+    """Return the number of independent trials with the same standard error."""
     spread = mean * (1 - mean)
-    if spread <= 0 or len(scores) == 1:  # all or none: problems may still differ, so each counts once
+    if spread <= 0 or len(scores) == 1:  # no observed variance: each problem counts once
         return len(scores)
     most = float(max(samples, len(scores)))
     return min(spread / error**2, most) if error else most

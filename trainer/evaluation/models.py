@@ -1,6 +1,6 @@
-"""The model that is evaluated: a folder or a name on the hub, for which a vLLM is started, or a URL that serves it.
+"""The evaluated model: a folder or hub name, for which vLLM is started, or the URL of a server.
 
-On a GPU this was not run here: what vLLM is told there is written after its documentation.
+Not tested on a GPU: vLLM's arguments there follow its documentation.
 """
 
 from __future__ import annotations
@@ -13,32 +13,32 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trainer.errors import Away, ConfigError
+from trainer.errors import ConfigError, UnavailableError
+from trainer.evaluation.concurrency import task_group
 from trainer.evaluation.endpoint import Endpoint
-from trainer.evaluation.samples import Sampling
-from trainer.evaluation.together import tasks
-from trainer.service import Peer, Service
+from trainer.evaluation.samples import SamplingOptions
+from trainer.reward_client import HttpTransport, Peer, trainer_errors
 
 if TYPE_CHECKING:
     from trainer.engines.process import VllmProcess
 
 LOG = "vllm.log"
-PROMPT_ROOM = 8192  # tokens of a prompt that room is made for
-LOOK_SECONDS = 0.5
-EDGE_BYTES = 1 << 20  # of a file's beginning and end that its fingerprint knows
+PROMPT_ROOM = 8192  # tokens reserved for a prompt
+POLL_SECONDS = 0.5
+EDGE_BYTES = 1 << 20  # hashed at each end of a file
 
 
 @dataclass(frozen=True)
 class Model:
-    """Which one, and how it is served."""
+    """A model and how it is served."""
 
     name: str  # a folder, a name on the hub, or a URL
     served_name: str = ""  # at a URL that serves several
     dtype: str = "auto"
-    devices: str = ""  # CUDA_VISIBLE_DEVICES of what is started
+    devices: str = ""  # CUDA_VISIBLE_DEVICES of the started vLLM
     tensor_parallel: int = 1
     gpu_memory: float = 0.9
-    max_model_len: int = 0  # 0: room for a prompt and the longest answer, or as much as the model has
+    max_model_len: int = 0  # 0: PROMPT_ROOM and the longest answer, at most the model's own
     server_arguments: tuple[str, ...] = ()
     batch_invariant: bool = False  # VLLM_BATCH_INVARIANT: see docs/evaluation.md
     key_variable: str = "OPENAI_API_KEY"
@@ -46,14 +46,14 @@ class Model:
 
     @property
     def is_url(self) -> bool:
-        """Whether somebody serves it already."""
+        """Return whether a server has the model already."""
         return self.name.startswith(("http://", "https://"))
 
     @property
     def fingerprint(self) -> str:
-        """Another one for other weights, where they are in a folder; else nothing is known.
+        """A hash that identifies the weights in a folder; empty for other models.
 
-        Of each file of weights its name, its size, and its first and last megabyte: all of it would take minutes.
+        It covers each weight file's name, size, and first and last megabyte; hashing all bytes would take minutes.
         """
         folder = Path(self.name)
         if self.is_url or not folder.is_dir():
@@ -66,11 +66,22 @@ class Model:
 
 @asynccontextmanager
 async def served(
-    model: Model, sampling: Sampling, folder: Path, notice: Callable[[str], None], is_plain: bool = False
+    model: Model, sampling: SamplingOptions, folder: Path, notice: Callable[[str], None], is_plain: bool = False
 ) -> AsyncIterator[Endpoint]:
-    """Someone to ask. What was started for it, with its log in `folder`, is ended afterwards.
+    """Start or connect to the model's server. A started vLLM, whose log is in `folder`, is stopped afterwards.
 
-    Raises Away if it does not come or dies: whoever evaluates begins again where he was.
+    Args:
+        model: The model.
+        sampling: The sampling settings.
+        folder: The evaluation's folder.
+        notice: Receives lines about outages.
+        is_plain: Whether prompts have no chat template.
+
+    Yields:
+        The endpoint.
+
+    Raises:
+        UnavailableError: The server does not answer, or vLLM ended. The same command continues the evaluation.
     """
     if model.is_url:
         async with _endpoint(model, model.name, sampling, notice, is_plain) as endpoint:
@@ -79,7 +90,7 @@ async def served(
     process = _process(model, sampling, folder)
     try:
         process.start()
-        async with tasks() as group:
+        async with task_group() as group:
             death = group.create_task(_until_it_dies(process))
             async with _endpoint(model, process.url, sampling, notice, is_plain) as endpoint:
                 yield endpoint
@@ -90,7 +101,7 @@ async def served(
 
 @asynccontextmanager
 async def _endpoint(
-    model: Model, url: str, sampling: Sampling, notice: Callable[[str], None], is_plain: bool
+    model: Model, url: str, sampling: SamplingOptions, notice: Callable[[str], None], is_plain: bool
 ) -> AsyncIterator[Endpoint]:
     peer = Peer(
         url=url.rstrip("/").removesuffix("/v1"),
@@ -99,31 +110,32 @@ async def _endpoint(
         name="model's server",
         url_setting="MODEL",
         patience_setting="--patience",
-        answer_seconds=max(model.patience_seconds, 24 * 3600.0),  # a long queue and a long answer are no trouble
+        answer_seconds=max(model.patience_seconds, 24 * 3600.0),  # queues and answers may be long
     )
-    service = Service(peer, notice)
+    with trainer_errors():
+        service = HttpTransport(peer, notice)
     try:
-        yield await Endpoint(service, sampling, model.served_name, is_plain).meet()
+        yield await Endpoint(service, sampling, model.served_name, is_plain).connect()
     finally:
         await service.close()
 
 
-def _process(model: Model, sampling: Sampling, folder: Path) -> VllmProcess:
-    """Not started yet. Raises ConfigError where there is no vLLM, or no such model."""
+def _process(model: Model, sampling: SamplingOptions, folder: Path) -> VllmProcess:
+    """Return vLLM's process, not started. Raises ConfigError if vLLM is not installed or there is no such model."""
     try:
         from transformers import AutoConfig
 
         from trainer.engines.environment import has_gpu
         from trainer.engines.process import CPU_ARGUMENTS, VllmProcess
-    except ImportError as trouble:
+    except ImportError as error:
         raise ConfigError(
-            f"to serve {model.name} vLLM is needed here ({trouble}): pip install 'proctor[trainer]', "
+            f"to serve {model.name} vLLM is needed here ({error}): pip install 'proctor[trainer]', "
             "or give the URL of a server that has the model"
         ) from None
     try:
         config = AutoConfig.from_pretrained(model.name)
-    except (OSError, ValueError) as trouble:
-        raise ConfigError(f"no model in {model.name!r}: {trouble}") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"no model in {model.name!r}: {error}") from None
     room = model.max_model_len or _room(config, sampling)
     arguments = [
         *("--model", model.name, "--dtype", model.dtype, "--seed", str(sampling.seed)),
@@ -138,7 +150,7 @@ def _process(model: Model, sampling: Sampling, folder: Path) -> VllmProcess:
     return VllmProcess(arguments, folder / LOG, environment=environment)
 
 
-def _room(config: object, sampling: Sampling) -> int:
+def _room(config: object, sampling: SamplingOptions) -> int:
     wanted = sampling.max_tokens + PROMPT_ROOM
     text = config.get_text_config() if hasattr(config, "get_text_config") else config
     return min(wanted, int(getattr(text, "max_position_embeddings", 0) or wanted))
@@ -146,8 +158,8 @@ def _room(config: object, sampling: Sampling) -> int:
 
 async def _until_it_dies(process: VllmProcess) -> None:
     while process.is_running:
-        await asyncio.sleep(LOOK_SECONDS)
-    raise Away(f"vLLM ended. The end of {process.log}:\n{process.tail()}")
+        await asyncio.sleep(POLL_SECONDS)
+    raise UnavailableError(f"vLLM ended. The end of {process.log}:\n{process.tail()}")
 
 
 def _edges(path: Path) -> bytes:

@@ -1,6 +1,6 @@
-"""How a benchmark is usually asked, by name: where its problems are, which of them, how samples are drawn, and why so.
+"""Default settings of common benchmarks: problems, window, sampling and limits, with their sources.
 
-A preset is a set of defaults. Whatever is said on the command line goes before it.
+Options on the command line take precedence.
 """
 
 from __future__ import annotations
@@ -13,29 +13,33 @@ from trainer.errors import ConfigError
 
 @dataclass(frozen=True)
 class Window:
-    """Dates of problems, both ends included, as LiveCodeBench's own filter has it."""
+    """A range of dates, both ends included, as in LiveCodeBench's own filter."""
 
     first: str  # ISO: YYYY-MM-DD
     last: str
 
     def has(self, date: str) -> bool:
-        """Whether a date, or a time that begins with one, is in it."""
+        """Return whether a date is within the window.
+
+        Args:
+            date: An ISO date or time.
+        """
         return self.first <= date[:10] <= self.last
 
 
 @dataclass(frozen=True)
 class Hub:
-    """Where Hugging Face has the problems."""
+    """A data set on the Hugging Face hub."""
 
     name: str
     config: str = ""
     split: str = "test"
-    files: str = ""  # for a data set that is a script: the files to read in its place
+    files: str = ""  # for a data set that is a script: the files to read instead
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Defaults for one benchmark. Units are in the names; `cpu_seconds` is for each test."""
+    """Defaults of one benchmark. `cpu_seconds` is per test."""
 
     hub: Hub
     n: int
@@ -71,17 +75,34 @@ PRESETS: dict[str, Preset] = {
 
 
 def preset(name: str) -> Preset:
-    """By name. Raises ConfigError."""
+    """Return a preset.
+
+    Args:
+        name: Its name.
+
+    Raises:
+        ConfigError: There is no such preset.
+    """
     if name not in PRESETS:
         raise ConfigError(f"--preset: {name!r} is none of {', '.join(PRESETS)}")
     return PRESETS[name]
 
 
 def window(text: str) -> Window:
-    """`2024-08-01..2025-02-01`, or the name of a preset that has one. Raises ConfigError."""
+    """Parse `2024-08-01..2025-02-01`, or the name of a preset that has a window.
+
+    Args:
+        text: The option's value.
+
+    Returns:
+        The window.
+
+    Raises:
+        ConfigError: The text is neither.
+    """
     if (named := PRESETS.get(text)) and named.window:
         return named.window
     first, dots, last = text.partition("..")
     if not dots or len(first) != 10 or len(last) != 10 or first > last:
-        raise ConfigError(f"--window: {text!r}: say FIRST..LAST, as in 2024-08-01..2025-02-01, both included")
+        raise ConfigError(f"--window: {text!r}: expected FIRST..LAST, as in 2024-08-01..2025-02-01, both included")
     return Window(first, last)

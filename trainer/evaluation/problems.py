@@ -1,7 +1,7 @@
-"""The problems of an evaluation: from files of ours, from published ones, or from the hub; those of a window.
+"""Selects the problems of an evaluation from files, published data sets or the hub.
 
-Whatever they come from, they become one file of our lines (`trainer.data`) in the evaluation's folder. Its problems
-are read one at a time, for hidden tests are gigabytes.
+All are written as one file of the trainer's format (`trainer.data`) to the evaluation's folder. Problems are read one
+at a time, because hidden tests take gigabytes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from trainer.data import Problems
 from trainer.errors import ConfigError
 from trainer.evaluation.formats import format_of
-from trainer.evaluation.journal import parsed, replaced
+from trainer.evaluation.jsonl import atomic_write, parse_object
 from trainer.evaluation.presets import Hub, Window
 
 PROBLEMS, CHOSEN = "problems.jsonl", "chosen.jsonl"
@@ -24,8 +24,8 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Which problems: files, else those on the hub; of a window, if there is one; the first so many, if said."""
+class ProblemSelection:
+    """Which problems: files, or a data set on the hub; within a window; the first `limit`, if it is not 0."""
 
     files: tuple[Path, ...] = ()
     hub: Hub | None = None
@@ -34,19 +34,30 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """The problems, and what became of the others."""
+class SelectedProblems:
+    """The selected problems, and how many others there were."""
 
     problems: Problems
-    outside: int  # of the window
-    refused: int  # cannot be graded here
+    outside: int  # the window
+    refused: int  # by the format: cannot be graded
 
 
-def choose(asked: Asked, folder: Path) -> Chosen:
-    """Write them down in `folder`, and read them from there. Raises ConfigError with the place of what is wrong."""
+def select_problems(asked: ProblemSelection, folder: Path) -> SelectedProblems:
+    """Write the selected problems to `folder` and open them.
+
+    Args:
+        asked: The selection.
+        folder: The evaluation's folder.
+
+    Returns:
+        The selected problems.
+
+    Raises:
+        ConfigError: A problem is invalid, or none is left.
+    """
     counts = {"outside": 0, "refused": 0}
     path = _place(asked, folder)
-    with replaced(path) as file:
+    with atomic_write(path) as file:
         for kept, line in enumerate(_chosen(asked, counts), 1):
             file.write(json.dumps(line) + "\n")
             if kept == asked.limit:
@@ -56,16 +67,16 @@ def choose(asked: Asked, folder: Path) -> Chosen:
                 f"no problems are left: {counts['outside']} are outside the window, "
                 f"{counts['refused']} cannot be graded here"
             )
-    return Chosen(Problems([path]), counts["outside"], counts["refused"])
+    return SelectedProblems(Problems([path]), counts["outside"], counts["refused"])
 
 
-def _place(asked: Asked, folder: Path) -> Path:
-    """Never that of a file that is chosen from: it may have more than is wanted now."""
+def _place(asked: ProblemSelection, folder: Path) -> Path:
+    """Return the output file, which is never one of the input files."""
     path = folder / PROBLEMS
     return folder / CHOSEN if path.resolve() in {each.resolve() for each in asked.files} else path
 
 
-def _chosen(asked: Asked, counts: dict[str, int]) -> Iterator[Row]:
+def _chosen(asked: ProblemSelection, counts: dict[str, int]) -> Iterator[Row]:
     for place, row in _rows(asked):
         line = _line(row, place)
         if line is None:
@@ -76,7 +87,7 @@ def _chosen(asked: Asked, counts: dict[str, int]) -> Iterator[Row]:
             yield line
 
 
-def _rows(asked: Asked) -> Iterator[tuple[str, Row]]:
+def _rows(asked: ProblemSelection) -> Iterator[tuple[str, Row]]:
     if asked.files:
         for path in asked.files:
             yield from _lines(path)
@@ -93,8 +104,8 @@ def _line(row: Row, place: str) -> Row | None:
         return row
     try:
         line: Row | None = form.line_of(row)
-    except ConfigError as trouble:
-        raise ConfigError(f"{place}: {trouble}") from None
+    except ConfigError as error:
+        raise ConfigError(f"{place}: {error}") from None
     return line
 
 
@@ -112,26 +123,36 @@ def _lines(path: Path) -> Iterator[tuple[str, Row]]:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    yield f"{path}:{number}", {"source": path.stem} | parsed(line, f"{path}:{number}")
-    except OSError as trouble:
-        raise ConfigError(f"{path}: {trouble.strerror or trouble}") from None
+                    yield f"{path}:{number}", {"source": path.stem} | parse_object(line, f"{path}:{number}")
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from None
 
 
 def from_hub(hub: Hub) -> Iterable[Row]:
-    """Row by row, with the library `datasets`. Not run here against the hub itself. Raises ConfigError."""
+    """Yield the rows of a data set on the hub, with the library `datasets`. Not tested against the hub.
+
+    Args:
+        hub: The data set.
+
+    Returns:
+        An iterator over the rows.
+
+    Raises:
+        ConfigError: The library is not installed, or the data set cannot be read.
+    """
     try:
         from datasets import load_dataset  # type: ignore[attr-defined, unused-ignore]
     except ImportError:
         raise ConfigError(
-            f"{hub.name} is on the hub, and the library for it is not installed: pip install datasets, "
+            f"{hub.name} is on the hub, which needs the library datasets: pip install datasets, "
             "or download its files and name them"
         ) from None
     try:
-        if hub.files:  # a data set that was a script: newer versions of the library run none
+        if hub.files:  # newer versions of the library do not run data sets that are scripts
             files = f"hf://datasets/{hub.name}/{hub.files}"
             rows: Iterable[Row] = load_dataset("json", data_files=files, split="train", streaming=True)
         else:
             rows = load_dataset(hub.name, hub.config or None, split=hub.split)
-    except (OSError, ValueError) as trouble:
-        raise ConfigError(f"{hub.name}: {trouble}") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{hub.name}: {error}") from None
     return rows

@@ -1,4 +1,4 @@
-"""How far an evaluation is: bars on a terminal, now and then a line where nobody looks on."""
+"""Progress of an evaluation: bars on a terminal, otherwise a line a minute."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ LINE_SECONDS = 60.0
 
 @cache
 def console() -> Console:
-    """The one that all is told on: a bar and a line between do not get in each other's way."""
+    """Return the console for all output, so that bars and lines do not interleave."""
     return Console(stderr=True)
 
 
 class Progress:
-    """Of so many samples in all."""
+    """Counts samples and verdicts of a total."""
 
     def __init__(self, total: int, has_sampling: bool, has_grading: bool = True) -> None:
         self._console = console()
@@ -30,7 +30,7 @@ class Progress:
         self._tasks = {name: self._bars.add_task(name, total=total) for name in names}
         self._counts = dict.fromkeys(names, 0)
         self._total = total
-        self._said = time.monotonic()
+        self._printed = time.monotonic()
 
     def __enter__(self) -> Progress:
         self._bars.start()
@@ -42,17 +42,17 @@ class Progress:
         self._bars.stop()
 
     def sampled(self) -> None:
-        """One more."""
+        """Count a sample."""
         self._count("sampled")
 
     def graded(self) -> None:
-        """One more."""
+        """Count a verdict."""
         self._count("graded")
 
     def _count(self, name: str) -> None:
         self._counts[name] += 1
         self._bars.advance(self._tasks[name])
-        if not self._console.is_terminal and time.monotonic() - self._said > LINE_SECONDS:
-            self._said = time.monotonic()
-            said = " · ".join(f"{count} {each}" for each, count in self._counts.items())
-            self._console.print(f"{said} of {self._total}", markup=False, highlight=False)
+        if not self._console.is_terminal and time.monotonic() - self._printed > LINE_SECONDS:
+            self._printed = time.monotonic()
+            text = " · ".join(f"{count} {each}" for each, count in self._counts.items())
+            self._console.print(f"{text} of {self._total}", markup=False, highlight=False)

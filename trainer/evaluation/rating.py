@@ -1,18 +1,18 @@
-"""A Codeforces rating after CodeElo: where a model would have been in contests that people took part in.
+"""Computes a Codeforces rating after CodeElo: the model's place among the human participants of contests.
 
-CodeElo (Quan et al. 2025, arXiv 2501.01257) and rLLM's calculation after it. For each contest, of a problem whose i-th
-sample (from 0) is the first that is right,
+CodeElo (Quan et al. 2025, arXiv 2501.01257), as implemented in rLLM. For each contest and each problem whose i-th
+sample (from 0) is the first right one,
 
     score   += max(0, points - 50·i)    where problems have points
-    score   += 1, penalty += 10·i       where they are counted (ICPC rules, Div. 3 and 4)
+    score   += 1, penalty += 10·i       where solved problems are counted (ICPC rules, Div. 3 and 4)
 
-The model's place m is one after all rated official participants who did better. Its rating r in that contest is where
+The model's place m is one after all rated official participants who did better. Its rating r in the contest is where
 the expected place is m:   1 + Σ_j 1 / (1 + 10^((r - r_j) / 400)) = m   over their ratings r_j before the contest.
-The left side falls with r, so r is found by halving [0, max r_j + 100]. The rating is the mean over contests.
+The left side decreases with r, so r is found by bisection of [0, max r_j + 100]. The rating is the mean over contests.
 
-It says too much where tests are few. What is graded here is what the problem's line has; CodeElo's published
-data has the statements' examples only, of which most problems have one to three, and wrong programs pass them. The
-same holds for time: people lose points by the minute, and a model is taken to answer at once.
+The rating is too high where tests are few. CodeElo's published data has the statements' examples only, mostly one to
+three a problem, which wrong programs pass. It also ignores time: people lose points by the minute, and a model is
+assumed to answer at once.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from dataclasses import dataclass, field
 from statistics import fmean, stdev
 from typing import Any
 
-LEAST_PARTICIPANTS = 200  # rated official ones: CodeElo leaves out contests with fewer
-WRONG_POINTS = 50.0  # that a wrong sample before the right one costs
-WRONG_PENALTY = 10.0  # minutes that it costs where problems are counted
+LEAST_PARTICIPANTS = 200  # rated official participants; CodeElo omits contests with fewer
+WRONG_POINTS = 50.0  # deducted for each wrong sample before the first right one
+WRONG_PENALTY = 10.0  # minutes, where solved problems are counted
 ROOM_ABOVE = 100.0
 
 
 @dataclass(frozen=True)
 class Participant:
-    """A rated official one."""
+    """A rated official participant."""
 
     rating: float  # before the contest
     points: float
@@ -40,7 +40,7 @@ class Participant:
 
 @dataclass(frozen=True)
 class Contest:
-    """Its final standings. A problem without points is one that is counted."""
+    """A contest's final standings. A problem without points is counted."""
 
     id: int
     name: str
@@ -49,13 +49,13 @@ class Contest:
 
     @property
     def is_counted(self) -> bool:
-        """Whether problems are counted, and have no points."""
+        """Return whether solved problems are counted instead of points."""
         return not any(self.problems.values())
 
 
 @dataclass(frozen=True)
 class Place:
-    """How a model did in a contest."""
+    """A model's result in a contest."""
 
     contest: int
     name: str
@@ -63,17 +63,17 @@ class Place:
     penalty: float
     rank: int
     rating: float
-    asked: int  # problems of it that were asked
-    problems: int  # that it has
+    asked: int  # of its problems, how many the model was asked
+    problems: int  # in the contest
 
     def plain(self) -> dict[str, Any]:
-        """For a file."""
+        """Return the fields as a dict."""
         return dict(self.__dict__)
 
 
 @dataclass(frozen=True)
 class Rating:
-    """The mean over contests, and what was left out and why."""
+    """The mean over contests, and which contests were omitted and why."""
 
     value: float | None
     error: float | None  # the standard error of the mean over contests
@@ -81,7 +81,7 @@ class Rating:
     left_out: Mapping[int, str] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """For a file."""
+        """Return the fields as JSON-compatible data."""
         return {
             "value": self.value,
             "error": self.error,
@@ -90,11 +90,16 @@ class Rating:
         }
 
 
-Tries = Mapping[str, Sequence[bool | None]]  # of a contest: by index of a problem, whether each sample was right
+Tries = Mapping[str, Sequence[bool | None]]  # of a contest: by problem index, whether each sample was right
 
 
 def rate(tries: Mapping[int, Tries], contests: Mapping[int, Contest]) -> Rating:
-    """The rating of a model that tried these problems. Contests without standings or enough people are left out."""
+    """Return a model's rating. Contests without standings or with too few participants are omitted.
+
+    Args:
+        tries: By contest and problem index, whether each sample was right; None without a verdict.
+        contests: Standings by contest.
+    """
     places, left_out = [], {}
     for number in sorted(tries):
         if (why := _unfit(tries[number], contests.get(number))) is not None:
@@ -107,7 +112,12 @@ def rate(tries: Mapping[int, Tries], contests: Mapping[int, Contest]) -> Rating:
 
 
 def place(tries: Tries, contest: Contest) -> Place:
-    """Where it would have been in one contest."""
+    """Return the model's result in one contest.
+
+    Args:
+        tries: By problem index, whether each sample was right.
+        contest: The contest.
+    """
     score, penalty = score_of(tries, contest)
     rank = rank_of(score, penalty, contest.participants)
     rating = rating_at(rank, [each.rating for each in contest.participants])
@@ -115,7 +125,12 @@ def place(tries: Tries, contest: Contest) -> Place:
 
 
 def score_of(tries: Tries, contest: Contest) -> tuple[float, float]:
-    """Points or problems, and penalty. A sample without a verdict is no try."""
+    """Return points (or solved problems) and penalty. Samples without a verdict are ignored.
+
+    Args:
+        tries: By problem index, whether each sample was right.
+        contest: The contest.
+    """
     score = penalty = 0.0
     for index, samples in tries.items():
         known = [each for each in samples if each is not None]
@@ -130,12 +145,23 @@ def score_of(tries: Tries, contest: Contest) -> tuple[float, float]:
 
 
 def rank_of(score: float, penalty: float, participants: Sequence[Participant]) -> int:
-    """One after all who have more, or as much with a smaller penalty."""
+    """Return the place: one after all with a higher score, or the same score and a lower penalty.
+
+    Args:
+        score: The model's score.
+        penalty: The model's penalty.
+        participants: The other participants.
+    """
     return 1 + sum((-each.points, each.penalty) < (-score, penalty) for each in participants)
 
 
 def rating_at(rank: int, ratings: Sequence[float]) -> float:
-    """Where the expected rank among these is the given one; at most 100 above the best of them, at least 0."""
+    """Return the rating whose expected place is `rank`, between 0 and 100 above the best participant.
+
+    Args:
+        rank: The place.
+        ratings: The participants' ratings.
+    """
     low, high = 0.0, max(ratings) + ROOM_ABOVE
     while high - low > 1e-3:
         middle = (low + high) / 2
@@ -147,7 +173,12 @@ def rating_at(rank: int, ratings: Sequence[float]) -> float:
 
 
 def expected_rank(rating: float, ratings: Sequence[float]) -> float:
-    """1 + the sum of everybody's chance to do better, by Elo's formula."""
+    """Return 1 plus the sum of each participant's probability to do better, by Elo's formula.
+
+    Args:
+        rating: The model's rating.
+        ratings: The participants' ratings.
+    """
     return 1 + sum(1 / (1 + 10 ** ((rating - each) / 400)) for each in ratings)
 
 

@@ -1,7 +1,7 @@
-"""What samples and verdicts come to: problem by problem, in all, and by group. Pure: the same files, the same figures.
+"""Aggregates samples and verdicts by problem, in total and by group. Pure: the same files give the same figures.
 
-A sample without a verdict, or one that is not there yet, makes its problem's n smaller. A problem with fewer than k
-samples left is not in the mean for k; one with none is in no mean. Both are counted and named.
+A sample without a verdict, or a missing one, reduces its problem's n. A problem with fewer than k samples is not in the
+mean for k; one with none is in no mean. Both are counted and listed.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from trainer.evaluation.passk import pass_at_k
 from trainer.evaluation.samples import Sample
 
 GROUPINGS = ("source", "difficulty", "platform")
-NAMED = 20  # problems without a verdict that are named
+NAMED = 20  # problems without a verdict that are listed by name
 LEVELS = {"easy": 0, "medium": 1, "hard": 2}
-RATED = 100  # a difficulty from here on is a rating, as Codeforces gives: of these, so many together are a group
+RATED = 100  # difficulties from here on are ratings (Codeforces) and are grouped in steps of RATING_STEP
 RATING_STEP = 400
 
 
 @dataclass
 class Result:
-    """One problem. `right` has for each sample number whether it passed, None where that is not known."""
+    """One problem. `right` has for each sample number whether it passed, None if unknown."""
 
     problem: str
     source: str
@@ -41,20 +41,28 @@ class Result:
 
     @property
     def n(self) -> int:
-        """How many samples have a verdict."""
+        """The number of samples with a verdict."""
         return sum(each is not None for each in self.right)
 
     @property
     def c(self) -> int:
-        """How many of them passed."""
+        """The number of samples that passed."""
         return sum(each is True for each in self.right)
 
     def pass_at(self, k: int) -> float | None:
-        """The estimate, if there are k samples."""
+        """Return pass@k, None with fewer than k samples.
+
+        Args:
+            k: The number of samples to draw.
+        """
         return pass_at_k(self.n, self.c, k) if self.n >= k else None
 
     def plain(self, ks: Sequence[int]) -> dict[str, Any]:
-        """For a file."""
+        """Return the line of results.jsonl.
+
+        Args:
+            ks: The values of k.
+        """
         return {
             "problem": self.problem,
             "source": self.source,
@@ -72,7 +80,7 @@ class Result:
 
 
 class Results:
-    """Of all problems, in their order. `n`: samples that there should be of each."""
+    """The results of all problems, in their order. `n`: the expected samples per problem."""
 
     def __init__(self, problems: Iterable[Problem], n: int) -> None:
         self.n = n
@@ -81,11 +89,16 @@ class Results:
 
     @property
     def all(self) -> list[Result]:
-        """In the problems' order."""
+        """All results, in the order of the problems."""
         return list(self._results.values())
 
     def add(self, sample: Sample, verdict: Verdict | None) -> None:
-        """Take in a sample. The second one of the same number, or one of a problem that is not asked, is ignored."""
+        """Add a sample. Repeated samples and samples of other problems are ignored.
+
+        Args:
+            sample: The sample.
+            verdict: Its verdict, if there is one.
+        """
         result = self._results.get(sample.problem)
         if result is None or not 0 <= sample.sample < self.n or sample.key in self._finished:
             return
@@ -104,19 +117,19 @@ class Results:
 
 @dataclass(frozen=True)
 class Figures:
-    """Of some problems."""
+    """Figures of a set of problems."""
 
     problems: int
     samples: int  # with a verdict
-    mean: Estimate | None  # avg@n: the share of samples that pass
+    mean: Estimate | None  # avg@n: the share of samples that pass, averaged over problems
     pass_at: Mapping[int, Estimate | None]
-    cut: float  # share of all samples that there are
+    cut: float  # share of truncated samples
     tokens: float | None
     faults: int
     missing: int
 
     def plain(self) -> dict[str, Any]:
-        """For a file."""
+        """Return the fields as JSON-compatible data."""
         return {
             "problems": self.problems,
             "samples": self.samples,
@@ -130,7 +143,12 @@ class Figures:
 
 
 def figures(results: Sequence[Result], ks: Sequence[int]) -> Figures:
-    """See Figures."""
+    """Return the figures of some problems.
+
+    Args:
+        results: Their results.
+        ks: The values of k.
+    """
     tokens = [count for each in results for count in each.tokens]
     there = sum(len(each.right) for each in results) - sum(each.missing for each in results)
     return Figures(
@@ -146,7 +164,14 @@ def figures(results: Sequence[Result], ks: Sequence[int]) -> Figures:
 
 
 def groups(results: Sequence[Result]) -> dict[str, dict[str, list[Result]]]:
-    """By grouping and name; groupings in which all are the same are left out."""
+    """Group results by source, difficulty and platform. Groupings with a single group are omitted.
+
+    Args:
+        results: The results.
+
+    Returns:
+        By grouping and group name, the results.
+    """
     made: dict[str, dict[str, list[Result]]] = {}
     for grouping in GROUPINGS:
         sorted_in: dict[str, list[Result]] = {}
@@ -158,7 +183,12 @@ def groups(results: Sequence[Result]) -> dict[str, dict[str, list[Result]]]:
 
 
 def summary(results: Results, ks: Sequence[int]) -> dict[str, Any]:
-    """All figures, as plain data."""
+    """Return all figures as JSON-compatible data.
+
+    Args:
+        results: The results.
+        ks: The values of k.
+    """
     every = results.all
     without = [each.problem for each in every if not each.n]
     verdicts = sum((each.verdicts for each in every), Counter[str]())
@@ -176,7 +206,11 @@ def summary(results: Results, ks: Sequence[int]) -> dict[str, Any]:
 
 
 def fault_share(results: Results) -> float:
-    """Of all samples that were graded, those without a verdict."""
+    """Return the share of graded samples without a verdict.
+
+    Args:
+        results: The results.
+    """
     faults = sum(each.faults for each in results.all)
     return faults / max(faults + sum(each.n for each in results.all), 1)
 
@@ -188,11 +222,11 @@ def _over(results: Sequence[Result], k: int) -> Estimate | None:
 
 
 def _group(result: Result, grouping: str) -> str:
-    said = result.source if grouping == "source" else result.meta.get(grouping)
-    if isinstance(said, int | float) and said >= RATED:
-        floor = int(said) // RATING_STEP * RATING_STEP
+    value = result.source if grouping == "source" else result.meta.get(grouping)
+    if isinstance(value, int | float) and value >= RATED:
+        floor = int(value) // RATING_STEP * RATING_STEP
         return f"{floor}–{floor + RATING_STEP - 1}"
-    return str(said) if said not in (None, "") else "?"
+    return str(value) if value not in (None, "") else "?"
 
 
 def _easy_first(item: tuple[str, object]) -> tuple[float, str]:

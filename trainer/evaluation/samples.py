@@ -1,9 +1,9 @@
-"""Samples in a file: a line each, with all that is needed to grade it elsewhere, and to know where it came from.
+"""The file of samples: one JSON object a line, with the text to grade and how it was sampled.
 
     {"problem", "sample": number, "text", "finish", "tokens", "model", "weights", "sampling": {…}, "seed", "prompt"}
 
-"finish" is "stop", "length" (it was cut) or "no_room" (the prompt left none: nothing was asked). "prompt" is a hash of
-what was asked. Files from elsewhere need "problem", "sample" and "text" only.
+"finish" is "stop", "length" (truncated) or "no_room" (the prompt filled the context; nothing was sampled). "prompt" is
+a hash of the prompt. Files from elsewhere need "problem", "sample" and "text" only.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from trainer.errors import ConfigError
-from trainer.evaluation import journal
+from trainer.evaluation import jsonl
 
 SAMPLES = "samples.jsonl"
 CUT = ("length", "no_room")
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """How samples are drawn. What is not said here is off: no top-k, no min-p, no penalty."""
+class SamplingOptions:
+    """Sampling settings. Everything not listed (top-k, min-p, penalties) is off."""
 
     temperature: float = 0.6
     top_p: float = 0.95
@@ -31,7 +31,12 @@ class Sampling:
     seed: int = 0
 
     def seed_of(self, problem: str, sample: int) -> int:
-        """Of one sample, 31 bits: by problem and number alone, whatever else is asked and in whichever order."""
+        """Return the 31-bit seed of a sample, which depends on problem and number only.
+
+        Args:
+            problem: The problem's id.
+            sample: The sample's number.
+        """
         digest = hashlib.blake2b(f"{self.seed}/{problem}/{sample}".encode(), digest_size=4).digest()
         return int.from_bytes(digest, "big") >> 1
 
@@ -53,32 +58,43 @@ class Sample:
 
     @property
     def key(self) -> tuple[str, int]:
-        """Which of all it is."""
+        """The problem's id and the sample's number."""
         return self.problem, self.sample
 
     @property
     def is_cut(self) -> bool:
-        """Whether the model had not finished."""
+        """Return whether the answer was truncated."""
         return self.finish in CUT
 
     def plain(self) -> dict[str, Any]:
-        """For a file."""
+        """Return the fields as a dict."""
         return asdict(self)
 
 
 def read(path: Path) -> Iterator[Sample]:
-    """The samples in a file. Raises ConfigError for a line that is none."""
-    for number, line in enumerate(journal.read(path), 1):
+    """Yield the samples in a file.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ConfigError: A line is not a sample.
+    """
+    for number, line in enumerate(jsonl.read(path), 1):
         try:
             known = {name: line[name] for name in Sample.__dataclass_fields__ if name in line}
             made = Sample(**known)
-        except TypeError as trouble:
-            raise ConfigError(f"{path}:{number}: no sample: {trouble}") from None
+        except TypeError as error:
+            raise ConfigError(f"{path}:{number}: no sample: {error}") from None
         if not (isinstance(made.problem, str) and isinstance(made.text, str) and isinstance(made.sample, int)):
             raise ConfigError(f'{path}:{number}: a sample is {{"problem": text, "sample": number, "text": text, …}}')
         yield made
 
 
 def digest(text: str) -> str:
-    """Short, and another one for another text."""
+    """Return a 64-bit hash of a text in hexadecimal.
+
+    Args:
+        text: The text.
+    """
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

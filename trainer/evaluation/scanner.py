@@ -1,11 +1,11 @@
-"""Every checkpoint of a run is evaluated once: as they come, in order, and whatever happens meanwhile.
+"""Evaluates every checkpoint of a run once, as they appear.
 
-In RUN/evaluations/ each checkpoint has a folder of its name. It is done when there is a summary.json in it, and given
-up when there is a failed.json, which can be removed to have it tried again. In between, attempts.json knows how often
-it was tried. An attempt begins where the last one ended, for samples and verdicts are kept.
+RUN/evaluations/ has a folder for each checkpoint. It is done when there is a summary.json, and given up when there is a
+failed.json, which can be deleted to retry. attempts.json counts failed attempts. An attempt continues the last one:
+samples and verdicts are kept.
 
-Whoever works on a checkpoint holds a lock on its folder, which the kernel takes back if he dies. So several scanners,
-also on several machines if their file system locks, share the work.
+A scanner holds a lock (flock) on the folder it works on, which the kernel releases if the process dies. Several
+scanners can therefore share the work, also on several machines if their file system supports flock.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from typing import Any
 
 from trainer.errors import TrainerError
 from trainer.evaluation import page
-from trainer.evaluation.checkpoints import Checkpoints, Found
+from trainer.evaluation.checkpoints import CheckpointFinder, FoundCheckpoint
 from trainer.evaluation.evaluation import PAGE, SUMMARY
-from trainer.evaluation.journal import replaced
+from trainer.evaluation.jsonl import atomic_write
 
 ATTEMPTS, FAILED, LOCK = "attempts.json", "failed.json", "lock"
 CURVES = "evaluations.jsonl"
 MOST_ATTEMPTS = 3
 PAUSE_SECONDS = 60.0  # after the first failure; twice that after the second
-TROUBLE_SHOWN = 4000
+ERROR_CHARACTERS = 4000
 
-Evaluate = Callable[[Found, Path], Awaitable[Any]]
+Evaluate = Callable[[FoundCheckpoint, Path], Awaitable[Any]]
 Notice = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Scanner:
-    """Of one run. `evaluate` evaluates a checkpoint into a folder, and raises TrainerError or OSError if it cannot."""
+    """Scans one run. `evaluate` evaluates a checkpoint into a folder, and raises TrainerError or OSError on failure."""
 
-    checkpoints: Checkpoints
+    checkpoints: CheckpointFinder
     folder: Path
     evaluate: Evaluate
     notice: Notice
@@ -49,7 +49,11 @@ class Scanner:
     pause_seconds: float = PAUSE_SECONDS
 
     async def run(self, once: bool = False) -> None:
-        """For ever, until it is cancelled; or `once`, until nothing is left to do."""
+        """Evaluate checkpoints until cancelled.
+
+        Args:
+            once: Return when nothing is left to do.
+        """
         while True:
             while (due := self.due()) is not None:
                 await self.attempt(due)
@@ -57,16 +61,20 @@ class Scanner:
                 return
             await asyncio.sleep(self.every_seconds)
 
-    def due(self) -> Found | None:
-        """The next one: neither done nor given up, nor failed just now, nor in another's hands."""
+    def due(self) -> FoundCheckpoint | None:
+        """Return the next checkpoint: not done, given up, locked or waiting for a retry."""
         return next((each for each in self._open() if self._is_due(each)), None)
 
     def has_more(self) -> bool:
-        """Whether anything is left that is not in another's hands."""
+        """Return whether unfinished checkpoints remain that no other scanner has locked."""
         return bool(self.checkpoints.settling) or any(not is_locked(self._of(each)) for each in self._open())
 
-    async def attempt(self, found: Found) -> None:
-        """Try, and note how it went. What vanishes meanwhile is nobody's fault."""
+    async def attempt(self, found: FoundCheckpoint) -> None:
+        """Evaluate a checkpoint and record the outcome. A checkpoint that is deleted meanwhile is skipped.
+
+        Args:
+            found: The checkpoint.
+        """
         folder = self._of(found)
         with locked(folder) as is_ours:
             if not is_ours or not is_open(folder):
@@ -74,48 +82,59 @@ class Scanner:
             self.notice(f"{found.name}: evaluating")
             try:
                 await self.evaluate(found, folder)
-            except (TrainerError, OSError) as trouble:
-                self._trouble(found, folder, trouble)
+            except (TrainerError, OSError) as error:
+                self._record_failure(found, folder, error)
             else:
                 (folder / ATTEMPTS).unlink(missing_ok=True)
                 self.notice(f"{found.name}: done")
-                tell(self.folder)
+                write_curves(self.folder)
 
-    def _open(self) -> list[Found]:
+    def _open(self) -> list[FoundCheckpoint]:
         found = [each for each in self.checkpoints.whole() if is_open(self._of(each))]
         return found[::-1] if self.newest_first else found
 
-    def _is_due(self, found: Found) -> bool:
+    def _is_due(self, found: FoundCheckpoint) -> bool:
         folder = self._of(found)
         return _attempts(folder)["again"] <= time.time() and not is_locked(folder)
 
-    def _of(self, found: Found) -> Path:
+    def _of(self, found: FoundCheckpoint) -> Path:
         return self.folder / found.name
 
-    def _trouble(self, found: Found, folder: Path, trouble: Exception) -> None:
+    def _record_failure(self, found: FoundCheckpoint, folder: Path, error: Exception) -> None:
         if not found.is_there:
-            self.notice(f"{found.name} is not there any more: it is left out")
+            self.notice(f"{found.name} was deleted and is skipped")
             return
         known = _attempts(folder)
-        troubles = [*known["troubles"], f"{type(trouble).__name__}: {trouble}"[:TROUBLE_SHOWN]]
-        pause = self.pause_seconds * len(troubles)
-        _write(folder / ATTEMPTS, {"troubles": troubles, "again": time.time() + pause})
-        if len(troubles) < MOST_ATTEMPTS:
-            self.notice(f"{found.name}: attempt {len(troubles)} failed, again in {pause:.0f} s: {trouble}")
+        errors = [*known["troubles"], f"{type(error).__name__}: {error}"[:ERROR_CHARACTERS]]
+        pause = self.pause_seconds * len(errors)
+        _write(folder / ATTEMPTS, {"troubles": errors, "again": time.time() + pause})
+        if len(errors) < MOST_ATTEMPTS:
+            self.notice(f"{found.name}: attempt {len(errors)} failed, again in {pause:.0f} s: {error}")
         else:
-            _write(folder / FAILED, {"troubles": troubles})
+            _write(folder / FAILED, {"troubles": errors})
             (folder / ATTEMPTS).unlink()
-            self.notice(f"{found.name} failed {MOST_ATTEMPTS} times and is left out ({folder / FAILED}): {trouble}")
+            self.notice(f"{found.name} failed {MOST_ATTEMPTS} times and is skipped ({folder / FAILED}): {error}")
 
 
 def is_open(folder: Path) -> bool:
-    """Whether there is something to do for it."""
+    """Return whether a checkpoint is neither done nor given up.
+
+    Args:
+        folder: Its evaluation folder.
+    """
     return not (folder / SUMMARY).exists() and not (folder / FAILED).exists()
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[bool]:
-    """Whether it is ours now, for as long as this lasts. It does not wait."""
+    """Try to lock a folder for the duration of the block, without waiting.
+
+    Args:
+        folder: The evaluation folder.
+
+    Yields:
+        Whether this process has the lock.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("a") as file:
         try:
@@ -127,26 +146,33 @@ def locked(folder: Path) -> Iterator[bool]:
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether somebody else works on it at the moment."""
+    """Return whether another process has locked a folder.
+
+    Args:
+        folder: The evaluation folder.
+    """
     if not (folder / LOCK).exists():
         return False
     with locked(folder) as is_ours:
         return not is_ours
 
 
-def tell(folder: Path) -> None:
-    """Make evaluations.jsonl and page.html of all summaries: a line a checkpoint, by step.
+def write_curves(folder: Path) -> None:
+    """Write evaluations.jsonl and page.html from all summaries, one line a checkpoint, by step.
 
-    They are made anew each time, so that a line is neither missing nor there twice, whenever somebody was killed.
+    They are rewritten each time, so that a killed scanner leaves no missing or repeated line.
+
+    Args:
+        folder: The folder of all evaluations.
     """
     with (folder / LOCK).open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # of two who do this, the second one sees what the first one saw
+        fcntl.flock(file, fcntl.LOCK_EX)  # concurrent writers run one after the other
         found = [json.loads(path.read_text()) for path in folder.glob(f"*/{SUMMARY}")]
         summaries = sorted(found, key=lambda each: (each["step"], each["name"]))
-        with replaced(folder / CURVES) as lines:
+        with atomic_write(folder / CURVES) as lines:
             lines.writelines(json.dumps(each) + "\n" for each in summaries)
         if summaries:
-            with replaced(folder / PAGE) as text:
+            with atomic_write(folder / PAGE) as text:
                 text.write(page.render_curves(folder.resolve().parent.name, summaries))
 
 
@@ -158,5 +184,5 @@ def _attempts(folder: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, said: dict[str, Any]) -> None:
-    with replaced(path) as file:
+    with atomic_write(path) as file:
         json.dump(said, file, indent=2)

@@ -1,10 +1,10 @@
-"""Final standings of Codeforces' contests: kept in a file, fetched once.
+"""Final standings of Codeforces contests, fetched once and cached in a file.
 
     {"1999": {"name": "…", "problems": {"A": 500, "B": null, …}, "participants": [[rating, points, penalty], …]}, …}
 
-`problems` has the points of each, or null where they are counted. `participants` are the official ones whom the
-contest was rated for, with their rating before it. The service's API is public and asks for no more than one request
-in two seconds. It was not asked here: the tests have a stand-in.
+`problems` maps to points, or null in contests that count solved problems. `participants` are the official participants
+for whom the contest was rated, with their rating before it. The public API allows one request in two seconds. It was
+not called by the tests, which use a stand-in.
 """
 
 from __future__ import annotations
@@ -18,33 +18,54 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-from trainer.errors import Away, ConfigError
-from trainer.evaluation.journal import replaced
+from trainer.errors import ConfigError, UnavailableError
+from trainer.evaluation.jsonl import atomic_write
 from trainer.evaluation.rating import Contest, Participant
 
 API = "https://codeforces.com/api"
-REQUEST_SECONDS = 2.0  # from one to the next: the API's own rule
+REQUEST_SECONDS = 2.0  # between requests, as the API's rules demand
 ANSWER_SECONDS = 120.0
 TRIES = 4
 
 
 def read(path: Path) -> dict[int, Contest]:
-    """The contests that are in a file; none if there is no file. Raises ConfigError."""
+    """Read a file of standings.
+
+    Args:
+        path: The file; if it is missing, the result is empty.
+
+    Returns:
+        Contests by id.
+
+    Raises:
+        ConfigError: The file is invalid.
+    """
     if not path.exists():
         return {}
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        return {int(number): _contest(int(number), contest) for number, contest in said.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as trouble:
-        raise ConfigError(f"{path}: no standings: {type(trouble).__name__}: {trouble}") from None
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return {int(number): _contest(int(number), contest) for number, contest in data.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{path}: no standings: {type(error).__name__}: {error}") from None
 
 
 def fetch(
     path: Path, wanted: Iterable[int], api: str = API, notice: Callable[[str], None] = print
 ) -> dict[int, Contest]:
-    """Bring a file to all contests that are wanted, contest by contest. Raises Away if the API does not answer.
+    """Add the missing contests to a file, one at a time. Contests that the API refuses (unrated ones, say) are
+    reported.
 
-    What the API refuses (a contest that was never rated, say) is said and left out.
+    Args:
+        path: The file.
+        wanted: The ids of contests.
+        api: The API's URL.
+        notice: Receives a line for each contest.
+
+    Returns:
+        Contests by id.
+
+    Raises:
+        UnavailableError: The API does not answer.
     """
     known = read(path)
     missing = sorted(set(wanted) - set(known))
@@ -60,7 +81,7 @@ def fetch(
 
 
 def _fetched(number: int, api: str) -> Contest:
-    """From two answers: who was there, and what they were rated before."""
+    """Combine the API's standings and rating changes."""
     standings = _ask(api, "contest.standings", {"contestId": number, "showUnofficial": "false"})
     before = {each["handle"]: each["oldRating"] for each in _ask(api, "contest.ratingChanges", {"contestId": number})}
     is_counted = standings["contest"].get("type") != "CF"
@@ -74,7 +95,7 @@ def _fetched(number: int, api: str) -> Contest:
 
 
 def _ask(api: str, method: str, question: Mapping[str, Any]) -> Any:
-    """What it answers. Raises ConfigError for a refusal, Away if there is none."""
+    """Call the API. Raises ConfigError if it refuses, UnavailableError if it does not answer."""
     request = Request(f"{api}/{method}?{urlencode(question)}", headers={"User-Agent": "proctor"})  # noqa: S310
     reason = ""
     for tried in range(TRIES):
@@ -82,33 +103,33 @@ def _ask(api: str, method: str, question: Mapping[str, Any]) -> Any:
         try:
             with urlopen(request, timeout=ANSWER_SECONDS) as answer:  # noqa: S310 - the address is the caller's
                 return _result(answer.read())
-        except HTTPError as trouble:
-            body = trouble.read()
-            if trouble.code == 400:  # a refusal, in JSON
+        except HTTPError as error:
+            body = error.read()
+            if error.code == 400:  # a JSON error
                 return _result(body)
-            reason = f"{trouble.code} {body[:200].decode(errors='replace')}"
-        except OSError as trouble:
-            reason = str(trouble)
-    raise Away(f"{api} does not answer: {reason}")
+            reason = f"{error.code} {body[:200].decode(errors='replace')}"
+        except OSError as error:
+            reason = str(error)
+    raise UnavailableError(f"{api} does not answer: {reason}")
 
 
 def _result(body: bytes) -> Any:
     try:
-        said = json.loads(body)
+        data = json.loads(body)
     except ValueError:
-        raise Away(f"the API answers no JSON: {body[:200].decode(errors='replace')}") from None
-    if said.get("status") != "OK":
-        raise ConfigError(str(said.get("comment", said)))
-    return said["result"]
+        raise UnavailableError(f"the API answers no JSON: {body[:200].decode(errors='replace')}") from None
+    if data.get("status") != "OK":
+        raise ConfigError(str(data.get("comment", data)))
+    return data["result"]
 
 
-def _contest(number: int, said: Mapping[str, Any]) -> Contest:
-    participants = [Participant(*map(float, each)) for each in said["participants"]]
-    return Contest(number, str(said["name"]), dict(said["problems"]), participants)
+def _contest(number: int, data: Mapping[str, Any]) -> Contest:
+    participants = [Participant(*map(float, each)) for each in data["participants"]]
+    return Contest(number, str(data["name"]), dict(data["problems"]), participants)
 
 
 def _write(path: Path, contests: Mapping[int, Contest]) -> None:
-    said = {
+    data = {
         str(number): {
             "name": contest.name,
             "problems": dict(contest.problems),
@@ -116,5 +137,5 @@ def _write(path: Path, contests: Mapping[int, Contest]) -> None:
         }
         for number, contest in sorted(contests.items())
     }
-    with replaced(path) as file:
-        json.dump(said, file)
+    with atomic_write(path) as file:
+        json.dump(data, file)

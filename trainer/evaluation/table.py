@@ -1,4 +1,4 @@
-"""The figures of an evaluation on a terminal."""
+"""Prints the figures of an evaluation on a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ Summary = Mapping[str, Any]
 
 
 def show(summary: Summary, console: Console) -> None:
-    """All, then by group, then what is not in the figures."""
+    """Print all figures, in total and by group, and notes on what they exclude.
+
+    Args:
+        summary: The evaluation's summary.
+        console: Where to print.
+    """
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", no_wrap=True)
     for name in ("problems", *columns(summary), "cut", "tokens"):
@@ -29,17 +34,29 @@ def show(summary: Summary, console: Console) -> None:
 
 
 def columns(summary: Summary) -> list[str]:
-    """What `estimates` are called. The share of samples that pass is pass@1, by its definition."""
+    """Return the headings of `estimates`. The share of samples that pass equals pass@1.
+
+    Args:
+        summary: The evaluation's summary.
+    """
     return [f"avg@{summary['n']} = pass@1", *(f"pass@{k}" for k in summary["k"] if k != 1)]
 
 
 def estimates(figures: Summary) -> list[Mapping[str, float] | None]:
-    """In the order of `columns`."""
+    """Return the estimates in the order of `columns`.
+
+    Args:
+        figures: The summary, or the figures of a group.
+    """
     return [figures["avg"], *(each for k, each in figures["pass"].items() if k != "1")]
 
 
 def notes(summary: Summary) -> Iterator[str]:
-    """What one has to know besides."""
+    """Yield what the figures exclude, and the rating.
+
+    Args:
+        summary: The evaluation's summary.
+    """
     if summary["faults"]:
         yield f"{summary['faults']} samples have no verdict: they are in no figure"
     if summary["missing"]:
@@ -49,12 +66,22 @@ def notes(summary: Summary) -> Iterator[str]:
     for k, estimate in summary["pass"].items():
         if estimate and estimate["n"] < summary["problems"] - without["problems"]:
             yield f"pass@{k} is of {estimate['n']} problems: the others have fewer than {k} samples"
+    if selection := summary.get("selection"):
+        written = f"{selection['testers']} × {selection['cases']} test cases of its own"
+        yield f"best of {summary['n']} by {written}: {interval(selection['best'])}"
     if rating := summary.get("rating"):
         yield from _rating(rating)
 
 
 def interval(estimate: Mapping[str, float] | None) -> str:
-    """`45.1 (40.2–50.0)`, in per cent."""
+    """Format an estimate in per cent: `45.1 (40.2–50.0)`.
+
+    Args:
+        estimate: The estimate, if there is one.
+
+    Returns:
+        The text; a dash if there is no estimate.
+    """
     if estimate is None:
         return "–"
     value, low, high = (100 * estimate[name] for name in ("value", "low", "high"))

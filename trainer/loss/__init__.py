@@ -1,8 +1,8 @@
-"""What the policy is told to do about its samples: one function for each algorithm, chosen by name.
+"""Policy losses of the published algorithms, one function each, selected by `loss.name`.
 
-A loss takes LossInputs and its constants, by keyword and with the published defaults, and gives a number for each
-token. To add one: a function in a module of its own, and a line in LOSSES. Means, the correction for the engine and
-the KL term are no part of it: see objective.py, correction.py and kl.py.
+A loss takes LossInputs and its constants (keyword arguments with the published defaults) and returns one number a
+token. To add a loss, write a function in a new module and add it to LOSSES. The mean over tokens, the engine correction
+and the KL term are separate: see objective.py, correction.py and kl.py.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ __all__ = ["LOSSES", "LossInputs", "LossOutputs", "LossSpec", "check_constants"]
 
 @dataclass(frozen=True)
 class LossSpec:
-    """A loss, and what must be known of the whole mini-batch before any part of it: more keywords for the loss.
+    """A loss, and optionally a function that computes further keyword arguments from the whole mini-batch.
 
-    `prepare(log_ratio [M], advantage [M], **constants)`, of all tokens that train, on all ranks.
+    `prepare(log_ratio [M], advantage [M], **constants)` is called with all tokens that train, on all ranks.
     """
 
     function: Loss
@@ -39,7 +39,7 @@ class LossSpec:
 
     @property
     def constants(self) -> dict[str, tuple[type, ...]]:
-        """The types that each constant may have, by name. What is prepared is no constant."""
+        """The allowed types of each constant, by name. Keyword arguments that `prepare` computes are excluded."""
         keywords = inspect.getfullargspec(self.function).kwonlyargs
         hints = get_type_hints(self.function)
         types = {name: get_args(hints[name]) or (hints[name],) for name in keywords}
@@ -57,9 +57,14 @@ LOSSES: Mapping[str, LossSpec] = {
 
 
 def check_constants(name: str, constants: Mapping[str, Any]) -> dict[str, Any]:
-    """The constants as the loss takes them. ValueError, which names what is wrong and what is known.
+    """Return a loss's constants, with integers converted to floats where the loss takes floats.
 
-    An int is as good as a float, a bool is not; none is negative or nan.
+    Args:
+        name: The loss.
+        constants: Its constants as configured.
+
+    Raises:
+        ValueError: The loss or a constant is unknown, or a value has the wrong type or is out of range.
     """
     if name not in LOSSES:
         raise ValueError(f"there is no loss {name!r}; there are {', '.join(LOSSES)}")
@@ -76,6 +81,24 @@ def _checked(what: str, value: Any, types: tuple[type, ...]) -> Any:
     if type(value) not in types:
         names = " or ".join("null" if each is type(None) else each.__name__ for each in types)
         raise ValueError(f"{what} must be {names}, not {value!r}")
-    if isinstance(value, float) and (math.isnan(value) or value < 0):
-        raise ValueError(f"{what} must be a number from 0, not {value!r}")
+    if isinstance(value, float):
+        _check_range(what, value)
     return value
+
+
+def _check_range(what: str, value: float) -> None:
+    """Check that a constant has the effect that its name promises."""
+    loss, _, key = what.partition(": ")
+    if math.isnan(value) or value < 0:
+        raise ValueError(f"{what} must be a number from 0, not {value!r}")
+    if key.endswith("dual_clip") and value <= 1:
+        raise ValueError(
+            f"{what} must be above 1, not {value!r}: it bounds the ratio, which is 1 before the first step; leave it "
+            "out for the published value"
+        )
+    if key.endswith("clip_low") and value >= 1 and loss != "cispo":  # CISPO's 1 means that there is no lower bound
+        raise ValueError(f"{what} must be below 1, not {value!r}: the trust region begins at 1 - {key}, above 0")
+    if key == "quantile" and value > 1:
+        raise ValueError(f"{what} must be between 0 and 1, not {value!r}: 0.8 stands for 80 %")
+    if key == "threshold" and value == 0:
+        raise ValueError(f"{what} must be above 0: at 0 no token that moves further would train; the paper has 0.04")

@@ -1,4 +1,4 @@
-"""ASPO: where the advantage is positive the ratio is turned over, so that what is unlikely is learnt most."""
+"""ASPO: the importance ratio of tokens with positive advantage is inverted, so that unlikely tokens weigh most."""
 
 from __future__ import annotations
 
@@ -19,19 +19,33 @@ def aspo(
     negative_dual_clip: float = 3.0,
     positive_dual_clip: float = 3.0,
 ) -> LossOutputs:
-    """Loss = −A · sg(w) · logp. Wang et al., arXiv 2510.06062, eq. 3 for the ratio turned over; sg stops the gradient.
+    """Loss = −A · sg(w) · logp, where sg stops the gradient. Wang et al., arXiv 2510.06062, eq. 3 for the inverted
+    ratio.
 
     A > 0: w = min(1/r, positive_dual_clip), and 0 where r > 1 + clip_high.
     A < 0: w = min(r, negative_dual_clip), and 0 where r < 1 − clip_low.
     Unlike PPO's, this dual clip is soft: it bounds the weight and keeps the gradient.
 
-    The clips are by entropy class (entropy.py), as in the Archer2.0 code that made the published models: 0.4 is
-    hard-coded there. The paper has one clip of 0.2 for all: `quantile` None (1.0 does the same, where a file has no
-    null).
+    The clips depend on the entropy class (entropy.py), as in the Archer2.0 code that produced the published models,
+    where 0.4 is hard-coded. The paper has a single clip of 0.2; `quantile` None selects it (1.0 is equivalent, for
+    files without null).
 
-    Deviations: paper and code write a sum of cases with values of their own (−A·r, −A/r, −A·c·logp) that cannot be
-    compared with each other. This form has the same gradient in every case, and one meaning; its value, here as there,
-    is nothing to plot. The published mean is one over each response; here it is what the weights say. A = 0 gives 0.
+    Deviations: paper and code write a sum of cases (−A·r, −A/r, −A·c·logp) whose values are not comparable with each
+    other. This form has the same gradient in every case; its value is not meaningful, here as there. The published mean
+    is over each response; here the weights define the mean. A = 0 gives 0.
+
+    Args:
+        inputs: Log-probabilities, advantages and entropies [N].
+        clip_low: Lower clip of the low class.
+        clip_high: Upper clip of the low class.
+        high_entropy_clip_low: Lower clip of the high class.
+        high_entropy_clip_high: Upper clip of the high class.
+        quantile: The entropy quantile that separates the classes; None: one class.
+        negative_dual_clip: The largest weight for A < 0.
+        positive_dual_clip: The largest weight for A > 0.
+
+    Returns:
+        The loss of each token [N], and the masks of clipped tokens.
     """
     ratio, positive, negative = inputs.log_ratio.detach().exp(), inputs.advantage > 0, inputs.advantage < 0
     high = torch.zeros_like(inputs.trains)

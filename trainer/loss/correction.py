@@ -1,8 +1,9 @@
-"""The engine that samples and the one that trains do not compute the same, even with the same weights.
+"""Importance correction for the numerical difference between the sampling engine and the trainer.
 
-So what was sampled is slightly off-policy from the start. The factors here go with the loss, and have no gradient; the
-ratio inside the loss is between two log-probabilities of the trainer's own and knows nothing of it. If the loss takes
-the engine's log-probabilities as old ones, its ratio is the whole way already, and every factor is 1.
+Both compute slightly different log-probabilities from the same weights, so samples are slightly off-policy from the
+start. The factors here multiply the loss and have no gradient. The loss's own ratio is between two log-probabilities of
+the trainer and does not include this difference. If the loss uses the engine's log-probabilities as old ones
+(`loss.old = "behaviour"`), its ratio covers the difference and every factor is 1.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import torch
 
 from trainer.loss.base import bounded, row_mean
 
-Corrected = tuple[torch.Tensor, torch.Tensor]  # factors [N], and whether a bound was at work [N] bool
+Corrected = tuple[torch.Tensor, torch.Tensor]  # factors [N], and where a bound applied [N] bool
 
 
 def correct(
@@ -26,19 +27,35 @@ def correct(
     low: float = 0.5,
     high: float = 2.0,
 ) -> Corrected:
-    """Factors [N] and which of them were cut [N], from log-probabilities [N]; ratio = exp(old − behaviour).
+    """Return correction factors, with ratio = exp(old − behaviour).
 
-    none      1.
-    tis       min(ratio, high). Truncated importance sampling: Yao, Liu et al. 2025, "Your efficient RL framework
-              secretly brings you off-policy RL training"; high 2 is theirs. `low` is not used.
-    icepop    the ratio between low and high, 0 outside. IcePop: the Ling team, "Small leak can sink a great ship"
-              (2025), and the Ring-1T report, arXiv 2510.18855; they take 0.5 and 5.
-    sequence  0 for responses whose ratio (the geometric mean of their tokens') is outside, 1 for the others. After the
-              sequence-level masked importance sampling of Liu, Li et al. 2025, "When speed kills stability", which
-              takes the product of the ratios and keeps it as a factor; the geometric mean does not grow with the
-              length, and wants a far narrower band than tokens do: 0.5 to 2 only catches what is broken.
+        none      1.
+        tis       min(ratio, high). Truncated importance sampling: Yao, Liu et al. 2025, "Your efficient RL framework
+                  secretly brings you off-policy RL training", with high = 2. `low` is not used.
+        icepop    the ratio between low and high, 0 outside. IcePop: the Ling team, "Small leak can sink a great ship"
+                  (2025), and the Ring-1T report, arXiv 2510.18855, with 0.5 and 5.
+        sequence  0 for responses whose ratio (the geometric mean over tokens) is outside [low, high], 1 otherwise.
+        After
+                  the sequence-level masked importance sampling of Liu, Li et al. 2025, "When speed kills stability",
+                  which uses the product of the ratios and keeps it as a factor. The geometric mean does not grow with
+                  the length and needs a far narrower band than tokens do: 0.5 to 2 only catches broken responses.
 
-    What is cut stays in the denominator of the mean. ValueError for a name that is not known.
+    Masked tokens stay in the denominator of the mean.
+
+    Args:
+        name: The rule.
+        old: [N] log-probabilities by the trainer's old policy.
+        behaviour: [N] log-probabilities by the sampling engine.
+        sequence: [N] int64, the token's row.
+        trains: [N] bool.
+        low: The lower bound of the ratio.
+        high: The upper bound of the ratio.
+
+    Returns:
+        Factors [N], and where a bound applied [N] bool.
+
+    Raises:
+        ValueError: The name is unknown.
     """
     if name not in _RULES:
         raise ValueError(f"correction.name: {name!r} is none of {', '.join(_RULES)}")

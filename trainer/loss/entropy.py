@@ -1,7 +1,4 @@
-"""Two classes of tokens: where the policy was nearly sure ("knowledge"), and where it had to decide ("reasoning").
-
-Nothing here has a gradient.
-"""
+"""Classifies tokens by entropy: low ("knowledge") and high ("reasoning"). Nothing here has a gradient."""
 
 from __future__ import annotations
 
@@ -9,14 +6,23 @@ import torch
 
 
 def high_entropy(entropy: torch.Tensor, sequence: torch.Tensor, trains: torch.Tensor, quantile: float) -> torch.Tensor:
-    """[N] bool: whether a token's entropy is above the quantile of its own response's tokens.
+    """Return whether each token's entropy is above the quantile of its own response.
 
-    entropy [N], sequence [N] its row, trains [N]: tokens that don't are in neither class and in no quantile.
-    `quantile` is from 0 to 1, interpolated linearly as by torch.quantile. ValueError if it is not.
+    Archer, arXiv 2507.15778. Quantiles are per response, because a quantile of the whole batch finds almost no high
+    tokens in confident responses. The paper has ≥ and its code >; here it is >, so a response of one token, or of equal
+    entropies, has no high token. In the published code `high_entropy_mask` is true for the *low* class.
 
-    Archer, arXiv 2507.15778: by response, because a quantile of the whole batch finds next to no decisions in responses
-    that are sure of themselves. The paper says ≥, its code >; here it is >, so in a response of one token, or of equal
-    ones, none is high. In the published code `high_entropy_mask` is true for the *low* class.
+    Args:
+        entropy: [N], in nats.
+        sequence: [N] int64, the token's row.
+        trains: [N] bool; other tokens are in neither class and in no quantile.
+        quantile: From 0 to 1, interpolated linearly as by torch.quantile.
+
+    Returns:
+        [N] bool.
+
+    Raises:
+        ValueError: `quantile` is not between 0 and 1.
     """
     if not 0 <= quantile <= 1:
         raise ValueError(f"quantile: {quantile} is not between 0 and 1")
@@ -28,12 +34,22 @@ def high_entropy(entropy: torch.Tensor, sequence: torch.Tensor, trains: torch.Te
 
 
 def by_class(high: torch.Tensor, of_high: float, of_low: float, like: torch.Tensor) -> torch.Tensor:
-    """[N] in the type of `like`: one number for the tokens of high entropy, another for the rest."""
+    """Return one number for high-entropy tokens and another for the rest.
+
+    Args:
+        high: [N] bool.
+        of_high: The number of the high class.
+        of_low: The number of the low class.
+        like: A tensor with the type and device of the result.
+
+    Returns:
+        [N].
+    """
     return torch.where(high, like.new_tensor(of_high), like.new_tensor(of_low))
 
 
 def _quantiles(values: torch.Tensor, rows: torch.Tensor, quantile: float) -> torch.Tensor:
-    """Of each row [S]: all rows are sorted at once. A row without values gets some other's, which nobody asks for."""
+    """Return the quantile of each row [S] with a single sort. Rows without values get an arbitrary number."""
     order = values.argsort()
     order = order[rows[order].argsort(stable=True)]
     ranked = values[order]  # by row, and by value in each

@@ -1,4 +1,4 @@
-"""PPO's clipped surrogate: the loss of GRPO, DAPO and GRPO+, which differ in its constants and in what is around it."""
+"""PPO's clipped surrogate: the loss of GRPO, DAPO and GRPO+, which differ in constants, mean and filters."""
 
 from __future__ import annotations
 
@@ -16,11 +16,20 @@ def grpo(
 
     r = exp(logp − old). GRPO: DeepSeekMath, arXiv 2402.03300, eq. 3, whose KL term is in kl.py. DAPO: arXiv 2503.14476,
     clip_high 0.28 ("clip-higher") and, in its recipe only, dual_clip 10. GRPO+: the DeepCoder blog, 0.2 and 0.28.
-    Dual clip: Ye et al., arXiv 1912.09729: where A < 0 and r > c there is no gradient.
+    Dual clip: Ye et al., arXiv 1912.09729; the gradient is 0 where A < 0 and r > c.
 
-    The mean is not taken here: weights do that, by response for GRPO and by token for DAPO and GRPO+.
-    Deviations: log r is bounded by ±20, as in the published code. verl's dual clip is 3 unless told otherwise, and
-    cannot be off; here it is off unless given, as in the papers.
+    The weights define the mean: by response for GRPO, by token for DAPO and GRPO+.
+    Deviations: log r is bounded by ±20, as in the published code. verl's dual clip is 3 by default and cannot be
+    disabled; here it is disabled by default, as in the papers.
+
+    Args:
+        inputs: Log-probabilities and advantages [N].
+        clip_low: The trust region begins at 1 − clip_low.
+        clip_high: The trust region ends at 1 + clip_high.
+        dual_clip: Upper bound of the ratio for A < 0; None disables it.
+
+    Returns:
+        The loss of each token [N], and the masks of clipped tokens.
     """
     return surrogate(inputs.log_ratio.exp(), inputs.advantage, clip_low, clip_high, dual_clip)
 
@@ -28,9 +37,16 @@ def grpo(
 def surrogate(
     ratio: torch.Tensor, advantage: torch.Tensor, clip_low: Bound, clip_high: Bound, dual_clip: float | None
 ) -> LossOutputs:
-    """The clipped surrogate of ratios [N] that have a gradient.
+    """Return the clipped surrogate.
 
-    Written by cases, not with min and max: same value and gradient, and the cases are what is reported.
+    Written with cases instead of min and max: value and gradient are the same, and the cases are the reported masks.
+
+    Args:
+        ratio: [N] with a gradient.
+        advantage: [N].
+        clip_low: As for `grpo`, or [N].
+        clip_high: As for `grpo`, or [N].
+        dual_clip: As for `grpo`.
     """
     shares = {
         "clip_low": (advantage < 0) & (ratio < 1 - clip_low),

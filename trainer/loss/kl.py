@@ -1,7 +1,7 @@
-"""The pull back to a reference model: KL(policy ‖ reference), token by token, and how hard it pulls.
+"""The KL penalty towards a reference model: per-token estimates of KL(policy ‖ reference) and their coefficients.
 
-Estimates are of what was sampled, not of the full softmax. They assume that the policy itself sampled; off-policy
-there is no importance weight on them, as in the published code of GRPO and its heirs.
+Estimates are of the sampled tokens, not of the full softmax. They assume on-policy samples; off-policy there is no
+importance weight, as in the published code of GRPO and its successors.
 """
 
 from __future__ import annotations
@@ -17,20 +17,31 @@ K3_BOUND = 10.0
 
 
 def estimate(name: str, logp: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
-    """[N] from log-probabilities [N] by the policy (with its gradient) and by the reference. ValueError for the name.
+    """Return a per-token estimate of KL(policy ‖ reference).
 
     Schulman, "Approximating KL Divergence" (2020), with d = reference − logp:
 
-    k1  −d             unbiased; as a loss, useless: its expected gradient is 0.
-    k2  d² / 2         biased, little where the two are near; as a loss, the right gradient: that of KL(policy ‖ ref.).
-    k3  exp(d) − d − 1 unbiased, never negative; as a loss, the gradient of the other one, KL(reference ‖ policy).
+    k1  −d             unbiased; useless as a loss, because its expected gradient is 0.
+    k2  d² / 2         biased, little where the two are near; as a loss, the gradient of KL(policy ‖ reference).
+    k3  exp(d) − d − 1 unbiased, never negative; as a loss, the gradient of KL(reference ‖ policy).
 
-    On the gradients: Tang and Munos, arXiv 2506.09477. k2 pulls a token's logp up by d, k3 by exp(d) − 1: near the
-    reference that is the same, and far from it k3 pulls up much harder than down. All of them leave out what a token
-    does to the tokens after it. The published algorithms use k3.
+    On the gradients: Tang and Munos, arXiv 2506.09477. k2 raises a token's logp by d, k3 by exp(d) − 1: near the
+    reference they agree, and far from it k3 raises logp much more strongly than it lowers it. All of them ignore a
+    token's influence on later tokens. The published algorithms use k3.
 
-    k3 has verl's clamps: d to ±20, and the result to ±10. Where a clamp is at work there is *no gradient*: that is for
-    d above 2.61 (a token that the reference finds 13.6 times as likely) and below −11.0. k1 and k2 have none.
+    k3 has verl's clamps: d to ±20, and the result to ±10. A clamped token has *no gradient*: d above 2.61 (a token that
+    the reference finds 13.6 times as likely) or below −11.0. k1 and k2 have no clamps.
+
+    Args:
+        name: "k1", "k2" or "k3".
+        logp: [N] by the policy, with gradient.
+        reference: [N] by the reference model.
+
+    Returns:
+        [N], in nats.
+
+    Raises:
+        ValueError: The name is unknown.
     """
     if name not in _ESTIMATORS:
         raise ValueError(f"kl.estimator: {name!r} is none of {', '.join(_ESTIMATORS)}")
@@ -46,11 +57,23 @@ def coefficients(
     high_entropy_coefficient: float | None = None,
     quantile: float = 0.8,
 ) -> torch.Tensor:
-    """[N]: what each token's estimate is multiplied by; the same for all, or one for each entropy class.
+    """Return the coefficient of each token's KL estimate.
 
-    Archer (arXiv 2507.15778) adds two means, each over its own class of tokens. We have one mean over all tokens, of
-    which the low class is `quantile` and the high one the rest. So the low class gets coefficient / quantile, and the
-    high one high_entropy_coefficient / (1 − quantile): the same sum, but for responses too short for the quantile.
+    Archer (arXiv 2507.15778) adds two means, each over its entropy class. Here there is one mean over all tokens, a
+    share `quantile` of which is in the low class. The low class therefore gets coefficient / quantile and the high
+    class high_entropy_coefficient / (1 − quantile), which gives the same sum except for responses too short for the
+    quantile.
+
+    Args:
+        entropy: [N], in nats.
+        sequence: [N] int64, the token's row.
+        trains: [N] bool.
+        coefficient: The coefficient of all tokens, or of the low class.
+        high_entropy_coefficient: The coefficient of the high class; None: one class.
+        quantile: The entropy quantile that separates the classes.
+
+    Returns:
+        [N].
     """
     if high_entropy_coefficient is None:
         return torch.full_like(entropy, coefficient)
@@ -68,7 +91,7 @@ def _k2(difference: torch.Tensor) -> torch.Tensor:
 
 def _k3(difference: torch.Tensor) -> torch.Tensor:
     bounded = difference.clamp(-K3_DIFFERENCE_BOUND, K3_DIFFERENCE_BOUND)
-    return (torch.expm1(bounded) - bounded).clamp(-K3_BOUND, K3_BOUND)  # expm1: near 0 the rest would be rounding
+    return (torch.expm1(bounded) - bounded).clamp(-K3_BOUND, K3_BOUND)  # expm1 avoids cancellation near 0
 
 
 _ESTIMATORS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {"k1": _k1, "k2": _k2, "k3": _k3}

@@ -1,4 +1,4 @@
-"""M2PO: no clip. Of the tokens that drift away, those that drift most are left out, until the rest drifts little."""
+"""M2PO: instead of clipping, drops the tokens of the largest log ratios until their second moment is small."""
 
 from __future__ import annotations
 
@@ -10,15 +10,22 @@ from trainer.loss.base import LossInputs, LossOutputs, bounded
 
 
 def m2po(inputs: LossInputs, *, threshold: float = 0.04, cutoff: torch.Tensor | None = None) -> LossOutputs:
-    """Loss = −M·r·A. Zheng et al., arXiv 2510.01161, algorithm 1, with r to the policy that sampled.
+    """Loss = −M·r·A. Zheng et al., arXiv 2510.01161, algorithm 1, with r relative to the policy that sampled.
 
-    That is `loss.old = "behaviour"`. The mask M is 0 for the tokens of the trust region (A > 0 and r > 1, or A < 0 and
-    r < 1) with |log r| above `cutoff`, a scalar: see `m2po_cutoff`. The paper's scope is the whole batch, so whoever
-    trains in micro-batches computes it before; without one it is of the tokens given. Masked tokens stay in the
-    denominator, as in the paper.
+    This needs `loss.old = "behaviour"`. The mask M is 0 for tokens that move further (A > 0 and r > 1, or A < 0 and r <
+    1) with |log r| above `cutoff`; see `m2po_cutoff`. The paper computes the cutoff over the whole batch, so with
+    micro-batches `prepare` computes it beforehand. Masked tokens stay in the denominator, as in the paper.
 
-    Deviations of others: the authors' repository caps in place of dropping, and AstraFlow drops with a threshold of
-    0.01 and then clips; both do so by micro-batch, and so with a bound that depends on how the batch was split.
+    Other implementations deviate: the authors' repository caps instead of dropping, and AstraFlow drops with a
+    threshold of 0.01 and then clips. Both work by micro-batch, so their bound depends on how the batch was split.
+
+    Args:
+        inputs: Log-probabilities and advantages [N].
+        threshold: The largest mean of (log r)².
+        cutoff: A scalar; None computes it from the given tokens.
+
+    Returns:
+        The loss of each token [N], and the masks of clipped tokens.
     """
     log_ratio, advantage = inputs.log_ratio, inputs.advantage
     if cutoff is None:
@@ -33,12 +40,18 @@ def m2po(inputs: LossInputs, *, threshold: float = 0.04, cutoff: torch.Tensor | 
 
 
 def m2po_cutoff(log_ratio: torch.Tensor, advantage: torch.Tensor, threshold: float) -> torch.Tensor:
-    """The greatest |log r| that stays, a scalar: the largest are dropped until the mean of (log r)² is ≤ threshold.
+    """Return the largest |log r| that stays when the largest are dropped until the mean of (log r)² is ≤ threshold.
 
-    log_ratio, advantage: [M], all tokens that train. Only those of the trust region count. Infinite if nothing is
-    dropped, 0 if everything is (a token of the region has |log r| > 0). Equal ones stay or go together.
+    Tokens that move further only; equal values stay or go together. Computed with one sort: with the values in order,
+    the mean after any number of drops is a running mean.
 
-    Sorted once: with the values in order, the mean of what is left after any number of drops is a running mean.
+    Args:
+        log_ratio: [M], all tokens that train.
+        advantage: [M].
+        threshold: The largest mean of (log r)².
+
+    Returns:
+        A scalar: infinite if nothing is dropped, 0 if everything is (these tokens have |log r| > 0).
     """
     values = log_ratio.detach()
     size = values[advantage * values > 0].abs().sort().values
@@ -46,10 +59,16 @@ def m2po_cutoff(log_ratio: torch.Tensor, advantage: torch.Tensor, threshold: flo
     stays = rest <= threshold
     if bool(stays.all()):
         return values.new_tensor(float("inf"))
-    stays[:-1] &= size[:-1] < size[1:]  # the last of those that are equal stands for them all
+    stays[:-1] &= size[:-1] < size[1:]  # the last of equal values represents them
     return torch.where(stays, size, 0.0).max()
 
 
 def prepare(log_ratio: torch.Tensor, advantage: torch.Tensor, *, threshold: float = 0.04) -> Mapping[str, torch.Tensor]:
-    """What `m2po` takes, from all tokens [M] that train of the mini-batch, on all ranks."""
+    """Return the keyword arguments of `m2po` that depend on the whole mini-batch.
+
+    Args:
+        log_ratio: [M], all tokens that train on all ranks.
+        advantage: [M].
+        threshold: As for `m2po`.
+    """
     return {"cutoff": m2po_cutoff(bounded(log_ratio), advantage, threshold)}

@@ -1,4 +1,11 @@
-"""How weights come to vLLM and into it, and that they did: file, gloo, nccl, ipc, direct; or a delta. See `syncer`."""
+"""Transfers weights to vLLM and verifies them, whole or as deltas. See `syncer`.
+
+    memory     to a vLLM in this process as tensors, to one on the same GPU by CUDA IPC
+    broadcast  to servers over NCCL, or gloo where there is no GPU
+    file       to servers that see the folder `sync.folder`
+
+`sync.transport = "auto"` takes the first that can be used.
+"""
 
 from trainer.sync.syncer import Synced, Syncer
 

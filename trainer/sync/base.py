@@ -1,4 +1,4 @@
-"""One way for weights into vLLM. Which way is the transport's affair; what is checked after it is everybody's."""
+"""The interface of weight transports, and the steps and checks that all of them share."""
 
 from __future__ import annotations
 
@@ -13,45 +13,62 @@ from torch import Tensor
 
 from trainer.sync.bucket import Bucket, pack
 from trainer.sync.checksum import Checksum
-from trainer.sync.delivery import Delivery, Report, check
+from trainer.sync.delivery import Delivery, Report, check_delivery
 
-Weights = Iterable[tuple[str, Tensor]]  # by the names that the model's own folder has, each once; tied ones once
-Call = Callable[..., "Future[list[Report]]"]  # (method, *arguments) → the answers of all workers, one day
-Begin = Literal["full", "kept", "delta"]  # what vLLM is told to expect; kept: full, and a copy is to be kept
+Weights = Iterable[tuple[str, Tensor]]  # by Hugging Face name, each once; tied weights once
+Call = Callable[..., "Future[list[Report]]"]  # (method, *arguments) → a future of all workers' answers
+UpdateKind = Literal["full", "kept", "delta"]  # the kind of update; kept: full, and workers keep a copy
 
 
 class Sender(Protocol):
-    """Gives vLLM weights, and may do so in more than one way."""
+    """Sends weights to vLLM."""
 
     def send(self, version: int, weights: Weights) -> Delivery:
-        """All of them, each looked at once and in order. Raises Interrupted; StaleWeights if they did not arrive.
+        """Send all weights; each is read once and in order.
 
-        From the thread that calls it, which may be the one that must gather the weights; never from an event loop,
-        which must run meanwhile.
+        Call it from the thread that gathers the weights, never from the event loop, which must run meanwhile.
+
+        Args:
+            version: The version of the weights.
+            weights: Names and tensors.
+
+        Raises:
+            InterruptedGenerationError: vLLM became unavailable.
+            StaleWeightsError: A worker did not receive the weights.
         """
 
     def close(self) -> None:
-        """Let go of what was made for it."""
+        """Release the transport's resources."""
 
 
 class Transport(ABC):
-    """See Sender."""
+    """A Sender; subclasses implement `_deliver`."""
 
-    device = torch.device("cpu")  # where buckets are made
+    device = torch.device("cpu")  # where buckets are built
 
     def __init__(self, call: Call, bucket_bytes: int) -> None:
         self._call = call
         self._bucket_bytes = bucket_bytes
 
     def send(
-        self, version: int, weights: Weights, begin: Begin = "full", coded: Callable[[Weights], Weights] = iter
+        self, version: int, weights: Weights, begin: UpdateKind = "full", coded: Callable[[Weights], Weights] = iter
     ) -> Delivery:
-        """See Sender; `coded`: what travels in their place."""
+        """Send weights; see Sender.
+
+        Args:
+            version: The version of the weights.
+            weights: Names and tensors.
+            begin: The kind of update.
+            coded: Encodes the weights for transfer; by default they are sent as they are.
+
+        Returns:
+            The sent bytes and times.
+        """
         began, sent, size = time.monotonic(), Checksum(), 0
 
         def buckets() -> Iterable[Bucket]:
             nonlocal size
-            for bucket in pack(coded(sent.over(weights)), self._bucket_bytes, self.device):
+            for bucket in pack(coded(sent.tee(weights)), self._bucket_bytes, self.device):
                 size += bucket.payload.numel()
                 yield bucket
 
@@ -59,12 +76,12 @@ class Transport(ABC):
         self._deliver(buckets())
         reports = self._call("proctor_end", version).result()
         delivery = Delivery(sent, reports, size, time.monotonic() - began)
-        check(delivery, version)
+        check_delivery(delivery, version)
         return delivery
 
     @abstractmethod
     def _deliver(self, buckets: Iterable[Bucket]) -> None:
-        """To all workers, and into their models."""
+        """Send the buckets to all workers and load them there."""
 
-    def close(self) -> None:  # noqa: B027 - most have nothing to let go of
-        """Let go of what was made for it."""
+    def close(self) -> None:  # noqa: B027 - most have no resources
+        """Release the transport's resources."""

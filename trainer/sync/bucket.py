@@ -1,4 +1,4 @@
-"""Weights as bytes end to end: a few large pieces travel faster than some hundred small ones."""
+"""Packs weights into byte buffers: few large transfers are faster than hundreds of small ones."""
 
 from __future__ import annotations
 
@@ -10,22 +10,26 @@ from typing import Any
 import torch
 from torch import Tensor
 
-ALIGN = 16  # bytes: a view as any data type must begin at a multiple of its size
+ALIGN = 16  # bytes; a view of a data type must start at a multiple of its size
 
-Place = Sequence[Any]  # name, data type, shape, first byte: as JSON has it
+Place = Sequence[Any]  # name, data type, shape, first byte; JSON-compatible
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """Some tensors. `payload` is [bytes] uint8; `places` says where in it each is."""
+    """Some tensors. `payload` is [bytes] uint8; `places` lists where each tensor is."""
 
     places: Sequence[Place]
     payload: Tensor
 
 
 def pack(weights: Iterable[tuple[str, Tensor]], bucket_bytes: int, device: torch.device) -> Iterator[Bucket]:
-    """Buckets of at most so many bytes, unless one tensor is larger. Each weight is copied before the next is asked
-    for, because it may be there no longer than that.
+    """Yield buckets. Each weight is copied before the next is requested, because it may be valid until then only.
+
+    Args:
+        weights: Names and tensors.
+        bucket_bytes: The size of a bucket, unless a single tensor is larger.
+        device: Where to build the buckets.
     """
     places: list[Place] = []
     buffer, used = torch.empty(0, dtype=torch.uint8, device=device), 0
@@ -45,7 +49,12 @@ def pack(weights: Iterable[tuple[str, Tensor]], bucket_bytes: int, device: torch
 
 
 def unpack(places: Sequence[Place], payload: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """The tensors again, as views of the payload."""
+    """Yield the tensors as views of the payload.
+
+    Args:
+        places: The tensors' places.
+        payload: [bytes] uint8.
+    """
     for name, dtype_name, shape, start in places:
         dtype: torch.dtype = getattr(torch, dtype_name)
         size = math.prod(shape) * dtype.itemsize

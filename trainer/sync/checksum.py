@@ -1,9 +1,9 @@
-"""What weights add up to: the same on any device, in any order, fused or apart.
+"""Checksums of weights that do not depend on device, order or fusion of tensors.
 
-The bits of each number, read as an integer, are added in 64 bits that wrap. Fusing parameters (q, k and v into one)
-or padding them with zeros does not change the sum, so that what vLLM holds can be compared with what was sent. A
-second sum weighs each tensor with its name, so that two that changed places are found. This is against mistakes, not
-against anybody: what it cannot see (an error that adds up to nothing, a layout that is wrong) the probe sees.
+The bits of each number, read as an integer, are added modulo 2^64. Fusing parameters (q, k and v into one) or padding
+them with zeros does not change the sum, so vLLM's weights can be compared with the sent ones. A second sum multiplies
+each tensor by a hash of its name and detects swapped tensors. This protects against mistakes, not against attacks.
+Errors that cancel out, or a wrong layout, are left to the probe (`syncer`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-CHUNK = 1 << 24  # numbers at a time: a sum in 64 bits makes a copy of them on some devices
+CHUNK = 1 << 24  # numbers at a time: an int64 sum copies its input on some devices
 INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 @dataclass
 class Checksum:
-    """By data type: the sum of all bits, the same weighed by name, and how many numbers."""
+    """By data type: the sum of all bits, the sum weighted by name, and the count of numbers."""
 
     plain: dict[str, int] = field(default_factory=dict)
     named: dict[str, int] = field(default_factory=dict)
@@ -31,43 +31,71 @@ class Checksum:
 
     @classmethod
     def of(cls, weights: Iterable[tuple[str, Tensor]]) -> Checksum:
-        """Of all of them."""
+        """Return the checksum of all weights.
+
+        Args:
+            weights: Names and tensors.
+        """
         made = cls()
         for name, tensor in weights:
             made.add(name, tensor)
         return made
 
     def add(self, name: str, tensor: Tensor) -> None:
-        """Take in a tensor of any shape."""
-        dtype, total = str(tensor.dtype), bits(tensor)
-        self.plain[dtype] = wrapped(self.plain.get(dtype, 0) + total)
-        self.named[dtype] = wrapped(self.named.get(dtype, 0) + total * zlib.crc32(name.encode()))
+        """Add a tensor.
+
+        Args:
+            name: Its name.
+            tensor: A tensor of any shape.
+        """
+        dtype, total = str(tensor.dtype), sum_of_bits(tensor)
+        self.plain[dtype] = wrap_int64(self.plain.get(dtype, 0) + total)
+        self.named[dtype] = wrap_int64(self.named.get(dtype, 0) + total * zlib.crc32(name.encode()))
         self.numbers[dtype] = self.numbers.get(dtype, 0) + tensor.numel()
 
-    def over(self, weights: Iterable[tuple[str, Tensor]]) -> Iterator[tuple[str, Tensor]]:
-        """The same weights, taken in as they pass."""
+    def tee(self, weights: Iterable[tuple[str, Tensor]]) -> Iterator[tuple[str, Tensor]]:
+        """Yield the weights unchanged and add each one.
+
+        Args:
+            weights: Names and tensors.
+        """
         for name, tensor in weights:
             self.add(name, tensor)
             yield name, tensor
 
     def as_json(self) -> dict[str, Any]:
-        """Plain dicts of integers that fit 64 bits."""
+        """Return dicts of integers that fit 64 bits."""
         return {"plain": self.plain, "named": self.named, "numbers": self.numbers}
 
 
-def bits(tensor: Tensor) -> int:
-    """The sum of a tensor's bits, read as integers of its own width."""
+def sum_of_bits(tensor: Tensor) -> int:
+    """Return the sum of a tensor's bits, read as integers of its own width.
+
+    Args:
+        tensor: A tensor of any shape.
+    """
     flat = tensor.detach().contiguous().view(-1).view(INTEGERS[tensor.element_size()])
-    if flat.device.type == "cpu":  # seven times as fast as torch, which copies
+    if flat.device.type == "cpu":  # numpy is seven times faster: torch copies
         return int(flat.numpy().sum(dtype=np.int64))
-    return on_device(flat)
+    return sum_on_device(flat)
 
 
-def on_device(flat: Tensor) -> int:
-    """The sum of integers [n], where they are."""
-    return wrapped(sum(int(chunk.sum(dtype=torch.int64)) for chunk in torch.split(flat, CHUNK)))
+def sum_on_device(flat: Tensor) -> int:
+    """Return the sum of integers on their own device.
+
+    Args:
+        flat: [n] integers.
+    """
+    return wrap_int64(sum(int(chunk.sum(dtype=torch.int64)) for chunk in torch.split(flat, CHUNK)))
 
 
-def wrapped(value: int) -> int:
-    """Into the range of a signed integer of 64 bits."""
+def wrap_int64(value: int) -> int:
+    """Wrap an integer to the range of int64.
+
+    Args:
+        value: The integer.
+
+    Returns:
+        The integer in the range.
+    """
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)

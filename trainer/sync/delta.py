@@ -1,10 +1,9 @@
-"""Only what changed, where everybody has the rest; and all of it every so often, and whenever that is not so.
+"""Sends only changed weights to workers that have the rest, and all weights periodically or when a worker does not.
 
-A delta is sent if each worker of each server says that the copy it keeps is of the very version that was sent last. A
-server that was started again has no copy, one that missed a version has an old one: then all servers get all weights.
-What a worker has after a delta is looked at as after a full one: its whole copy adds up to what all our weights add
-up to, and so does its model. If it does not, all weights are sent at once, from our own copy, because the trainer's
-other ranks have given theirs and are not asked twice.
+A delta is sent if each worker of each server reports that its copy is of the last version sent. A restarted server has
+no copy and one that missed a version has an old one; all servers then get all weights. After a delta the worker's whole
+copy and its model are checked as after a full transfer. If a check fails, all weights are sent at once from the
+trainer's copy, because the other ranks have given theirs already.
 """
 
 from __future__ import annotations
@@ -15,24 +14,31 @@ from dataclasses import replace
 from torch import Tensor
 
 from trainer.engines.base import Notice
-from trainer.errors import StaleWeights
+from trainer.errors import StaleWeightsError
 from trainer.sync.base import Call, Transport, Weights
 from trainer.sync.delivery import Delivery
-from trainer.sync.kept import Kept
+from trainer.sync.weight_copy import WeightCopy
 
 
-class Delta:
-    """See Sender. Keeps a copy of the weights in this process, and has each worker of vLLM keep one."""
+class DeltaSender:
+    """A Sender of deltas. Keeps a copy of the weights in this process; each vLLM worker keeps one too."""
 
     def __init__(self, transport: Transport, call: Call, full_every: int, notice: Notice) -> None:
-        """`full_every`: 1 in so many is full; 1: all are."""
+        """Create the sender.
+
+        Args:
+            transport: The transport.
+            call: Calls a method of all workers.
+            full_every: One in so many transfers is full; 1: all are.
+            notice: Receives a line when a delta fails.
+        """
         self._transport = transport
         self._call = call
         self._full_every = full_every
         self._notice = notice
-        self._kept = Kept()
-        self._version: int | None = None  # that everybody has; None: that is not known
-        self._deltas = 0  # since the last full one
+        self._copy = WeightCopy()
+        self._version: int | None = None  # that all workers have; None if unknown
+        self._deltas = 0  # since the last full transfer
 
     def send(self, version: int, weights: Weights) -> Delivery:
         will_do = self._deltas + 1 < self._full_every and self._is_base_everywhere()
@@ -51,14 +57,14 @@ class Delta:
         return all(state["base"] == self._version for state in self._call("proctor_state").result())
 
     def _full(self, version: int, weights: Weights) -> Delivery:
-        return self._transport.send(version, weights, "kept", self._kept.over)
+        return self._transport.send(version, weights, "kept", self._copy.tee)
 
     def _delta(self, version: int, stream: Iterator[tuple[str, Tensor]]) -> Delivery:
         try:
-            delivery = self._transport.send(version, stream, "delta", self._kept.patches)
-        except StaleWeights as trouble:
-            self._notice(f"a delta went wrong, so all weights are sent: {trouble}")
-            for _ in self._kept.patches(stream):  # what it did not come to
+            delivery = self._transport.send(version, stream, "delta", self._copy.encode_changes)
+        except StaleWeightsError as error:
+            self._notice(f"a delta failed, all weights are sent instead: {error}")
+            for _ in self._copy.encode_changes(stream):  # the weights after the failure
                 pass
-            return self._full(version, self._kept.all())
-        return replace(delivery, kind="delta", density=self._kept.changed / sum(delivery.sent.numbers.values()))
+            return self._full(version, self._copy.items())
+        return replace(delivery, kind="delta", density=self._copy.changed / sum(delivery.sent.numbers.values()))

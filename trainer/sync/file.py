@@ -1,6 +1,6 @@
-"""Weights by way of files in a folder that vLLM sees as well: in memory (`/dev/shm`), or on a disk that is shared.
+"""Passes weights through safetensors files in a folder that vLLM sees: `/dev/shm` or a shared disk.
 
-The simplest way there is, and the one that always works: it needs room for one copy of the model in that folder.
+The simplest transport, and the default. It needs room for one copy of the model in that folder.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trainer.sync.bucket import Bucket, unpack
 
 
 class FileTransport(Transport):
-    """Files are there for no longer than an update takes."""
+    """A transport by files, which are deleted after the update."""
 
     def __init__(self, call: Call, bucket_bytes: int, folder: Path) -> None:
         super().__init__(call, bucket_bytes)
@@ -37,7 +37,7 @@ class FileTransport(Transport):
 
 
 def _write(bucket: Bucket, path: Path) -> None:
-    """Whole or not at all."""
+    """Write a file atomically."""
     unfinished = path.with_suffix(".part")
     try:
         tensors = {name: tensor.clone() for name, tensor in unpack(bucket.places, bucket.payload)}

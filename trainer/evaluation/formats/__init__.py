@@ -1,8 +1,8 @@
-"""Published data sets in the form that they have, as lines of ours. One module a format; found by its fields.
+"""Converters from published data sets to the trainer's problem format. One module a format, recognised by its fields.
 
-Each has `is_mine(row)` and `line_of(row)`: what `trainer.data` reads, or None for a problem that cannot be graded here.
-In "meta" is what an evaluation wants to know besides: "date" (ISO), "difficulty", "platform", and "contest" for a
-rating ({"id", "index"}). To add a format, add its module to FORMATS.
+Each module has `is_mine(row)` and `line_of(row)`, which returns a line for `trainer.data`, or None for a problem that
+cannot be graded. "meta" holds what evaluations use: "date" (ISO), "difficulty", "platform", and for a rating "contest"
+({"id", "index"}). To add a format, add its module to FORMATS.
 """
 
 from __future__ import annotations
@@ -17,5 +17,9 @@ FORMATS: tuple[ModuleType, ...] = (livecodebench, humaneval, mbpp, codeelo)
 
 
 def format_of(row: Mapping[str, Any]) -> ModuleType | None:
-    """The format that a row is in, None if it is none of these."""
+    """Return the format of a row, None if it is none of these.
+
+    Args:
+        row: The row.
+    """
     return next((each for each in FORMATS if each.is_mine(row)), None)

@@ -1,6 +1,7 @@
-"""CodeElo: Codeforces' problems with the contests that they were asked in, for a rating. Only examples are published.
+"""Converts CodeElo: Codeforces problems with their contests, for a rating. Only the examples are published.
 
-CodeElo itself submits to Codeforces, which runs hidden tests. Who has only the examples accepts far more: see `rating`.
+CodeElo itself submits to Codeforces, which runs hidden tests. With the examples alone many wrong programs pass; see
+`rating`.
 """
 
 from __future__ import annotations
@@ -17,12 +18,23 @@ PARTS = (("description", ""), ("input", "Input"), ("output", "Output"), ("note",
 
 
 def is_mine(row: Mapping[str, Any]) -> bool:
-    """By its fields."""
+    """Return whether a row has this format.
+
+    Args:
+        row: The row.
+    """
     return {"problem_id", "description", "examples", "time_limit_ms"} <= row.keys()
 
 
 def line_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """See `formats`; None for what is interactive or has no examples."""
+    """Convert a row; None for interactive problems and problems without examples. See `formats`.
+
+    Args:
+        row: The row.
+
+    Returns:
+        The problem's line, or None.
+    """
     if row.get("interaction") or not row["examples"]:
         return None
     contest = re.fullmatch(r"(\d+)([A-Z]\d*)", str(row["problem_id"]))
@@ -42,7 +54,7 @@ def line_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _limits(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The contest's own, which are meant for any language that is judged there."""
+    """Return the contest's limits, which apply to all languages."""
     limits: dict[str, Any] = {"cpu_seconds": float(row["time_limit_ms"]) / 1000}
     if row.get("memory_limit_mb"):
         limits["memory_bytes"] = max(int(float(row["memory_limit_mb"]) * (1 << 20)), 256 << 20)
@@ -50,7 +62,7 @@ def _limits(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _prompt(row: Mapping[str, Any]) -> str:
-    said = [(title, str(row.get(name) or "").strip()) for name, title in PARTS]
-    texts = [f"{title}:\n{text}" if title else text for title, text in said if text]
+    parts = [(title, str(row.get(name) or "").strip()) for name, title in PARTS]
+    texts = [f"{title}:\n{text}" if title else text for title, text in parts if text]
     shown = [f"Example input:\n{given}\nExample output:\n{wanted}" for given, wanted in row["examples"]]
     return "\n\n".join([ASK, *texts, *shown])

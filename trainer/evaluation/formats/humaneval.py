@@ -1,7 +1,7 @@
-"""HumanEval, and HumanEval+ as its data set on the hub has it: a function to complete, and a test program.
+"""Converts HumanEval and HumanEval+ as on the hub: a function to complete, and a test program.
 
-What stands before the function in the prompt (imports, and in two problems a helper) is given to both the candidate and
-the test program, so an answer that gives the function alone is not wrong for that.
+Code before the function in the prompt (imports, and in two problems a helper) is given to both the candidate and the
+test program, so that an answer with the function alone is accepted.
 """
 
 from __future__ import annotations
@@ -16,12 +16,23 @@ ASK = "Complete this Python function. Give the whole of it, with its imports, in
 
 
 def is_mine(row: Mapping[str, Any]) -> bool:
-    """By its fields."""
+    """Return whether a row has this format.
+
+    Args:
+        row: The row.
+    """
     return {"task_id", "prompt", "entry_point", "test"} <= row.keys()
 
 
 def line_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """See `formats`."""
+    """Convert a row; see `formats`.
+
+    Args:
+        row: The row.
+
+    Returns:
+        The problem's line.
+    """
     prompt, name, test = str(row["prompt"]), str(row["entry_point"]), str(row["test"])
     is_plus = "inputs = [" in test
     task = str(row["task_id"])
@@ -35,6 +46,11 @@ def line_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def before(prompt: str, name: str) -> str:
-    """What stands before the function that is to be completed."""
+    """Return the code before the function to be completed.
+
+    Args:
+        prompt: The prompt.
+        name: The function's name.
+    """
     found = list(re.finditer(rf"^(async )?def {re.escape(name)}\b", prompt, re.MULTILINE))
     return prompt[: found[-1].start()] if found else ""

@@ -1,7 +1,7 @@
-"""LiveCodeBench, code_generation and code_generation_lite: public and hidden tests, by stdin or by a call.
+"""Converts LiveCodeBench (code_generation and code_generation_lite): public and hidden tests, by stdin or by call.
 
-Expected output is compared as LiveCodeBench does (numbers by their exact value, nothing rounded), but without its
-regard for where lines end. Problems with several right answers are wrong by its tests; its ERRATA names some twenty.
+Output is compared as LiveCodeBench does (numbers by their exact value, without rounding), except that line breaks are
+ignored. Its tests reject alternative right answers of some problems; its ERRATA lists about twenty.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox_service.unpacking import packed_text
+from sandbox_service.formats.unpacking import packed_text
 from trainer.errors import ConfigError
 
 CPU_SECONDS = 6.0  # LiveCodeBench's runner: 6 s a test
@@ -27,19 +27,33 @@ BY_CALL = (
 
 
 def is_mine(row: Mapping[str, Any]) -> bool:
-    """By its fields."""
+    """Return whether a row has this format.
+
+    Args:
+        row: The row.
+    """
     return {"question_content", "public_test_cases", "contest_date"} <= row.keys()
 
 
 def line_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """See `formats`. Raises ConfigError for tests that cannot be read."""
+    """Convert a row; see `formats`.
+
+    Args:
+        row: The row.
+
+    Returns:
+        The problem's line.
+
+    Raises:
+        ConfigError: The tests cannot be read.
+    """
     name = f"livecodebench/{row['question_id']}"
     try:
         tests = [*_tests(row["public_test_cases"]), *_tests(row["private_test_cases"])]
         function = json.loads(row.get("metadata") or "{}").get("func_name")
         made = [_test(test, function) for test in tests]
-    except (ValueError, KeyError, TypeError) as trouble:
-        raise ConfigError(f"{name}: its tests cannot be read: {trouble}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{name}: its tests cannot be read: {error}") from None
     return {
         "id": name,
         "prompt": _prompt(row),
@@ -57,7 +71,7 @@ def line_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tests(text: str) -> list[dict[str, Any]]:
-    """Either JSON as it is, or packed."""
+    """Parse tests, which are JSON or packed JSON."""
     try:
         found = json.loads(text)
     except ValueError:

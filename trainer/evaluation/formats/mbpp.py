@@ -1,7 +1,7 @@
-"""MBPP (full and sanitised), and MBPP+ as its data set on the hub has it: a sentence, and what must hold of a function.
+"""Converts MBPP (full and sanitised) and MBPP+ as on the hub: a task description and assertions about a function.
 
-The sentence alone does not say what the function is called. As is usual, the assertions (of MBPP, for "+" as well) are
-part of the prompt.
+The description does not name the function, so the assertions (MBPP's, also for "+") are part of the prompt, as is
+usual.
 """
 
 from __future__ import annotations
@@ -15,12 +15,23 @@ ASK = "Write a Python function for this task. Give the whole of it, with its imp
 
 
 def is_mine(row: Mapping[str, Any]) -> bool:
-    """By its fields."""
+    """Return whether a row has this format.
+
+    Args:
+        row: The row.
+    """
     return {"task_id", "code", "test_list"} <= row.keys() and ("text" in row or "prompt" in row)
 
 
 def line_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """See `formats`."""
+    """Convert a row; see `formats`.
+
+    Args:
+        row: The row.
+
+    Returns:
+        The problem's line.
+    """
     asked, shown = str(row.get("text") or row.get("prompt")).strip(), "\n".join(row["test_list"])
     is_plus = bool(row.get("test"))
     return {
@@ -33,6 +44,6 @@ def line_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _asserted(row: Mapping[str, Any]) -> dict[str, Any]:
-    """All assertions as one program. What it takes to set them up may name the candidate's classes, so it is in it."""
+    """Return all assertions as one test program, with the setup code, which may use the candidate's classes."""
     needed = [row.get("test_setup_code") or "", *(row.get("test_imports") or ())]
     return {"type": "assert", "code": "\n".join([*filter(None, needed), *row["test_list"]])}

@@ -1,7 +1,7 @@
-"""A tensor on a GPU, told to another process on the same GPU: CUDA's own handle, as JSON. Not run here: no GPU.
+"""CUDA IPC handles as JSON: shares a tensor with another process on the same GPU. Not tested: no GPU.
 
-The numbers are those that torch.multiprocessing.reductions uses. The process that owns the memory must keep the
-tensor until the other has let go of it. Both may number their GPUs differently, so a GPU is told by its UUID.
+The fields are those of torch.multiprocessing.reductions. The owning process must keep the tensor until the other one
+has released it. Processes may number GPUs differently, so a GPU is identified by its UUID.
 """
 
 from __future__ import annotations
@@ -23,16 +23,31 @@ FIELDS = (
 )
 
 
-def handle_of(payload: Tensor) -> dict[str, Any]:
-    """A handle to [bytes] uint8 on a GPU. Waits until what is written there has been written."""
+def make_handle(payload: Tensor) -> dict[str, Any]:
+    """Return a handle, after pending writes to the payload have finished.
+
+    Args:
+        payload: [bytes] uint8 on a GPU.
+    """
     torch.cuda.synchronize(payload.device)
     _, *shared = payload.untyped_storage()._share_cuda_()  # type: ignore[no-untyped-call]
-    told = {name: _text(value) for name, value in zip(FIELDS, shared, strict=True)}
-    return told | {"start": payload.storage_offset(), "bytes": payload.numel(), "gpu": uuid_of(payload.device)}
+    handle = {name: _text(value) for name, value in zip(FIELDS, shared, strict=True)}
+    return handle | {"start": payload.storage_offset(), "bytes": payload.numel(), "gpu": uuid_of(payload.device)}
 
 
-def opened(handle: dict[str, Any], device: torch.device) -> Tensor:
-    """The same memory in this process. Raises ValueError if it is on another GPU."""
+def open_handle(handle: dict[str, Any], device: torch.device) -> Tensor:
+    """Map the memory of a handle into this process.
+
+    Args:
+        handle: The result of `make_handle`.
+        device: This process's GPU.
+
+    Returns:
+        The tensor, which shares the memory.
+
+    Raises:
+        ValueError: The memory is on another GPU.
+    """
     if handle["gpu"] != uuid_of(device):
         raise ValueError(
             f"the weights are on GPU {handle['gpu']}, this worker is on {uuid_of(device)}: ipc needs one GPU"
@@ -46,7 +61,11 @@ def opened(handle: dict[str, Any], device: torch.device) -> Tensor:
 
 
 def uuid_of(device: torch.device) -> str:
-    """Of a GPU."""
+    """Return a GPU's UUID.
+
+    Args:
+        device: The GPU.
+    """
     return str(torch.cuda.get_device_properties(device).uuid)
 
 

@@ -1,7 +1,9 @@
-"""A process group of our own with vLLM's workers in it: rank 0 says, the others hear. Both sides use this module.
+"""A process group of the trainer's rank 0 and all vLLM workers, over which rank 0 broadcasts buckets. Used on both
+sides.
 
-Never the default group: that of the trainer is DeepSpeed's, and that of a vLLM worker is vLLM's. What is said
-describes itself: a header's length, the header in JSON, the bytes; a length of 0 ends it. NCCL was not run here.
+It is never the default group, which in the trainer belongs to DeepSpeed and in a worker to vLLM. Messages are
+self-describing: the length of a header, the header in JSON, the payload. A length of 0 ends the stream. NCCL was not
+tested.
 """
 
 from __future__ import annotations
@@ -21,12 +23,23 @@ from trainer.sync.bucket import Bucket
 Work = Any
 
 
-class Circle:
-    """Made by all its members at once, or it waits for them."""
+class WeightGroup:
+    """A process group for weights. All members must be constructed concurrently."""
 
     def __init__(self, backend: str, host: str, port: int, rank: int, size: int, seconds: float, own: str = "") -> None:
-        """`host`, `port`: where rank 0 is; a port of 0 is a free one. `own`: our address, for gloo. Raises
-        RuntimeError if the others do not come.
+        """Connect to the store.
+
+        Args:
+            backend: "gloo" or "nccl".
+            host: Rank 0's address.
+            port: Rank 0's port; 0 chooses a free one.
+            rank: This member's rank.
+            size: The number of members.
+            seconds: The timeout.
+            own: This member's address, for gloo.
+
+        Raises:
+            RuntimeError: The other members did not connect in time.
         """
         self.rank, self.size = rank, size
         timeout = timedelta(seconds=seconds)
@@ -38,25 +51,34 @@ class Circle:
         self._make = (_nccl if backend == "nccl" else _gloo)(timeout, own)
         self._group: Any = None
 
-    def join(self) -> Circle:
-        """Wait for all."""
+    def join(self) -> WeightGroup:
+        """Wait until all members have joined."""
         store = dist.PrefixStore("proctor", self._store)  # type: ignore[attr-defined]
         self._group = self._make(store, self.rank, self.size)
         return self
 
-    def say(self, bucket: Bucket, wait: Callable[[Work], None]) -> None:
-        """Rank 0: to all others. `wait` waits for a broadcast to be done, and may give up."""
+    def send(self, bucket: Bucket, wait: Callable[[Work], None]) -> None:
+        """Broadcast a bucket, on rank 0.
+
+        Args:
+            bucket: The bucket.
+            wait: Waits for a broadcast to finish and may raise.
+        """
         header = torch.frombuffer(bytearray(json.dumps(bucket.places).encode()), dtype=torch.uint8)
         lengths = torch.tensor([header.numel(), bucket.payload.numel()], dtype=torch.int64)
         for tensor in (lengths, header, bucket.payload):
             wait(self._broadcast(tensor.to(self._device)))
 
-    def end(self, wait: Callable[[Work], None]) -> None:
-        """Rank 0: that was all."""
+    def send_end(self, wait: Callable[[Work], None]) -> None:
+        """Broadcast the end of the stream, on rank 0.
+
+        Args:
+            wait: As for `send`.
+        """
         wait(self._broadcast(torch.zeros(2, dtype=torch.int64, device=self._device)))
 
-    def hear(self) -> Iterator[Bucket]:
-        """The others: what rank 0 says, until it ends."""
+    def receive(self) -> Iterator[Bucket]:
+        """Yield rank 0's buckets until the end of the stream, on other ranks."""
         while True:
             lengths = self._heard(torch.empty(2, dtype=torch.int64, device=self._device)).tolist()
             if not lengths[0]:
@@ -88,8 +110,12 @@ def _nccl(timeout: timedelta, _: str) -> Callable[..., Any]:
     return lambda store, rank, size: dist.ProcessGroupNCCL(store, rank, size, options)
 
 
-def address_towards(host: str) -> str:
-    """Our own address, as `host` would reach us."""
+def local_address_towards(host: str) -> str:
+    """Return this machine's address on the route to a host.
+
+    Args:
+        host: The host.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect((host, 9))  # a datagram socket: nothing is sent
+        probe.connect((host, 9))  # connecting a datagram socket sends nothing
         return str(probe.getsockname()[0])

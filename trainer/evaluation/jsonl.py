@@ -1,4 +1,4 @@
-"""A file of JSON lines that is only appended to, so that whoever is killed loses at most the line that he wrote."""
+"""Append-only JSON Lines files: a killed writer loses at most the line it was writing."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Any, TextIO
 from trainer.errors import ConfigError
 
 
-class Journal:
-    """Open for appending. A last line that was not finished, which a kill leaves behind, is taken away first."""
+class JsonlWriter:
+    """Appends to a file. An incomplete last line, left by a killed writer, is removed first."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("ab", buffering=0)
         _mend(path)
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> JsonlWriter:
         return self
 
     def __exit__(
@@ -30,14 +30,22 @@ class Journal:
         self._file.close()
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """One line, in one write."""
+        """Write one line with one system call.
+
+        Args:
+            line: The object.
+        """
         self._file.write(json.dumps(line, ensure_ascii=True, allow_nan=False).encode() + b"\n")
 
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a file, none if there is no file. A last one without its end is left out.
+    """Yield the objects of a file. An incomplete last line is ignored.
 
-    Raises ConfigError for any other that is no JSON object.
+    Args:
+        path: The file; if it is missing, there are none.
+
+    Raises:
+        ConfigError: Another line is not a JSON object.
     """
     if not path.exists():
         return
@@ -46,12 +54,19 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
             if not line.endswith(b"\n"):
                 return
             if line.strip():
-                yield parsed(line, f"{path}:{number}")
+                yield parse_object(line, f"{path}:{number}")
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[TextIO]:
-    """A file to write that is there all at once, when it is done: no reader ever finds half of it."""
+def atomic_write(path: Path) -> Iterator[TextIO]:
+    """Open a temporary file that replaces `path` at the end of the block.
+
+    Args:
+        path: The file.
+
+    Yields:
+        The temporary file.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -68,12 +83,23 @@ def _mend(path: Path) -> None:
         file.truncate(whole)
 
 
-def parsed(line: bytes, place: str) -> dict[str, Any]:
-    """The object that a line is. Raises ConfigError with its place."""
+def parse_object(line: bytes, place: str) -> dict[str, Any]:
+    """Parse a line.
+
+    Args:
+        line: The line.
+        place: `file:line`, for messages.
+
+    Returns:
+        The object.
+
+    Raises:
+        ConfigError: The line is not a JSON object.
+    """
     try:
-        said = json.loads(line)
-    except ValueError as trouble:
-        raise ConfigError(f"{place}: no JSON: {trouble}") from None
-    if not isinstance(said, dict):
+        value = json.loads(line)
+    except ValueError as error:
+        raise ConfigError(f"{place}: invalid JSON: {error}") from None
+    if not isinstance(value, dict):
         raise ConfigError(f"{place}: a JSON object is expected")
-    return said
+    return value

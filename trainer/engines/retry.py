@@ -1,4 +1,4 @@
-"""Small helps for those who ask a server that may be gone: asking together, trying again, letting go."""
+"""Helpers for requests to a server that may restart: coalesced calls, bounded retries, scoped tasks."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
-from trainer.errors import Away
+from trainer.errors import UnavailableError
 
 T = TypeVar("T")
 
 FIRST_DELAY, MOST_DELAY = 0.1, 3.0
 
 
-class Shared(Generic[T]):
-    """A question whose answer serves everybody who asked before it was put; one at a time is on its way."""
+class Coalesced(Generic[T]):
+    """Coalesces concurrent calls: a call's result serves every caller that asked before it started. One call runs at
+    a time.
+    """
 
     def __init__(self, ask: Callable[[], Awaitable[T]]) -> None:
         self._ask = ask
@@ -36,35 +38,49 @@ class Shared(Generic[T]):
         return await self._ask()
 
     async def close(self) -> None:
-        """What is on its way is not waited for."""
+        """Cancel the calls in flight."""
         for task in filter(None, [self._now, self._next]):
             task.cancel()
             await asyncio.wait([task])
 
 
-class Trouble:
-    """What keeps one thing from being done: it may pass, but not for ever."""
+class Retry:
+    """Bounds how long one request is retried, with increasing delays."""
 
     def __init__(self, patience_seconds: float) -> None:
         self._patience = patience_seconds
         self._since = 0.0
         self._delay = FIRST_DELAY
 
-    def note(self, what: str) -> None:
-        """Once more. Raises Away if it has gone on for too long."""
-        self._since = self._since or time.monotonic()
-        if time.monotonic() - self._since > 2 * self._patience:  # of a vLLM that is away, others tell before that
-            raise Away(f"vLLM is there and makes no sample: {what}")
+    def record(self, what: str) -> None:
+        """Record a failed attempt.
 
-    async def rest(self) -> None:
-        """A while, that grows."""
+        Args:
+            what: The failure.
+
+        Raises:
+            UnavailableError: Attempts have failed for more than twice `patience_seconds`.
+        """
+        self._since = self._since or time.monotonic()
+        if time.monotonic() - self._since > 2 * self._patience:  # HealthMonitor reports an unavailable vLLM earlier
+            raise UnavailableError(f"vLLM is up but returns no sample: {what}")
+
+    async def backoff(self) -> None:
+        """Sleep for the current delay, then increase it."""
         await asyncio.sleep(self._delay)
         self._delay = min(self._delay * 1.5, MOST_DELAY)
 
 
 @asynccontextmanager
-async def let_go_of(*work: Any) -> AsyncIterator[list[asyncio.Task[Any]]]:
-    """Tasks that end with the block."""
+async def cancelled_on_exit(*work: Any) -> AsyncIterator[list[asyncio.Task[Any]]]:
+    """Run awaitables as tasks and cancel them at the end of the block.
+
+    Args:
+        work: The awaitables.
+
+    Yields:
+        The tasks, in the order of the awaitables.
+    """
     tasks = [asyncio.ensure_future(each) for each in work]
     try:
         yield tasks

@@ -1,4 +1,4 @@
-"""What vLLM's parameters are if it holds given weights, to the bit; where it is asked for them is `sabotage`."""
+"""Digests of the parameters that vLLM must have for given weights; `sabotage` reads the actual ones."""
 
 from __future__ import annotations
 

@@ -1,0 +1,440 @@
+"""Tests of duels: test cases, rewards of testers, groups with two roles, and the opponent of another run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from tests.ports import free_port
+from tests.trainer import duel_world
+from tests.trainer.fake_service import completion, configured, run
+from trainer.archive import read_groups, write_groups
+from trainer.collect import Batch, Collector
+from trainer.config import Config, resolve
+from trainer.data import Problem
+from trainer.duel.cases import CASE_BYTES, parse_cases
+from trainer.duel.matrix import choose, scores
+from trainer.duel.opponent import Opponent
+from trainer.duel.question import question_for, without_examples
+from trainer.duel.referee import distinct
+from trainer.engines.process import VllmProcess
+from trainer.episode import Completion, Episode, Prompt, Reward
+from trainer.errors import ConfigError
+from trainer.metrics import batch_metrics
+from trainer.reward import Grader
+from trainer.train import group_rows
+
+ONE = '[{"input": "1", "output": "2"}]'
+
+
+# --- test cases
+
+
+@pytest.mark.parametrize(
+    "text",
+    [ONE, f"<think>[1]</think>\n{ONE}\n", f"first\n```json\n[]\n```\nthen\n```json\n{ONE}\n```\n", f"```\n{ONE}\n```"],
+)
+def test_the_last_block_or_the_whole_answer_is_read(text: str) -> None:
+    assert parse_cases(text, 1) == [{"type": "stdin", "input": "1", "output": "2"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        f"Here: {ONE}",
+        ONE[:-1],
+        ONE.replace('"2"', "2"),
+        ONE.replace("}", ', "weight": 9}'),
+        ONE.replace('"input"', '"stdin"'),
+        f"[{ONE}]",
+        f"{ONE[:-1]}, {ONE[1:]}",
+        '[{"input": "\\ud800", "output": "2"}]',
+        "[" * 100_000,
+        json.dumps([{"input": "", "output": "é" * (CASE_BYTES // 2 + 1)}]),
+    ],
+)
+def test_what_has_another_form_is_no_answer(text: str) -> None:
+    assert parse_cases(text, 1) is None
+
+
+def test_equal_cases_are_graded_once() -> None:
+    one, two = ({"type": "stdin", "input": name, "output": ""} for name in "ab")
+    assert distinct([[one, two], None, [two, two]]) == ([one, two], [[0, 1], None, [1, 1]])
+
+
+# --- the question
+
+
+def problem(text: str, kind: str = "stdin") -> Problem:
+    return Problem("p", [{"role": "user", "content": text}], text, {"tests": [{"type": kind}]}, "", "file:1")
+
+
+STATEMENT = """Add two numbers, for example the ages of two people.
+
+Input
+Two numbers.
+
+Examples
+Input
+1 2
+Output
+3
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    "heading", ["Examples", "Sample Input 1:", "### Example 2", "**Example:**", "-----Samples-----"]
+)
+def test_examples_are_not_part_of_the_question(heading: str) -> None:
+    text = STATEMENT.replace("Examples", heading).format("Note\nIn the first example 1 + 2 = 3.\nConstraints:\na < 9")
+    kept = without_examples(text)
+    assert kept.endswith("Two numbers.\n\nConstraints:\na < 9\n")
+    assert "for example the ages" in kept
+
+
+def test_a_statement_of_examples_alone_stays() -> None:
+    assert without_examples("Do it.\nExample 1:\n" + "1 2\n" * 50).count("1 2") == 50
+
+
+def test_the_question_is_in_the_last_turn() -> None:
+    asked = question_for(problem(STATEMENT), "{cases} cases for: {statement}", 3)
+    assert asked.text is not None
+    assert asked.text.startswith("3 cases for: Add two numbers")
+    assert asked.messages[-1]["content"] == asked.text
+    assert "```json" in str(question_for(problem("p"), "", 2).text)
+
+
+def test_problems_that_testers_cannot_test_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"file:1: .* of the type call"):
+        question_for(problem("p", "call"), "", 1)
+
+
+# --- rewards of testers
+
+
+def plain_scores(right: Sequence[Any], rows: Sequence[Any], columns: Sequence[Any]) -> list[float | None]:
+    """What the module says in words, one solution and one case after the other."""
+    values: list[float | None] = []
+    for cases in columns:
+        good = bad = caught = 0
+        is_valid = cases is not None
+        for is_right, row in zip(right, rows, strict=True):
+            if is_right is None or row is None:
+                continue
+            fails = any(not row[case] for case in cases or ())
+            if is_right:
+                good += 1
+                is_valid = is_valid and not fails
+            else:
+                bad += 1
+                caught += fails
+        values.append(None if not good or not bad else caught / bad if is_valid else 0.0)
+    return values
+
+
+def test_rewards_are_those_of_a_plain_double_loop() -> None:
+    draw = random.Random(0)
+    for _ in range(500):
+        solutions, cases, testers = draw.randint(1, 5), draw.randint(1, 5), draw.randint(1, 4)
+        right = [draw.choice([True, True, False, False, None]) for _ in range(solutions)]
+        rows = [draw.choice([None, *[[draw.random() < 0.7 for _ in range(cases)]] * 5]) for _ in range(solutions)]
+        columns = [draw.choice([None, *[draw.choices(range(cases), k=2)] * 4]) for _ in range(testers)]
+        wanted = plain_scores(right, rows, columns)
+        assert [each.value for each in scores(right, rows, columns)] == [each for each in wanted if each is not None]
+        assert bool(scores(right, rows, columns)) == (wanted[0] is not None)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
+    """Verb and word of the demo's problems."""
+    duel_world.write_problems(folder := tmp_path_factory.mktemp("toy"), seed=0)
+    names = [json.loads(line)["id"] for line in (folder / "problems.jsonl").read_text().splitlines()]
+    return [(verb, word) for verb, _, word in (name.partition("-") for name in names)]
+
+
+def mean_reward(toy: list[tuple[str, str]], answer: Callable[[str, str], str]) -> float:
+    """Of a tester on the demo's problems, with a solution for each verb; `answer` makes its text from verb and word."""
+    earned, meanings = [], duel_world.MEANINGS
+    for verb, word in toy:
+        cases, columns = distinct([parse_cases(answer(verb, word), 1)])
+        rows = [[means(each["input"], word) == each["output"] for each in cases] for means in meanings.values()]
+        earned += [each.value for each in scores([other == verb for other in meanings], rows, columns)]
+    return sum(earned) / len(earned)
+
+
+def case(given: str, wanted: str) -> str:
+    return json.dumps([{"input": given, "output": wanted}])
+
+
+def test_constant_and_echoing_testers_earn_next_to_nothing(toy: list[tuple[str, str]]) -> None:
+    verb, word = toy[0]
+    right_once = case("x", duel_world.MEANINGS[verb]("x", word))
+    assert 0 < mean_reward(toy, lambda *_: right_once) <= 0.02
+    assert mean_reward(toy, lambda *_: case("", "")) == 0
+    assert mean_reward(toy, lambda _, word: case(word, word)) == 0
+    assert mean_reward(toy, lambda verb, word: case("x", f"{verb} {word}")) == 0
+    assert mean_reward(toy, lambda *_: "[]") == 0
+
+
+def test_a_case_that_tells_more_apart_earns_more(toy: list[tuple[str, str]]) -> None:
+    best = mean_reward(toy, lambda verb, word: case("x", duel_world.MEANINGS[verb]("x", word)))
+    same = mean_reward(toy, lambda verb, word: case(word[0], duel_world.MEANINGS[verb](word[0], word)))
+    assert best == 1
+    assert 0.4 < same < 0.8, "with the first letter as input, tail and wrap agree"
+
+
+def test_the_solution_that_passes_most_cases_is_chosen() -> None:
+    assert choose([[True, False], [True, True], [True, True], None]) == 1
+    assert choose([None, []]) == 0
+
+
+# --- groups
+
+
+class World:
+    """Engine, grader and prompts: solution k is right if k is odd, and a tester's answer is `text`."""
+
+    def __init__(self, text: str = ONE) -> None:
+        self.text = text
+        self.seeds: list[int] = []
+        self.asked: list[list[int]] = []
+
+    async def generate(self, ids: Sequence[int], seed: int, _: int) -> Completion:
+        self.seeds.append(seed)
+        self.asked.append(list(ids))
+        return Completion([7, 8], [-0.5, -0.25], self.text if ids[0] == 9 else "", False, 0, 0)
+
+    async def grade(self, name: str, *_: object) -> Reward:
+        value = int(name.rpartition(".")[2]) % 2
+        return Reward(float(value), "AC" if value else "WA")
+
+    async def passes(self, name: str, _: Prompt, __: Completion, tests: Sequence[Any]) -> list[bool]:
+        return [int(name.rpartition(".")[2]) % 2 == 1 for _ in tests]
+
+    def select(self, _: Any) -> None: ...
+
+    def take(self, count: int) -> list[Prompt]:
+        return [self.by_id(str(each)) for each in range(count)]
+
+    def by_id(self, name: str) -> Prompt:
+        return Prompt(name, [1, int(name)], {}, tester=Prompt(name, [9, int(name)], {}))
+
+
+def dueling(**duel: Any) -> Config:
+    rollout = {"prompts": 2, "samples": 4}
+    said = {"model": {"path": "m"}, "data": {"train": ["d"]}, "rollout": rollout, "duel": {"testers": 3} | duel}
+    return resolve(said)
+
+
+def batch_of(world: World, config: Config) -> Batch:
+    async def work() -> Batch:
+        one = Collector(config, world, world, world)  # type: ignore[arg-type]
+        await one.begin(0, config)
+        try:
+            return await one.batch()
+        finally:
+            await one.close()
+
+    batch: Batch = run(work())
+    return batch
+
+
+def test_a_group_has_solutions_and_answers_with_advantages_of_their_own() -> None:
+    batch = batch_of(World(), dueling())
+    for group in batch.groups:
+        assert [each.role for each in group.episodes] == ["solver"] * 4 + ["tester"] * 3
+        assert [each.total for each in group.episodes[4:]] == [1.0] * 3
+        rows = group_rows(group, "grpo")
+        assert [row.ids[0] for row in rows] == [1] * 4 + [9] * 3
+        assert [round(row.advantage, 2) for row in rows] == [-0.87, 0.87, -0.87, 0.87, 0, 0, 0]
+        assert len(group_rows(group, "grpo", drop_flat=True)) == 4, "the testers' rewards are equal"
+    told = batch_metrics(batch)
+    assert (told["pass_rate"], told["tester_valid"], told["tester_caught"]) == (0.5, 1.0, 1.0)
+
+
+def test_solutions_are_those_of_a_run_without_testers() -> None:
+    with_testers, without = World(), World()
+    batch_of(with_testers, dueling())
+    batch_of(without, resolve(dueling().model_dump(mode="json") | {"duel": {}}))
+    assert len(set(with_testers.seeds)) == 2 * (4 + 3)
+    mine = {seed for seed, ids in zip(with_testers.seeds, with_testers.asked, strict=True) if ids[0] == 1}
+    assert mine == set(without.seeds)
+
+
+def test_without_a_wrong_solution_the_answers_are_masked() -> None:
+    class AllRight(World):
+        async def grade(self, *_: object) -> Reward:
+            return Reward(1.0, "AC")
+
+    batch = batch_of(AllRight(), dueling())
+    assert all(each.is_masked == (each.role == "tester") for each in batch.episodes)
+    assert all(group.is_flat for group in batch.groups)
+    told = batch_metrics(batch)
+    assert told["tester_judged"] == told["fault_share"] == 0
+    assert "tester_reward" not in told
+
+
+def test_answers_of_another_form_earn_nothing_and_are_counted() -> None:
+    told = batch_metrics(batch_of(World("no"), dueling()))
+    assert (told["tester_reward"], told["tester_valid"], told["tester_formed"]) == (0, 0, 0)
+
+
+def test_a_group_survives_a_checkpoint(tmp_path: Path) -> None:
+    world = World()
+    (group, _) = batch_of(world, dueling()).groups
+    write_groups(tmp_path, [group])
+    (again,) = read_groups(tmp_path, world.by_id)
+    assert group_rows(again, "grpo") == group_rows(group, "grpo")
+    assert again == group
+
+
+def test_groups_in_flight_are_started_again_with_the_same_seeds() -> None:
+    async def work() -> tuple[World, World]:
+        config, first, second = dueling(), World(), World()
+        before, after = (Collector(config, each, each, each) for each in (first, second))  # type: ignore[arg-type]
+        await before.begin(0, config)
+        await asyncio.sleep(0)
+        state, ready = await before.state()
+        assert (len(state["on_the_way"]), ready) == (2, [])
+        await after.restore(json.loads(json.dumps(state)), ready, version=0)
+        await after.begin(0, config)
+        for each in (before, after):
+            await each.batch()
+            await each.close()
+        return first, second
+
+    first, second = run(work())
+    assert sorted(first.seeds) == sorted(second.seeds)
+    assert len(first.seeds) == 2 * (4 + 3)
+
+
+# --- two runs
+
+
+@pytest.mark.parametrize(
+    "duel", [{"opponent": "http://o"}, {"trains": "solver"}, {"trains": "tester", "opponent": "http://o", "testers": 1}]
+)
+def test_roles_and_opponents_must_agree(duel: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="duel"):
+        dueling(**duel)
+
+
+def test_the_other_policy_is_environment() -> None:
+    asked: list[dict[str, Any]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(await request.json())
+        return web.json_response({"choices": [{"message": {"content": ONE}, "finish_reason": "stop"}]})
+
+    async def work() -> Batch:
+        app = web.Application()
+        app.router.add_post("/v1/chat/completions", answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", port := free_port()).start()
+        config, world = dueling(trains="solver", opponent=f"http://127.0.0.1:{port}"), World()
+        one = Collector(config, world, world, world)  # type: ignore[arg-type]
+        await one.begin(0, config)
+        batch = await one.batch()
+        await one.close()
+        await runner.cleanup()
+        return batch
+
+    batch: Batch = run(work())
+    assert len(asked) == 2 * 3
+    assert all(each["temperature"] == 1.0 and each["top_p"] == 1.0 for each in asked)
+    for group in batch.groups:
+        assert [each.is_own for each in group.episodes] == [True] * 4 + [False] * 3
+        assert len(group_rows(group, "grpo")) == 4
+    assert batch_metrics(batch)["tester_valid"] == 1
+
+
+def test_an_answer_of_the_opponent_may_be_truncated() -> None:
+    async def work() -> Completion:
+        app = web.Application()
+        reply = {"choices": [{"text": "x", "finish_reason": "length"}]}
+
+        async def answer(_: web.Request) -> web.Response:
+            return web.json_response(reply)
+
+        app.router.add_post("/v1/completions", answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", port := free_port()).start()
+        data = {"train": ["d"], "format": "plain"}
+        opponent = Opponent(
+            configured(data=data, duel={"testers": 2, "trains": "solver", "opponent": f"http://127.0.0.1:{port}"})
+        )
+        try:
+            return await opponent.generate(Prompt("p", [1], {}, messages=[{"role": "user", "content": "hi"}]), 1, 5)
+        finally:
+            await opponent.close()
+            await runner.cleanup()
+
+    told: Completion = run(work())
+    assert (told.text, told.is_truncated, tuple(told.ids)) == ("x", True, ())
+
+
+def test_the_two_runs_of_the_demonstration_name_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("start", "end"):
+        monkeypatch.setattr(VllmProcess, name, lambda _: None)
+    with duel_world.two_policies(tmp_path, "http://s", {"steps": 3}) as said:
+        solver, tester = (resolve(each) for each in said)
+    assert (solver.duel.trains, tester.duel.trains) == ("solver", "tester")
+    assert (solver.duel.opponent,) == tester.rollout.servers
+    assert (tester.duel.opponent,) == solver.rollout.servers
+    assert resolve(duel_world.settings(tmp_path, "http://s", steps=3)).duel.trains == "both"
+
+
+# --- the matrix, by the real service
+
+
+def test_the_matrix_is_that_of_a_plain_double_loop(service: str) -> None:
+    programs = [
+        "print(input()[::-1])",
+        "print(input())",
+        "print('aba')",
+        "print(1/0)",
+        "while True: pass",
+        "no program (",
+    ]
+    cases = [case_of("abc", "cba"), case_of("aba", "aba"), case_of("", "x"), case_of("xy", "xy")]
+    asked = Prompt("p", [1], {"tests": cases[:1], "limits": {"cpu_seconds": 1}})
+
+    async def work() -> tuple[list[Any], list[list[bool]]]:
+        async with Grader(configured(service, reward={"extraction": "whole", "patience_seconds": 300})) as grader:
+            samples = [completion(program) for program in programs]
+            rows = [await grader.passes(f"m.{number}", asked, each, cases) for number, each in enumerate(samples)]
+            plain = []
+            for number, each in enumerate(samples):
+                row = []
+                for place, one in enumerate(cases):
+                    single = Prompt("p", [1], {**asked.grading, "tests": [one]})
+                    row.append((await grader.grade(f"s.{number}.{place}", single, each)).verdict == "AC")
+                plain.append(row)
+            return rows, plain
+
+    rows, plain = asyncio.run(work())
+    assert rows == plain
+    assert rows[0] == [True, True, False, False]
+    assert [sum(row) for row in rows] == [2, 2, 1, 0, 0, 0]
+
+
+def case_of(given: str, wanted: str) -> dict[str, str]:
+    return {"type": "stdin", "input": given, "output": wanted}
+
+
+def test_an_episode_knows_its_role() -> None:
+    made = Episode(Prompt("p", [1], {}), Completion((), (), "", False, 0, 0), Reward(1.0), role="tester")
+    assert not made.is_own

@@ -1,0 +1,126 @@
+"""Attention over packed rows, row by row: no mask of all tokens against all.
+
+transformers masks packed rows with a T × T matrix (sdpa, eager), or needs FlashAttention or a compiler (flex). Here
+each row is a causal attention of its own, for which torch chooses its fastest kernel, with memory linear in the row.
+
+With a process group (`deepspeed.sequence_parallel`) the ranks of the group hold equal parts of the packed tokens. They
+exchange them for all tokens of a share of the heads, attend, and exchange back: Ulysses, Jacobs et al., arXiv
+2309.14509.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F  # noqa: N812 - the conventional name
+from torch import Tensor
+
+ROWS = "proctor_rows"  # its name in transformers' registry
+
+
+def choose(wanted: str, is_flash_usable: bool, is_split: bool) -> str:
+    """Return the attention that `model.attention` stands for, by its name in transformers.
+
+    Args:
+        wanted: The setting.
+        is_flash_usable: Whether FlashAttention is installed and supports the device and the data type.
+        is_split: Whether rows are split over ranks, which only this module supports.
+    """
+    if wanted == "auto":
+        wanted = "flash_attention_2" if is_flash_usable and not is_split else "rows"
+    return ROWS if wanted == "rows" else wanted
+
+
+def attend(
+    _module: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    _mask: Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    sliding_window: int | None = None,
+    row_lengths: Sequence[int] = (),
+    sequence_group: Any = None,
+    **more: Any,
+) -> tuple[Tensor, None]:
+    """Attend within each row, as an attention function of transformers.
+
+    Args:
+        _module: The layer.
+        query: [1, heads, tokens, size].
+        key: [1, key heads, tokens, size].
+        value: [1, key heads, tokens, size].
+        _mask: None.
+        dropout: The probability of dropping a weight.
+        scaling: The factor of the products.
+        sliding_window: The most tokens that a token attends to.
+        row_lengths: The lengths of all rows; their sum is the number of tokens, on all ranks of the group together.
+        sequence_group: The ranks over which the tokens are split; None: they are not.
+        more: Further arguments; attention sinks and soft caps are not supported.
+
+    Returns:
+        [1, tokens, heads, size], and None for the weights.
+
+    Raises:
+        ValueError: The architecture needs more than this.
+    """
+    if any(more.get(name) is not None for name in ("s_aux", "softcap")):
+        raise ValueError("attention sinks and soft caps are not supported: set model.attention = 'eager'")
+    if sequence_group is not None:
+        query, key, value = (_whole_rows(each, query.shape[1], sequence_group) for each in (query, key, value))
+    queries, keys, values = (torch.split(each, list(row_lengths), dim=2) for each in (query, key, value))
+    found = [_attend_row(*own, sliding_window, dropout, scaling) for own in zip(queries, keys, values, strict=True)]
+    answer = torch.cat(found, dim=2)
+    if sequence_group is not None:
+        answer = _exchange(sequence_group, answer, 2, 1)
+    return answer.transpose(1, 2).contiguous(), None
+
+
+def _attend_row(
+    query: Tensor, key: Tensor, value: Tensor, window: int | None, dropout: float, scaling: float | None
+) -> Tensor:
+    band = _band(query, window)
+    return F.scaled_dot_product_attention(
+        query, key, value, attn_mask=band, dropout_p=dropout, scale=scaling, is_causal=band is None, enable_gqa=True
+    )
+
+
+def _band(row: Tensor, window: int | None) -> Tensor | None:
+    """Return the mask of a sliding window [n, n], None if the row fits into it."""
+    length = row.shape[2]
+    if window is None or length <= window:
+        return None
+    return torch.ones(length, length, dtype=torch.bool, device=row.device).tril().triu(1 - window)
+
+
+def _whole_rows(part: Tensor, heads: int, group: Any) -> Tensor:
+    """Return all tokens of this rank's share of the heads. Key heads that cannot be shared out are repeated."""
+    if part.shape[1] % dist.get_world_size(group):
+        part = part.repeat_interleave(heads // part.shape[1], dim=1)
+    return _exchange(group, part, 1, 2)
+
+
+def _exchange(group: Any, tensor: Tensor, scattered: int, gathered: int) -> Tensor:
+    found: Tensor = _AllToAll.apply(group, tensor, scattered, gathered)  # type: ignore[no-untyped-call]
+    return found
+
+
+class _AllToAll(torch.autograd.Function):
+    """Splits a tensor along one dimension over the ranks and joins what they send along another."""
+
+    @staticmethod
+    def forward(ctx: Any, group: Any, tensor: Tensor, scattered: int, gathered: int) -> Tensor:
+        ctx.back = group, gathered, scattered
+        parts = torch.stack(tensor.chunk(dist.get_world_size(group), dim=scattered))
+        received = torch.empty_like(parts)
+        dist.all_to_all_single(received, parts, group=group)
+        return torch.cat(received.unbind(), dim=gathered)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor, None, None]:
+        group, scattered, gathered = ctx.back
+        return None, _AllToAll.apply(group, gradient, scattered, gathered), None, None  # type: ignore[no-untyped-call]

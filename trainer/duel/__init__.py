@@ -1,0 +1,17 @@
+"""A solver and a tester that train each other on the same problems.
+
+For each problem a solver writes n solutions (`rollout.samples`) and a tester writes m answers (`duel.testers`) with k
+test cases each (`duel.cases`).
+
+    question.py   the tester's prompt: the statement without its examples
+    cases.py      the test cases in an answer
+    referee.py    grades each solution against all m·k cases, once
+    matrix.py     the rewards, and the choice of a solution by such cases; pure
+    opponent.py   the other policy, where two runs train a model each
+
+Solutions are rewarded by the hidden tests, as without testers. An answer is rewarded only if all right solutions pass
+its cases, by the share of wrong solutions that fail one of them. Without a right or without a wrong solution the
+answers of a problem are masked. Advantages are relative to the same role.
+
+`collect` starts both roles, and the loop trains on both. The rest of the trainer does not distinguish them.
+"""

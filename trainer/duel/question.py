@@ -1,0 +1,80 @@
+"""Turns a problem into the question to a tester: write test cases for the statement, without its examples.
+
+Examples are cut because copies of them are valid test cases that need no thought. They are recognised by headings, so
+examples in running text stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from trainer.data import Problem
+from trainer.errors import ConfigError
+
+ASK = """Below is a programming problem. Do not solve it. Write {cases} test cases for programs that claim to solve it.
+A right program must pass all of them; a wrong program should fail at least one. Derive each output step by step, and \
+think of cases that programs get wrong.
+
+Give the test cases at the end, in one fenced code block, as a JSON array of exactly {cases} objects:
+
+```json
+[{"input": "all of standard input", "output": "all of standard output"}]
+```
+
+The problem:
+
+{statement}"""
+
+EXAMPLE = re.compile(
+    r"\W*(?:sample|example)s?(?:\s*(?:input|output|test|case)s?)*(?:\s*#?\d+)?\W*(?::.*)?", re.IGNORECASE
+)
+AFTER = re.compile(
+    r"\W*(?:constraint|limit|scoring|subtask|(?:input|output) (?:format|specification)|follow-?up)s?\W*(?::.*)?",
+    re.IGNORECASE,
+)
+LEAST_SHARE = 0.25  # of a statement that must be left; AstraFlow has the same bound
+
+
+def question_for(problem: Problem, ask: str, cases: int) -> Problem:
+    """Return the problem as a question for test cases, in the last turn of its conversation.
+
+    Args:
+        problem: The problem.
+        ask: The question, with the placeholders `{statement}` and `{cases}`; empty: ASK.
+        cases: The number of test cases.
+
+    Raises:
+        ConfigError: The problem has tests that are not of the type stdin.
+    """
+    if others := {test["type"] for test in problem.grading.get("tests", ())} - {"stdin"}:
+        raise ConfigError(
+            f"{problem.place}: testers write tests of the type stdin, and the problem has tests of the type "
+            f"{', '.join(sorted(others))}: leave the problem out, or set duel.testers = 0"
+        )
+    *turns, last = problem.messages
+    text = (ask or ASK).replace("{cases}", str(cases)).replace("{statement}", without_examples(last["content"]))
+    asked: Mapping[str, str] = {**last, "content": text}
+    return replace(problem, messages=[*turns, asked], text=None if problem.text is None else text)
+
+
+def without_examples(statement: str) -> str:
+    """Remove sections of examples, and the notes that follow them.
+
+    Args:
+        statement: The problem's statement.
+
+    Returns:
+        The rest; the whole statement if less than a quarter would be left.
+    """
+    kept, is_example = [], False
+    for line in statement.splitlines(keepends=True):
+        if EXAMPLE.fullmatch(line.rstrip()):
+            is_example = True
+        elif AFTER.fullmatch(line.rstrip()):
+            is_example = False
+        if not is_example:
+            kept.append(line)
+    rest = "".join(kept)
+    return rest if len(rest) >= LEAST_SHARE * len(statement) else statement

@@ -1,0 +1,83 @@
+"""Rewards the testers of a problem: grades each solution against all of their test cases, once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from trainer.config import Duel
+from trainer.duel.cases import Case, parse_cases
+from trainer.duel.matrix import Row, scores
+from trainer.episode import Completion, Episode, Reward
+from trainer.reward import Grader
+
+
+class Referee:
+    """Compares solutions and test cases by the reward service."""
+
+    def __init__(self, settings: Duel, grader: Grader) -> None:
+        self._settings = settings
+        self._grader = grader
+
+    async def judge(self, name: str, solutions: Sequence[Episode], answers: Sequence[Completion]) -> list[Episode]:
+        """Return the testers' episodes.
+
+        Args:
+            name: A unique name of the group.
+            solutions: The solver's graded episodes.
+            answers: The testers' answers to the same problem.
+
+        Returns:
+            An episode an answer; without a reward if no solution is right or none is wrong.
+
+        Raises:
+            UnavailableError: The reward service does not answer.
+            TooManyFaultsError: Too many samples have no verdict.
+            ConfigError: The service refused a submission.
+        """
+        if not answers:
+            return []
+        written = [parse_cases(each.text, self._settings.cases) for each in answers]
+        cases, columns = distinct(written)
+        right = [_is_right(each) for each in solutions]
+        rows = await self._rows(name, solutions, cases) if {True, False} <= set(right) else [None] * len(right)
+        found = scores(right, rows, columns)
+        rewards = [Reward(each.value, figures=each.figures) for each in found] or [UNKNOWN] * len(answers)
+        prompt = solutions[0].prompt.tester or solutions[0].prompt
+        return [Episode(prompt, *each, role="tester") for each in zip(answers, rewards, strict=True)]
+
+    async def _rows(self, name: str, solutions: Sequence[Episode], cases: Sequence[Case]) -> list[Row]:
+        if not cases:
+            return [[] for _ in solutions]
+        each = [
+            self._grader.passes(f"{name}.cases.{number}", solution.prompt, solution.completion, cases)
+            for number, solution in enumerate(solutions)
+        ]
+        return list(await asyncio.gather(*each))
+
+
+UNKNOWN = Reward(None, reason="no right or no wrong solution")
+
+
+def distinct(written: Sequence[Sequence[Case] | None]) -> tuple[list[Case], list[list[int] | None]]:
+    """Number the distinct test cases of several answers.
+
+    Args:
+        written: The cases of each answer; None if its form is wrong.
+
+    Returns:
+        The distinct cases, and for each answer the numbers of its cases.
+    """
+    numbers: dict[tuple[str, str], int] = {}
+    cases: list[Case] = []
+    columns: list[list[int] | None] = []
+    for answer in written:
+        for case in answer or ():
+            if numbers.setdefault((case["input"], case["output"]), len(cases)) == len(cases):
+                cases.append(case)
+        columns.append(None if answer is None else [numbers[case["input"], case["output"]] for case in answer])
+    return cases, columns
+
+
+def _is_right(solution: Episode) -> bool | None:
+    return None if solution.reward.is_fault else solution.reward.verdict == "AC"

@@ -1,0 +1,117 @@
+"""Waits until a vLLM server is healthy, and restarts it if the trainer started it and it died."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+from trainer.engines.base import InterruptedGenerationError, Notice
+from trainer.engines.process import VllmProcess
+from trainer.engines.transport import HEALTH_TIMEOUT_SECONDS, HttpTransport, RequestFailedError
+from trainer.errors import UnavailableError
+
+NOTICE_SECONDS = 5.0
+FIRST_DELAY, MOST_DELAY = 0.1, 3.0
+MOST_DEATHS = 3  # consecutive deaths of a server the trainer starts; 1 if it was never up
+
+State = dict[str, Any]
+
+
+class HealthMonitor:
+    """Monitors one server; `process` is given if the trainer starts it."""
+
+    def __init__(
+        self, transport: HttpTransport, notice: Notice, patience_seconds: float, process: VllmProcess | None
+    ) -> None:
+        self._transport = transport
+        self._notice = notice
+        self._patience = patience_seconds
+        self._process = process
+        self._was_up = False
+        self._error = ""
+
+    async def wait(self, why: str) -> list[State]:
+        """Wait until the server is healthy.
+
+        Args:
+            why: Why it is not, for messages.
+
+        Returns:
+            The states of its workers.
+
+        Raises:
+            UnavailableError: It was not healthy within `patience_seconds`, or died too often.
+            TrainerError: The server refuses the extension's methods.
+        """
+        self._error = why
+        began = time.monotonic()
+        tell = _Throttle(began)
+        delay, deaths = FIRST_DELAY, 0
+        while (states := await self._states()) is None:
+            deaths += self._revive(deaths)
+            away = time.monotonic() - began
+            if away > self._patience:
+                raise UnavailableError(self._timeout_message(away))
+            tell(lambda: self._notice(self._waiting_message(time.monotonic() - began)))
+            await asyncio.sleep(delay)
+            delay = min(delay * 1.5, MOST_DELAY)
+        if self._was_up and time.monotonic() - began > NOTICE_SECONDS:
+            self._notice(f"vLLM at {self._transport.url} is back after {time.monotonic() - began:.0f} s")
+        self._was_up = True
+        return states
+
+    async def _states(self) -> list[State] | None:
+        if not await self._transport.is_healthy():
+            return None
+        try:
+            return await self._transport.call("proctor_state", seconds=HEALTH_TIMEOUT_SECONDS)
+        except (InterruptedGenerationError, RequestFailedError) as error:
+            self._error = str(error)
+            return None
+
+    def _revive(self, deaths: int) -> int:
+        """Start the trainer's own server if it is dead.
+
+        Returns:
+            1 if it was dead, else 0.
+
+        Raises:
+            UnavailableError: It died too often.
+        """
+        if self._process is None or self._process.is_running:
+            return 0
+        if deaths >= (MOST_DEATHS if self._was_up else 1):
+            raise UnavailableError(f"vLLM died as it started. {self._log()}")
+        if self._was_up:
+            self._notice(f"vLLM at {self._transport.url} died: starting it again (its log is {self._process.log})")
+        self._process.start()
+        return 1
+
+    def _waiting_message(self, seconds: float) -> str:
+        what = (
+            f"has been away for {seconds:.0f} s ({self._error})" if self._was_up else f"is not up after {seconds:.0f} s"
+        )
+        return f"vLLM at {self._transport.url} {what}; waiting for {self._patience:g} s"
+
+    def _timeout_message(self, seconds: float) -> str:
+        return (
+            f"vLLM at {self._transport.url} stayed away for {seconds:.0f} s ({self._error}), longer than "
+            f"rollout.patience_seconds. {self._log()}"
+        )
+
+    def _log(self) -> str:
+        return f"The end of {self._process.log}:\n{self._process.tail()}" if self._process else ""
+
+
+class _Throttle:
+    """Runs a function at most every NOTICE_SECONDS."""
+
+    def __init__(self, now: float) -> None:
+        self._last = now
+
+    def __call__(self, do: Callable[[], None]) -> None:
+        if time.monotonic() - self._last > NOTICE_SECONDS:
+            self._last = time.monotonic()
+            do()

@@ -1,0 +1,110 @@
+"""HTTP requests to a vLLM server, and the classification of its errors."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import aiohttp
+
+from trainer.engines.base import InterruptedGenerationError
+from trainer.errors import TrainerError
+
+HEALTH_TIMEOUT_SECONDS = 5.0  # for an answer to /health
+KEEPALIVE = {socket.TCP_KEEPIDLE: 30, socket.TCP_KEEPINTVL: 10, socket.TCP_KEEPCNT: 6}  # seconds, seconds, times
+HINT = "was it started with VLLM_SERVER_DEV_MODE=1 and --worker-extension-cls trainer.vllm_ext.Extension?"
+
+Answer = dict[str, Any]
+
+
+class RequestFailedError(Exception):
+    """vLLM reports an internal error."""
+
+
+class HttpTransport:
+    """Connections to one server. Create it in the event loop that uses it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        connector = aiohttp.TCPConnector(limit=0, socket_factory=_socket)
+        self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None))
+
+    async def post(self, path: str, body: Answer | None = None, seconds: float | None = None) -> Answer:
+        """Send a POST request.
+
+        Args:
+            path: The path, with its query.
+            body: The JSON body.
+            seconds: The timeout; None for no limit.
+
+        Returns:
+            The JSON answer; empty if the answer has no JSON.
+
+        Raises:
+            InterruptedGenerationError: The server is unavailable or overloaded.
+            RequestFailedError: An extension method failed.
+            TrainerError: The server refused the request.
+        """  # noqa: DOC501 (`_refusal` makes the exception)
+        limit = aiohttp.ClientTimeout(total=seconds)
+        try:
+            async with self._session.post(self.url + path, json=body, timeout=limit) as answer:
+                if answer.status != 200:
+                    raise _refusal(self.url + path, answer.status, await answer.text())
+                if answer.content_type != "application/json":  # older versions answer some requests with a bare 200
+                    return {}
+                parsed: Answer = await answer.json()
+                return parsed
+        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+            raise InterruptedGenerationError(f"{type(error).__name__}: {error}") from None
+
+    async def call(self, method: str, *arguments: Any, seconds: float | None = None) -> list[Answer]:
+        """Call a method of vllm_ext.Extension in each worker.
+
+        Args:
+            method: The method's name.
+            arguments: Its JSON-compatible arguments.
+            seconds: The timeout; None for no limit.
+
+        Returns:
+            One result a worker.
+
+        Raises:
+            RequestFailedError: The method failed in a worker.
+        """
+        body = {"method": method, "args": list(arguments)}
+        results: list[Answer] = (await self.post("/collective_rpc", body, seconds))["results"]
+        for result in results:
+            if "error" in result:
+                raise RequestFailedError(result["error"])
+        return results
+
+    async def is_healthy(self) -> bool:
+        """Return whether /health answers 200 in time."""
+        limit = aiohttp.ClientTimeout(total=HEALTH_TIMEOUT_SECONDS)
+        try:
+            async with self._session.get(self.url + "/health", timeout=limit) as answer:
+                return answer.status == 200
+        except (TimeoutError, aiohttp.ClientError, OSError):
+            return False
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._session.close()
+
+
+def _refusal(url: str, status: int, text: str) -> Exception:
+    """Return the exception of an error status: 5xx and 429 are temporary, other statuses are not."""
+    message = f"{url} answered {status}: {text[:2000]}"
+    if url.endswith("/collective_rpc"):
+        return RequestFailedError(f"{message} ({HINT})") if status >= 500 else TrainerError(f"{message} ({HINT})")
+    return InterruptedGenerationError(message) if status >= 500 or status == 429 else TrainerError(message)
+
+
+def _socket(address: Any) -> socket.socket:
+    """Return a socket with keepalive, so that requests to a machine that is gone fail."""
+    made = socket.socket(address[0], address[1], address[2])
+    made.setblocking(False)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in KEEPALIVE.items():
+        made.setsockopt(socket.IPPROTO_TCP, option, value)
+    return made

@@ -1,0 +1,89 @@
+"""Evaluates the policy on held-out problems during a run, with the run's own vLLM and reward service.
+
+Sampling is that of training: its temperature and its limits, with seeds that depend on problem and number only. For
+figures with intervals, other temperatures and selection by test cases use `proctor evaluate --watch`, which needs a
+vLLM of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+from trainer.config import Config, Duel
+from trainer.engines.base import Engine
+from trainer.episode import Episode, Prompt
+from trainer.prompts import Prompts
+from trainer.reward import Grader
+
+
+class HeldOut:
+    """The held-out problems of a run. `figures` runs in rank 0's event loop."""
+
+    def __init__(self, config: Config, engine: Engine, grader: Grader, prompts: Sequence[Prompt]) -> None:
+        self._config = config
+        self._engine = engine
+        self._grader = grader
+        self._prompts = prompts
+        self._run = f"{config.name}.{secrets.token_hex(4)}"  # random part: ids differ between runs of one name
+
+    @classmethod
+    def of(cls, config: Config, engine: Engine, grader: Grader) -> HeldOut:
+        """Read the configured problems.
+
+        Args:
+            config: The run's configuration.
+            engine: The run's engine.
+            grader: The run's grader.
+
+        Returns:
+            The held-out problems, none if no file is configured.
+
+        Raises:
+            ConfigError: A file or a line is invalid.
+        """
+        if not config.held_out.problems:
+            return cls(config, engine, grader, ())
+        other: dict[str, Any] = {"train": config.held_out.problems, "order": "file", "difficulty": None, "mixture": {}}
+        data = config.data.model_copy(update=other)
+        prompts = Prompts.of(config.model_copy(update={"data": data, "stages": (), "duel": Duel()}))
+        return cls(config, engine, grader, prompts.take(len(prompts)))
+
+    async def figures(self, version: int) -> dict[str, float]:
+        """Sample and grade all problems.
+
+        Args:
+            version: The version of the weights.
+
+        Returns:
+            Metrics by name. Problems without a verdict are in none of them.
+
+        Raises:
+            TrainerError: As raised by the engine or the reward service.
+        """
+        numbers = range(self._config.held_out.samples)
+        names = [(place, number) for place in range(len(self._prompts)) for number in numbers]
+        episodes = await asyncio.gather(*(self._episode(version, *name) for name in names))
+        graded = [each for each in episodes if not each.reward.is_fault]
+        right: dict[str, list[bool]] = {}
+        for each in graded:
+            right.setdefault(each.prompt.id, []).append(each.reward.verdict == "AC")
+        if not graded:
+            return {}
+        return {
+            "held_out_pass_rate": fmean(map(fmean, right.values())),
+            "held_out_solved": fmean(map(any, right.values())),
+            "held_out_length": fmean(len(each.completion.ids) for each in graded),
+            "held_out_truncated": fmean(each.completion.is_truncated for each in graded),
+        }
+
+    async def _episode(self, version: int, place: int, number: int) -> Episode:
+        prompt = self._prompts[place]
+        seed = random.Random(f"{self._config.seed}/held_out/{prompt.id}/{number}").getrandbits(31)  # noqa: S311 - no secret
+        completion = await self._engine.generate(prompt.ids, seed, self._config.rollout.max_tokens)
+        name = f"{self._run}.{version}.{place}.held_out.{number}"  # the part before the number selects `reward.tests`
+        return Episode(prompt, completion, await self._grader.grade(name, prompt, completion))

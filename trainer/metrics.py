@@ -1,0 +1,70 @@
+"""Metrics of a batch, by name, for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+from trainer.collect import Batch
+from trainer.episode import Episode
+from trainer.repetition import repetition
+
+
+def batch_metrics(batch: Batch) -> dict[str, float]:
+    """Return the metrics of all sampled groups, including the dropped ones.
+
+    In a duel the metrics of rewards, lengths and faults are those of the solutions, and those of the testers' answers
+    have names with "tester_".
+
+    Args:
+        batch: The batch of a step.
+
+    Returns:
+        Values by name. Names with "_seconds" are seconds, shares are from 0 to 1, lengths are tokens.
+    """
+    episodes = [each for each in batch.episodes if each.role == "solver"]
+    own = [each for each in batch.episodes if each.is_own]
+    voters = [each for each in episodes if not each.reward.is_fault]
+    lengths = [len(each.completion.ids) for each in episodes]
+    return {
+        "reward": _mean(each.total for each in voters),
+        "pass_rate": _mean(each.reward.verdict == "AC" for each in voters),
+        "penalty": _mean(each.penalty for each in voters),
+        "flat_share": _mean(group.is_flat for group in batch.sampled),
+        "groups": len(batch.groups),
+        "groups_dropped": len(batch.dropped),
+        "length": _mean(lengths),
+        "length_max": max(lengths, default=0),
+        "truncated": _mean(each.completion.is_truncated for each in episodes),
+        "repetition": _mean(repetition(each.completion.ids) for each in episodes),
+        "fault_share": _mean(each.reward.is_fault for each in episodes),
+        "masked_share": _mean(each.is_masked for each in episodes),
+        "grade_seconds": _mean(each.reward.seconds for each in episodes),
+        "staleness": _mean(batch.version - group.version for group in batch.groups),
+        "staleness_max": batch.staleness,
+        "groups_expired": batch.expired,
+        "mixed_share": _mean(each.completion.version != each.completion.last_version for each in own),
+        "tokens_a_second": sum(len(each.completion.ids) for each in own) / max(batch.sampling_seconds, 1e-9),
+        "reward_wait_share": max(batch.reward_wait_seconds, 0.0) / max(batch.wait_seconds, 1e-9),
+        **_tester_metrics([each for each in batch.episodes if each.role == "tester"]),
+    }
+
+
+def _tester_metrics(answers: Sequence[Episode]) -> dict[str, float]:
+    """Return the metrics of testers' answers; those of rewards are of problems with right and wrong solutions."""
+    if not answers:
+        return {}
+    judged = [each for each in answers if not each.reward.is_fault]
+    names = sorted({name for each in judged for name in each.reward.figures})
+    values = {name: [each.reward.figures[name] for each in judged if name in each.reward.figures] for name in names}
+    return {
+        "tester_judged": len(judged) / len(answers),
+        "tester_length": _mean(len(each.completion.ids) for each in answers),
+        "tester_truncated": _mean(each.completion.is_truncated for each in answers),
+        **({"tester_reward": _mean(each.total for each in judged)} if judged else {}),
+        **{f"tester_{name}": _mean(values[name]) for name in names},
+    }
+
+
+def _mean(values: Iterable[float]) -> float:
+    return fmean(map(float, values)) if (values := list(values)) else 0.0

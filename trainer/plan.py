@@ -1,0 +1,310 @@
+"""Plans a run: what it loads where, and whether that fits, for `proctor train CONFIG --dry-run`. Starts nothing.
+
+Memory is computed from the model's shape, not measured; docs/sizing.md has the formulas. Activations are those of one
+micro-batch with an attention that needs no T × T mask.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+
+from trainer.config import Config, load, shipped
+from trainer.errors import ConfigError
+
+GB = 1e9
+VLLM_GB = 5.0  # vLLM's memory beside weights and cache, on each GPU
+SPARE_GB = 3.0  # contexts and fragments, on each GPU
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The dimensions of a decoder like Qwen2, Qwen3 or Llama."""
+
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head: int  # the size of a head
+    inner: int  # of the feed-forward layers
+    vocabulary: int
+    is_tied: bool = False  # input and output embeddings are tied
+    has_bias: bool = False  # on queries, keys and values
+    has_head_norm: bool = False  # on queries and keys
+
+    @property
+    def queries(self) -> int:
+        """The width of all query heads."""
+        return self.heads * self.head
+
+    @property
+    def keys(self) -> int:
+        """The width of all key heads, equal to that of the values."""
+        return self.kv_heads * self.head
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters."""
+        attention = self.hidden * (2 * self.queries + 2 * self.keys)
+        small = 2 * self.hidden + self.has_bias * (self.queries + 2 * self.keys) + self.has_head_norm * 2 * self.head
+        layer = attention + 3 * self.hidden * self.inner + small
+        return self.layers * layer + self.hidden + self.vocabulary * self.hidden * (1 if self.is_tied else 2)
+
+    @property
+    def kv_bytes(self) -> int:
+        """The KV cache of a token in bfloat16, in bytes."""
+        return 2 * self.layers * self.keys * 2
+
+    @classmethod
+    def of(cls, path: str) -> Shape:
+        """Return the shape of a known model, or that of a folder's config.json.
+
+        Args:
+            path: The model's name or folder.
+
+        Raises:
+            ConfigError: The shape is unknown.
+        """
+        if path in SHAPES:
+            return SHAPES[path]
+        try:
+            values = json.loads((Path(path) / "config.json").read_text())
+            return cls(
+                layers=values["num_hidden_layers"],
+                hidden=values["hidden_size"],
+                heads=values["num_attention_heads"],
+                kv_heads=values["num_key_value_heads"],
+                head=values.get("head_dim") or values["hidden_size"] // values["num_attention_heads"],
+                inner=values["intermediate_size"],
+                vocabulary=values["vocab_size"],
+                is_tied=values.get("tie_word_embeddings", False),
+                has_bias=values["model_type"] == "qwen2",
+                has_head_norm=values["model_type"] == "qwen3",
+            )
+        except (OSError, ValueError, KeyError) as error:
+            known = ", ".join(SHAPES)
+            raise ConfigError(f"model.path: the shape of {path!r} is not known ({error!r}); known: {known}") from None
+
+
+SHAPES = {
+    "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B": Shape(28, 1536, 12, 2, 128, 8960, 151_936, has_bias=True),
+    "Qwen/Qwen2.5-7B-Instruct": Shape(28, 3584, 28, 4, 128, 18_944, 152_064, has_bias=True),
+    "Qwen/Qwen2.5-7B-Instruct-1M": Shape(28, 3584, 28, 4, 128, 18_944, 152_064, has_bias=True),
+    "Qwen/Qwen3-8B": Shape(36, 4096, 32, 8, 128, 12_288, 151_936, has_head_norm=True),
+    "deepseek-ai/DeepSeek-R1-Distill-Qwen-14B": Shape(48, 5120, 40, 8, 128, 13_824, 152_064, has_bias=True),
+}
+
+LAYOUTS = {  # ranks of the shipped configurations that do not train on all GPUs of one machine
+    "m2po_8b_full": 4,
+    "m2po_8b_delta": 4,
+    "smoke": 1,
+    "verifier_8b_solver": 4,
+    "verifier_8b_tester": 4,
+}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The hardware of a plan."""
+
+    ranks: int = 8  # that train, each on a GPU
+    gpu_gb: float = 80.0
+    has_gpu: bool = True
+    local_ranks: int = 8  # on a machine
+
+
+@dataclass(frozen=True)
+class Needs:
+    """GB of one stage of a run."""
+
+    weights: float  # on a training GPU, with those of a reference model
+    states: float  # gradients and the optimiser's, on a training GPU
+    activations: float  # of a micro-batch
+    sampler_weights: float  # on a sampling GPU
+    cache: float  # of one server, on all its GPUs
+    longest: int  # sequences of full length that fit the cache
+    loading: float  # host memory of a machine while the model is loaded
+    checkpoint: float
+
+    @property
+    def training(self) -> float:
+        """The peak of a training GPU."""
+        return self.weights + self.states + self.activations
+
+
+def needs(config: Config, machine: Machine) -> Needs:
+    """Estimate the memory of a stage.
+
+    Args:
+        config: The settings of the stage.
+        machine: The hardware.
+
+    Returns:
+        The estimate.
+
+    Raises:
+        ConfigError: The model's shape is unknown.
+    """
+    shape = Shape.of(config.model.path)
+    size, ranks, zero = shape.parameters / GB, machine.ranks, config.deepspeed.zero
+    bytes_each = 2 if config.model.dtype == "bfloat16" else 4
+    models = 2 if config.kl.is_on else 1
+    optimiser = 0.0 if config.deepspeed.offload else (12 if bytes_each == 2 else 8) * size / (ranks if zero else 1)
+    sampler = bytes_each * size / config.rollout.tensor_parallel
+    cache = config.rollout.tensor_parallel * (machine.gpu_gb * config.rollout.gpu_memory - VLLM_GB - sampler)
+    return Needs(
+        weights=models * bytes_each * size / (ranks if zero == 3 else 1),
+        states=4 * size / (ranks if zero >= 2 else 1) + optimiser,
+        activations=_activations(config, shape) / config.deepspeed.sequence_parallel,
+        sampler_weights=sampler,
+        cache=max(cache, 0.0),
+        longest=max(0, int(cache * GB / shape.kv_bytes / config.longest)),
+        loading=bytes_each * size + (12 * size * machine.local_ranks / ranks if config.deepspeed.offload else 0),
+        checkpoint=(bytes_each + 12) * size,
+    )
+
+
+def _activations(config: Config, shape: Shape) -> float:
+    """Return GB of a micro-batch: one hidden state a layer, one active layer, and three logit tensors of a chunk."""
+    rows = max(config.optimiser.micro_tokens, config.data.max_prompt_tokens + config.rollout.max_tokens)
+    one = 2 * 2 * rows * (6 * shape.hidden + 2 * shape.keys + 3 * shape.inner)  # forward and backward in bfloat16
+    kept = shape.layers * 2 * rows * shape.hidden if config.model.checkpointing else shape.layers * one / 2
+    logits = 3 * min(config.model.chunk_tokens, rows) * shape.vocabulary * 4
+    return (kept + one + logits) / GB
+
+
+def problems(config: Config, machine: Machine) -> list[str]:
+    """Return why a stage does not fit, one line a reason.
+
+    Args:
+        config: The settings of the stage.
+        machine: The hardware.
+    """
+    if not machine.has_gpu:
+        return []
+    own, room, found = needs(config, machine), machine.gpu_gb - SPARE_GB, []
+    if own.training > room:
+        found.append(
+            f"a training GPU needs {own.training:.0f} of {room:.0f} GB: use more ranks, deepspeed.zero = 3, "
+            "deepspeed.offload, deepspeed.sequence_parallel or a lower optimiser.micro_tokens"
+        )
+    if own.longest < 1:
+        found.append(
+            "the cache of a server holds no sequence of full length: raise rollout.tensor_parallel or gpu_memory"
+        )
+    if not config.rollout.turns and shares_gpus(config, machine):
+        found.append("servers share the GPUs of ranks: set rollout.devices, rollout.servers, or rollout.turns")
+    resting = own.weights + own.states + config.rollout.gpu_memory * machine.gpu_gb
+    if config.rollout.turns and resting > room:
+        found.append(
+            f"while vLLM samples, a GPU holds {resting:.0f} of {room:.0f} GB: lower rollout.gpu_memory, or set "
+            "deepspeed.zero = 3 or deepspeed.offload"
+        )
+    return found
+
+
+def shares_gpus(config: Config, machine: Machine) -> bool:
+    """Return whether servers that the run starts are on GPUs that ranks train on.
+
+    Args:
+        config: The configuration.
+        machine: The hardware.
+    """
+    rollout = config.rollout
+    if rollout.servers or rollout.engine == "colocated":
+        return rollout.engine == "colocated"
+    own = {str(each) for each in range(machine.local_ranks)}
+    names = rollout.devices.split(",") if rollout.devices else sorted(own)
+    return bool(own & set(names))
+
+
+def report(config: Config, machine: Machine) -> str:
+    """Return the plan of a run, stage by stage.
+
+    Args:
+        config: The configuration.
+        machine: The hardware.
+
+    Raises:
+        ConfigError: The model's shape is unknown.
+    """
+    shape = Shape.of(config.model.path)
+    lines = [f"{config.name}: {config.model.path}, {shape.parameters / 1e9:.2f} billion weights"]
+    lines += [f"  {line}" for line in _places(config, machine)]
+    for number, stage in enumerate(config.stage_configs):
+        begin = config.stages[number - 1].begin if number else 1
+        own = needs(_with_longest(stage, config), machine)
+        lines.append(f"from step {begin} on, responses of up to {stage.rollout.max_tokens:,} tokens")
+        lines.append(
+            f"  a training GPU: {own.weights:.1f} GB of weights, {own.states:.1f} of gradients and optimiser, "
+            f"{own.activations:.1f} of a micro-batch"
+        )
+        lines.append(
+            f"  a server: {own.sampler_weights:.1f} GB of weights a GPU, {own.cache:.0f} of cache for {own.longest} "
+            "sequences of full length"
+        )
+        lines += [f"  does not fit: {line}" for line in problems(_with_longest(stage, config), machine)] or ["  fits"]
+    lines.append(f"host memory of a machine while loading: {own.loading:.0f} GB; a checkpoint: {own.checkpoint:.0f} GB")
+    return "\n".join(lines)
+
+
+def _places(config: Config, machine: Machine) -> Iterator[str]:
+    """Yield what runs where."""
+    from trainer.engines.process import devices_of
+    from trainer.sync.syncer import transport_of
+
+    rollout = config.rollout
+    shared = config.deepspeed.sequence_parallel
+    yield f"training: {machine.ranks} ranks, ZeRO {config.deepspeed.zero}" + (f", {shared} a row" if shared > 1 else "")
+    if rollout.engine == "colocated":
+        yield "sampling: vLLM in the process of rank 0"
+    elif rollout.servers:
+        yield f"sampling: {', '.join(rollout.servers)}"
+    else:
+        gpus = [devices_of(config, number) or "as the trainer's" for number in range(rollout.replicas)]
+        yield f"sampling: {rollout.replicas} servers, on GPUs {' | '.join(gpus)}" + (
+            ", which give memory back while the ranks train" if rollout.turns else ""
+        )
+    yield f"weights: by {transport_of(config, machine.has_gpu)}" + (", changes only" if config.sync.delta else "")
+    yield f"attention: {config.model.attention}" + (
+        " (flash_attention_2 where flash-attn is installed, otherwise row by row)"
+        if config.model.attention == "auto"
+        else ""
+    )
+
+
+def _with_longest(stage: Config, config: Config) -> Config:
+    """Return a stage's configuration with the context length of the longest stage."""
+    return stage.model_copy(update={"rollout": stage.rollout.model_copy(update={"max_model_len": config.longest})})
+
+
+def machine_of(name: str, ranks: int, gpu_gb: float) -> Machine:
+    """Return the hardware of a plan.
+
+    Args:
+        name: The configuration as given; shipped ones have a number of ranks.
+        ranks: The number of ranks, 0 for that of the configuration.
+        gpu_gb: The memory of a GPU.
+    """
+    ranks = ranks or LAYOUTS.get(name, Machine.ranks)
+    return Machine(ranks, gpu_gb, name != "smoke", min(ranks, Machine.local_ranks))
+
+
+def table() -> str:
+    """Return the plans of all shipped configurations as a Markdown table."""
+    lines = [["", "ranks", "servers", "GB a GPU to train", "KV GB", "sequences", "fits 80 GB"], ["---"] * 7]
+    for name in shipped():
+        if name == "smoke":
+            continue
+        config, machine = load(Path(name)), machine_of(name, 0, Machine.gpu_gb)
+        for stage in config.stage_configs:
+            own = needs(_with_longest(stage, config), machine)
+            label = f"`{name}`" + (f" {stage.rollout.max_tokens // 1024}K" if config.stages else "")
+            servers = f"{config.rollout.replicas} × {config.rollout.tensor_parallel}"
+            fits = "no" if problems(_with_longest(stage, config), machine) else "yes"
+            figures = [f"{ceil(own.training)}", f"{own.cache:.0f}", f"{own.longest}", fits]
+            lines.append([label, f"{machine.ranks}", servers + (", in turn" if config.rollout.turns else ""), *figures])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

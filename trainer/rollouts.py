@@ -1,0 +1,113 @@
+"""Keeps samples of a run for people to read: `rollouts.jsonl`, and the older `rollouts.old.jsonl`.
+
+One line an episode. `watch.rollouts` says which groups: by default two a step. A file is renamed to the older one,
+which is deleted, when it has half of `watch.rollouts_bytes`. `proctor train --show RUN` prints them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from trainer.collect import Batch
+from trainer.config import Config
+from trainer.episode import Episode, Group, Prompt
+from trainer.reward import team_advantages
+
+ROLLOUTS, OLDER = "rollouts.jsonl", "rollouts.old.jsonl"
+SAMPLED_GROUPS = 2  # of a step
+
+
+class Rollouts:
+    """The files of one run, on rank 0. `done`: the step of the checkpoint that is resumed; later lines are removed."""
+
+    def __init__(self, config: Config, done: int = 0) -> None:
+        self._config = config
+        self._path = config.folder / ROLLOUTS
+        for path in (self._path, config.folder / OLDER):
+            _keep(path, done)
+        self._file = self._path.open("a", encoding="utf-8")
+
+    def write(self, step: int, batch: Batch, decode: Callable[[Prompt], str]) -> None:
+        """Append the episodes of a batch.
+
+        Args:
+            step: The step that trains on it.
+            batch: The batch.
+            decode: Returns a prompt as text.
+        """
+        for group in _chosen(batch.sampled, self._config.watch.rollouts):
+            for episode, advantage in _with_advantages(group, self._config.advantage.name):
+                self._file.write(json.dumps(_line(step, group, episode, advantage, decode)) + "\n")
+        self._file.flush()
+        if 2 * self._file.tell() >= self._config.watch.rollouts_bytes:
+            self._file.close()
+            self._path.replace(self._path.with_name(OLDER))
+            self._file = self._path.open("a", encoding="utf-8")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def read(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the kept samples of a run, oldest first. An incomplete last line is ignored.
+
+    Args:
+        folder: The run's folder.
+    """
+    for path in (folder / OLDER, folder / ROLLOUTS):
+        if path.exists():
+            with path.open(encoding="utf-8") as file:
+                yield from (json.loads(line) for line in file if line.endswith("\n"))
+
+
+def _chosen(groups: Sequence[Group], which: str) -> Sequence[Group]:
+    """Return the groups to keep; a sample of them is spread over the batch, which is sorted by age."""
+    if which == "none" or not groups:
+        return ()
+    return groups if which == "all" else groups[:: -(-len(groups) // SAMPLED_GROUPS)]
+
+
+def _with_advantages(group: Group, name: str) -> Iterator[tuple[Episode, float | None]]:
+    """Yield episodes with their advantages, None for those of another policy."""
+    for team in group.teams:
+        yield from zip(team, team_advantages(team, name), strict=True)
+    yield from ((each, None) for each in group.episodes if not each.is_own)
+
+
+def _line(
+    step: int, group: Group, episode: Episode, advantage: float | None, decode: Callable[[Prompt], str]
+) -> dict[str, Any]:
+    reward, completion = episode.reward, episode.completion
+    return {
+        "step": step,
+        "problem": group.prompt.id,
+        "role": episode.role,
+        "prompt": decode(episode.prompt),
+        "completion": completion.text,
+        "verdict": reward.verdict,
+        "reason": reward.reason,
+        "reward": reward.value,
+        "penalty": episode.penalty,
+        "advantage": advantage,
+        "prompt_tokens": len(episode.prompt.ids),
+        "tokens": len(completion.ids),
+        "truncated": completion.is_truncated,
+        "masked": episode.is_masked,
+        "version": completion.version,
+        **({"figures": dict(reward.figures)} if reward.figures else {}),
+    }
+
+
+def _keep(path: Path, done: int) -> None:
+    """Remove the lines of steps after `done`, which will run again, and an incomplete last line."""
+    if not path.exists():
+        return
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    with path.open(encoding="utf-8") as old, unfinished.open("w", encoding="utf-8") as new:
+        new.writelines(line for line in old if line.endswith("\n") and json.loads(line)["step"] <= done)
+    unfinished.replace(path)
