@@ -1,8 +1,23 @@
-"""`python -m benchmarks [run|soak|load|fleet|simulation|delta|mathematics|client] …`: `run` unless told otherwise."""
+"""`python -m benchmarks NAME …` runs one of COMMANDS; by default `run`."""
 
 import sys
 
-from benchmarks import client, delta, fleet, load, mathematics, run, simulation, soak
+from benchmarks import (
+    client,
+    delta,
+    fleet,
+    hostile_answers,
+    judges,
+    labelled,
+    languages,
+    load,
+    mathematics,
+    mixed,
+    run,
+    shared_runs,
+    simulation,
+    soak,
+)
 
 COMMANDS = {
     "run": run.main,
@@ -13,11 +28,17 @@ COMMANDS = {
     "delta": delta.main,
     "mathematics": mathematics.main,
     "client": client.main,
+    "mixed": mixed.main,
+    "hostile_answers": hostile_answers.main,
+    "languages": languages.main,
+    "judges": judges.main,
+    "labelled": labelled.main,
+    "shared_runs": shared_runs.main,
 }
 
 
 def main(arguments: list[str]) -> int:
-    """Hand the arguments to the benchmark that the first of them names."""
+    """Run the benchmark that the first argument names, with the other arguments."""
     name = arguments[0] if arguments else "run"
     if name in COMMANDS:
         return COMMANDS[name](arguments[1:])

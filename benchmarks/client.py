@@ -1,10 +1,10 @@
-"""What does the client cost? Thousands of submissions in one call, to a real fleet whose slots answer at once.
+"""Measures the client: thousands of submissions in one call, to a fleet whose slots answer at once.
 
-What is left is the client's own work and the service's; grading is not measured. CPU is each process's own, from the
-first submission to the last grade: of the client in another process (`getrusage`), so that nothing of ours is in it. In
-every round the service is also killed in the middle and started again: all must be answered, and the same.
+Grading is not measured, only the client's and the service's work. CPU time is per process, from the first submission to
+the last grade; the client runs in another process (`getrusage`), so that the benchmark's own work does not count. In
+every round the service is also killed midway and restarted: all submissions must be answered, with the same grades.
 
-    python -m benchmarks client                       8,192 submissions in groups of 16, each with tests of its own
+    python -m benchmarks client                       8,192 submissions in groups of 16, each group with its own tests
     python -m benchmarks client --real                the same, graded by the slots of this machine
 """
 
@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.contenders.base import Unavailable
+from benchmarks.contenders.base import UnavailableError
 from benchmarks.fleet import PROMPT, fleet
 from benchmarks.service import Service
 from sandbox_service.client import Client
@@ -34,7 +34,7 @@ PATIENCE_SECONDS = 300.0
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table; or be the client."""
+    """Print the table, or act as the client process."""
     options = _options(arguments)
     if options.url:
         print(json.dumps(_call(options.url, options.count, options.salt)))
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
     try:
         with _service(options) as service:
             _compare(service, options)
-    except Unavailable as reason:
+    except UnavailableError as reason:
         print(f"cannot run: {reason}")
         return 2
     return 0
@@ -96,13 +96,13 @@ def _round(service: Service, count: int, salt: str, is_killed: bool) -> dict[str
     answer = process.stdout.read()
     said.join()
     if process.wait():
-        raise Unavailable("the client failed: see above")
+        raise UnavailableError("the client failed: see above")
     found: dict[str, Any] = json.loads(answer)
     return found
 
 
 def _watch(lines: Any, service: Service | None) -> None:
-    """The client says on stderr when it is time; all else is for who looks on."""
+    """Kill the service when the client says so on stderr; print its other lines."""
     for line in lines:
         if line.strip() != "now":
             sys.stderr.write(line)
@@ -112,7 +112,7 @@ def _watch(lines: Any, service: Service | None) -> None:
 
 
 def _call(url: str, count: int, salt: str) -> dict[str, Any]:
-    """One call, from inside the client's process."""
+    """Make one call, in the client's process."""
     submissions, due = _submissions(count, salt), int(ENDED_AT * count)
 
     def tell(done: int, _: int) -> None:
@@ -134,7 +134,7 @@ def _call(url: str, count: int, salt: str) -> dict[str, Any]:
 
 
 def _submissions(count: int, salt: str) -> list[dict[str, Any]]:
-    """Groups that share ten tests, as a trainer has them; each program is right, and another one."""
+    """Groups that share ten tests, as in training; the programs are right, and all different."""
     made: list[dict[str, Any]] = []
     for number in range(count):
         if number % GROUP == 0:

@@ -1,9 +1,8 @@
-"""CPU time of a contender, with everything that it started and killed.
+"""Measures the CPU time of a contender with all its descendants, including killed ones.
 
-`getrusage(RUSAGE_CHILDREN)` knows only children that were waited for by the one who asks: a jail that ends together
-with its namespace takes its CPU time along, and a server that is still alive has not been counted yet. A cgroup knows
-them all. Version 1 (the `cpuacct` controller) and version 2 (`cpu.stat`, which every group has) are both used, and
-where neither can be written to, what remains is said out loud in `FALLBACK_NOTE`.
+`getrusage(RUSAGE_CHILDREN)` counts only children that the caller waited for: it misses a jail whose processes end with
+their namespace, and a server that is still running. A cgroup counts them all. Uses version 1 (the `cpuacct` controller)
+or version 2 (`cpu.stat`, present in every group); where neither is writable, `FALLBACK_NOTE` states the limits.
 """
 
 from __future__ import annotations
@@ -13,6 +12,8 @@ import os
 import resource
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -27,8 +28,29 @@ CLOSE_SECONDS = 5.0
 SETTLE_SECONDS = 0.01
 
 
+@contextmanager
+def counted(name: str) -> Iterator[Group | None]:
+    """Count the CPU time of this process and of all that it starts, while the context is open.
+
+    Args:
+        name: Of the benchmark.
+
+    Yields:
+        The cgroup that counts; None without permission for one.
+    """
+    group = Group.make(name)
+    if group is None:
+        yield None
+        return
+    group.enter()
+    try:
+        yield group
+    finally:
+        group.close()
+
+
 class Group:
-    """One cgroup: whoever is put in, and whoever they start, is counted, alive or dead."""
+    """A cgroup, which counts its members and their descendants, alive or dead."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -36,7 +58,7 @@ class Group:
 
     @classmethod
     def make(cls, name: str) -> Group | None:
-        """A new group of this name under our own, or None where we may not make one."""
+        """Create a group of this name below the current one, or return None without permission."""
         for parent in _parents():
             path = parent / f"bench-{os.getpid()}-{name}"
             try:
@@ -49,22 +71,22 @@ class Group:
         return None
 
     def seconds(self) -> float:
-        """CPU seconds of all members, past and present, since the group was made."""
+        """Return the CPU seconds of all past and present members."""
         if self._version_1:
             return int((self.path / "cpuacct.usage").read_text()) / 1e9
         lines = (self.path / "cpu.stat").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("usage_usec")) / 1e6
 
     def enter(self) -> None:
-        """Put the calling process in (its children will follow)."""
+        """Move the calling process into the group; its children follow."""
         (self.path / "cgroup.procs").write_text(str(os.getpid()))
 
     def pids(self) -> list[int]:
-        """The members that are alive."""
+        """Return the living members."""
         return [int(word) for word in (self.path / "cgroup.procs").read_text().split()]
 
     def close(self) -> None:
-        """Step out if we are in, kill whoever is left, and remove the group."""
+        """Leave the group, kill its members, and remove it."""
         if os.getpid() in self.pids():
             Group(self.path.parent).enter()
         deadline = time.monotonic() + CLOSE_SECONDS
@@ -78,7 +100,7 @@ class Group:
 
 
 class Meter:
-    """CPU seconds between entering and leaving the `with` block, as `seconds`."""
+    """Measures the CPU seconds of a `with` block, in `seconds`."""
 
     def __init__(self, group: Group | None) -> None:
         self._group = group
@@ -97,7 +119,7 @@ class Meter:
 
 
 def _parents() -> list[Path]:
-    """Our own groups, version 1 first because it counts in nanoseconds; then the roots that hold them."""
+    """The current groups, version 1 first because it counts in nanoseconds; then the roots of the hierarchies."""
     found: list[Path] = []
     own = dict(_own_groups())
     for line in Path("/proc/mounts").read_text().splitlines():
@@ -119,7 +141,7 @@ def _own_groups() -> list[tuple[str, str]]:
 
 
 def _rusage_seconds() -> float:
-    """What can be known without a cgroup; see `FALLBACK_NOTE`."""
+    """CPU seconds without a cgroup; see `FALLBACK_NOTE`."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     living = sum(procs.cpu_seconds(pid) for pid in procs.descendants(os.getpid()))
     return sum(one.ru_utime + one.ru_stime for one in used) + living

@@ -1,6 +1,6 @@
-"""What does a delta of the weights save, and is it right to the bit? 50 steps, two vLLM servers, one of them killed.
+"""Measures what a delta of the weights saves, and checks every bit: 50 steps, two vLLM servers, one of them killed.
 
-The measuring is done by `tests/trainer/delta_world.py`, in the trainer's environment: the service's has no vLLM.
+`tests/trainer/delta_world.py` does this in the trainer's environment, since the service's has no vLLM.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TRAINER = ROOT / ".venv-trainer" / "bin" / "python"  # as `make train` makes it
 
 
 def main(arguments: list[str]) -> int:
-    """Run it there; 0 if every bit was right after each sync, 2 if there is no such environment."""
+    """Run it; returns 0 if every bit was right after each sync, 2 without a trainer's environment."""
     parser = argparse.ArgumentParser(
         prog="benchmarks delta",
         description=(__doc__ or "").partition("\n")[0],

@@ -1,7 +1,7 @@
-"""The process that a contender lives in: reads one request a line on stdin, answers one line on its own stdout.
+"""The process in which a contender runs: reads a request a line on stdin, writes an answer a line on stdout.
 
-Started by `remote.py` inside the contender's cgroup. Whatever the contender or its programs print goes to stderr, and
-they get no stdin: the pipes belong to the conversation.
+`remote.py` starts it inside the contender's cgroup. Output of the contender and its programs goes to stderr, and they
+get an empty stdin: the pipes carry only requests and answers.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from benchmarks import contenders, workloads
-from benchmarks.contenders.base import Contender, Unavailable
+from benchmarks.contenders.base import Contender, UnavailableError
 from benchmarks.cpu import Group, Meter
-from benchmarks.workloads import Body, NoData
+from benchmarks.workloads import Body, NoDataError
 
 
 class Driver:
-    """One contender, the workloads that it has been given, and the meter."""
+    """A contender, its workloads, and the meter."""
 
     def __init__(self, name: str, group: Group | None) -> None:
         self.contender: Contender[Any] = contenders.make(name)
@@ -28,7 +28,7 @@ class Driver:
         self._answers = 0
 
     def start(self) -> dict[str, Any]:
-        """Start the contender and say what it is."""
+        """Start the contender and describe it."""
         self.contender.start()
         kind = type(self.contender)
         return {
@@ -43,17 +43,19 @@ class Driver:
         return {}
 
     def check(self, workload: str) -> dict[str, Any]:
-        """Does it take this workload, accept its programs, and reject them where a test cannot be passed?"""
+        """Check that the contender takes a workload, accepts its right programs, and rejects wrong and spoiled ones."""
         bodies = workloads.build(workload)
         if not all(map(self.contender.takes, bodies)):
             return {"takes": False}
+        if any(map(workloads.is_wrong, bodies)) and not self.contender.stops_at_failure:
+            return {"takes": False}
         self._bodies[workload] = bodies
         wrongs = [self._grade(workloads.spoiled(body)) for body in bodies[:2]]
-        rights = [self._grade(body) for body in bodies]
+        rights = [self._grade(body) != workloads.is_wrong(body) for body in bodies]
         return {"takes": True, "right": all(rights) and not any(wrongs)}
 
     def run(self, workload: str, repetitions: int, concurrency: int) -> dict[str, Any]:
-        """Grade every submission of a workload so many times, each time as a program not seen before."""
+        """Grade every submission of a workload `repetitions` times, each time as a new program."""
         bodies = self._bodies[workload] * repetitions
         jobs = [self.contender.prepare(self._fresh(body)) for body in bodies]
         with Meter(self._group) as meter:
@@ -61,7 +63,7 @@ class Driver:
         return {
             "tests": sum(len(body["tests"]) for body in bodies),
             "submissions": len(bodies),
-            "rejected": len(bodies) - sum(turn.accepted),
+            "rejected": _misjudged(bodies, turn.accepted),
             "cpu_seconds": meter.seconds,
             "wall_seconds": turn.wall_seconds,
             "latencies": turn.latencies,
@@ -75,6 +77,11 @@ class Driver:
         return workloads.fresh(body, self._answers)
 
 
+def _misjudged(bodies: list[Body], accepted: list[bool]) -> int:
+    """Return how many answers are wrong; at least, since some contenders answer in another order."""
+    return abs(len(bodies) - sum(map(workloads.is_wrong, bodies)) - sum(accepted))
+
+
 def main(name: str, group: str) -> None:
     """Answer requests until stdin ends."""
     requests, answers = _private_pipes()
@@ -86,10 +93,10 @@ def main(name: str, group: str) -> None:
 
 
 def _answer(driver: Driver, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """What a request comes to; `unavailable` or `error` if it comes to nothing."""
+    """The result of a request, or `unavailable` or `error`."""
     try:
         result: dict[str, Any] = getattr(driver, name)(**arguments)
-    except (Unavailable, NoData) as reason:
+    except (UnavailableError, NoDataError) as reason:
         return {"unavailable": str(reason)}
     except Exception as trouble:  # noqa: BLE001 - the parent is told
         return {"error": f"{type(trouble).__name__}: {trouble}"}
@@ -97,7 +104,7 @@ def _answer(driver: Driver, name: str, arguments: dict[str, Any]) -> dict[str, A
 
 
 def _private_pipes() -> tuple[TextIO, TextIO]:
-    """Our stdin and stdout on descriptors that no child inherits; 0 is now empty, and 1 is stderr."""
+    """Move stdin and stdout to descriptors that no child inherits; 0 becomes empty, and 1 becomes stderr."""
     requests, answers = os.fdopen(os.dup(0), "r"), os.fdopen(os.dup(1), "w")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -1,7 +1,7 @@
-"""What does Redis cost? A fleet on this machine (Redis, API, one worker for each processor) against the queue of one
-process, in turns; thousands of submissions in one burst; what suites save; and what is left without any grading.
+"""Measures a fleet on this machine (Redis, API, one worker per processor) against the queue of one process, in turns.
 
-CPU is each process's own, in milliseconds a submission. It is steadier than wall time on a machine that others use.
+Parts: throughput, bursts of thousands of submissions, savings by suites, and overhead without grading. CPU time is per
+process, in milliseconds a submission; it varies less than wall time on a shared machine.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from typing import Any
 
 import aiohttp
 
-from benchmarks import procs, workloads
-from benchmarks.contenders.base import Unavailable
+from benchmarks import procs, waits, workloads
+from benchmarks.contenders.base import UnavailableError
 from benchmarks.service import Service, command, environment, free_port
 from benchmarks.workloads import Body
 
@@ -53,9 +53,19 @@ class Fleet:
 
 @contextlib.contextmanager
 def fleet(worker: Sequence[str] = ()) -> Iterator[Fleet]:
-    """Start a fleet, and end it. `worker`: how, if not a real one for each processor. Raises Unavailable."""
+    """Start a fleet, and stop it at the end of the block.
+
+    Args:
+        worker: Command of one worker; if empty, a real worker for each processor.
+
+    Yields:
+        The running fleet.
+
+    Raises:
+        UnavailableError: A part of it cannot be started.
+    """
     if shutil.which("redis-server") is None:
-        raise Unavailable("redis-server is not installed: apt-get install redis-server")
+        raise UnavailableError("redis-server is not installed: apt-get install redis-server")
     port = free_port()
     url = f"redis://127.0.0.1:{port}/0"
     with contextlib.ExitStack() as stack:
@@ -93,14 +103,14 @@ def _start(
 
 
 def main(arguments: list[str]) -> int:
-    """Run the parts that are asked for, and print their tables."""
+    """Run the selected parts and print their tables."""
     options = _options(arguments)
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     try:
         for part in options.parts:
             with fleet(PROMPT if part == "overhead" else ()) as here:
                 PARTS[part](here, options)
-    except Unavailable as reason:
+    except UnavailableError as reason:
         print(f"cannot run: {reason}")
         return 2
     return 0
@@ -110,7 +120,7 @@ def main(arguments: list[str]) -> int:
 
 
 def throughput(here: Fleet, options: argparse.Namespace) -> None:
-    """The same batches to one process and to the fleet, in turns."""
+    """Send the same batches to one process and to the fleet, in turns."""
     alone = Service()
     alone.start()
     with contextlib.closing(alone):
@@ -141,7 +151,7 @@ def _measured_fleet(here: Fleet, bodies: list[Body], count: int) -> tuple[float,
 
 
 def _measured(service: Service, pids: list[int], bodies: list[Body], count: int) -> tuple[float, list[float]]:
-    """Submissions a second, and the CPU that each process used for one, in milliseconds."""
+    """Submissions a second, and CPU milliseconds per submission of each process."""
     before, start = _cpu(pids), time.perf_counter()
     _batch(service, bodies, count)
     seconds = time.perf_counter() - start
@@ -149,7 +159,7 @@ def _measured(service: Service, pids: list[int], bodies: list[Body], count: int)
 
 
 def _batch(service: Service, bodies: list[Body], count: int) -> None:
-    """One batch for each of the workload's problems, at the same time; all must be accepted."""
+    """Send a batch for each problem of the workload, concurrently; all must be accepted."""
     share = -(-count // len(bodies))
     requests = [
         {"defaults": {"tests": body["tests"]}, "submissions": [_fresh(body) for _ in range(share)]} for body in bodies
@@ -187,7 +197,7 @@ def _client(url: str, connections: int) -> aiohttp.ClientSession:
 
 
 def burst(here: Fleet, options: argparse.Namespace) -> None:
-    """Thousands at once, each for itself and all in one batch."""
+    """Send thousands of submissions at once, one by one and in one batch."""
     print("| burst | submissions | answered | p50 s | p99 s | API ms | Redis ms | API RSS MB | Redis MB |")
     print("|---|---|---|---|---|---|---|---|---|")
     [first, *_] = workloads.build("calls10")
@@ -230,7 +240,7 @@ async def _one_batch(url: str, bodies: list[Body], tests: list[Body]) -> list[fl
 
 
 def suites(here: Fleet, _: argparse.Namespace) -> None:
-    """Groups whose tests travel with every submission, against tests that are uploaded once."""
+    """Compare groups that carry their tests in every submission with tests that are uploaded once."""
     print("| tests | bytes sent MB | API ms | Redis ms |")
     print("|---|---|---|---|")
     padding = "x" * SUITE_TEST_BYTES
@@ -285,7 +295,7 @@ async def _all_sent(url: str, requests: list[str]) -> int:
 
 
 def overhead(here: Fleet, options: argparse.Namespace) -> None:
-    """What a submission costs beside its grading: a worker whose slots answer at once."""
+    """Measure the cost of a submission without grading, with a worker whose slots answer at once."""
     print("| sent as | submissions/s | API ms | Redis ms | worker ms |")
     print("|---|---|---|---|---|")
     pids = [here.service.pid, here.redis, *here.workers]
@@ -297,7 +307,7 @@ def overhead(here: Fleet, options: argparse.Namespace) -> None:
 
 
 def _overhead(url: str, pids: Sequence[int], size: int) -> list[float]:
-    """Submissions a second, and milliseconds of CPU of each process for one."""
+    """Submissions a second, and CPU milliseconds per submission of each process."""
     requests = [_slight(size) for _ in range(OVERHEAD_SUBMISSIONS // size)]
     before, start = _cpu(pids), time.perf_counter()
     verdicts = Counter(asyncio.run(_few_at_once(url, requests)))
@@ -310,7 +320,7 @@ def _overhead(url: str, pids: Sequence[int], size: int) -> list[float]:
 
 
 def _slight(size: int) -> tuple[str, bytes]:
-    """The path and body of a request with so many programs of some 600 bytes that share ten tests."""
+    """Path and body of a request with `size` programs of about 600 bytes that share ten tests."""
     tests = [{"type": "stdin", "input": f"{each} 2", "output": f"{each + 2}"} for each in range(10)]
     programs = [{"code": f"# {'x' * 600} {next(NUMBERS)}\nprint(sum(map(int, input().split())))"} for _ in range(size)]
     if size == 1:
@@ -331,11 +341,22 @@ async def _few_at_once(url: str, requests: Sequence[tuple[str, bytes]]) -> list[
     return list(itertools.chain.from_iterable(answers))
 
 
+# --- waits
+
+
+def waiting(here: Fleet, _: argparse.Namespace) -> None:
+    """Send short submissions beside slow ones, to one process and to the fleet."""
+    alone = Service()
+    alone.start()
+    with contextlib.closing(alone):
+        waits.compare({"one machine": alone, "fleet": here.service})
+
+
 # --- common
 
 
 def _cpu(pids: Sequence[int]) -> list[float]:
-    """Seconds that each process has used by itself, by the scheduler's clock: ticks of 10 ms are too coarse here."""
+    """CPU seconds of each process by the scheduler's clock; ticks of 10 ms are too coarse here."""
     return [time.clock_gettime(~pid << 3 | CPUCLOCK_SCHED) for pid in pids]
 
 
@@ -353,6 +374,7 @@ PARTS: dict[str, Callable[[Fleet, argparse.Namespace], None]] = {
     "burst": burst,
     "suites": suites,
     "overhead": overhead,
+    "waits": waiting,
 }
 
 

@@ -1,7 +1,7 @@
-"""Does a busy machine change a verdict? The same submissions twice: undisturbed and one by one, then in a crowd.
+"""Checks that load changes no verdict: grades the same submissions alone, one by one, and then under load.
 
-In the crowd every core is kept busy by spinning processes and 64 requests are in flight. A queue, a slow neighbour or a
-loaded machine must never make a right program wrong, so any difference fails the run.
+Under load, spinning processes keep every core busy and 64 requests are in flight. A queue, a slow neighbour or a loaded
+machine must never make a right program wrong, so any difference fails the run.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import workloads
-from benchmarks.contenders.base import Unavailable
+from benchmarks.contenders.base import UnavailableError
 from benchmarks.service import Service
-from benchmarks.workloads import Body, NoData
+from benchmarks.workloads import Body, NoDataError
 
 IN_FLIGHT = 64
 SPINNERS_PER_CORE = 2
@@ -32,13 +32,13 @@ Answer = tuple[str, tuple[str, ...]]  # the submission's verdict and its tests'
 
 
 def main(arguments: list[str]) -> int:
-    """Grade twice and compare; 0 if all verdicts are the same, 1 if not, 2 if there is nothing to compare."""
+    """Grade twice and compare; returns 0 if all verdicts are equal, 1 if not, 2 without data."""
     options = _options(arguments)
     service = Service(options.url)
     try:
         bodies = submissions(options.files or [workloads.data_folder() / name for name in FILES], options.limit)
         service.start()
-    except (NoData, Unavailable) as reason:
+    except (NoDataError, UnavailableError) as reason:
         print(f"cannot run: {reason}")
         return 2
     with contextlib.closing(service):
@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
 
 
 def submissions(paths: list[Path], limit: int) -> dict[str, Body]:
-    """Every Python solution of the files' problems, right and wrong ones, by a name that can be read."""
+    """Return every Python solution of the files' problems, right and wrong, by a readable name."""
     found: dict[str, Body] = {}
     for path in paths:
         for problem in workloads.problems(path):
@@ -66,7 +66,7 @@ def submissions(paths: list[Path], limit: int) -> dict[str, Body]:
 
 
 def differences(calm: dict[str, Answer], busy: dict[str, Answer]) -> list[str]:
-    """A line for each submission that was answered differently."""
+    """Return a line for each submission with two different answers."""
     return [
         f"{name}: {' '.join((calm[name][0], *calm[name][1]))} became {' '.join((busy[name][0], *busy[name][1]))}"
         for name in calm
@@ -88,7 +88,7 @@ def _graded(service: Service, body: Body) -> Answer:
 
 @contextlib.contextmanager
 def _spinning(count: int) -> Iterator[None]:
-    """Processes that do nothing, as fast as they can."""
+    """Keep `count` processes spinning during the block."""
     spinners = [subprocess.Popen(SPIN, stdin=subprocess.DEVNULL) for _ in range(count)]
     try:
         yield

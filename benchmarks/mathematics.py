@@ -1,10 +1,10 @@
-"""What a mathematical answer costs: CPU time by kind of answer, and what having sympy at hand takes once.
+"""Measures the CPU time of comparing mathematical answers, by kind, and the one-time cost of loading sympy.
 
     python -m benchmarks mathematics
     python -m benchmarks mathematics --rounds 200
 
-One grader with one slot, without a queue or HTTP. Counted are this process, the jail, and all its boxes, which its
-zygote reaps. Nothing is cached from one answer to the next.
+Uses one grader with one slot, without a queue or HTTP. Counts this process, the jail, and all its boxes, which its
+zygote reaps. Nothing is cached between answers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from statistics import median
 import psutil
 
 from sandbox_service import bootstrap
-from sandbox_service.grader import Grader
+from sandbox_service.grading.grader import Grader
 from sandbox_service.schema import Submission
 from sandbox_service.settings import Settings
 
@@ -57,7 +57,7 @@ def _start(grader: Grader) -> str:
 
 
 def _measure(grader: Grader, expected: str, answer: str, rounds: int) -> tuple[float, float]:
-    """CPU time of one answer, and the median of wall times. Seconds."""
+    """CPU seconds of one answer, and the median of its wall times in seconds."""
     walls, before = [], _cpu_seconds()
     for _ in range(rounds):
         begin = time.perf_counter()

@@ -1,8 +1,7 @@
-"""Rounds of turns in random order, and what they come to.
+"""Runs the turns of contenders in random order, round after round, and summarises them.
 
-In every round each contender has one turn with each workload, long enough to be measured and short enough that a slow
-one does not hold up the others. A ratio is taken within a round, between turns close in time, and the median
-over rounds is what is reported.
+In every round each contender has one turn with each workload, long enough to be measured and short enough not to delay
+the others. Ratios are taken within a round, between turns close in time; the median over rounds is reported.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.contenders.base import Unavailable
+from benchmarks.contenders.base import UnavailableError
 from benchmarks.remote import Memory, Remote
 
-LIMIT, CODE_R1 = "fork_limit", "coder1"
+LIMIT, CODE_R1, FRESH = "fork_limit", "coder1", "proctor_fresh"
 MOST_REPETITIONS = 200
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the table to be: a contender, a workload, and how many submissions are in flight."""
+    """A line of the table: a contender, a workload, and the number of submissions in flight."""
 
     contender: str
     workload: str
@@ -48,7 +47,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Row:
-    """What is reported of one entry; ratios are None where the other has not run."""
+    """The reported figures of one entry; a ratio is None if the other contender did not run."""
 
     contender: str
     label: str
@@ -61,6 +60,7 @@ class Row:
     cpu_ms_highest: float
     times_limit: float | None
     times_code_r1: float | None
+    times_fresh: float | None
     tests_per_core_second: float
     tests_per_second: float
     p50_ms: float
@@ -72,13 +72,13 @@ Readings = dict[Entry, Reading]
 
 
 def say(text: str) -> None:
-    """Progress goes to stderr: stdout is for the table."""
+    """Print progress to stderr; stdout is for the table."""
     print(text, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
 def started(names: list[str]) -> Iterator[list[Remote]]:
-    """Those contenders that can be run here; whatever happens, they are closed again."""
+    """Yield the contenders that run on this machine, and close them at the end."""
     with contextlib.ExitStack() as stack:
         remotes = []
         for name in names:
@@ -86,7 +86,7 @@ def started(names: list[str]) -> Iterator[list[Remote]]:
             stack.callback(remote.close)
             try:
                 remote.start()
-            except (Unavailable, RuntimeError) as reason:
+            except (UnavailableError, RuntimeError) as reason:
                 say(f"skipped {name}: {reason}")
             else:
                 remotes.append(remote)
@@ -94,7 +94,7 @@ def started(names: list[str]) -> Iterator[list[Remote]]:
 
 
 def measure(remotes: list[Remote], workloads: list[str], rounds: int, turn_seconds: float) -> Readings:
-    """Check everybody, find out how long a turn is, then take turns."""
+    """Check all contenders, determine the length of a turn, then take turns."""
     by_name = {remote.name: remote for remote in remotes}
     readings: Readings = {}
     for workload in workloads:
@@ -112,17 +112,17 @@ def measure(remotes: list[Remote], workloads: list[str], rounds: int, turn_secon
 
 
 def rows(readings: Readings) -> list[Row]:
-    """The table's lines, the cheapest first within each workload."""
+    """Return the lines of the table, the cheapest first within each workload."""
     made = [_row(entry, reading, readings) for entry, reading in readings.items()]
     order = list(dict.fromkeys(entry.workload for entry in readings))
     return sorted(made, key=lambda row: (order.index(row.workload), row.cpu_ms_per_test))
 
 
 def _admitted(remote: Remote, workload: str) -> Readings:
-    """Entries for a contender that tells right programs from wrong ones; none otherwise."""
+    """Entries of a contender that tells right programs from wrong ones; none otherwise."""
     try:
         answer = remote.ask("check", workload=workload)
-    except (Unavailable, RuntimeError) as reason:
+    except (UnavailableError, RuntimeError) as reason:
         say(f"skipped {workload} for {remote.name}: {reason}")
         return {}
     if not answer["takes"]:
@@ -135,14 +135,14 @@ def _admitted(remote: Remote, workload: str) -> Readings:
 
 
 def _repetitions(remote: Remote, entry: Entry, turn_seconds: float) -> int:
-    """How often to go through the workload so that a turn takes about as long as it should; full groups only."""
+    """Repetitions of the workload for a turn of about `turn_seconds`, in full groups."""
     least = entry.concurrency
     seconds: float = _turn(remote, entry, least)["wall_seconds"]
     return least * max(1, min(round(turn_seconds / seconds), MOST_REPETITIONS // least))
 
 
 def _note_memory(by_name: dict[str, Remote], readings: Readings) -> None:
-    """Everyone is warm now, and nobody has anything to do."""
+    """Record the memory of all contenders while they are warm and idle."""
     time.sleep(0.5)
     memory = {name: remote.memory() for name, remote in by_name.items()}
     for entry, reading in readings.items():
@@ -176,6 +176,7 @@ def _row(entry: Entry, reading: Reading, readings: Readings) -> Row:
         cpu_ms_highest=max(reading.cpu_ms),
         times_limit=_ratio(reading, readings.get(Entry(LIMIT, entry.workload, 1))),
         times_code_r1=_ratio(reading, readings.get(Entry(CODE_R1, entry.workload, 1))),
+        times_fresh=_ratio(reading, readings.get(Entry(FRESH, entry.workload, 1))),
         tests_per_core_second=1e3 / cpu_ms,
         tests_per_second=statistics.median(reading.tests_per_second),
         p50_ms=_quantile(reading.latencies, 0.50) * 1e3,

@@ -1,7 +1,7 @@
-"""What /proc says about processes: families, memory, descriptors, namespaces.
+"""Reads /proc: descendants, memory, descriptors and namespaces of processes.
 
-Read directly, since a benchmark should need nothing beyond what is being measured. A process may end at any moment, so
-every question has an answer for one that is gone: zero, or nothing.
+Read directly, to add no dependency to what is measured. A process may end at any moment; functions then return 0 or an
+empty value.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def read(pid: int, name: str) -> str:
-    """A file of /proc/PID, or "" if the process has gone or we may not look."""
+    """Return a file of /proc/PID, or "" if the process is gone or access is denied."""
     try:
         return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
     except OSError:
@@ -21,7 +21,7 @@ def read(pid: int, name: str) -> str:
 
 
 def link(pid: int, name: str) -> str:
-    """Where a link of /proc/PID points, or ""."""
+    """Return the target of a link in /proc/PID, or ""."""
     try:
         return str(Path(f"/proc/{pid}/{name}").readlink())
     except OSError:
@@ -29,7 +29,7 @@ def link(pid: int, name: str) -> str:
 
 
 def descendants(root: int) -> list[int]:
-    """All living children of `root`, their children, and so on; without `root`."""
+    """Return all living descendants of `root`, without `root`."""
     children: dict[int, list[int]] = {}
     for pid in _all_pids():
         if fields := _stat(pid):
@@ -42,25 +42,30 @@ def descendants(root: int) -> list[int]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """A process's own CPU time and that of its children which it waited for."""
+    """Return a process's own CPU seconds and those of the children it waited for."""
     fields = _stat(pid)
     return sum(map(int, fields[11:15])) / TICKS if fields else 0.0
 
 
 def resident_bytes(pid: int) -> int:
-    """RSS: counts a page shared by two processes twice."""
+    """Return the RSS, which counts a page shared by two processes twice."""
     return _kibibytes(read(pid, "status"), "VmRSS:")
 
 
 def proportional_bytes(pid: int) -> int:
-    """PSS: shared pages are shared out. 0 where the kernel does not let us read it."""
+    """Return the PSS, which divides shared pages; 0 if access is denied."""
     return _kibibytes(read(pid, "smaps_rollup"), "Pss:")
 
 
 def descriptors(pid: int) -> list[str]:
-    """What a process's open file descriptors point to."""
+    """Return the targets of a process's open file descriptors."""
+    return [link(pid, f"fd/{fd}") for fd in descriptor_numbers(pid)]
+
+
+def descriptor_numbers(pid: int) -> list[int]:
+    """Return the numbers of a process's open file descriptors."""
     try:
-        return [link(pid, f"fd/{file.name}") for file in Path(f"/proc/{pid}/fd").iterdir()]
+        return [int(file.name) for file in Path(f"/proc/{pid}/fd").iterdir()]
     except OSError:
         return []
 

@@ -1,8 +1,8 @@
-"""How graders that start one process per test see a submission: a program, its stdin, and what it must do.
+"""Converts submissions for graders that start a process per test: a program, its stdin, and the expected result.
 
-A stdin test is the program as it stands. A call becomes the program and a generated line that prints what is returned,
-as Python writes it, since importing json would cost each test more than the call. A test program is appended to the
-submission, and exit code 0 is believed: that is what such graders do.
+A stdin test is the program itself. A call becomes the program and a line that prints the result as a Python literal,
+since importing json would cost more than the call. A test program is appended to the submission, and exit code 0 counts
+as a pass, as in such graders.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from benchmarks.workloads import Body
 
 @dataclass(frozen=True)
 class Program:
-    """One run. What is asked for: `tokens` on stdout, a Python `value` there, or no more than `exit` code 0."""
+    """One run. Expected are `tokens` on stdout, a Python `value` there, or only `exit` code 0."""
 
     source: str
     stdin: bytes = b""
@@ -24,7 +24,7 @@ class Program:
     answer: Any = None
 
     def accepts(self, exit_code: int, stdout: bytes) -> bool:
-        """Is this what the test asked for?"""
+        """Return whether the result is the expected one."""
         if exit_code != 0:
             return False
         if self.asks == "tokens":
@@ -33,18 +33,18 @@ class Program:
 
 
 def per_test(body: Body) -> list[Program]:
-    """One program for each test of a submission."""
+    """Return a program for each test of a submission."""
     return [_program(body["code"], test) for test in body["tests"]]
 
 
 def asserted_together(body: Body) -> Program:
-    """All calls of a submission as assertions in one program."""
+    """Return all calls of a submission as assertions in one program."""
     checks = [f"assert {call_expression(test)} == {test['output']!r}" for test in body["tests"]]
     return Program("\n".join([body["code"], *checks, ""]))
 
 
 def with_test(code: str, test: dict[str, Any]) -> str:
-    """A submission with its test program appended, and `check` called if the test leaves that to us."""
+    """Return a submission with its test program appended, and a call of `check` if the test has none."""
     source = f"{code}\n{test['code']}\n"
     if "def check(" in test["code"] and "\ncheck(" not in test["code"]:
         source += f"check({test['entry_point']})\n"
@@ -52,7 +52,7 @@ def with_test(code: str, test: dict[str, Any]) -> str:
 
 
 def call_expression(test: dict[str, Any]) -> str:
-    """The call of a call test, as Python."""
+    """Return the call of a call test as Python."""
     words = [repr(value) for value in test["args"]]
     words += [f"{name}={value!r}" for name, value in test.get("kwargs", {}).items()]
     return f"{test['function']}({', '.join(words)})"

@@ -1,4 +1,4 @@
-"""A worker of a fleet whose slots answer at once: what is left is what a fleet costs beside grading. See working.py."""
+"""A fleet worker whose slots answer at once, to measure the cost of the fleet without grading."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import cast
 
 import uvloop
 
-from sandbox_service import bootstrap, garbage
-from sandbox_service.hands import Pump
+from sandbox_service import bootstrap, event_loop
+from sandbox_service.fleet.wakeup import JobListener
+from sandbox_service.fleet.worker import Worker
+from sandbox_service.grading.suites import Suite
 from sandbox_service.schema import Grade, GraderIdentity, TestResult, Timing, Verdict
 from sandbox_service.settings import Settings
-from sandbox_service.slots import Owner, SlotFactory
-from sandbox_service.suites import Suite
-from sandbox_service.worker import Worker
+from sandbox_service.slots.process import SlotFactory, SlotOwner
 
 SLOTS, TESTS = 2, 10
 
 
 class PromptSlot:
-    """A slot that says the same of everything, in the next turn of the loop."""
+    """A slot that gives every submission the same answer, in the next iteration of the loop."""
 
-    def __init__(self, index: int, owner: Owner) -> None:
+    def __init__(self, index: int, owner: SlotOwner) -> None:
         self.index = index
         self.ready = True
         self.failed_since: float | None = None
@@ -36,15 +36,18 @@ class PromptSlot:
         """See slots.SlotProcess."""
         return self._key is None
 
-    def give(self, key: int, suite: Suite, body: bytes) -> None:
+    def give(self, key: int, suite: Suite, body: bytes, _: bytes = b"") -> None:
         """See slots.SlotProcess."""
         assert suite.body
         assert body
         self._key = key
         asyncio.get_running_loop().call_soon(self._answer, key)
 
+    def pause(self, key: int) -> None:
+        """See slots.SlotProcess. Nothing to do: it has no tests to stop between."""
+
     def cancel(self, key: int) -> None:
-        """See slots.SlotProcess: it is answered already."""
+        """See slots.SlotProcess. Nothing to do: the answer has been sent."""
 
     async def close(self) -> None:
         """See slots.SlotProcess."""
@@ -81,11 +84,13 @@ async def main(settings: Settings) -> None:
     """Work until SIGTERM."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with bootstrap.ledger(settings) as books:
-        garbage.settle()
+    async with bootstrap.ledger(settings) as ledger:
+        event_loop.tune_gc()
         make_slot = cast("SlotFactory", PromptSlot)
         url, name = settings.redis_url, settings.redis_name
-        worker = Worker(books, make_slot, SLOTS, lambda own, take: Pump(url, name, own, take), settings.suite_bytes)
+        worker = Worker(
+            ledger, make_slot, SLOTS, lambda own, take: JobListener(url, name, own, take), settings.suite_bytes
+        )
         await worker.run(stop, 1.0)
 
 

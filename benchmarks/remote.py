@@ -1,4 +1,4 @@
-"""The parent's end of a driver: starts it inside a cgroup of its own and asks it things."""
+"""The parent's end of a driver: starts it in a cgroup of its own and sends it requests."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import procs
-from benchmarks.contenders.base import Unavailable
+from benchmarks.contenders.base import UnavailableError
 from benchmarks.cpu import Group
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What a contender's processes hold while they have nothing to do."""
+    """Memory of a contender's idle processes."""
 
     processes: int = 0
     resident_bytes: int = 0
@@ -24,7 +24,7 @@ class Memory:
 
 
 class Remote:
-    """One contender in its driver process."""
+    """A contender in its driver process."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -40,14 +40,14 @@ class Remote:
         )
 
     def start(self) -> None:
-        """Start the contender; raises `Unavailable`."""
+        """Start the contender. Raises `UnavailableError`."""
         answer = self.ask("start")
         self.label = answer["label"]
         self.concurrencies = answer["concurrencies"]
         self._driver_is_client = answer["driver_is_client"]
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
-        """One request, one answer."""
+        """Send a request and return the answer."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
@@ -55,13 +55,13 @@ class Remote:
         line = self._process.stdout.readline()
         answer: dict[str, Any] = json.loads(line) if line else {"error": "its driver died"}
         if "unavailable" in answer:
-            raise Unavailable(answer["unavailable"])
+            raise UnavailableError(answer["unavailable"])
         if "error" in answer:
             raise RuntimeError(f"{self.name}: {answer['error']}")
         return answer
 
     def memory(self) -> Memory:
-        """Of all its processes, the driver among them unless it is only a client."""
+        """Return the memory of all its processes; the driver counts unless it is only a client."""
         pids = self.group.pids() if self.group else [self._process.pid, *procs.descendants(self._process.pid)]
         if self._driver_is_client:
             pids.remove(self._process.pid)
@@ -69,8 +69,8 @@ class Remote:
         return Memory(len(pids), resident, proportional)
 
     def close(self) -> None:
-        """End it gently, then make sure."""
-        with contextlib.suppress(RuntimeError, Unavailable, OSError):
+        """Ask the driver to end, then kill what is left."""
+        with contextlib.suppress(RuntimeError, UnavailableError, OSError):
             self.ask("close")
         assert self._process.stdin
         self._process.stdin.close()

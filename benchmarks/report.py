@@ -1,4 +1,4 @@
-"""The table for people, the JSON for machines, and a picture for the README."""
+"""Writes the results of a run: a table in Markdown, JSON, and a plot."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 from benchmarks.measure import Readings, Row, rows
 
 HEADINGS = (
-    *("contender", "in flight", "CPU ms/test", "lowest to highest", "× fork limit", "× Code-R1", "tests/s per core"),
-    *("tests/s", "p50 ms", "p99 ms", "idle RSS / PSS MB"),
+    *("contender", "in flight", "CPU ms/test", "lowest to highest", "× fork limit", "× Code-R1", "× fresh"),
+    *("tests/s per core", "tests/s", "p50 ms", "p99 ms", "idle RSS / PSS MB"),
 )
 EXPLANATION = """\
 CPU time is that of the contender's whole cgroup, killed descendants included: the median over rounds, within one
@@ -25,7 +25,7 @@ clock, with the submissions in flight that are stated. p50 and p99 are per submi
 
 
 def write(readings: Readings, facts: dict[str, Any], folder: Path) -> str:
-    """Everything into `folder`; the table, to be printed."""
+    """Write table.md, results.json and plot.svg/.png to `folder`, and return the table."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = rows(readings)
     facts = _machine() | facts
@@ -60,7 +60,7 @@ def _table(lines: list[Row], facts: dict[str, Any]) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    wrong = f" ({row.rejected} right programs rejected)" if row.rejected else ""
+    wrong = f" ({row.rejected} programs misjudged)" if row.rejected else ""
     return (
         row.label + wrong,
         str(row.concurrency),
@@ -68,6 +68,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.cpu_ms_lowest:.3f} to {row.cpu_ms_highest:.3f}",
         _times(row.times_limit),
         _times(row.times_code_r1),
+        _times(row.times_fresh),
         f"{row.tests_per_core_second:.0f}",
         f"{row.tests_per_second:.1f}",
         f"{row.p50_ms:.1f}",
@@ -85,7 +86,7 @@ def _text(value: Any) -> str:
 
 
 def _plot(lines: list[Row], folder: Path) -> None:
-    """CPU time per test, on a logarithmic scale because the contenders are far apart."""
+    """Plot CPU time per test, on a logarithmic scale because the contenders are far apart."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

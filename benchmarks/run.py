@@ -1,9 +1,9 @@
-"""The comparison: all contenders, interleaved in one run; a table, JSON and a plot.
+"""Compares all contenders, interleaved in one run; writes a table, JSON and a plot.
 
     python -m benchmarks --quick
     python -m benchmarks --contenders fork_limit,python --workloads stdin10 --rounds 9
 
-Contenders that cannot be run here, and workloads whose data is missing, are skipped, and it is said why.
+Contenders that cannot run here and workloads without data are skipped, with a message.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ from benchmarks.cpu import FALLBACK_NOTE
 from benchmarks.workloads import WORKLOADS
 
 ROUNDS, TURN_SECONDS = 7, 1.0
-QUICK_ROUNDS, QUICK_TURN_SECONDS, QUICK_WORKLOADS = 3, 0.3, ("stdin10", "calls10", "humaneval")
+QUICK_ROUNDS, QUICK_TURN_SECONDS, QUICK_WORKLOADS = (
+    3,
+    0.3,
+    ("stdin10", "stdin50", "fail_first", "mixture", "calls10", "humaneval"),
+)
 
 
 def main(arguments: list[str]) -> int:
-    """Measure what the arguments ask for; 1 if anyone rejected a right program on the way."""
+    """Measure what the arguments select; returns 1 if a contender misjudged a program."""
     options = _options(arguments)
     rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
     seconds = QUICK_TURN_SECONDS if options.quick else TURN_SECONDS
@@ -50,7 +54,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 
 def _names(known: Iterable[str]) -> Callable[[str], list[str]]:
-    """A reader of comma-separated names out of those that exist."""
+    """A parser of comma-separated names, each of which must be in `known`."""
 
     def read(text: str) -> list[str]:
         names = text.split(",")

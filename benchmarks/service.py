@@ -1,29 +1,35 @@
-"""A proctor service to measure: one that is running already, or one of our own, started and stopped here."""
+"""A proctor service to measure: a running one, or one that is started and stopped here."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchmarks.contenders.base import Unavailable
+from benchmarks.contenders.base import UnavailableError
 
 READY_SECONDS = 60.0
 ANSWER_SECONDS = 600.0
 
+PORTS = (10_000, 32_000)
+
 
 class Service:
-    """`url`: one that is running; without it `start` runs `proctor serve` on a free port with `slots` slots.
+    """A service. `url` is that of a running one; without it, `start` runs `proctor serve` with `slots` slots on a free
+    port.
 
-    Their default is BENCH_SLOTS, else one a processor; two busy processors that share a cache slow each other.
+    The default number of slots is BENCH_SLOTS, else one per processor; busy processors that share a cache slow each
+    other.
     """
 
     def __init__(self, url: str | None = None, slots: int | None = None, **settings: object) -> None:
@@ -34,7 +40,7 @@ class Service:
         self.url = url or f"http://127.0.0.1:{free_port()}"
 
     def start(self) -> None:
-        """Start it, unless it is someone else's, and wait until it is ready."""
+        """Start the service, unless it is a running one, and wait until it is ready."""
         if self._own:
             self._process = subprocess.Popen(
                 [command(), "serve", "--port", str(urlsplit(self.url).port)],
@@ -45,14 +51,14 @@ class Service:
         deadline = time.monotonic() + READY_SECONDS
         while not self._ready():
             if self._process and self._process.poll() is not None:
-                raise Unavailable(f"proctor serve ended with {self._process.returncode}")
+                raise UnavailableError(f"proctor serve ended with {self._process.returncode}")
             if time.monotonic() > deadline:
                 self.close()
-                raise Unavailable(f"{self.url}/readyz did not answer 200 within {READY_SECONDS:.0f} s")
+                raise UnavailableError(f"{self.url}/readyz did not answer 200 within {READY_SECONDS:.0f} s")
             time.sleep(0.1)
 
     def close(self) -> None:
-        """Stop it, if it is ours."""
+        """Stop the service if it was started here."""
         if self._process:
             self._process.terminate()
             try:
@@ -62,23 +68,28 @@ class Service:
                 self._process.wait()
 
     def kill(self) -> None:
-        """End it as a crash would; `start` has it again at the same address."""
+        """Kill the service as in a crash; `start` starts it again at the same address."""
         assert self._process
         self._process.kill()
         self._process.wait()
 
     @property
     def pid(self) -> int:
-        """Its process, if it is ours."""
+        """Process id of a service that was started here."""
         assert self._process
         return self._process.pid
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """One question, one answer."""
+        """Send a request and return the answer."""
         return next(self.lines(path, body))
 
     def lines(self, path: str, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """The JSON objects of an answer, one a line, as they come. Blank lines only keep the connection alive."""
+        """Yield the JSON objects of a streamed answer, one a line. Blank lines keep the connection alive and are
+        skipped.
+
+        Raises:
+            RuntimeError: The service answered with an error.
+        """
         connection = self._connection()
         try:
             connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
@@ -107,22 +118,23 @@ class Service:
 
 
 def environment(**settings: object) -> dict[str, str]:
-    """Of what we start: every submission is graded, and once."""
+    """Return the environment for started processes, in which every submission is graded, and once."""
     ours = {"cache_seconds": 0, "recheck_share": 0, "log_level": "error"} | settings
     return dict(os.environ) | {f"SANDBOX_{name.upper()}": str(value) for name, value in ours.items()}
 
 
 def command() -> str:
-    """The console script of the environment that we run in."""
+    """Return the console script of the current environment."""
     script = Path(sys.executable).with_name("proctor")
     if not script.exists():
-        raise Unavailable(f"{script} is not installed")
+        raise UnavailableError(f"{script} is not installed")
     return str(script)
 
 
 def free_port() -> int:
-    """One that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a port on which no process listens, below those that the kernel gives to outgoing connections."""
+    while True:
+        port = random.randrange(*PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

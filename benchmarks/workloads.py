@@ -1,7 +1,8 @@
-"""What is graded: lists of submissions in the shape of `POST /v1/grade`, the same for every contender.
+"""Workloads: lists of submissions in the form of `POST /v1/grade`, the same for every contender.
 
-All programs are right, and the expected answers are computed here by plain reference implementations that share no
-code with them. The random inputs come from a fixed seed, so every driver builds the same workload.
+Programs are right unless their body is marked `wrong`, a field that no contender sees. Reference implementations here
+that share no code with them compute the expected answers.
+Random inputs have a fixed seed, so every driver builds the same workload.
 """
 
 from __future__ import annotations
@@ -65,22 +66,28 @@ def two_sum(numbers, target):
 """
 
 
-class NoData(Exception):
-    """The workload needs a file that is not here; the message says which and how to point at it."""
+class NoDataError(Exception):
+    """A file of the workload is missing; the message names it and says how to set its path."""
 
 
 def build(name: str) -> list[Body]:
-    """The submissions of a workload by name."""
+    """Return the submissions of the workload `name`."""
     return WORKLOADS[name]()
 
 
+def is_wrong(body: Body) -> bool:
+    """Return whether a submission must be rejected."""
+    return bool(body.get("wrong"))
+
+
 def fresh(body: Body, number: int) -> Body:
-    """The same submission as a program never seen before, as each of a model's answers is: no cache can help."""
-    return body | {"code": f"{body['code']}\n# answer {number}\n"}
+    """Return the same submission as a new program, as every answer of a model is, so that no cache applies."""
+    sent = {name: value for name, value in body.items() if name != "wrong"}
+    return sent | {"code": f"{body['code']}\n# answer {number}\n"}
 
 
 def spoiled(body: Body) -> Body:
-    """The same submission with a last test that its program cannot pass."""
+    """Return the submission with an additional last test that its program cannot pass."""
     changed = copy.deepcopy(body)
     last = changed["tests"][-1]
     if last["type"] == "assert":
@@ -91,26 +98,26 @@ def spoiled(body: Body) -> Body:
 
 
 def data_folder() -> Path:
-    """Where the collected public problems are, if anywhere."""
+    """Return the folder of collected public problems."""
     return Path(os.environ.get("PROCTOR_DATA") or DEFAULT_DATA)
 
 
 def problems(path: Path) -> Iterator[dict[str, Any]]:
-    """The problems of one data file, a JSON object a line."""
+    """Yield the problems of a data file, a JSON object a line."""
     if not path.exists():
-        raise NoData(f"{path} is not there; set PROCTOR_DATA to the folder that has {path.name}")
+        raise NoDataError(f"{path} is not there; set PROCTOR_DATA to the folder that has {path.name}")
     with path.open() as lines:
         yield from map(json.loads, lines)
 
 
 def from_problem(problem: dict[str, Any], code: str) -> Body:
-    """One solution of a collected problem as a submission."""
+    """Return a solution of a collected problem as a submission."""
     make = {"stdin": _stdin_test, "call_args": _call_test, "assert": _assert_test}[problem["kind"]]
     return {"code": code, "tests": [make(problem, test) for test in problem["tests"]]}
 
 
 def helpers_of(statement: str, entry_point: str) -> str | None:
-    """The functions that a HumanEval prompt supplies besides the one asked for, with the prompt's imports."""
+    """Return the functions in a HumanEval prompt besides the entry point, with the prompt's imports."""
     try:
         nodes = ast.parse(statement).body
     except SyntaxError:
@@ -143,7 +150,7 @@ def _prelude(statement: str, entry_point: str) -> str | None:
 
 
 def _stdin(count: int) -> list[Body]:
-    """Two whole programs: one that does next to nothing, and shortest paths in a graph of 200 nodes."""
+    """Two whole programs: a trivial one, and shortest paths in a graph of 200 nodes."""
     rng = random.Random(1)
     return [
         {"code": code, "tests": [{"type": "stdin", **case(rng)} for _ in range(count)]}
@@ -157,7 +164,7 @@ def _addition_case(rng: random.Random) -> dict[str, str]:
 
 
 def _dijkstra_case(rng: random.Random) -> dict[str, str]:
-    """A connected graph: each node is tied to an earlier one, the other edges are anywhere."""
+    """A connected graph: each node has an edge to an earlier one, and other edges are random."""
     ends = [(rng.randrange(node), node) for node in range(1, NODES)]
     ends += [(rng.randrange(NODES), rng.randrange(NODES)) for _ in range(EDGES - len(ends))]
     edges = [(u, v, rng.randint(1, 1000)) for u, v in ends]
@@ -166,7 +173,7 @@ def _dijkstra_case(rng: random.Random) -> dict[str, str]:
 
 
 def _relaxed(edges: list[tuple[int, int, int]]) -> list[int]:
-    """Bellman and Ford: relax all edges until nothing changes."""
+    """Bellman–Ford: relax all edges until nothing changes."""
     far, before = [0] + [10**9] * (NODES - 1), None
     while far != before:
         before = list(far)
@@ -174,6 +181,24 @@ def _relaxed(edges: list[tuple[int, int, int]]) -> list[int]:
             far[v] = min(far[v], far[u] + length)
             far[u] = min(far[u], far[v] + length)
     return far
+
+
+def _failing(body: Body, place: int) -> Body:
+    """Return a submission that fails in one of its tests."""
+    tests = list(body["tests"])
+    tests[place] = tests[place] | {"output": "no such answer"}
+    return body | {"tests": tests, "wrong": True}
+
+
+def _fail_first() -> list[Body]:
+    """The programs of stdin10, which fail in the first test."""
+    return [_failing(body, 0) for body in _stdin(10)]
+
+
+def _mixture() -> list[Body]:
+    """Answers as in training: of twelve, six are right, four fail in the first test, two in a later one."""
+    bodies = _stdin(10)
+    return [*bodies * 3, *(_failing(body, 0) for body in bodies * 2), *(_failing(body, 6) for body in bodies)]
 
 
 def _calls(count: int) -> list[Body]:
@@ -202,6 +227,8 @@ def _humaneval() -> list[Body]:
 WORKLOADS: dict[str, Callable[[], list[Body]]] = {
     "stdin10": lambda: _stdin(10),
     "stdin50": lambda: _stdin(50),
+    "fail_first": _fail_first,
+    "mixture": _mixture,
     "calls10": lambda: _calls(10),
     "calls50": lambda: _calls(50),
     "humaneval": _humaneval,

@@ -1,4 +1,4 @@
-"""The contenders by name. Nothing is imported before it is asked for: a driver should weigh no more than its own."""
+"""The contenders by name, imported on demand: a driver should use no more memory than its own contender."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ CONTENDERS = {
     "inprocess": ("inprocess", "LiveCodeBench"),
     "fork_limit": ("fork_limit", "ForkLimit"),
     "proctor_direct": ("proctor", "DirectGrader"),
+    "proctor_fresh": ("proctor", "FreshBoxes"),
+    "proctor_shared": ("proctor", "SharedBox"),
     "proctor_http": ("proctor", "HttpBatch"),
 }
 
 
 def make(name: str) -> Contender[Any]:
-    """The contender of this name, not yet started."""
+    """Return the contender of this name, not yet started."""
     module, kind = CONTENDERS[name]
     made: Contender[Any] = getattr(importlib.import_module(f"{__name__}.{module}"), kind)()
     return made

@@ -1,7 +1,7 @@
-"""What a contender is: a way to grade submissions, started once and then asked again and again.
+"""The interface of contenders: ways to grade submissions, started once and called many times.
 
-A contender lives in a driver process of its own. It says what it grades as `prepare` (not measured: turning JSON into
-whatever it takes) and `grade` (measured). One that can have several submissions in flight overrides `run`.
+A contender runs in a driver process of its own. `prepare` converts JSON to its input and is not measured; `grade` is. A
+contender with several submissions in flight overrides `run`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from benchmarks.workloads import Body
 Job = TypeVar("Job")
 
 
-class Unavailable(Exception):
-    """A contender cannot be run here; the message says what it lacks."""
+class UnavailableError(Exception):
+    """A contender cannot run here; the message says what is missing."""
 
 
 @dataclass
 class Turn:
-    """What came of one turn: a latency and an answer for each submission, and how long the whole took."""
+    """Result of a turn: a latency and an answer for each submission, and the duration of the whole."""
 
     latencies: list[float] = field(default_factory=list)
     accepted: list[bool] = field(default_factory=list)
@@ -30,32 +30,33 @@ class Turn:
 
 
 class Contender(ABC, Generic[Job]):
-    """One way to grade. `concurrencies`: how many submissions it may have in flight, each measured by itself."""
+    """A way to grade. `concurrencies`: numbers of submissions in flight, each measured by itself."""
 
     label: ClassVar[str]
     concurrencies: ClassVar[tuple[int, ...]] = (1,)
     driver_is_client: ClassVar[bool] = False  # then the driver's memory is not the contender's
+    stops_at_failure: ClassVar[bool] = False  # then what wrong programs cost can be compared
 
     def start(self) -> None:
-        """Whatever is done once; raises `Unavailable`."""
+        """Prepare for grading, once. Raises `UnavailableError`."""
 
     def close(self) -> None:
         """Undo `start`."""
 
     def takes(self, body: Body) -> bool:  # noqa: ARG002
-        """Can it grade this kind of submission at all?"""
+        """Return whether it can grade this kind of submission."""
         return True
 
     @abstractmethod
     def prepare(self, body: Body) -> Job:
-        """A submission in the form that `grade` takes. Not measured."""
+        """Return a submission in the form that `grade` takes. Not measured."""
 
     @abstractmethod
     def grade(self, job: Job) -> bool:
-        """Run all tests of one submission; were they all passed?"""
+        """Run all tests of a submission; returns whether all passed."""
 
     def run(self, jobs: list[Job], concurrency: int) -> Turn:  # noqa: ARG002
-        """Grade all jobs, `concurrency` of them at a time."""
+        """Grade all jobs, `concurrency` at a time."""
         turn, start = Turn(), time.perf_counter()
         for job in jobs:
             before = time.perf_counter()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from benchmarks import procs
-from benchmarks.contenders.base import Turn, Unavailable
+from benchmarks.contenders.base import Turn, UnavailableError
 from benchmarks.contenders.processes import INTERPRETER, ProcessPerTest
 from benchmarks.programs import Program, asserted_together
 from benchmarks.workloads import Body
@@ -32,15 +32,15 @@ class Firejail(ProcessPerTest):
 
     def start(self) -> None:
         if shutil.which("firejail") is None:
-            raise Unavailable("firejail is not installed")
+            raise UnavailableError("firejail is not installed")
         probe = [*self.wrapper(None), INTERPRETER, "-c", PROBE]
         done = subprocess.run(
             probe, env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
         if done.returncode != 0:
-            raise Unavailable(f"firejail failed: {(done.stderr or done.stdout).strip()}")
+            raise UnavailableError(f"firejail failed: {(done.stderr or done.stdout).strip()}")
         if done.stdout.strip() == procs.link(os.getpid(), "ns/pid"):
-            raise Unavailable("firejail ran the probe without jailing it")
+            raise UnavailableError("firejail ran the probe without jailing it")
 
     def environment(self) -> dict[str, str]:
         return super().environment() | {"container": "docker"}
@@ -127,7 +127,9 @@ def _pip_profile(folder: Path) -> str:
         return "pip"
     source = os.environ.get(PROFILES_VARIABLE)
     if source is None:
-        raise Unavailable(f"firejail's profile `pip` (package firejail-profiles) is not here; see {PROFILES_VARIABLE}")
+        raise UnavailableError(
+            f"firejail's profile `pip` (package firejail-profiles) is not here; see {PROFILES_VARIABLE}"
+        )
     copy = folder / "pip.profile"
     copy.write_text(_inlined(Path(source) / "pip.profile"))
     return str(copy)

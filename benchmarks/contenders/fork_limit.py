@@ -1,4 +1,4 @@
-"""The limit: the least that a fresh process per test can cost in Python. Everything else is a ratio to this."""
+"""The lower limit: the least that a fresh process per test can cost in Python, to which others are compared."""
 
 from __future__ import annotations
 

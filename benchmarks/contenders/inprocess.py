@@ -64,7 +64,7 @@ class LiveCodeBench(Contender[Body]):
 
 
 def _report(body: Body, results: Any) -> None:
-    """In the forked process: grade, and send what came of it through the manager."""
+    """In the forked process: grade, and send the result through the manager."""
     signal.signal(signal.SIGALRM, _too_late)
     results.append(_grade(body))
 

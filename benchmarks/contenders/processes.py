@@ -1,4 +1,4 @@
-"""Graders that start a process for every test, and the plainest of them: `python3`, and nothing around it."""
+"""Graders that start a process per test; the plainest of them is `python3` alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GIVE_UP_SECONDS = 60.0
 
 
 class ProcessPerTest(Contender[list[Program]]):
-    """A command for every test. Subclasses say which."""
+    """A command for every test, which subclasses define."""
 
     def prepare(self, body: Body) -> list[Program]:
         return per_test(body)
@@ -28,7 +28,7 @@ class ProcessPerTest(Contender[list[Program]]):
         return all(self.passes(program) for program in job)
 
     def passes(self, program: Program) -> bool:
-        """Run one program in a process of its own; did it do what its test asks for?"""
+        """Run a program in its own process; returns whether its result is the expected one."""
         with _source(program.source) as (arguments, path):
             done = subprocess.run(
                 [*self.wrapper(path), INTERPRETER, *arguments],
@@ -42,20 +42,19 @@ class ProcessPerTest(Contender[list[Program]]):
         return program.accepts(done.returncode, done.stdout)
 
     def wrapper(self, path: str | None) -> list[str]:  # noqa: ARG002
-        """What stands before the interpreter; `path` if the program is in a file."""
+        """Return the command before the interpreter; `path` is set if the program is in a file."""
         return []
 
     def environment(self) -> dict[str, str]:
-        """The program's environment."""
+        """Return the program's environment."""
         return dict(os.environ) | {"OPENBLAS_NUM_THREADS": "1"}
 
 
 class BarePython(ProcessPerTest):
-    """`python3` started for every test, with no sandbox at all.
+    """`python3` started for every test, without a sandbox.
 
-    Reproduces what many reward functions do with `subprocess.run`. Leaves out everything that would make it safe or
-    fair: limits, isolation, a home of its own. It is what starting an interpreter costs, and no jail around a fresh
-    interpreter can be cheaper.
+    As many reward functions do with `subprocess.run`, without limits, isolation or a home of its own. It is the cost of
+    starting an interpreter; no jail around a fresh interpreter can cost less.
     """
 
     label: ClassVar[str] = "python3 per test, no sandbox"

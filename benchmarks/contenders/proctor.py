@@ -1,4 +1,4 @@
-"""Ourselves: one grader with one slot in the driver, and the whole service over HTTP."""
+"""Proctor itself: one grader with one slot in the driver, and the whole service over HTTP."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import importlib
 import time
 from typing import Any, ClassVar
 
-from benchmarks.contenders.base import Contender, Turn, Unavailable
+from benchmarks.contenders.base import Contender, Turn, UnavailableError
 from benchmarks.service import Service
 from benchmarks.workloads import Body
 
 
 class DirectGrader(Contender[Any]):
-    """`Grader.grade` on one slot, without a queue or HTTP: what the execution core costs.
+    """`Grader.grade` on one slot, without a queue or HTTP: the cost of the execution core.
 
-    The submission is validated beforehand, as the API would have done. Everything else is the grader's: extraction, the
-    jail, the judge, the checker. The driver is the trusted host process, so its memory counts.
+    The submission is validated beforehand, as by the API. The rest is the grader's: extraction, jail, judge, checker.
+    The driver is the trusted host process, so its memory counts.
     """
 
     label: ClassVar[str] = "proctor, grader alone"
+    stops_at_failure: ClassVar[bool] = True
 
     def start(self) -> None:
         self._stack = contextlib.ExitStack()
@@ -35,6 +36,26 @@ class DirectGrader(Contender[Any]):
         return bool(self._grader.grade(job).verdict == "AC")
 
 
+class FreshBoxes(DirectGrader):
+    """The same with a box for each stdin test: `"isolation": "test"`."""
+
+    label: ClassVar[str] = "proctor, grader alone, fresh"
+    isolation: ClassVar[str] = "test"
+
+    def takes(self, body: Body) -> bool:
+        return bool(body["tests"][0]["type"] == "stdin")
+
+    def prepare(self, body: Body) -> Any:
+        return super().prepare({"isolation": self.isolation, **body})
+
+
+class SharedBox(FreshBoxes):
+    """The same with one box for the stdin tests of a submission: `"isolation": "submission"`."""
+
+    label: ClassVar[str] = "proctor, grader alone, shared"
+    isolation: ClassVar[str] = "submission"
+
+
 class HttpBatch(Contender[Body]):
     """`POST /v1/grade/batch` to a service with a slot for each core, as a trainer uses it.
 
@@ -45,6 +66,7 @@ class HttpBatch(Contender[Body]):
 
     label: ClassVar[str] = "proctor, over HTTP in batches"
     concurrencies: ClassVar[tuple[int, ...]] = (1, 16)
+    stops_at_failure: ClassVar[bool] = True
     driver_is_client: ClassVar[bool] = True
 
     def start(self) -> None:
@@ -77,14 +99,14 @@ class HttpBatch(Contender[Body]):
 
 
 def _direct(stack: contextlib.ExitStack) -> tuple[Any, Any]:
-    """A grader, which `stack` will close, and the class of what it takes."""
+    """A grader, closed by `stack`, and the class of its submissions."""
     try:
         bootstrap = importlib.import_module("sandbox_service.bootstrap")
         settings = importlib.import_module("sandbox_service.settings").Settings()
         schema = importlib.import_module("sandbox_service.schema")
     except ImportError as missing:
-        raise Unavailable(f"sandbox_service is not complete: {missing}") from missing
-    importlib.import_module("sandbox_service.slot").settle(settings, 0)  # as a slot process does
+        raise UnavailableError(f"sandbox_service is not complete: {missing}") from missing
+    importlib.import_module("sandbox_service.slots.main").pin_to_processor(settings, 0)  # as a slot process does
     return stack.enter_context(bootstrap.grader(settings, 0)), schema.Submission
 
 

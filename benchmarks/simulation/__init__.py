@@ -1,25 +1,25 @@
-"""What does a submission cost as a fleet grows? One real Redis, real API-side queues, N real workers whose slots sleep.
+"""Measures the cost of a submission as a fleet grows: a real Redis, real queues and N real workers whose slots sleep.
 
-Everything that speaks to Redis is the service's own: Intake and RqQueue, Worker and Pump, the ledger and RQ. Not here
-are HTTP and grading. Workers live many to a process, each with its own connections and its own RQ thread; each process
-has a network namespace of its own on one bridge, so that what it says to Redis is TCP between hosts.
+All that talks to Redis is the service's own: Intake, FleetQueue, Worker, the ledger and RQ. HTTP and grading are not
+included. Many workers share a process, each with its own connections and its own RQ thread. Each process has a network
+namespace of its own on one bridge, so that it reaches Redis by TCP as another host would.
 
-This machine cannot feed two thousand slots at the speed of real ones, so the rate is about the same for every N, and
-the slots are as slow as that takes: what is shown is what a submission costs with N workers, and what N cost idle.
+One machine cannot feed two thousand slots at the speed of real ones, so the rate is about the same for every N, and
+the slots sleep as long as that takes. The tables have the cost of a submission with N workers, and of N idle workers.
 
     python -m benchmarks simulation                          1, 10, 100 and 1,000 workers of two slots: the table
     python -m benchmarks simulation --workers 100 --profile  which calls Redis spends its time on
     python -m benchmarks simulation --memory                 what Redis keeps for a submission and for an answer
 
-CPU is each process's own. A submission of this is 1.5 kB of code, in a group of 8 or 16 that share a suite of ten
-tests, in a batch of 64; its answer is 2 kB.
+CPU is each process's own. A submission is 1.5 kB of code, in a group of 8 or 16 that share a suite of ten tests, in a
+batch of 64; its answer is 2 kB.
 
-How it is put together: the parent asks its processes, which are this command again, in lines of JSON.
+The parent starts this command again for each process, and sends it requests as lines of JSON:
 
     growth.py ─┬─ fleet.py ── members.py ══ pipe ══ orders.py ─┬─ api.py
     memory.py ─┘     └─ network.py                             └─ workers.py
 
-    scenario.py    the sizes and times that both sides go by
+    scenario.py    the sizes and times of both sides
     slowlog.py     --profile
     report.py      the tables
 """
@@ -31,7 +31,7 @@ import asyncio
 import logging
 import resource
 
-from benchmarks.contenders.base import Unavailable
+from benchmarks.contenders.base import UnavailableError
 from benchmarks.simulation.api import be_api
 from benchmarks.simulation.growth import grow
 from benchmarks.simulation.memory import memory
@@ -43,7 +43,7 @@ TO_A_PROCESS = 50
 
 
 def main(arguments: list[str]) -> int:
-    """Run what is asked for, and print its tables; or be one of the processes of another run."""
+    """Run a measurement and print its tables, or be one of the processes of another run."""
     options = _options(arguments)
     if options.role:
         logging.disable(logging.CRITICAL)
@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
             memory(options)
         else:
             grow(options)
-    except Unavailable as reason:
+    except UnavailableError as reason:
         print(f"cannot run: {reason}")
         return 2
     return 0

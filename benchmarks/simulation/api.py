@@ -1,4 +1,4 @@
-"""An API process of the fleet, from inside: what clients send goes through `Intake` into the service's own queue."""
+"""An API process of the simulated fleet: submits generated requests through `Intake` to the real queue."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from benchmarks.simulation.orders import Figures, Orders
 from benchmarks.simulation.scenario import GROUPS, TESTS, service_settings
 from sandbox_service import bootstrap
 from sandbox_service.api.intake import Intake
-from sandbox_service.queues.base import Ticket
-from sandbox_service.queues.rq import RqQueue
+from sandbox_service.fleet.queue import FleetQueue
+from sandbox_service.queues.base import Waiter
 from sandbox_service.settings import Settings
 
 BATCH = 64
 CODE_BYTES = 1500
-FILL_SECONDS = 60.0  # within which all slots should have something to do
+FILL_SECONDS = 60.0  # for all slots to get a submission
 
 
 class Api:
     """Submits, and waits for answers."""
 
-    def __init__(self, settings: Settings, queue: RqQueue) -> None:
+    def __init__(self, settings: Settings, queue: FleetQueue) -> None:
         self._settings = settings
         self._queue = queue
         self._numbers = itertools.count()
-        self._making = 0.0  # CPU seconds for what a client would have done
+        self._making = 0.0  # CPU seconds of making requests, a client's work
         self._outstanding = 0
         self._answered = 0
         self._faults = 0
@@ -40,11 +40,11 @@ class Api:
         self._feeding: asyncio.Task[None] | None = None
 
     async def figures(self) -> Figures:
-        """Counters. CPU is that of the service alone."""
+        """Return counters. CPU is that of the service alone."""
         return {"cpu": time.process_time() - self._making, "answered": self._answered, "faults": self._faults}
 
     async def load(self, outstanding: int) -> Figures:
-        """From now on so many are on their way, until `drain`; it is answered once they are."""
+        """Keep so many submissions pending until `drain`. Returns once they are."""
         self._wanted = outstanding
         self._feeding = self._feeding or asyncio.ensure_future(self._feed())
         deadline = time.monotonic() + FILL_SECONDS
@@ -62,14 +62,14 @@ class Api:
         return await self._all_answered()
 
     async def sparse(self, size: int, every: float, times: int) -> Figures:
-        """Small groups at about regular times."""
+        """Submit small groups at about regular times."""
         for _ in range(times):
             await self._submit([size])
             await asyncio.sleep(every * random.uniform(0.5, 1.5))
         return await self._all_answered()
 
     async def batch(self, count: int) -> Figures:
-        """One batch."""
+        """Submit one batch."""
         await self._submit([GROUPS[1]] * (count // GROUPS[1]) + ([count % GROUPS[1]] if count % GROUPS[1] else []))
         return await self._all_answered()
 
@@ -102,7 +102,7 @@ class Api:
             ticket.answer.add_done_callback(partial(self._done, ticket))
 
     def _group(self, size: int) -> bytes:
-        """What one client sends: a group of programs for one problem."""
+        """Return the group of programs for one problem that a client sends."""
         group = f"{os.getpid()}.{next(self._numbers)}"
         tests = [{"type": "stdin", "input": f"{group} {each}\n" * 4, "output": f"{each}\n"} for each in range(TESTS)]
         code = f"# @{time.monotonic():.6f}@\nprint(input().split()[1])\n"
@@ -110,7 +110,7 @@ class Api:
         programs = [{"id": f"{group}.{each}", "code": f"{code}# {group}.{each}"} for each in range(size)]
         return json.dumps({"defaults": {"tests": tests}, "submissions": programs}).encode()
 
-    def _done(self, ticket: Ticket, _: object) -> None:
+    def _done(self, ticket: Waiter, _: object) -> None:
         self._answered += 1
         self._faults += ticket.answer.result().is_fault
         ticket.release()
@@ -119,7 +119,7 @@ class Api:
 
 
 async def be_api() -> None:
-    """Obey the orders that come on standard input."""
+    """Answer the requests on standard input."""
     orders = Orders()
     begin = await orders.first()
     settings = service_settings(begin["url"])

@@ -1,4 +1,4 @@
-"""The fleet from outside: its Redis, its processes, and what all of them have counted."""
+"""Starts the simulated fleet and reads its counters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import redis as blocking_redis
 
-from benchmarks.contenders.base import Unavailable
+from benchmarks.contenders.base import UnavailableError
 from benchmarks.service import free_port
 from benchmarks.simulation.members import Member, end, end_with_us
 from benchmarks.simulation.network import START_SECONDS, Network, apart, can_be_apart
@@ -25,7 +25,7 @@ from benchmarks.simulation.scenario import RATE, SLOTS
 
 @dataclass(frozen=True)
 class Look:
-    """Counters at one moment, or what they grew by."""
+    """Counters at one moment, or their differences."""
 
     seconds: float
     redis: float
@@ -55,23 +55,23 @@ class Fleet:
 
     @property
     def slots(self) -> int:
-        """How many there are in all."""
+        """Return the number of slots of all workers."""
         return self.workers * SLOTS
 
     @property
     def common_mean(self) -> float:
-        """Seconds that a slot sleeps where all slots together are to do the common number a second."""
+        """Return the seconds that a slot must sleep so that all slots together have the common rate."""
         return self.slots / self.rate
 
     def add_api(self) -> None:
-        """One more API process."""
+        """Start an API process."""
         [api] = self._members("api", 1)
         api.say("begin", url=self.url)
         api.hear()
         self.apis.append(api)
 
     def add_workers(self, count: int, each: int) -> None:
-        """So many workers more, so many to a process."""
+        """Start workers, `each` in a process."""
         counts = [min(each, count - at) for at in range(0, count, each)]
         hosts = self._members("workers", len(counts))
         for host, own in zip(hosts, counts, strict=True):
@@ -82,29 +82,29 @@ class Fleet:
         self.workers += count
 
     def ask(self, members: Sequence[Member], what: str, **values: object) -> list[Figures]:
-        """Ask all these, and wait until all have answered."""
+        """Send a request to some processes and return their answers."""
         for member in members:
             member.say(what, **values)
         return [member.hear() for member in members]
 
     def ask_all(self, what: str, **values: object) -> list[Figures]:
-        """Ask everyone."""
+        """Send a request to all processes and return their answers."""
         return self.ask([*self.apis, *self.hosts], what, **values)
 
     def mean(self, seconds: float) -> None:
-        """From now on slots sleep so long, on the average."""
+        """Set the mean seconds that slots sleep."""
         self.ask(self.hosts, "mean", seconds=seconds)
 
     def spans(self) -> list[Figures]:
-        """What the slots did since this was last asked."""
+        """Return what the slots did since the last call."""
         return self.ask(self.hosts, "spans")
 
     def memory(self) -> int:
-        """Bytes that Redis uses."""
+        """Return the bytes that Redis uses."""
         return int(self.redis.info("memory")["used_memory"])
 
     def look(self) -> Look:
-        """All counters now."""
+        """Return all counters."""
         apis, hosts = self.ask(self.apis, "figures"), self.ask(self.hosts, "figures")
         info = self.redis.info()
         return Look(
@@ -135,7 +135,7 @@ class Fleet:
 
     def _start_redis(self, arguments: Sequence[str]) -> None:
         if shutil.which("redis-server") is None:
-            raise Unavailable("redis-server is not installed: apt-get install redis-server")
+            raise UnavailableError("redis-server is not installed: apt-get install redis-server")
         folder, port = self._stack.enter_context(tempfile.TemporaryDirectory()), free_port()
         socket, password = f"{folder}/redis.sock", secrets.token_hex(8)
         command = ["redis-server", "--port", str(port), "--unixsocket", socket, "--dir", folder, "--save", ""]
@@ -154,7 +154,7 @@ class Fleet:
                 self.redis.ping()
                 break
             if process.poll() is not None or time.monotonic() > deadline:
-                raise Unavailable("redis-server did not start")
+                raise UnavailableError("redis-server did not start")
             time.sleep(0.02)
 
     rate = RATE
@@ -162,7 +162,7 @@ class Fleet:
 
 @contextlib.contextmanager
 def fleet(workers: int, options: argparse.Namespace) -> Iterator[Fleet]:
-    """Start a fleet, and end it. Raises Unavailable."""
+    """Start a fleet, and end it. Raises UnavailableError."""
     with contextlib.ExitStack() as stack:
         here = Fleet(stack, ["--appendonly", "yes" if options.aof else "no"])
         here.rate = options.rate
@@ -171,4 +171,4 @@ def fleet(workers: int, options: argparse.Namespace) -> Iterator[Fleet]:
         here.add_workers(workers, options.together)
         yield here
         for member in [*here.apis, *here.hosts]:
-            member.process.kill()  # all at once: nobody is to notice that the others go
+            member.process.kill()  # all at once, before any notices that others are gone

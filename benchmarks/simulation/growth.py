@@ -1,4 +1,4 @@
-"""What a submission costs, one fleet after another, each larger: idle, nearly idle, with one batch, and busy."""
+"""Measures fleets of growing size: idle, nearly idle, with one batch, and busy."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from benchmarks.simulation.report import Measured, print_costs, print_waits
 from benchmarks.simulation.scenario import GROUPS, REAL_SECONDS, SLOTS, SPREAD
 from benchmarks.simulation.slowlog import profile
 
-HELD = 6  # submissions for each slot that are on their way: a worker holds four, so two wait
+HELD = 6  # pending submissions for each slot: a worker holds four, so two wait
 LEAST_HELD = 256
 
 
 def grow(options: argparse.Namespace) -> None:
-    """The table, a row for each number of workers."""
+    """Print the tables, with a row for each number of workers."""
     rows = []
     for workers in options.workers:
         with fleet(workers, options) as here:
@@ -51,7 +51,7 @@ def _idle(here: Fleet, found: Measured, seconds: float) -> None:
 
 
 def _sparse(here: Fleet, found: Measured, seconds: float) -> None:
-    """Small groups for a fleet of which most is idle."""
+    """Submit small groups to a fleet that is mostly idle."""
     here.mean(REAL_SECONDS)
     size = max(1, min(GROUPS[0], here.slots // 4))
     here.ask(here.apis[:1], "figures")
@@ -61,7 +61,7 @@ def _sparse(here: Fleet, found: Measured, seconds: float) -> None:
 
 
 def _batch(here: Fleet, found: Measured) -> None:
-    """One batch with two submissions for each slot: is the work shared?"""
+    """Submit one batch with two submissions for each slot, to see whether the work is shared."""
     here.mean(here.common_mean)
     here.spans()
     here.ask(here.apis[:1], "batch", count=2 * here.slots)

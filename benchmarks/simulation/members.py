@@ -1,4 +1,4 @@
-"""The processes of the fleet, as their parent has them: none outlives it."""
+"""The processes of the simulated fleet, as their parent sees them. None outlives the parent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PR_SET_PDEATHSIG = 1
 
 
 class Member:
-    """A process of the fleet, to which one speaks in lines of JSON."""
+    """A process of the fleet, which answers requests in lines of JSON."""
 
     def __init__(self, role: str) -> None:
         self.process = subprocess.Popen(
@@ -30,13 +30,13 @@ class Member:
         )
 
     def say(self, what: str, **values: object) -> None:
-        """Ask for something."""
+        """Send a request."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(values | {"do": what}).encode() + b"\n")
         self.process.stdin.flush()
 
     def hear(self) -> Figures:
-        """The answer to the oldest question."""
+        """Return the answer to the oldest request."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
@@ -46,7 +46,7 @@ class Member:
 
 
 def end_with_us() -> None:
-    """In a process that is being started: whatever becomes of us, it is not to stay behind."""
+    """Let a process that is being started end with its parent."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 

@@ -1,4 +1,4 @@
-"""What Redis keeps: with all submissions waiting, and with all of them answered."""
+"""Measures the memory of Redis with all submissions waiting, and with all of them answered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.simulation.scenario import SETTLE_SECONDS
 
 
 def memory(options: argparse.Namespace) -> None:
-    """What Redis keeps for a submission that waits, and for an answer that may be asked for again."""
+    """Print the bytes for a waiting submission and for an answer."""
     count = 4096
     with fleet(0, options) as here:
         empty = here.memory()

@@ -1,4 +1,4 @@
-"""A network between processes that each have a namespace of their own, where this machine allows that; else `lo`."""
+"""A network between processes with a namespace each, if the machine allows it; otherwise the loopback interface."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import sys
 import time
 
 from benchmarks import procs
-from benchmarks.contenders.base import Unavailable
+from benchmarks.contenders.base import UnavailableError
 
 NETWORK = "10.77"
 START_SECONDS = 180.0
 
 
 class Network:
-    """A bridge in a namespace without a name: it goes with the process that holds it."""
+    """A bridge in an anonymous namespace, which ends with the process that holds it."""
 
     def __init__(self, holder: subprocess.Popen[bytes]) -> None:
         self._holder = holder
@@ -25,7 +25,7 @@ class Network:
         self._ip(holder.pid, "link add br0 type bridge", "link set br0 up")
 
     def join(self, pid: int) -> str:
-        """Connect a process that has a namespace of its own; its address."""
+        """Connect a process that has a namespace of its own. Return its address."""
         _wait_until_apart(pid)
         self._count += 1
         address = f"{NETWORK}.{self._count // 250}.{self._count % 250 + 1}"
@@ -46,12 +46,12 @@ class Network:
 
 
 def apart() -> list[str]:
-    """What to put before a command that is to have a network namespace of its own; nothing where that cannot be."""
+    """Return the prefix of a command that gets a network namespace; empty where namespaces cannot be made."""
     return ["unshare", "--net"] if can_be_apart() else []
 
 
 def can_be_apart() -> bool:
-    """Whether network namespaces can be made here; SIMULATION_LOOPBACK says not to."""
+    """Return whether network namespaces can be made. SIMULATION_LOOPBACK turns them off."""
     if os.environ.get("SIMULATION_LOOPBACK"):
         return False
     if not all(map(shutil.which, ("unshare", "nsenter", "ip"))):
@@ -67,5 +67,5 @@ def _wait_until_apart(pid: int) -> None:
     ours, deadline = procs.link(os.getpid(), "ns/net"), time.monotonic() + START_SECONDS
     while procs.link(pid, "ns/net") in (ours, ""):
         if time.monotonic() > deadline:
-            raise Unavailable("a process did not get its network namespace")
+            raise UnavailableError("a process did not get its network namespace")
         time.sleep(0.01)

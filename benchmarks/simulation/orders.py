@@ -1,4 +1,4 @@
-"""What a process of the fleet is asked for, as it reads that: lines of JSON, each answered with one."""
+"""Reads requests of the parent from standard input: lines of JSON, each answered with one."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import json
 import sys
 from typing import Any
 
-REPLY_LIMIT = 1 << 28  # bytes of one line from a process of ours
+REPLY_LIMIT = 1 << 28  # bytes of one line
 Figures = dict[str, Any]
 
 
 class Orders:
-    """What the parent asks for: lines of JSON that name a method and its arguments."""
+    """Requests that name a method and its arguments."""
 
     def __init__(self) -> None:
         self._reader = asyncio.StreamReader(limit=REPLY_LIMIT)
 
     async def first(self) -> Figures:
-        """Wait for the first of them."""
+        """Return the first request."""
         protocol = asyncio.StreamReaderProtocol(self._reader)
         await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, sys.stdin)
         return await self._next()
 
     async def obey(self, servant: object) -> None:
-        """Do what is asked, until there is nobody left to ask."""
+        """Answer requests until the parent is gone."""
         while order := await self._next():
             self.reply(await getattr(servant, order.pop("do"))(**order))
 
@@ -34,6 +34,6 @@ class Orders:
 
     @staticmethod
     def reply(values: Figures) -> None:
-        """Answer."""
+        """Send an answer."""
         sys.stdout.write(json.dumps(values) + "\n")
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""What is known of each size of fleet, and the two tables that show it."""
+"""The figures of each size of fleet, and their two tables."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Measured:
-    """All that is known of one size of fleet. `idle`: CPU seconds a second of Redis, the APIs, and one worker."""
+    """The figures of one size of fleet. `idle`: CPU seconds a second of Redis, the APIs, and one worker."""
 
     workers: int
     idle: list[float] = field(default_factory=list)
     rate: float = 0.0
     costs: list[float] = field(default_factory=list)  # CPU ms a submission: Redis, API, worker
     commands: float = 0.0
-    calls: float = 0.0  # what came over the network, without what scripts did by themselves
+    calls: float = 0.0  # over the network, without commands within scripts
     bytes_in: float = 0.0
     bytes_out: float = 0.0
     waits: list[float] = field(default_factory=list)  # seconds from submission to the slot, while slots are idle
@@ -27,7 +27,7 @@ class Measured:
 
 
 def print_costs(rows: Sequence[Measured]) -> None:
-    """What a submission costs, by the number of workers, as a table in Markdown."""
+    """Return the cost of a submission by number of workers, as a table in Markdown."""
     print("\n| workers | /s | Redis ms | API ms | workers ms | commands | calls | bytes in | bytes out | connections |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for row in rows:
@@ -39,7 +39,7 @@ def print_costs(rows: Sequence[Measured]) -> None:
 
 
 def print_waits(rows: Sequence[Measured]) -> None:
-    """What an idle fleet costs, and how long a small group waits in a busy one, as a table in Markdown."""
+    """Return the cost of an idle fleet and the wait of a small group, as a table in Markdown."""
     print("\n| workers | idle: Redis % | API % | a worker % | wait p50 ms | p99 ms | busy | tail | answered | faults |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for row in rows:

@@ -1,4 +1,4 @@
-"""Which calls does Redis spend its time on? Its slow log, with every call in it, says so."""
+"""Shows on which calls Redis spends its time, from its slow log with every call in it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections import Counter
 from importlib.resources import files
 
 from benchmarks.simulation.fleet import Fleet
-from sandbox_service.ledger import scripts
+from sandbox_service.fleet.ledger import lua
 
 PROFILE_SECONDS = 4.0
 
 
 def profile(here: Fleet, when: str) -> None:
-    """What Redis did for four seconds, from its slow log. To write that costs as well, so it is no part of the rest."""
+    """Print what Redis did in four seconds. The log costs time as well, so this is not part of other measurements."""
     names = _names_of_scripts()
     here.redis.config_set("slowlog-max-len", 1_000_000)
     here.redis.slowlog_reset()
@@ -46,16 +46,16 @@ def profile(here: Fleet, when: str) -> None:
 
 
 def _is_of_a_script(command: bytes) -> bool:
-    """Whether only scripts do this to the ledger's keys; it is counted with the script."""
+    """Return whether a command is part of a script, with which it is counted."""
     return b" proctor:" in command and b":suite:" not in command and not command.startswith((b"XREAD", b"XTRIM"))
 
 
 def _names_of_scripts() -> dict[str, str]:
-    """The ledger's scripts by their digest."""
-    folder = files("sandbox_service.ledger") / "scripts"
+    """Return the names of the ledger's scripts by their digests."""
+    folder = files("sandbox_service.fleet.ledger") / "scripts"
     prelude = (folder / "prelude.lua").read_text(encoding="utf-8")
     return {
-        hashlib.sha1(scripts._with_prelude(file.read_text(encoding="utf-8"), prelude).encode()).hexdigest(): file.name
+        hashlib.sha1(lua._with_prelude(file.read_text(encoding="utf-8"), prelude).encode()).hexdigest(): file.name
         for file in folder.iterdir()
         if file.name.endswith(".lua") and file.name != "prelude.lua"
     }

@@ -1,4 +1,4 @@
-"""A process with many workers, from inside: the service's own, but for their slots, which sleep."""
+"""A process with many workers of the service, whose slots sleep instead of grading."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any, cast
 from benchmarks.simulation.orders import Figures, Orders
 from benchmarks.simulation.scenario import REAL_SECONDS, SLOTS, SPREAD, STAMP, TESTS, service_settings
 from sandbox_service import bootstrap
-from sandbox_service.hands import Pump
+from sandbox_service.fleet.wakeup import JobListener
+from sandbox_service.fleet.worker import Worker
+from sandbox_service.grading.suites import Suite
 from sandbox_service.schema import Grade, TestResult, Timing, Verdict
 from sandbox_service.settings import Settings
-from sandbox_service.slots import Owner, SlotFactory
-from sandbox_service.suites import Suite
-from sandbox_service.worker import Worker
+from sandbox_service.slots.process import SlotFactory, SlotOwner
 
-REGISTER_SECONDS = 0.01  # between two workers of a process: they do not come all at once
+REGISTER_SECONDS = 0.01  # between the registrations of two workers of a process
 
 
 @dataclass
@@ -34,9 +34,9 @@ class Times:
 
 
 class SleepingSlot:
-    """A slot that answers after a while, always the same."""
+    """A slot that sleeps and then gives the same answer."""
 
-    def __init__(self, index: int, owner: Owner, times: Times) -> None:
+    def __init__(self, index: int, owner: SlotOwner, times: Times) -> None:
         self.index = index
         self.ready = True
         self.failed_since: float | None = None
@@ -49,11 +49,11 @@ class SleepingSlot:
 
     @property
     def free(self) -> bool:
-        """See slots.SlotProcess."""
+        """See SlotProcess."""
         return self._key is None
 
-    def give(self, key: int, suite: Suite, body: bytes) -> None:
-        """See slots.SlotProcess."""
+    def give(self, key: int, suite: Suite, body: bytes, _: bytes = b"") -> None:
+        """See SlotProcess."""
         self._key, now = key, time.monotonic()
         stamp = STAMP.search(body)
         assert stamp is not None
@@ -62,11 +62,14 @@ class SleepingSlot:
         seconds = self._times.mean * random.uniform(1 - SPREAD, 1 + SPREAD)
         asyncio.get_running_loop().call_later(seconds, self._answer, key, now)
 
+    def pause(self, key: int) -> None:
+        """See SlotProcess; does nothing."""
+
     def cancel(self, key: int) -> None:
-        """See slots.SlotProcess: it sleeps on."""
+        """See SlotProcess; does nothing."""
 
     async def close(self) -> None:
-        """See slots.SlotProcess."""
+        """See SlotProcess."""
 
     def _answer(self, key: int, began: float) -> None:
         self._key = None
@@ -107,16 +110,16 @@ class Hosts:
         self._times = times
 
     async def figures(self) -> Figures:
-        """Counters."""
+        """Return counters."""
         return {"cpu": time.process_time()}
 
     async def mean(self, seconds: float) -> Figures:
-        """How long slots sleep from now on."""
+        """Set the mean seconds that slots sleep."""
         self._times.mean = seconds
         return {}
 
     async def spans(self) -> Figures:
-        """What the slots did since this was last asked."""
+        """Return what the slots did since the last call."""
         found = {"waits": list(self._times.waits), "spans": list(self._times.spans)}
         self._times.waits.clear()
         self._times.spans.clear()
@@ -124,16 +127,16 @@ class Hosts:
 
 
 async def be_workers() -> None:
-    """Obey the orders that come on standard input."""
+    """Answer the requests on standard input."""
     orders = Orders()
     begin = await orders.first()
     settings, times = service_settings(begin["url"]), Times()
     async with contextlib.AsyncExitStack() as stack:
         running = []
         for _ in range(begin["count"]):
-            books = await stack.enter_async_context(bootstrap.ledger(settings))
+            ledger = await stack.enter_async_context(bootstrap.ledger(settings))
             make = cast("SlotFactory", lambda index, owner: SleepingSlot(index, owner, times))
-            worker = Worker(books, make, SLOTS, _pump_of(settings), settings.suite_bytes)
+            worker = Worker(ledger, make, SLOTS, _listener_of(settings), settings.suite_bytes)
             running.append(asyncio.ensure_future(worker.run(asyncio.Event(), 0.0)))
             await asyncio.sleep(REGISTER_SECONDS)
         orders.reply({})
@@ -143,5 +146,5 @@ async def be_workers() -> None:
             each.result()
 
 
-def _pump_of(settings: Settings) -> Any:
-    return lambda name, take: Pump(settings.redis, settings.redis_name, name, take)
+def _listener_of(settings: Settings) -> Any:
+    return lambda name, take: JobListener(settings.redis, settings.redis_name, name, take)

@@ -1,4 +1,4 @@
-"""What a fleet costs beside grading, in small: everything is answered, however it is sent."""
+"""The fleet benchmark at a small size: every submission is answered, in each way of sending."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from benchmarks import fleet
 SUBMISSIONS = 64
 
 
+@pytest.mark.redis  # in the processes that it starts
 @pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
 def test_a_line_for_each_way_to_send(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(fleet, "OVERHEAD_SUBMISSIONS", SUBMISSIONS)

@@ -1,4 +1,4 @@
-"""The simulated fleet in small: two workers, and every submission answered without a fault."""
+"""The simulated fleet at a small size: two workers answer every submission without a fault."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from benchmarks.simulation.members import REPOSITORY
 SECONDS = 120
 
 
+@pytest.mark.redis  # in the processes that it starts
 @pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
 def test_two_workers_answer_everything_and_nothing_stays_behind() -> None:
     namespaces = _namespaces()
@@ -35,7 +36,7 @@ def test_two_workers_answer_everything_and_nothing_stays_behind() -> None:
 
 
 def _namespaces() -> set[str]:
-    """Those of the network that `ip netns` knows; others end with their processes."""
+    """The network namespaces that `ip netns` lists; others end with their processes."""
     if shutil.which("ip") is None:
         return set()
     return set(subprocess.run(["ip", "netns"], capture_output=True, text=True, check=False).stdout.splitlines())

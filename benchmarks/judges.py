@@ -1,0 +1,146 @@
+"""Measures what judges cost: tests with a checker program, and interactive ones, beside plain tests of such programs.
+
+    python -m benchmarks judges [--rounds 5] [--tests 200]
+    python -m benchmarks judges --profile "checker, C++"
+
+CPU time of everything that a grader starts and of itself, counted by a cgroup. The contenders take turns. Programs and
+judges are compiled before the first turn. Interactive programs guess a number in twenty rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import pstats
+import sys
+import tempfile
+from typing import Any
+
+from benchmarks.cpu import FALLBACK_NOTE, counted
+from benchmarks.languages import Turn, compared
+from sandbox_service import bootstrap
+from sandbox_service.grading.grader import Grader
+from sandbox_service.schema import Submission
+from sandbox_service.settings import Settings
+from sandbox_service.slots import main as slots
+
+UID = 61700
+ROUNDS = 20
+NUMBER = (1 << ROUNDS) - 1  # a search by halves asks for all of the rounds
+PROFILED_LINES = 45
+
+ADD = '#include <cstdio>\nint main() { long a, b; std::scanf("%ld %ld", &a, &b); std::printf("%ld\\n", a + b); }\n'
+GUESS = """#include <cstdio>
+#include <cstring>
+int main() {
+    char word[16];
+    for (long low = 0, high = 1 << 20;;) {
+        long middle = (low + high) / 2;
+        std::printf("%ld\\n", middle);
+        std::fflush(stdout);
+        if (std::scanf("%15s", word) != 1 || !std::strcmp(word, "right")) return 0;
+        (word[0] == 'm' ? low : high) = middle;
+    }
+}
+"""
+CHECKER = """#include <cstdio>
+int main(int, char **paths) {
+    std::FILE *output = std::fopen(paths[2], "r"), *answer = std::fopen(paths[3], "r");
+    long a, b;
+    return std::fscanf(output, "%ld", &a) != 1 || std::fscanf(answer, "%ld", &b) != 1 || a != b;
+}
+"""
+INTERACTOR = """#include <cstdio>
+int main(int, char **paths) {
+    std::FILE *input = std::fopen(paths[1], "r");
+    long wanted, guess;
+    if (std::fscanf(input, "%ld", &wanted) != 1) return 1;
+    for (int round = 0; round < 30 && std::scanf("%ld", &guess) == 1; round++) {
+        std::puts(guess == wanted ? "right" : guess < wanted ? "more" : "less");
+        std::fflush(stdout);
+        if (guess == wanted) return 42;
+    }
+    return 43;
+}
+"""
+PYTHON_CHECKER = "def check(input, output, answer):\n    return int(output) == int(answer)\n"
+PYTHON_INTERACTOR = """def interact(read, write, input, answer):
+    for _ in range(30):
+        guess = int(read())
+        write("right" if guess == int(input) else "more" if guess < int(input) else "less")
+        if guess == int(input):
+            return True
+    return False
+"""
+
+
+def program(source: str, language: str, protocol: str) -> dict[str, str]:
+    """Return a judge program."""
+    return {"type": "program", "source": source, "language": language, "protocol": protocol}
+
+
+def submissions(tests: int) -> dict[str, Submission]:
+    """Return the submissions that are compared: each has that many tests."""
+    plain = {"type": "stdin", "input": "20 22\n", "output": "42\n"}
+    asked = {"type": "interactive", "input": f"{NUMBER}\n"}
+    add: dict[str, Any] = {"code": ADD, "tests": [plain] * tests}
+    guess: dict[str, Any] = {"code": GUESS, "tests": [asked] * tests}
+    found = {
+        "plain": add,
+        "checker, C++": add | {"checker": program(CHECKER, "cpp", "testlib")},
+        "checker, Python": add | {"checker": program(PYTHON_CHECKER, "python", "function")},
+        f"{ROUNDS} rounds, C++": guess | {"interactor": program(INTERACTOR, "cpp", "kattis")},
+        f"{ROUNDS} rounds, Python": guess | {"interactor": program(PYTHON_INTERACTOR, "python", "function")},
+    }
+    return {
+        name: Submission.model_validate({"id": "x", "language": "cpp", "stop_on_failure": False, **fields})
+        for name, fields in found.items()
+    }
+
+
+LINES = {"checker, C++": 1.8, f"{ROUNDS} rounds, C++": 2.0}
+
+
+def turn_of(grader: Grader, submission: Submission) -> Turn:
+    """Return a turn that grades the submission; the count is that of its tests."""
+
+    def turn(_: int) -> None:
+        grade = grader.grade(submission)
+        assert grade.verdict == "AC", (grade.message, grade.failure_reason)
+
+    return turn
+
+
+def main(arguments: list[str]) -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks judges", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--tests", type=int, default=200, help="of each submission")
+    parser.add_argument("--profile", default="", help="profile the host's part of a contender instead")
+    options = parser.parse_args(arguments)
+    with counted("judges") as group, tempfile.TemporaryDirectory() as folder:
+        if group is None:
+            print(FALLBACK_NOTE, file=sys.stderr)
+        settings = Settings(first_uid=UID, cache_folder=folder)
+        slots.pin_to_processor(settings, 0)  # as a slot's process is
+        with bootstrap.grader(settings) as grader:
+            turns = {name: turn_of(grader, each) for name, each in submissions(options.tests).items()}
+            if options.profile:
+                _profile(turns[options.profile], options.tests)
+            else:
+                _print(compared({name: (turn, options.tests) for name, turn in turns.items()}, options.rounds, group))
+    return 0
+
+
+def _print(found: dict[str, float]) -> None:
+    print(f"{'CPU ms a test':20s} {'':>9s} {'x plain':>8s}  line")
+    for name, value in found.items():
+        print(f"{name:20s} {value:9.3f} {value / found['plain']:8.2f}  {LINES.get(name, '')}")
+
+
+def _profile(turn: Turn, tests: int) -> None:
+    """Print which functions of the host take the time."""
+    turn(tests)
+    profile = cProfile.Profile()
+    profile.runcall(turn, tests)
+    pstats.Stats(profile).sort_stats("tottime").print_stats(PROFILED_LINES)
