@@ -1,11 +1,11 @@
-# The trainer, for machines with NVIDIA GPUs. The driver comes from the host, CUDA with PyTorch's own packages.
+# The trainer, for machines with NVIDIA GPUs. The host provides the driver, PyTorch's packages provide CUDA.
 #
 #     docker build -f docker/trainer.Dockerfile -t proctor-trainer .
-#     docker run --gpus all --ipc host -v "$PWD:/work" proctor-trainer trainer/configs/grpo.toml reward.url=http://…:8080
+#     docker run --gpus all --ipc host -v "$PWD:/work" proctor-trainer code_r1_7b reward.url=http://…:8080
 #
-# gcc is there because Triton and DeepSpeed compile while they run.
+# The image has a compiler because Triton and DeepSpeed compile at run time.
 
-# Packages of Debian stable are not pinned: it keeps one version of each, and mends it.
+# Packages of Debian stable are not pinned: Debian keeps one version of each, with security fixes.
 ARG BASE=docker.io/library/debian:bookworm-slim
 
 FROM ${BASE}
@@ -16,13 +16,13 @@ RUN apt-get update \
 RUN python3 -m venv /opt/proctor
 ENV PATH=/opt/proctor/bin:$PATH PYTHONUNBUFFERED=1
 COPY locks/gpu.txt /src/locks/
-# the lock is complete, and names no extras, which pip would want
+# --no-deps: the lock is complete, but pip would require the extras, which it does not name
 RUN pip install --no-cache-dir --no-deps --require-hashes -r /src/locks/gpu.txt
 COPY pyproject.toml README.md LICENSE /src/
 COPY sandbox_service /src/sandbox_service
 COPY trainer /src/trainer
 RUN pip install --no-cache-dir --no-deps --no-build-isolation /src
-# not before: DeepSpeed's setup.py imports what lies beside it
+# set only now: DeepSpeed's setup.py imports modules from its own folder
 ENV PYTHONSAFEPATH=1
 WORKDIR /work
 ENTRYPOINT ["/usr/bin/tini", "--", "proctor", "train"]

@@ -77,6 +77,43 @@ def test_so_it_is_in_kubernetes() -> None:
         assert context["allowPrivilegeEscalation"] is False
 
 
+def test_no_password_is_in_the_arguments_of_a_process() -> None:
+    redis = documents("compose.yaml")[0]["services"]["redis"]
+    assert (redis["user"], redis["read_only"], redis["cap_drop"]) == ("redis", True, ["ALL"])
+    for script in (redis["command"][-1].replace("$$", "$"), *container("StatefulSet", "redis")["args"]):
+        command, found, text = script.partition("<<END\n")
+        assert found
+        assert "password" not in command.replace("redis_password", "")
+        assert "/secrets/" not in command
+        assert text.startswith("requirepass $(cat /run/secrets/")
+        assert text.endswith("redis_password)\nEND\n")
+
+
+def test_what_listens_on_this_machine_listens_there_only() -> None:
+    for name in COMPOSE:
+        for service in documents(name)[0]["services"].values():
+            for port in service.get("ports", []):
+                assert port.startswith(("127.0.0.1:", "${PROCTOR_BIND:-127.0.0.1}:"))
+
+
+def test_memory_volumes_have_a_size() -> None:
+    for deployment in objects("Deployment").values():
+        for volume in deployment["spec"]["template"]["spec"]["volumes"]:
+            assert "emptyDir" not in volume or "sizeLimit" in volume["emptyDir"]
+
+
+def test_the_patch_for_older_versions_removes_what_is_there() -> None:
+    [made] = documents("kubernetes-1.28/kustomization.yaml")
+    [patch] = made["patches"]
+    [change] = yaml.safe_load(patch["patch"])
+    found: Any = objects(patch["target"]["kind"])[patch["target"]["name"]]
+    for part in change["path"].split("/")[1:]:
+        found = found[int(part)] if part.isdigit() else found[part]
+    assert (change["op"], found) == ("remove", {"type": "Unconfined"})
+    annotations = objects("Deployment")["proctor-worker"]["spec"]["template"]["metadata"]["annotations"]
+    assert "unconfined" in annotations.values()
+
+
 def test_a_worker_has_as_many_slots_as_processors() -> None:
     worker = container("Deployment", "proctor-worker")
     slots = next(each["value"] for each in worker["env"] if each["name"] == "SANDBOX_SLOTS")
@@ -86,7 +123,7 @@ def test_a_worker_has_as_many_slots_as_processors() -> None:
 def test_what_is_scaled_is_there_and_its_metric_too() -> None:
     [scaled] = objects("ScaledObject").values()
     assert scaled["spec"]["scaleTargetRef"]["name"] in objects("Deployment")
-    metrics = (DEPLOY.parent / "sandbox_service" / "metrics.py").read_text()
+    metrics = (DEPLOY.parent / "sandbox_service" / "observe" / "metrics.py").read_text()
     for name in re.findall(r"proctor_(\w+)", scaled["spec"]["triggers"][0]["metadata"]["query"]):
         assert f'"{name}"' in metrics
 

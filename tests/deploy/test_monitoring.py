@@ -9,7 +9,6 @@ import json
 import math
 import re
 import shutil
-import socket
 import subprocess
 import time
 import urllib.parse
@@ -21,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Service, running_service
+from tests.ports import free_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 RULES = DEPLOY / "prometheus"
@@ -42,13 +42,6 @@ ENDS: dict[str, dict[str, Any]] = {
     "TLE": {"code": "while True: pass", "limits": {"cpu_seconds": 0.1}},
     "IE": {"code": "", "tests": [{"type": "assert", "code": "assert 1 =="}]},
 }
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def promtool(*arguments: str) -> str:
