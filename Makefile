@@ -1,64 +1,112 @@
-# What you can do here. `make serve` and `make test` set up everything they need by themselves.
+# `make help` lists what can be done here. Every target sets up what it needs.
 
 PYTHON ?= python3
 VENV ?= .venv
 TRAINER ?= .venv-trainer
 PORT ?= 8080
 JOBS ?= 2
+# beside Python, such as "cpp java"; docs/languages.md lists them
+LANGUAGES ?=
+WAITING_JOBS ?= 6
 HOST ?= 127.0.0.1
+
+# the tests start Python hundreds of times: without its cache of bytecode each start compiles what it imports
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := $(VENV)/bin
 TBIN := $(TRAINER)/bin
-GUEST := zygote watch program calls pair room wire values candidate tester leetcode answers mathematics libraries
+GUEST := zygote watchdog program calls results ending two_boxes rootfs stacks wire identifiers codec channel shared_classes \
+	encoder decoder error_codec operations prelude candidate dispatcher candidate_codec tester tester_codec connection callbacks \
+	explanations plain_programs shared remote_handle handle_state handle_operators proxy_classes name_table name_uses name_resolution library_names \
+	framework_tests fixtures type_name leetcode latex_answers mathematics libraries judge
+PYTEST := -m pytest --dist loadfile --no-loadscope-reorder
+# what starts none of: a jail, Redis, a browser, vLLM. See docs/testing.md
+FAST := not jail and not redis and not browser and not vllm and not slow and not full
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test trainers train validate check format bench up down doctor lock clean
+.PHONY: help serve quick test test-all test-quick test-service test-computing test-waiting test-trainer trainers train validate strengthen check format bench up down \
+	doctor lock clean
 
-help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
-serve: $(VENV)/.service  ## serve the HTTP API until SIGTERM; PORT=8080, HOST=127.0.0.1
+serve: $(VENV)/.service  ## serve the HTTP API until SIGTERM; PORT=8080, HOST=127.0.0.1, LANGUAGES="cpp java"
+	@test -z "$(LANGUAGES)" || scripts/system-packages --languages "$(LANGUAGES)"
 	exec $(BIN)/proctor serve --host $(HOST) --port $(PORT)
 
-test: check  ## all checks, then all tests; JOBS=2, or 1 to see them one by one
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
-	OMP_NUM_THREADS=1 $(TBIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder tests/trainer
+quick: $(VENV)/.dev $(TRAINER)/.cpu  ## checks, and the tests that need no jail, Redis, browser or model: under 2 minutes
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line check test-quick
 
-trainers:  ## environments with other people's trainers, for tests/trainers; says what to set. Gigabytes
+# All groups at a time: while one waits, another computes. The longest that runs in one process begins first
+TESTS := test-trainer test-computing test-waiting check
+
+test: $(VENV)/.dev $(TRAINER)/.cpu  ## checks, then all tests but repetitions; JOBS=2, WAITING_JOBS=6
+	@$(MAKE) --no-print-directory --jobs 4 --output-sync=line $(TESTS)
+
+test-all: $(VENV)/.dev $(TRAINER)/.cpu  ## the same with all repetitions; before a release
+	@$(MAKE) --no-print-directory --jobs 4 --output-sync=line REPETITIONS=1 $(TESTS)
+
+SELECTED = $(if $(REPETITIONS),,-m "not full")
+
+test-quick: $(VENV)/.dev $(TRAINER)/.cpu  ## the tests of `make quick` alone
+	$(BIN)/python $(PYTEST) -n $(JOBS) -q -m "$(FAST)"
+	OMP_NUM_THREADS=1 $(TBIN)/python $(PYTEST) -n $(JOBS) -q -m "$(FAST)" tests/trainer
+
+test-service: test-computing test-waiting  ## the tests of the service
+
+# Tests that mostly wait run many at a time, tests that compute one for each processor. These yield to the trainer's
+# tests, which run in one process and take longest
+test-computing: $(VENV)/.dev
+	nice -n 5 scripts/run-tests computing $(BIN)/python $(PYTEST) -n $(JOBS) $(SELECTED) --group computing
+
+test-waiting: $(VENV)/.dev
+	$(if $(REPETITIONS),FLEET_SUBMISSIONS=200) scripts/run-tests waiting $(BIN)/python $(PYTEST) -n $(WAITING_JOBS) $(SELECTED) \
+		--group waiting
+
+# in one process: its tests share one vLLM
+test-trainer: $(VENV)/.service $(TRAINER)/.cpu  ## the tests of the trainer
+	OMP_NUM_THREADS=1 scripts/run-tests trainer $(TBIN)/python $(PYTEST) -n 0 $(SELECTED) tests/trainer
+
+trainers:  ## make environments with other trainers for tests/adapters, and print what to set; takes gigabytes
 	@PYTHON=$(PYTHON) scripts/trainers.sh
 
-train: $(VENV)/.service $(TRAINER)/.cpu  ## a tiny model learns from the service's rewards, in minutes and without a GPU
-	$(TBIN)/python -m trainer.demo --proctor $(BIN)/proctor
+train: $(VENV)/.service $(TRAINER)/.cpu  ## train a tiny model on the service's rewards, in minutes and without a GPU; ARGS="--seed 1"
+	$(TBIN)/python -m trainer.demo --proctor $(BIN)/proctor $(ARGS)
 
-validate: $(VENV)/.service  ## which problems deserve a reward: RECIPE=datasets/recipes/humaneval.toml, ARGS="--limit 40"
-	@test -n "$(RECIPE)" || { echo 'say which: make validate RECIPE=datasets/recipes/NAME.toml; there are:'; ls datasets/recipes; exit 2; }
+validate: $(VENV)/.service  ## find the problems that deserve a reward: RECIPE=datasets/recipes/humaneval.toml, ARGS="--limit 40"
+	@test -n "$(RECIPE)" || { echo 'name a recipe: make validate RECIPE=datasets/recipes/NAME.toml; there are:'; ls datasets/recipes; exit 2; }
 	$(BIN)/proctor validate $(RECIPE) $(ARGS)
 
-check: $(VENV)/.dev $(TRAINER)/.cpu  ## style, types, and which way the dependencies point
+strengthen: $(VENV)/.service  ## add tests that wrong programs fail: RECIPE=my.toml, ARGS="--limit 40"
+	@test -n "$(RECIPE)" || { echo 'name a recipe: make strengthen RECIPE=datasets/recipes/NAME.toml; there are:'; ls datasets/recipes; exit 2; }
+	$(BIN)/proctor strengthen $(RECIPE) $(ARGS)
+
+# Each call of mypy has a cache of its own: they see different environments, and would spoil each other's
+check: $(VENV)/.dev $(TRAINER)/.cpu  ## check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	MYPYPATH=sandbox_service/guest $(BIN)/mypy sandbox_service tests benchmarks --exclude '^tests/trainer/'
-	MYPYPATH=sandbox_service/guest $(BIN)/mypy $(GUEST:%=sandbox_service/guest/%.py)
-	$(BIN)/mypy --python-executable $(TBIN)/python trainer tests/trainer
+	MYPYPATH=sandbox_service/guest $(BIN)/mypy --cache-dir .mypy_cache/guest $(GUEST:%=sandbox_service/guest/%.py)
+	$(BIN)/mypy --cache-dir .mypy_cache/trainer --python-executable $(TBIN)/python trainer tests/trainer
 	$(BIN)/lint-imports --no-logo
 
-format: $(VENV)/.dev  ## put the style right
+format: $(VENV)/.dev  ## format the code and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.dev  ## CPU per test against others, in one run; table and plot in build/bench
+bench: $(VENV)/.dev  ## measure CPU per test beside other graders; table and plot in build/bench
 	$(BIN)/proctor bench --quick
 
-up:  ## a fleet in containers, by docker or podman; see docs/deploy.md
+up:  ## start a fleet in containers, by docker or podman; see docs/deploy.md
 	scripts/compose up --detach --build
 
-down:  ## end it; what Redis keeps is kept
+down:  ## stop the fleet; Redis's data stays
 	scripts/compose down
 
-doctor: $(VENV)/.service  ## what is missing or unsafe on this machine, and how to mend it
+doctor: $(VENV)/.service  ## say what is missing or unsafe on this machine, and how to mend it
 	$(BIN)/proctor doctor
 
-lock: $(VENV)/.dev  ## take the newest versions of everything
+lock: $(VENV)/.dev  ## lock the newest versions of all dependencies
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml locks/build.in --extra service --extra math --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -o locks/service.txt
@@ -70,12 +118,12 @@ lock: $(VENV)/.dev  ## take the newest versions of everything
 		--python-platform x86_64-manylinux_2_28 \
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -o locks/gpu.txt
 
-clean:  ## forget what was built
-	rm -rf $(VENV) $(TRAINER) build dist *.egg-info sandbox_service/guest/*.so
+clean:  ## remove what was built
+	rm -rf $(VENV) $(TRAINER) build dist *.egg-info sandbox_service/guest/*.so sandbox_service/guest/*.elf sandbox_service/guest/*.o
 
 # The environments. The package itself is installed in place, so that a change to the code needs no new one.
 
-$(VENV)/.service: locks/service.txt pyproject.toml sandbox_service/guest/_box.c
+$(VENV)/.service: locks/service.txt pyproject.toml setup.py $(wildcard sandbox_service/guest/*.[ch])
 	scripts/system-packages
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/service.txt
@@ -83,14 +131,15 @@ $(VENV)/.service: locks/service.txt pyproject.toml sandbox_service/guest/_box.c
 	touch $@
 
 $(VENV)/.dev: locks/dev.txt $(VENV)/.service
-	scripts/system-packages --extra redis-server prometheus
+	scripts/system-packages --languages "cpp lua" --extra redis-server prometheus bubblewrap
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/dev.txt
 	touch $@
 
 # torch first and by itself: where its CPU build comes from, and so its hash, differs. On a machine whose index has only
 # builds with CUDA that is what is taken, unless PIP_INDEX_URL or PIP_FIND_LINKS says where the other one is.
-$(TRAINER)/.cpu: locks/trainer.txt
+$(TRAINER)/.cpu: locks/trainer.txt pyproject.toml
 	test -x $(TBIN)/pip || $(PYTHON) -m venv $(TRAINER)
 	$(TBIN)/pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(TBIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --require-hashes -r locks/trainer.txt
+	$(TBIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@

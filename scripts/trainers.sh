@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes an environment for each trainer that tests/trainers runs, and prints what has to be set so that it is found:
+# Makes an environment for each trainer that tests/adapters runs, and prints what has to be set so that it is found:
 #   eval "$(scripts/trainers.sh)"               # all of them: some gigabytes
 #   eval "$(scripts/trainers.sh verl trl)"      # these
 set -eu
 
-locks="$(dirname "$0")/../tests/trainers/locks"
+locks="$(dirname "$0")/../tests/adapters/locks"
 folder="$(cd "$(dirname "$0")/.." && pwd)/build/trainers"
 [ $# -gt 0 ] || set -- $(cd "$locks" && ls | sed 's/\.txt$//')
 
