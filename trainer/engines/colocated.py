@@ -4,7 +4,7 @@ One thread creates vLLM and drives it; every operation is a call in that thread'
 thread steps the engine, and returns each sample as soon as it ends. Requests of one turn of the event loop reach vLLM
 together. vLLM then computes the same batches in every run, and its rounding depends on what it computes together.
 
-This engine was not tested on a GPU: the memory that vLLM does not reserve (`rollout.gpu_memory`) is left to the trainer.
+This engine was not tested on a GPU. The memory that vLLM does not reserve (`rollout.gpu_memory`) is the trainer's.
 
 vLLM uses the default process group of torch.distributed if it exists, and otherwise creates one with a single process.
 """
