@@ -134,17 +134,21 @@ SUITE_ID = r"^sha256:[0-9a-f]{64}$"
 class Sample(FrozenModel):
     """Selects some of a suite's tests, the same ones for every submission with the same count, rule and seed.
 
-    `longest` selects the tests with the longest inputs, and the earlier of two of equal length.
+    `longest` selects the tests with the longest inputs, and the earlier of two of equal length. With `by: submission`
+    the choice depends on the submission's id too.
     """
 
     count: StrictInt = Field(ge=1)
     seed: StrictInt = Field(0, description="only for the rule random")
     rule: Literal["random", "first", "longest"] = "random"
+    by: Literal["suite", "submission"] = Field("suite", description="submission: only for the rule random")
 
     @model_validator(mode="after")
     def _seed_only_for_chance(self) -> Self:
         if self.seed and self.rule != "random":
             raise ValueError(f"the rule {self.rule} is not random: remove the seed")
+        if self.by == "submission" and self.rule != "random":
+            raise ValueError(f"the rule {self.rule} takes the same tests for every submission: remove `by`")
         return self
 
 

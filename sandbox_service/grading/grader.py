@@ -114,7 +114,7 @@ class Grader:
         self._runner.slow_alone = progress.slow_alone
         if submission.sample is None:
             return self._audited(submission, progress, is_cancelled, must_pause)
-        tests = chosen(submission.tests or (), submission.sample)
+        tests = chosen(submission.tests or (), submission.sample, submission.id)
         only = {"tests": [test for _, test in tests], "sample": None}
         found = self._audited(submission.model_copy(update=only), progress, is_cancelled, must_pause)
         if isinstance(found, Progress):

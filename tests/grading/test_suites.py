@@ -93,6 +93,24 @@ def test_a_sample_is_the_same_for_ever(tests: int, count: int, seed: int, expect
     assert places(tests, count, seed) == expected
 
 
+def test_a_sample_by_submission_follows_from_the_id() -> None:
+    def taken(name: str, count: int = 20) -> list[int]:
+        sample = Sample(count=count, by="submission")
+        return [index for index, _ in suites.chosen(numbered(50), sample, name)]
+
+    assert taken("a") == taken("a")
+    assert taken("a")[:5] == [0, 3, 4, 5, 16]
+    assert len({tuple(taken(f"rollout {number}")) for number in range(100)}) == 100
+    assert set(taken("a", 10)) < set(taken("a"))
+    assert {index for number in range(100) for index in taken(f"rollout {number}")} == set(range(50))
+
+
+@pytest.mark.parametrize("rule", ["first", "longest"])
+def test_only_a_random_sample_differs_by_submission(rule: str) -> None:
+    with pytest.raises(ValidationError, match="takes the same tests for every submission"):
+        Sample.model_validate({"count": 1, "rule": rule, "by": "submission"})
+
+
 def test_a_sample_keeps_the_order_and_knows_the_places() -> None:
     found = suites.chosen(numbered(50), Sample(count=20, seed=3))
     assert [test for _, test in found] == [numbered(50)[index] for index, _ in found]
