@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from sandbox_service.errors import BadRequestError, ConfigurationError
 from sandbox_service.settings import PREFIX, Settings
 from sandbox_service.validation import judge
 from sandbox_service.validation.judge import Judge
-from sandbox_service.validation.recipe import Recipe
+from sandbox_service.validation.model import Model
+from sandbox_service.validation.recipe import Endpoint, Recipe
 
 LINE_SECONDS = 60.0
 PER_SLOT = 3  # problems at once per slot, so that no slot is idle at the end of a problem
@@ -73,6 +75,21 @@ def opened_judge(made: Recipe, settings: Settings) -> tuple[AbstractAsyncContext
     preflight.require(settings)
     here = settings.model_copy(update={"slots": made.judge.slots})
     return judge.local_judge(here), made.judge.in_flight or PER_SLOT * here.slot_count
+
+
+def opened_model(wanted: Endpoint | None, say: Callable[[str], None]) -> AbstractAsyncContextManager[Model | None]:
+    """Return the model that a recipe names, if it names one.
+
+    Args:
+        wanted: The endpoint and the sampling.
+        say: Called with a message when the endpoint becomes unavailable, and when it is back.
+
+    Raises:
+        ConfigurationError: The address is none.
+    """
+    if wanted is None or not wanted.url:
+        return nullcontext()
+    return Model(wanted, os.environ.get(wanted.key_variable, "").strip(), say)
 
 
 async def check_judge(ready: Judge) -> None:

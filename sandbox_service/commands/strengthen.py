@@ -15,6 +15,7 @@ from sandbox_service.commands.recipe_run import (
     check_judge,
     how_many,
     opened_judge,
+    opened_model,
 )
 from sandbox_service.settings import Settings
 from sandbox_service.strengthen import job
@@ -50,9 +51,9 @@ async def _strengthen(made: Recipe, settings: Settings) -> dict[str, Any]:
         def show(totals: Totals) -> None:
             shown.take(totals.read, f"{totals.strengthened} strengthened, {totals.added} tests added")
 
-        async with opened as ready:
+        async with opened as ready, opened_model(made.strengthen.generators, shown.say) as model:
             await check_judge(ready)
-            return await job.Job(made, ready, at_once, show).run()
+            return await job.Job(made, ready, at_once, show, model=model).run()
 
 
 def _tell(made: Recipe, manifest: dict[str, Any]) -> None:

@@ -6,9 +6,6 @@ Finished work is kept: the same command continues an interrupted run.
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
 from sandbox_service.commands.recipe_run import (
@@ -18,11 +15,11 @@ from sandbox_service.commands.recipe_run import (
     check_judge,
     how_many,
     opened_judge,
+    opened_model,
 )
 from sandbox_service.settings import Settings
 from sandbox_service.validation import job, recipe
 from sandbox_service.validation.difficulty import TOO_EASY, TOO_HARD
-from sandbox_service.validation.model import Model
 from sandbox_service.validation.recipe import Recipe
 from sandbox_service.validation.totals import Totals
 
@@ -55,17 +52,9 @@ async def _validate(made: Recipe, settings: Settings) -> dict[str, Any]:
         def show(totals: Totals) -> None:
             shown.take(totals.read, f"{totals.clean} clean, {totals.quarantined} in quarantine")
 
-        async with opened as ready, _model(made, shown.say) as model:
+        async with opened as ready, opened_model(made.difficulty, shown.say) as model:
             await check_judge(ready)
             return await job.Job(made, ready, at_once, show, model=model).run()
-
-
-def _model(made: Recipe, say: Callable[[str], None]) -> AbstractAsyncContextManager[Model | None]:
-    """Return the model that measures difficulty, if the recipe wants one. Raise ConfigurationError."""
-    wanted = made.difficulty
-    if wanted is None or not wanted.url:
-        return nullcontext()
-    return Model(wanted, os.environ.get(wanted.key_variable, "").strip(), say)
 
 
 def _tell(made: Recipe, manifest: dict[str, Any]) -> None:

@@ -123,6 +123,15 @@ class Arguments:
             call = [make(kind, pattern, chance) for kind in self._kinds]
         return self._tied(call, pattern, chance)
 
+    def fits(self, call: Sequence[Any]) -> bool:
+        """Return whether a call has the kinds, ranges and relations of the given ones.
+
+        Args:
+            call: As many positional arguments.
+        """
+        both = Arguments([*self._given, list(call)])
+        return both._kinds == self._kinds and both._ties == self._ties
+
     def _tied(self, call: list[Any], pattern: str, chance: random.Random) -> list[Any]:
         for tie, left, right in self._ties:
             if tie == "equal lengths" and len(call[left]) != len(call[right]):

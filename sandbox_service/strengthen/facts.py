@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -114,6 +114,12 @@ def facts_of(form: Form, inputs: Sequence[str]) -> Facts:
     slots = {slot: _facts(each) for slot, each in seen.items()}
     rows = {slot: Rows(_are_distinct(each), all(map(_is_tree, each))) for slot, each in blocks.items()}
     return Facts(slots, tuple(_relations(pairs)), frozenset(_lengths(form.items)), rows)
+
+
+def without_ranges(facts: Facts) -> Facts:
+    """Return the facts without least and greatest numbers, and without a word on which of them are certain."""
+    slots = {slot: replace(each, low=0, high=0, certain=frozenset()) for slot, each in facts.slots.items()}
+    return replace(facts, slots=slots)
 
 
 def _collect_rows(items: Sequence[Item], values: Sequence[Any], blocks: dict[int, list[list[tuple[str, ...]]]]) -> None:

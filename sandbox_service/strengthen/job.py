@@ -11,6 +11,7 @@ import hashlib
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,17 +22,20 @@ from sandbox_service.strengthen.runs import NotJudgedError, Runner
 from sandbox_service.strengthen.totals import Totals
 from sandbox_service.strengthen.work import Record
 from sandbox_service.validation import manifest as manifests
-from sandbox_service.validation import preparation, record
+from sandbox_service.validation import preparation, record, sampler
 from sandbox_service.validation.job import Rows, rows_of
 from sandbox_service.validation.journal import Journal
 from sandbox_service.validation.judge import Judge
+from sandbox_service.validation.model import Completer
 from sandbox_service.validation.output import Output, plain
 from sandbox_service.validation.recipe import Recipe
+from sandbox_service.validation.sampler import Sampler
 from sandbox_service.validation.sources import Malformed
 
 CLEAN, QUARANTINE = "clean.jsonl", "quarantine.jsonl"
 JOURNAL, MANIFEST, REPORT = "journal.jsonl", "manifest.json", "report.html"
-FORM = 1  # of the journal's records and of the way in which inputs are made
+COMPLETIONS = "completions.jsonl"  # of the model that writes generators
+FORM = 2  # of the journal's records and of the way in which inputs are made
 WINDOW = 4  # problems that wait to be written, for each that is in work
 
 
@@ -42,7 +46,10 @@ def folder_of(recipe: Recipe) -> Path:
 
 def fingerprint_of(recipe: Recipe) -> str:
     """Return a hash of what affects the records of problems."""
-    text = recipe.model_dump_json(include={"strengthen", "thresholds"})
+    endpoint = {"url", "concurrency", "patience_seconds", "key_variable"}
+    text = recipe.model_dump_json(
+        include={"strengthen", "thresholds"}, exclude={"strengthen": {"generators": endpoint}}
+    )
     return f"sha256:{hashlib.sha256(f'{FORM} {text}'.encode()).hexdigest()}"
 
 
@@ -67,6 +74,7 @@ class Job:
         at_once: Problems that are in work at the same time.
         show: Called with the totals after every problem.
         rows: Reads a source.
+        model: Completes prompts; needed if the recipe has generators.
     """
 
     def __init__(
@@ -76,8 +84,11 @@ class Job:
         at_once: int,
         show: Callable[[Totals], None],
         rows: Rows = rows_of,
+        model: Completer | None = None,
     ) -> None:
         self._recipe, self._judge, self._show, self._rows = recipe, judge, show, rows
+        self._model = model
+        self._sampler: Sampler | None = None
         self._in_work = asyncio.Semaphore(at_once)
         self._window = WINDOW * at_once
         self._waiting: deque[_Item] = deque()
@@ -95,15 +106,20 @@ class Job:
             UnavailableError: The judge stayed away for too long.
         """
         begin, folder = time.monotonic(), folder_of(self._recipe)
-        with (
-            Journal(folder / JOURNAL, fingerprint_of(self._recipe)) as journal,
-            Output(folder, (CLEAN, QUARANTINE)) as output,
-        ):
+        with ExitStack() as stack:
+            journal = stack.enter_context(Journal(folder / JOURNAL, fingerprint_of(self._recipe)))
+            if self._recipe.strengthen.generators is not None:
+                assert self._model is not None, "a recipe with generators needs a model"
+                asked = stack.enter_context(Journal(folder / COMPLETIONS, sampler.FORM))
+                self._sampler = Sampler(self._recipe.strengthen.generators, self._model, asked)
+            output = stack.enter_context(Output(folder, (CLEAN, QUARANTINE)))
             try:
                 await self._stream(journal, output)
             finally:
                 await self._stop()
         run = {"seconds": round(time.monotonic() - begin, 3), "judged_now": self._judged_now}
+        if self._sampler is not None:
+            run["asked_now"] = self._sampler.asked_now
         made = manifest.make(self._recipe, self.totals, output.paths, run)
         manifests.write(folder / MANIFEST, made)
         report.write(folder / REPORT, self._recipe, self.totals, made)
@@ -125,6 +141,8 @@ class Job:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self._sampler is not None:
+            await self._sampler.stop()
 
     def _item(self, row: Problem | Malformed, journal: Journal) -> _Item:
         if isinstance(row, Malformed):
@@ -143,7 +161,7 @@ class Job:
                 return known
             runner = Runner(problem, self._judge, journal)
             try:
-                made = await work.strengthen(runner, self._recipe)
+                made = await work.strengthen(runner, self._recipe, self._sampler)
             except NotJudgedError as error:
                 return str(error)
             finally:

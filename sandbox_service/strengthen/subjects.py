@@ -19,7 +19,8 @@ from sandbox_service.schema import AssertTest, CallTest, Checker, StdinTest, Tes
 from sandbox_service.strengthen import tables
 from sandbox_service.strengthen.arguments import PATTERNS, Arguments
 from sandbox_service.strengthen.calls import Calls, calls_of, examples_in
-from sandbox_service.strengthen.facts import facts_of
+from sandbox_service.strengthen.facts import facts_of, without_ranges
+from sandbox_service.strengthen.form import Form, trimmed
 from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError, plans
 from sandbox_service.strengthen.ranges import LEAST_JUDGES, ranges_of
@@ -68,6 +69,28 @@ class Subject(Protocol):
             count: At most so many.
             judges: How many references will judge the inputs.
             most_bytes: Size of the largest one.
+        """
+        ...
+
+    @property
+    def printed(self) -> str:
+        """Words for an input, to ask for programs that print one."""
+        ...
+
+    @property
+    def example(self) -> str:
+        """An input of the given tests, as such a program prints it."""
+        ...
+
+    def admitted(self, text: str, *, judges: int) -> str | None:
+        """Return an input that a program printed, in the form of `Made.text`, or None if it cannot be believed.
+
+        With enough references to judge it, every input is admitted that can be read. With fewer, it must agree with all
+        that is known about the given inputs.
+
+        Args:
+            text: What was printed.
+            judges: How many references will judge it.
         """
         ...
 
@@ -158,6 +181,33 @@ class StdinSubject:
         ranges = ranges_of(self._form, facts, text_of(self._problem), judges=judges, most=most)
         return Maker(self._form, facts, ranges, is_strict=not most, most_bytes=most_bytes)
 
+    @property
+    def printed(self) -> str:
+        """See `Subject`."""
+        return "one input of the problem, as a solution reads it from standard input"
+
+    @property
+    def example(self) -> str:
+        """See `Subject`."""
+        return min(self._inputs, key=len)
+
+    def admitted(self, text: str, *, judges: int) -> str | None:
+        """See `Subject`."""
+        text = trimmed(text) + "\n"
+        if judges >= LEAST_JUDGES:
+            return text
+        form = self._form
+        return text if form is not None and form.fits(text) and self._is_like_the_given(form, text) else None
+
+    def _is_like_the_given(self, form: Form, text: str) -> bool:
+        """Return whether all facts of the given inputs hold in this one, within their ranges or the statement's."""
+        known, found = facts_of(form, self._inputs), facts_of(form, [*self._inputs, text])
+        ranges = ranges_of(form, known, text_of(self._problem), judges=1)
+        are_within = all(
+            ranges[slot].low <= each.low and each.high <= ranges[slot].high for slot, each in found.slots.items()
+        )
+        return are_within and without_ranges(found) == without_ranges(known)
+
     def asking(self, reference: Program) -> Program:
         """See `Subject`."""
         return reference
@@ -189,8 +239,7 @@ class CallSubject:
     def made(self, count: int, *, judges: int, most_bytes: int) -> list[Made]:
         """See `Subject`."""
         del judges  # arguments stay within what was seen
-        said = examples_in(text_of(self._problem), self._calls.function, len(self._calls.given[0].args))
-        arguments = Arguments([each.args for each in self._calls.given] + said)
+        arguments = self._arguments()
         known = {repr(list(each.args)) for each in self._calls.given}
         found: dict[str, Made] = {}
         for number in range(count * TRIES):
@@ -200,6 +249,30 @@ class CallSubject:
             if len(found) == count:
                 break
         return list(found.values())
+
+    def _arguments(self) -> Arguments:
+        said = examples_in(text_of(self._problem), self._calls.function, len(self._calls.given[0].args))
+        return Arguments([each.args for each in self._calls.given] + said)
+
+    @property
+    def printed(self) -> str:
+        """See `Subject`."""
+        return f"the arguments of one call of `{self._calls.function}`, as a Python list of literals on one line"
+
+    @property
+    def example(self) -> str:
+        """See `Subject`."""
+        return repr(list(self._calls.given[0].args))
+
+    def admitted(self, text: str, *, judges: int) -> str | None:
+        """See `Subject`."""
+        try:
+            args = ast.literal_eval(text.strip())
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return None
+        if not isinstance(args, list) or len(args) != len(self._calls.given[0].args):
+            return None
+        return repr(args) if judges >= LEAST_JUDGES or self._arguments().fits(args) else None
 
     def asking(self, reference: Program) -> Program:
         """See `Subject`."""

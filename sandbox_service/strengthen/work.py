@@ -14,14 +14,15 @@ from typing import Any
 from sandbox_service.errors import BadRequestError
 from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import Limits, StdinTest, TestCase, Verdict
-from sandbox_service.strengthen import answers, cover, strength
+from sandbox_service.strengthen import answers, cover, generators, strength
 from sandbox_service.strengthen.answers import EXCERPT, Answered, Candidate
 from sandbox_service.strengthen.runs import Kind, Program, Runner
 from sandbox_service.strengthen.strength import Share
-from sandbox_service.strengthen.subjects import Subject, subject_of
+from sandbox_service.strengthen.subjects import Made, Subject, subject_of
 from sandbox_service.strengthen.wrong_programs import known_wrong, mutants_of, tables_of
 from sandbox_service.validation.evidence import STEP_SECONDS, can_be_run
 from sandbox_service.validation.recipe import Recipe
+from sandbox_service.validation.sampler import Sampler
 
 CHUNK = 16  # tests at a time, so that a program which needs its whole limit is not run on all
 MOST_TIMEOUTS = 2  # after so many a program is not run on further tests,
@@ -56,22 +57,24 @@ class Choice:
     audit: list[int] = field(default_factory=list)
 
 
-async def strengthen(runner: Runner, recipe: Recipe) -> Record:
+async def strengthen(runner: Runner, recipe: Recipe, sampler: Sampler | None = None) -> Record:
     """Return the record of a problem.
 
     Args:
         runner: Runs programs of the problem.
         recipe: Says how much to do.
+        sampler: Asks the model that writes generators; None for no generators.
 
     Raises:
+        ConfigurationError: The model refuses every prompt.
         NotJudgedError: The service failed.
-        UnavailableError: The judge stayed away for too long.
+        UnavailableError: The judge or the model stayed away for too long.
     """
     subject = subject_of(runner.problem)
     if isinstance(subject, str):
         return _unchanged(subject)
     try:
-        return await _strengthened(runner, recipe, subject)
+        return await _strengthened(runner, recipe, subject, sampler)
     except BadRequestError as error:
         return _unchanged(f"the judge refuses it: {error}")
 
@@ -89,7 +92,7 @@ def _unchanged(reason: str) -> Record:
     return {"reason": reason}
 
 
-async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject) -> Record:
+async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject, sampler: Sampler | None) -> Record:
     problem, limits = runner.problem, runner.problem.limits or Limits()
     references = await sound_references(runner, problem.references[: recipe.thresholds.most_references], limits)
     if not references:
@@ -97,11 +100,23 @@ async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject) -> Rec
     if len(references) < recipe.strengthen.least_references:
         return _unchanged("it has too few references that pass its tests")
     wrong = [each for each in problem.wrong if can_be_run(each.language)][: recipe.strengthen.most_wrong]
-    answered = await valid_tests(runner, recipe, subject, references)
+    printed = await _printed(runner, recipe, subject, sampler, judges=len(references))
+    answered = await valid_tests(runner, recipe, subject, references, printed)
     programs = [*known_wrong(wrong), *tables_of(subject), *mutants_of(problem, references, recipe.strengthen.mutants)]
     found = await fails_of(runner, recipe, programs, answered)
     choice = chosen(found, recipe)
     return _record(runner, references, subject, answered, choice, recipe)
+
+
+async def _printed(
+    runner: Runner, recipe: Recipe, subject: Subject, sampler: Sampler | None, *, judges: int
+) -> list[Made]:
+    """The inputs that generators of a model print, if the recipe names one."""
+    wanted = recipe.strengthen
+    if sampler is None or wanted.generators is None:
+        return []
+    most_bytes = wanted.most_input_bytes
+    return await generators.inputs_of(runner, subject, sampler, wanted.generators, judges=judges, most_bytes=most_bytes)
 
 
 async def sound_references(runner: Runner, solutions: Sequence[Solution], limits: Limits) -> list[Program]:
@@ -126,7 +141,9 @@ async def sound_references(runner: Runner, solutions: Sequence[Solution], limits
     return [each for each, row in zip(programs, rows, strict=True) if row.passed]
 
 
-async def valid_tests(runner: Runner, recipe: Recipe, subject: Subject, references: Sequence[Program]) -> Answered:
+async def valid_tests(
+    runner: Runner, recipe: Recipe, subject: Subject, references: Sequence[Program], printed: Sequence[Made] = ()
+) -> Answered:
     """Return tests of made inputs on which all references agree.
 
     Args:
@@ -134,6 +151,7 @@ async def valid_tests(runner: Runner, recipe: Recipe, subject: Subject, referenc
         recipe: Says how many inputs to make, and how large.
         subject: Makes inputs.
         references: Sound references, at least one.
+        printed: Inputs that generators printed.
 
     Raises:
         BadRequestError: The problem is refused.
@@ -149,7 +167,9 @@ async def valid_tests(runner: Runner, recipe: Recipe, subject: Subject, referenc
         found += await answers.find(runner, subject, references, batch, limits, seed)
         if 2 * len(found.candidates) >= wanted.inputs:
             break
-    return found
+    known = {each.made.text for each in found.candidates}
+    new = [each for each in printed if each.text not in known]
+    return found + await answers.find(runner, subject, references, new, limits, seed) if new else found
 
 
 async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], answered: Answered) -> Choice:
@@ -295,6 +315,7 @@ def _record(
         "figures": {
             "form": subject.form,
             "given": start,
+            "printed": sum(each.made.how.startswith("generator") for each in choice.candidates),
             "valid": len(choice.candidates),
             "added": len(choice.chosen),
             "audit": len(choice.audit),

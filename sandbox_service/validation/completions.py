@@ -64,7 +64,7 @@ def parse_completion(answer: bytes, url: str) -> Completion:
         tokens = (data.get("usage") or {}).get("completion_tokens")
     except (ValueError, LookupError, TypeError, AttributeError):
         raise ConfigurationError(
-            f"difficulty.url: the server at {url} does not implement OpenAI's chat completions: {_start(answer)}"
+            f"url: the server at {url} does not implement OpenAI's chat completions: {_start(answer)}"
         ) from None
     if reason in ABORTED:
         raise EndpointUnavailableError(f"it ended a completion by {reason!r}", is_server_error=True)
@@ -107,9 +107,9 @@ def address(url: str) -> SplitResult:
         is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
         is_good = is_good and url.isascii() and url.isprintable() and " " not in url
     except ValueError as error:
-        raise ConfigurationError(f"difficulty.url: {url}: {error}") from None
+        raise ConfigurationError(f"url: {url}: {error}") from None
     if not is_good:
-        raise ConfigurationError(f"difficulty.url: {url} is no address like http://127.0.0.1:8000/v1")
+        raise ConfigurationError(f"url: {url} is no address like http://127.0.0.1:8000/v1")
     return parts
 
 

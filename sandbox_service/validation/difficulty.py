@@ -18,13 +18,12 @@ from typing import Any, Protocol
 from sandbox_service.errors import BadRequestError, ConfigurationError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Checker, Limits, Verdict
-from sandbox_service.validation.completions import Completion
 from sandbox_service.validation.journal import Journal
 from sandbox_service.validation.judge import Fields, Judge
-from sandbox_service.validation.model import Completer, Messages, ModelRefusedError
+from sandbox_service.validation.model import Messages, ModelRefusedError
 from sandbox_service.validation.recipe import Difficulty
+from sandbox_service.validation.sampler import Sampler
 
-FORM = "samples 1"  # fingerprint of the journal of completions, which does not depend on a recipe
 TOO_EASY, TOO_HARD = "too easy", "too hard"
 
 
@@ -108,28 +107,23 @@ class Results:
 
 
 class Samples:
-    """Outcomes of completions that are requested now. `completions` is the journal of completions, `graded` that of
-    verdicts.
-    """
+    """Outcomes of completions that are requested now. `graded` is the journal of verdicts."""
 
-    def __init__(
-        self, wanted: Difficulty, model: Completer, judge: Judge, completions: Journal, graded: Journal
-    ) -> None:
+    def __init__(self, wanted: Difficulty, sampler: Sampler, judge: Judge, graded: Journal) -> None:
         self._wanted = wanted
-        self._model = model
+        self._sampler = sampler
         self._judge = judge
-        self._completions = completions
         self._graded = graded
-        self._asking: dict[str, asyncio.Task[Completion]] = {}
-        self.asked_now = 0
         self.graded_now = 0
+
+    @property
+    def asked_now(self) -> int:
+        """The number of completions that were requested in this run."""
+        return self._sampler.asked_now
 
     async def stop(self) -> None:
         """Cancel all requests and wait until they have ended."""
-        tasks = list(self._asking.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._sampler.stop()
 
     async def tally(self, problem: Problem) -> Tally:
         """See `DifficultySource`.
@@ -142,7 +136,9 @@ class Samples:
         """
         messages = asked_of(problem)
         try:
-            completions = await asyncio.gather(*(self._completion(messages, n) for n in range(self._wanted.samples)))
+            completions = await asyncio.gather(
+                *(self._sampler.completion(messages, number) for number in range(self._wanted.samples))
+            )
             verdicts = await self._verdicts(problem, [each.text for each in completions])
         except ModelRefusedError as refusal:
             return Tally(refusal=f"the model refuses it: {refusal}")
@@ -155,32 +151,6 @@ class Samples:
             cut=sum(each.is_cut for each in completions),
             faults=len(verdicts) - len(known),
         )
-
-    # --- asking
-
-    async def _completion(self, messages: Messages, number: int) -> Completion:
-        """A completion from the journal, from a request under way, or from a new request."""
-        key = self._key(messages, number)
-        if (known := self._completions.get(key)) is not None:
-            return Completion(known["text"], known["finish"] == "length", known["tokens"])
-        if key not in self._asking:
-            task = asyncio.create_task(self._new(key, messages))
-            task.add_done_callback(lambda _: self._asking.pop(key, None))
-            self._asking[key] = task
-        return await asyncio.shield(self._asking[key])
-
-    async def _new(self, key: str, messages: Messages) -> Completion:
-        made = await self._model.ask(messages, int(key[:8], 16) >> 1)
-        self.asked_now += 1
-        finish = "length" if made.is_cut else "stop"
-        self._completions.put(key, {"text": made.text, "finish": finish, "tokens": made.tokens})
-        return made
-
-    def _key(self, messages: Messages, number: int) -> str:
-        """A hash of all that the completion depends on; the seed is derived from it."""
-        wanted = self._wanted
-        drawn = [wanted.model, wanted.temperature, wanted.top_p, wanted.max_tokens, wanted.seed, wanted.extra]
-        return _hash([*drawn, list(messages), number])
 
     # --- grading
 

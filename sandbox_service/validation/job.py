@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_service.formats.problem import Problem
-from sandbox_service.validation import difficulty, evidence, manifest, preparation, record, report, sources
+from sandbox_service.validation import difficulty, evidence, manifest, preparation, record, report, sampler, sources
 from sandbox_service.validation.difficulty import Results, Samples, Tally
 from sandbox_service.validation.duplicates import Index
 from sandbox_service.validation.evidence import Evidence
@@ -29,6 +29,7 @@ from sandbox_service.validation.model import Completer
 from sandbox_service.validation.output import Output, plain
 from sandbox_service.validation.recipe import Recipe, Source
 from sandbox_service.validation.record import Record
+from sandbox_service.validation.sampler import Sampler
 from sandbox_service.validation.sources import Malformed
 from sandbox_service.validation.totals import Totals
 
@@ -150,8 +151,8 @@ class Job:
             journal = stack.enter_context(Journal(folder / JOURNAL, self._recipe.fingerprint))
             if wanted is not None and wanted.url:
                 assert self._model is not None, "a recipe with difficulty.url needs a model"
-                asked = stack.enter_context(Journal(folder / SAMPLES, difficulty.FORM))
-                self._samples = Samples(wanted, self._model, self._judge, asked, journal)
+                asked = stack.enter_context(Journal(folder / SAMPLES, sampler.FORM))
+                self._samples = Samples(wanted, Sampler(wanted, self._model, asked), self._judge, journal)
             output = stack.enter_context(Output(folder, (CLEAN, QUARANTINE, *([DIFFICULTY] if self._samples else []))))
             try:
                 await self._stream(journal, output)

@@ -23,7 +23,7 @@ from typing import Any, Protocol, Self
 from sandbox_service.errors import ConfigurationError, UnavailableError
 from sandbox_service.validation import completions
 from sandbox_service.validation.completions import Completion, EndpointUnavailableError, RefusalError
-from sandbox_service.validation.recipe import Difficulty
+from sandbox_service.validation.recipe import Endpoint
 
 Messages = Sequence[Mapping[str, str]]
 
@@ -67,7 +67,7 @@ class Model:
         notice: Called with a message when the endpoint becomes unavailable, and when it is back.
     """
 
-    def __init__(self, options: Difficulty, key: str, notice: Callable[[str], None]) -> None:
+    def __init__(self, options: Endpoint, key: str, notice: Callable[[str], None]) -> None:
         self._options = options
         self._parts = completions.address(options.url)
         query = f"?{self._parts.query}" if self._parts.query else ""
@@ -138,7 +138,7 @@ class Model:
         if lasted + wait > patience:
             raise UnavailableError(
                 f"the model at {self._options.url} has been away for {lasted:.0f} s ({reason}); "
-                "run it again to go on, or see difficulty.url and difficulty.patience_seconds"
+                "run it again to go on, or see url and patience_seconds in the recipe"
             )
         if time.monotonic() - self._said >= NOTICE_SECONDS:
             self._said, self._is_known_away = time.monotonic(), True
@@ -177,7 +177,7 @@ class Model:
             response = connection.getresponse()
             return response.status, completions.retry_after_seconds(response), response.read()
         except UnicodeError:
-            raise ConfigurationError(f"difficulty.url: {self._options.url} has an invalid host name") from None
+            raise ConfigurationError(f"url: {self._options.url} has an invalid host name") from None
         except (OSError, HTTPException) as trouble:
             raise EndpointUnavailableError(f"{trouble or type(trouble).__name__}") from None
         finally:
@@ -205,10 +205,10 @@ class Model:
             return f"{words}\n  {variable} {'holds a wrong key' if self._has_key else 'is not set'}"
         if refusal.status in (404, 405) or 300 <= refusal.status < 400:
             return (
-                f"{words}\n  is there a model {self._options.model!r}, and is difficulty.url what /chat/completions is "
-                "added to? It often ends in /v1"
+                f"{words}\n  is there a model {self._options.model!r}, and is url in the recipe what /chat/completions "
+                "is added to? It often ends in /v1"
             )
-        return f"{words}\n  change it in the recipe's [difficulty]: model, temperature, top_p, max_tokens, extra"
+        return f"{words}\n  change it in the recipe: model, temperature, top_p, max_tokens, extra"
 
 
 def _pauses() -> Iterator[float]:

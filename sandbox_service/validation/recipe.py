@@ -108,17 +108,11 @@ class Judge(Part):
     in_flight: int = Field(0, ge=0, description="concurrent problems; 0: three per slot, or 24 with a service")
 
 
-class Difficulty(Part):
-    """The way to measure the difficulty of problems for a model: 1 − the share of its samples that pass (avg@k).
+class Endpoint(Part):
+    """A model at an OpenAI-compatible endpoint, and how to sample from it."""
 
-    Uses samples that were graded before (`results`), or requests samples from a model (`url`). Only clean problems are
-    measured; `least` and `most` leave some of them out.
-    """
-
-    results: str = Field("", description="lines of JSON with problem, n and correct: `proctor evaluate` writes them")
     url: str = Field("", description="base address of an OpenAI-compatible endpoint; /chat/completions is appended")
     model: str = Field("", description="name of the model at the endpoint")
-    samples: int = Field(8, ge=1, description="completions of each clean problem")
     temperature: float = Field(0.6, ge=0)
     top_p: float = Field(0.95, gt=0, le=1)
     max_tokens: int = Field(8192, ge=1, description="of a completion")
@@ -127,6 +121,21 @@ class Difficulty(Part):
     concurrency: int = Field(16, ge=1, le=1024, description="concurrent requests")
     patience_seconds: float = Field(1800.0, gt=0, description="longest time to wait for an unavailable endpoint")
     key_variable: str = Field("OPENAI_API_KEY", description="environment variable with the API key")
+
+    def _require_model(self) -> None:
+        if self.url and not self.model:
+            raise ValueError("url needs model, the name of the model at the endpoint")
+
+
+class Difficulty(Endpoint):
+    """The way to measure the difficulty of problems for a model: 1 − the share of its samples that pass (avg@k).
+
+    Uses samples that were graded before (`results`), or requests samples from a model (`url`). Only clean problems are
+    measured; `least` and `most` leave some of them out.
+    """
+
+    results: str = Field("", description="lines of JSON with problem, n and correct: `proctor evaluate` writes them")
+    samples: int = Field(8, ge=1, description="completions of each clean problem")
     least: float = Field(0.0, ge=0, le=1, description="easier ones are left out; 0.01: those that are always solved")
     most: float = Field(1.0, ge=0, le=1, description="harder ones are left out; 0.99: those that are never solved")
 
@@ -134,10 +143,23 @@ class Difficulty(Part):
     def _one_source(self) -> Self:
         if bool(self.results) == bool(self.url):
             raise ValueError("set either results (a file of graded samples) or url (an endpoint to sample from)")
-        if self.url and not self.model:
-            raise ValueError("difficulty.url needs difficulty.model")
+        self._require_model()
         if self.least > self.most:
             raise ValueError("least is greater than most")
+        return self
+
+
+class Generators(Endpoint):
+    """A model that writes programs which print inputs; see docs/strengthen.md."""
+
+    programs: int = Field(2, ge=1, le=16, description="generators of each problem")
+    inputs: int = Field(16, ge=1, le=256, description="inputs that each generator prints")
+
+    @model_validator(mode="after")
+    def _has_an_address(self) -> Self:
+        if not self.url:
+            raise ValueError("url is missing: the base address of an OpenAI-compatible endpoint")
+        self._require_model()
         return self
 
 
@@ -156,6 +178,7 @@ class Strengthening(Part):
     )
     mutant_seconds: float = Field(1.0, gt=0, description="least CPU limit of mutants; at most the problem's")
     most_wrong: int = Field(40, ge=0, description="use the first known wrong solutions, at most this many")
+    generators: Generators | None = Field(None, description="a model that writes generators; none by default")
 
 
 class Recipe(Part):

@@ -40,7 +40,7 @@ def test_recipes_of_the_project_can_be_read(path: Path) -> None:
         ),
         (f"{MINIMAL}[difficulty]", "difficulty is wrong: set either results"),
         (f'{MINIMAL}[difficulty]\nresults = "x"\nurl = "http://x"', "difficulty is wrong: set either results"),
-        (f'{MINIMAL}[difficulty]\nurl = "http://x"', "difficulty.url needs difficulty.model"),
+        (f'{MINIMAL}[difficulty]\nurl = "http://x"', "url needs model"),
         (f'{MINIMAL}[difficulty]\nresults = "x"\nleast = 0.9\nmost = 0.1', "least is greater than most"),
         (
             f'{MINIMAL}[filters]\ndifficulty = [0.1, 0.9]\n[difficulty]\nurl = "http://x"\nmodel = "m"',
