@@ -24,10 +24,10 @@ def work(settings: Settings) -> int:
         The exit status.
 
     Raises:
-        ConfigurationError: Redis is configured to drop data.
+        ConfigurationError: Redis is configured to drop data, or used by a version that this one cannot share it with.
     """
     logs.to_stderr(settings.log_level)
-    wakeup.require_memory(settings.redis)
+    wakeup.require_usable(settings.redis, settings.redis_name)
     log_sandbox_weaknesses()
     uvloop.run(_work(settings))
     return 0

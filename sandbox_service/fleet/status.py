@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from importlib.metadata import version
 
 from sandbox_service import languages
 from sandbox_service.errors import UnsupportedLanguageError
@@ -20,6 +21,7 @@ class FleetStatus:
     def __init__(self, ledger: Ledger, caches: bool) -> None:
         self._ledger = ledger
         self._caches = caches
+        self._version = version("proctor")
         self._totals = Totals(0, 0, 0, 0.0, 0.0, 0, {})
         self._workers: dict[str, WorkerState] = {}
         self._read_workers_at = 0.0
@@ -72,6 +74,11 @@ class FleetStatus:
                     f"language {name!r} is missing on the worker {lacking[0]}: apt-get install {toolchain.package} "
                     "on every machine that grades"
                 )
+
+    @property
+    def has_other_versions(self) -> bool:
+        """Return whether workers of another version than this process are registered."""
+        return any(state.info.get("version") != self._version for state in self._workers.values())
 
     def counts(self) -> dict[str, int]:
         """Return the event counts of the fleet, by name."""

@@ -58,6 +58,7 @@ MEMORY = 0.1  # weight of the last submission in the mean of their times
 STUCK_SECONDS = 0.25  # a claim that has not begun in so long goes back if slots are idle elsewhere
 TURN_SECONDS = 1.0  # … and if more waits, so that the ledger decides anew which is next
 GHOST_SECONDS = 5.0
+NOTE_SECONDS = 60.0  # between two notes that this version uses Redis
 MOST_SUITES = 10_000
 
 Stopped = asyncio.Task[Literal[True]]
@@ -96,6 +97,7 @@ class Worker:
         self._refused = 0
         self._checked_ghosts_at = 0.0
         self._ghosts: set[str] = set()
+        self._noted_at = 0.0
         self._pool = SlotPool(make_slot, slots, self)
 
     def _new_name(self) -> str:
@@ -144,9 +146,15 @@ class Worker:
             "toolchains": [language.name for language in toolchains.present()],
             "since": time.time(),
         }
+        await self._note_format()
         await self._ledger.register(self.name, info, self._slots)
         self._ledger.outage.succeeded()
         log.info("registered", extra={"reason": f"{self.name}, {self._slots} slots"})
+
+    async def _note_format(self) -> None:
+        if time.monotonic() >= self._noted_at + NOTE_SECONDS or not self._noted_at:
+            await self._ledger.note_format()
+            self._noted_at = time.monotonic()
 
     async def _work(self, stopped: Stopped, drain_seconds: float) -> None:
         loop = asyncio.get_running_loop()
@@ -338,6 +346,7 @@ class Worker:
                 if not self._stopping:
                     await self._rebalance(need, others)
                 await self._give_back_ghosts()
+                await self._note_format()
                 if listener.refused > self._refused:
                     await self._ledger.count("refused", listener.refused - self._refused)
                     self._refused = listener.refused
