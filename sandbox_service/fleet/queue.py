@@ -126,6 +126,7 @@ class FleetQueue:
             raise UnavailableError(self._defect or "the service is closing")
         each = distinct(jobs)
         self._status.require({name for job in each for name in job.languages})
+        self._status.require_memory([job for job in each if not self._pending.has(job)])
         check_fits((load_of(job, self._estimate) for job in each if not self._pending.has(job)), self._bounds)
         pending = {job.id: self._pending.add(job) for job in each}
         waiters = [SharedWaiter(pending[job.id], self._pending.release) for job in jobs]  # before an answer can arrive
