@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from sandbox_service.fleet.worker import HOPELESS_SECONDS
 from sandbox_service.settings import PREFIX, Settings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -96,10 +97,48 @@ def test_what_listens_on_this_machine_listens_there_only() -> None:
                 assert port.startswith(("127.0.0.1:", "${PROCTOR_BIND:-127.0.0.1}:"))
 
 
+def test_every_container_has_probes_of_its_ports() -> None:
+    for kind, name in (("Deployment", "proctor-api"), ("Deployment", "proctor-worker"), ("StatefulSet", "redis")):
+        found = container(kind, name)
+        ports = {port["name"] for port in found["ports"]}
+        for probe in ("readinessProbe", "livenessProbe"):
+            assert {found[probe].get("httpGet", found[probe].get("tcpSocket"))["port"]} <= ports
+    for service in ("proxy", "api", "worker", "redis"):
+        assert documents("compose.yaml")[0]["services"][service]["healthcheck"]
+
+
+def test_a_rollout_of_workers_that_cannot_grade_stops() -> None:
+    spec = objects("Deployment")["proctor-worker"]["spec"]
+    found = container("Deployment", "proctor-worker")
+    assert found["readinessProbe"]["httpGet"]["path"] == "/readyz"
+    assert spec["strategy"]["rollingUpdate"] == {"maxUnavailable": "25%", "maxSurge": 0}
+    assert 0 < spec["minReadySeconds"] < HOPELESS_SECONDS < spec["progressDeadlineSeconds"]
+    port = next(each["value"] for each in found["env"] if each["name"] == "SANDBOX_HEALTH_PORT")
+    assert int(port) == found["ports"][0]["containerPort"]
+
+
 def test_memory_volumes_have_a_size() -> None:
     for deployment in objects("Deployment").values():
         for volume in deployment["spec"]["template"]["spec"]["volumes"]:
             assert "emptyDir" not in volume or "sizeLimit" in volume["emptyDir"]
+
+
+@pytest.mark.parametrize("kubernetes", ["1.28", "1.32", "1.37"])
+def test_the_manifests_suit_a_version_of_kubernetes(kubernetes: str) -> None:
+    validate = pytest.importorskip("kubernetes_validate", reason="pip install kubernetes-validate")
+    for name in YAML:
+        for each in documents(name) if name.startswith("kubernetes/") else []:
+            if each["apiVersion"].startswith(("keda.sh/", "kustomize.")):
+                continue  # no schema of Kubernetes
+            if kubernetes == "1.28":
+                remove_app_armor(each)
+            validate.validate(each, kubernetes, strict=True)
+
+
+def remove_app_armor(manifest: dict[str, Any]) -> None:
+    """Do what the patch for 1.28 does."""
+    if (manifest["kind"], manifest["metadata"]["name"]) == ("Deployment", "proctor-worker"):
+        del manifest["spec"]["template"]["spec"]["containers"][0]["securityContext"]["appArmorProfile"]
 
 
 def test_the_patch_for_older_versions_removes_what_is_there() -> None:
