@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from sandbox_service.settings import PREFIX, Settings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 COMPOSE = ("compose.yaml", "compose.embedded.yaml")
-YAML = sorted(path.relative_to(DEPLOY).as_posix() for path in DEPLOY.rglob("*.y*ml"))
+YAML = sorted(path.relative_to(DEPLOY).as_posix() for path in DEPLOY.rglob("*.y*ml") if "helm" not in path.parts)
+NEW_USER_SPACE = 0x10000000  # CLONE_NEWUSER
 NEEDED = {"SYS_ADMIN", "NET_ADMIN", "MKNOD", "CHOWN", "SETGID", "SETUID", "SETPCAP", "KILL", "SYS_CHROOT"}
 
 
@@ -128,17 +130,41 @@ def test_the_manifests_suit_a_version_of_kubernetes(kubernetes: str) -> None:
     validate = pytest.importorskip("kubernetes_validate", reason="pip install kubernetes-validate")
     for name in YAML:
         for each in documents(name) if name.startswith("kubernetes/") else []:
-            if each["apiVersion"].startswith(("keda.sh/", "kustomize.")):
-                continue  # no schema of Kubernetes
-            if kubernetes == "1.28":
-                remove_app_armor(each)
-            validate.validate(each, kubernetes, strict=True)
+            if has_schema(each):
+                validate.validate(without_app_armor(each) if kubernetes == "1.28" else each, kubernetes, strict=True)
 
 
-def remove_app_armor(manifest: dict[str, Any]) -> None:
-    """Do what the patch for 1.28 does."""
-    if (manifest["kind"], manifest["metadata"]["name"]) == ("Deployment", "proctor-worker"):
-        del manifest["spec"]["template"]["spec"]["containers"][0]["securityContext"]["appArmorProfile"]
+def has_schema(manifest: dict[str, Any]) -> bool:
+    """Whether Kubernetes itself defines the object."""
+    return not manifest["apiVersion"].startswith(("keda.sh/", "kustomize."))
+
+
+def without_app_armor(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What the patch for 1.28, and the chart there, make of a manifest."""
+    if manifest["kind"] == "Deployment":
+        for each in manifest["spec"]["template"]["spec"]["containers"]:
+            each["securityContext"].pop("appArmorProfile", None)
+    return manifest
+
+
+def test_the_own_seccomp_profile_refuses_what_jails_do_not_need() -> None:
+    profile = json.loads((DEPLOY / "seccomp" / "proctor.json").read_text())
+    allowed = {name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]}
+    refused = "bpf fsopen init_module io_uring_setup kexec_load keyctl open_by_handle_at perf_event_open ptrace setns"
+    assert allowed.isdisjoint(refused.split())
+    assert {"mount", "umount2", "pivot_root", "chroot", "seccomp"} <= allowed
+    [spaces] = [rule["args"] for rule in profile["syscalls"] if "unshare" in rule["names"]]
+    assert spaces == [{"index": 0, "value": NEW_USER_SPACE, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}]
+    for name, service in (("compose.yaml", "worker"), ("compose.embedded.yaml", "proctor")):
+        assert "seccomp=seccomp/proctor.json" in documents(name)[0]["services"][service]["security_opt"]
+
+
+def test_an_image_is_made_of_files_that_the_build_may_see() -> None:
+    root = DEPLOY.parent
+    seen = {line[1:] for line in (root / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copies = re.findall(r"^COPY (?!--from)(.+) \S+$", (root / "docker" / "Dockerfile").read_text(), re.MULTILINE)
+    assert copies
+    assert {source.split("/")[0] for copy in copies for source in copy.split()} <= seen
 
 
 def test_the_patch_for_older_versions_removes_what_is_there() -> None:
