@@ -11,6 +11,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from sandbox_service.fleet.worker import HOPELESS_SECONDS
+from sandbox_service.languages import LANGUAGES
 from sandbox_service.settings import PREFIX, Settings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -157,6 +158,15 @@ def test_the_own_seccomp_profile_refuses_what_jails_do_not_need() -> None:
     assert spaces == [{"index": 0, "value": NEW_USER_SPACE, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}]
     for name, service in (("compose.yaml", "worker"), ("compose.embedded.yaml", "proctor")):
         assert "seccomp=seccomp/proctor.json" in documents(name)[0]["services"][service]["security_opt"]
+
+
+def test_the_full_image_has_every_language() -> None:
+    bake = (DEPLOY.parent / "docker" / "bake.hcl").read_text()
+    [packages] = re.findall(r'LANGUAGE_PACKAGES = "(.+)"', bake)
+    wanted = {name for each in LANGUAGES if each.toolchain for name in each.toolchain.package.split()}
+    assert set(packages.split()) == wanted - {"bash"}  # which every image has
+    for dockerfile in re.findall(r'dockerfile = "(.+)"', bake):
+        assert (DEPLOY.parent / dockerfile).exists()
 
 
 def test_an_image_is_made_of_files_that_the_build_may_see() -> None:
