@@ -96,6 +96,7 @@ async def local_queue(settings: Settings) -> AsyncIterator[LocalQueue]:
         settings.bounds,
         settings.suite_bytes,
         settings.cache_seconds,
+        settings.program_memory,
     )
     try:
         yield queue
@@ -134,6 +135,7 @@ async def worker(settings: Settings) -> AsyncIterator[Worker]:
             settings.slot_count,
             lambda name, take: JobListener(settings.redis, settings.redis_name, name, take),
             settings.suite_bytes,
+            settings.program_memory,
         )
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sandbox_service.bounds import Bounds
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.errors.fields import wrong_fields
+from sandbox_service.sandbox import memory
 from sandbox_service.schema import Limits
 
 PREFIX = "SANDBOX_"
@@ -31,6 +32,9 @@ class Settings(BaseModel):
     # the HTTP server
     host: str = Field("127.0.0.1", description="address to listen on; 0.0.0.0 for all")
     port: int = Field(8080, ge=1, le=65535, description="port to listen on")
+    health_port: int = Field(
+        0, ge=0, le=65535, description="port on which a worker answers /healthz and /readyz; 0: it does not listen"
+    )
     hosts: str = Field("", description="comma-separated host names of the service; *.example.org for all below")
     callback_hosts: str = Field(
         "",
@@ -52,7 +56,13 @@ class Settings(BaseModel):
 
     # the sandboxes
     slots: int = Field(
-        0, ge=0, description="number of grading processes; 0: one for each processor this process may use"
+        0, ge=0, description="number of grading processes; 0: one for each processor, as far as the memory suffices"
+    )
+    memory_bytes: int = Field(
+        0,
+        ge=0,
+        description="memory for the programs of all slots together; 0: what the machine or container has, less the "
+        "service's own",
     )
     isolation: str = Field("firejail", description="name of the isolation tool; another one is bubblewrap")
     isolation_program: str = Field("", description="path of the isolation tool; empty: where its package puts it")
@@ -180,7 +190,15 @@ class Settings(BaseModel):
     @property
     def slot_count(self) -> int:
         """The number of grading processes."""
-        return self.slots or len(os.sched_getaffinity(0))
+        if self.slots:
+            return self.slots
+        enough = memory.slots_for(memory.of_machine(), Limits().memory_bytes)
+        return min(len(os.sched_getaffinity(0)), enough)
+
+    @property
+    def program_memory(self) -> int:
+        """The memory for the programs of all slots together, in bytes."""
+        return self.memory_bytes or memory.for_programs(memory.of_machine(), self.slot_count)
 
     @property
     def redis(self) -> str:

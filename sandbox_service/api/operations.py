@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from importlib.metadata import version
 
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -33,11 +34,13 @@ def routes(
     """
     router = APIRouter(tags=["operations"])
 
-    @router.get("/healthz", summary="Liveness; lists the libraries that submissions may import, and languages")
+    @router.get(
+        "/healthz",
+        summary="Liveness, version, languages, and the libraries that submissions may import",
+    )
     async def healthz() -> dict[str, object]:
-        if libraries is None:
-            return {"status": "ok", "sharing": sharing()}
-        return {"status": "ok", "sharing": sharing(), "libraries": libraries, "languages": languages()}
+        found: dict[str, object] = {"status": "ok", "version": version("proctor"), "sharing": sharing()}
+        return found if libraries is None else found | {"libraries": libraries, "languages": languages()}
 
     @router.get("/readyz", summary="Readiness: 503 with reasons without a proven jail or a queue that accepts work")
     async def readyz(response: Response) -> dict[str, object]:
@@ -86,6 +89,7 @@ def service_status(queue: JobQueue) -> dict[str, object]:
     """Return the body of `/v1/status`."""
     workers, reasons = queue.workers(), queue.unready()
     return {
+        "version": version("proctor"),
         "ready": not reasons,
         "reasons": reasons,
         "slots": sum(worker.slots for worker in workers),

@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import aiohttp
@@ -245,7 +246,7 @@ class HttpTransport:
             key = self.peer.key or os.environ.get(self.peer.key_variable)
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, socket_factory=_socket),
-                headers={"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})},
+                headers=_named() | ({"Authorization": f"Bearer {key}"} if key else {}),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
             )
             self._loop = loop
@@ -390,6 +391,15 @@ def _socket(address: tuple[Any, ...]) -> socket.socket:
         if hasattr(socket, option):
             made.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
     return made
+
+
+def _named() -> dict[str, str]:
+    """Return the headers of every request: the client's version, as far as it is installed, and the type of bodies."""
+    try:
+        name = f"proctor-client/{version('proctor')}"
+    except PackageNotFoundError:
+        name = "proctor-client"
+    return {"Content-Type": "application/json", "User-Agent": name}
 
 
 def _seconds(header: str | None) -> float | None:

@@ -33,12 +33,12 @@ def serve(settings: Settings) -> int:
 
     Raises:
         ConfigurationError: The address is not available, which is checked before any jail is started, or Redis is
-            configured to drop data.
+            configured to drop data, or used by a version that this one cannot share it with.
     """
     listener = preflight.listen(settings)
     logs.to_stderr(settings.log_level)
     if settings.redis_url:
-        wakeup.require_memory(settings.redis)
+        wakeup.require_usable(settings.redis, settings.redis_name)
     else:
         log_sandbox_weaknesses()
     app = bootstrap.service(settings)

@@ -9,13 +9,15 @@ import uvloop
 
 from sandbox_service import bootstrap, event_loop
 from sandbox_service.commands.serve import log_sandbox_weaknesses
-from sandbox_service.fleet import wakeup
+from sandbox_service.fleet import health, wakeup
 from sandbox_service.observe import logs
 from sandbox_service.settings import Settings
 
 
 def work(settings: Settings) -> int:
     """Grade for the fleet until SIGTERM or SIGINT, then finish the work in progress.
+
+    A worker whose sandboxes fail ends after a minute, so that a supervisor or a rollout notices.
 
     Args:
         settings: The settings.
@@ -24,10 +26,11 @@ def work(settings: Settings) -> int:
         The exit status.
 
     Raises:
-        ConfigurationError: Redis is configured to drop data.
+        ConfigurationError: Redis is configured to drop data, or used by a version that this one cannot share it with.
+        SandboxError: No sandbox has worked for a minute.
     """
     logs.to_stderr(settings.log_level)
-    wakeup.require_memory(settings.redis)
+    wakeup.require_usable(settings.redis, settings.redis_name)
     log_sandbox_weaknesses()
     uvloop.run(_work(settings))
     return 0
@@ -37,6 +40,9 @@ async def _work(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with bootstrap.worker(settings) as worker:
+    async with (
+        bootstrap.worker(settings) as worker,
+        health.serving(settings.host, settings.health_port, worker.unready),
+    ):
         event_loop.tune_gc()
         await worker.run(stop, settings.shutdown_seconds)

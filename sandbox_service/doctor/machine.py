@@ -19,6 +19,7 @@ from sandbox_service.doctor.preflight import Check, Finding, Level, tool_of
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.grading import judge_libraries as judge_headers
 from sandbox_service.languages import packages
+from sandbox_service.sandbox import memory as machine_memory
 from sandbox_service.sandbox.diagnosis import CAPABILITIES, missing_capabilities
 from sandbox_service.schema import Limits
 from sandbox_service.settings import MIB, Settings
@@ -121,16 +122,17 @@ def schedstat(_: Settings) -> Finding:
 
 
 def memory(settings: Settings) -> Finding:
-    """Check that every slot can run a program that uses its whole memory limit."""
-    wanted = Limits().memory_bytes
-    there = _memory_bytes()
-    each = there // settings.slot_count
-    text = f"{each / MIB:,.0f} MiB for each of {settings.slot_count} slots"
-    if each >= wanted:
+    """Check that every slot can run a program that uses its whole memory limit at the same time."""
+    wanted, slots = Limits().memory_bytes, settings.slot_count
+    free = min(psutil.virtual_memory().available, machine_memory.of_machine())
+    there = settings.memory_bytes or machine_memory.for_programs(free, slots)
+    text = f"{there / slots / MIB:,.0f} MiB for the programs of each of {slots} slots"
+    if there >= slots * wanted:
         return Finding("memory", Level.OK, text)
-    text += f": less than one program may take by default ({wanted / MIB:,.0f} MiB)"
-    mend = f"export SANDBOX_SLOTS={max(1, there // wanted)}, or send a smaller limits.memory_bytes"
-    return Finding("memory", Level.WARNING, text, mend)
+    text += (
+        f", of which one may take {wanted / MIB:,.0f} MiB by default: {max(1, there // wanted)} of these run at a time"
+    )
+    return Finding("memory", Level.WARNING, text, "give the machine more memory, or send a smaller limits.memory_bytes")
 
 
 def space(_: Settings) -> Finding:
@@ -233,16 +235,6 @@ def _container() -> str | None:
     if known or "KUBERNETES_SERVICE_HOST" not in os.environ:
         return known
     return "KUBERNETES_SERVICE_HOST"
-
-
-def _memory_bytes() -> int:
-    """Return the free memory: the machine's, or less by the container's limit."""
-    limits: list[int] = [psutil.virtual_memory().available]
-    for path in (CGROUPS / "memory.max", CGROUPS / "memory" / "memory.limit_in_bytes"):
-        limit = _read(path)
-        if limit.isdigit():
-            limits.append(int(limit))
-    return min(limits)
 
 
 def _answers(settings: Settings) -> bool:

@@ -48,6 +48,7 @@ log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
 STATE_SECONDS = 0.5
+NOTE_SECONDS = 60.0  # between two notes that this version uses Redis
 ENOUGH_SECONDS = 0.01  # between two checks whether a wake-up is missing, if none was
 REPLY_SECONDS = 5.0
 RECALL_SECONDS = 60.0  # in which every API process has submitted again what Redis has lost
@@ -125,6 +126,7 @@ class FleetQueue:
             raise UnavailableError(self._defect or "the service is closing")
         each = distinct(jobs)
         self._status.require({name for job in each for name in job.languages})
+        self._status.require_memory([job for job in each if not self._pending.has(job)])
         check_fits((load_of(job, self._estimate) for job in each if not self._pending.has(job)), self._bounds)
         pending = {job.id: self._pending.add(job) for job in each}
         waiters = [SharedWaiter(pending[job.id], self._pending.release) for job in jobs]  # before an answer can arrive
@@ -297,9 +299,13 @@ class FleetQueue:
         if kind == FailureKind.CANCELLED and self._pending.was_cancelled(submission_id):
             return 0.0
         pending = self._pending.get(submission_id)
-        if kind in QUEUE and pending is not None and pending.job is not None and pending.resends < MOST_RESENDS:
-            self._watchdog.resend_suite(pending, pending.job)
-            return 0.0
+        if pending is not None and pending.job is not None:
+            if kind in QUEUE and pending.resends < MOST_RESENDS:
+                self._watchdog.resend_suite(pending, pending.job)
+                return 0.0
+            if kind == FailureKind.BAD_SUBMISSION and self._status.has_other_versions:
+                self._watchdog.resend_to_others(pending)  # its worker is older than this process, and knows less
+                return 0.0
         return self._pending.answer(submission_id, answer)
 
     def _accept_found(self, submission_id: str, found: Found) -> None:
@@ -325,11 +331,14 @@ class FleetQueue:
     # --- upkeep
 
     async def _tick(self) -> None:
-        looked_at = 0.0
+        looked_at = noted_at = 0.0
         while True:
             await asyncio.sleep(TICK_SECONDS)
             await self._release()
             await self._watchdog.resend()
+            if time.monotonic() - noted_at >= NOTE_SECONDS:
+                noted_at = time.monotonic()
+                await self._ledger.note_format()
             if time.monotonic() - looked_at >= STATE_SECONDS:
                 looked_at = time.monotonic()
                 await self._refresh()

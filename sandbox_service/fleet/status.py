@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
 
 from sandbox_service import languages
 from sandbox_service.errors import UnsupportedLanguageError
 from sandbox_service.fleet.ledger.entries import Need, Totals, WorkerState
 from sandbox_service.fleet.ledger.ledger import Ledger
-from sandbox_service.queues.base import Depth, WorkerStatus
+from sandbox_service.queues.base import Depth, Job, WorkerStatus, check_memory
+from sandbox_service.slots.pool import UNBOUNDED_BYTES
 
 WORKERS_A_SECOND = 200  # read for their states: with more workers, each is read less often
 
@@ -20,6 +22,7 @@ class FleetStatus:
     def __init__(self, ledger: Ledger, caches: bool) -> None:
         self._ledger = ledger
         self._caches = caches
+        self._version = version("proctor")
         self._totals = Totals(0, 0, 0, 0.0, 0.0, 0, {})
         self._workers: dict[str, WorkerState] = {}
         self._read_workers_at = 0.0
@@ -52,6 +55,7 @@ class FleetStatus:
                 state.ready_slots,
                 [str(each) for each in state.info.get("languages", [])],  # type: ignore[attr-defined]
                 str(state.info.get("version", "")),
+                memory_bytes=_memory(state),
             )
             for name, state in sorted(self._workers.items())
         ]
@@ -73,6 +77,18 @@ class FleetStatus:
                     "on every machine that grades"
                 )
 
+    @property
+    def has_other_versions(self) -> bool:
+        """Return whether workers of another version than this process are registered."""
+        return any(state.info.get("version") != self._version for state in self._workers.values())
+
+    def require_memory(self, jobs: Sequence[Job]) -> None:
+        """Raise LimitTooHighError if a worker, any of which may claim a submission, lacks the memory for it."""
+        known = {name: _memory(state) for name, state in self._workers.items()}
+        least = min(known, key=known.__getitem__, default=None)
+        if least is not None:
+            check_memory(jobs, known[least], f"the worker {least}")
+
     def counts(self) -> dict[str, int]:
         """Return the event counts of the fleet, by name."""
         return self._totals.stats
@@ -93,6 +109,12 @@ def _kind_of(workers: Iterable[WorkerState]) -> str:
         for worker in workers
     }
     return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _memory(worker: WorkerState) -> int:
+    """Return the memory that a worker has registered for programs; without a bound if it is of an older version."""
+    found = worker.info.get("memory_bytes")
+    return found if isinstance(found, int) else UNBOUNDED_BYTES
 
 
 def _toolchains(worker: WorkerState) -> list[object]:

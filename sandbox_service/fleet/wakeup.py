@@ -29,6 +29,7 @@ from rq.timeouts import BaseDeathPenalty
 
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.fleet import failover
+from sandbox_service.fleet.ledger.formats import check_shared
 
 log = logging.getLogger(__name__)
 
@@ -272,14 +273,16 @@ class JobListener:
             log.error("wakeup_failed", exc_info=failure)
 
 
-def require_memory(url: str) -> None:
+def require_usable(url: str, name: str) -> None:
     """Check a Redis before it is used; one that is away is not checked.
 
     Args:
         url: of Redis.
+        name: prefix of the fleet's keys.
 
     Raises:
-        ConfigurationError: the URL or its password is wrong, or this Redis would evict keys when it is full.
+        ConfigurationError: the URL or its password is wrong, this Redis would evict keys when it is full, or another
+            version uses it whose format this one cannot share.
     """
     try:
         connection = _connect(url)
@@ -287,6 +290,7 @@ def require_memory(url: str) -> None:
         raise ConfigurationError(f"SANDBOX_REDIS_URL: {error}") from None
     try:
         found: Any = connection.info("memory")
+        noted: Any = connection.zrange(f"{name}:formats", 0, -1)
     except (redis.AuthenticationError, redis.exceptions.NoPermissionError) as refusal:
         raise ConfigurationError(
             f"SANDBOX_REDIS_URL: the Redis at {failover.address(url)} refuses its password: {refusal}; "
@@ -303,6 +307,7 @@ def require_memory(url: str) -> None:
             f"SANDBOX_REDIS_URL: this Redis has the maxmemory-policy {policy}, which evicts submissions, suites "
             f"and answers when it is full; set it to {KEEPS}"
         )
+    check_shared(failover.address(url), noted)
 
 
 def _connect(url: str) -> Any:

@@ -22,6 +22,7 @@ from sandbox_service.schema import FailureKind
 
 WATCH_SECONDS = 2.0
 WATCHED_AT_ONCE = 2048
+OTHERS_SECONDS = 1.0  # between two attempts to have a submission graded by a worker that can read it
 
 Resubmit = Callable[[Sequence[Job]], Awaitable[None]]
 Accept = Callable[[str, Found], None]
@@ -48,7 +49,7 @@ class Watchdog:
         self._suites = suites
         self._resubmit_all = resubmit
         self._accept = accept
-        self._without_suite: list[PendingSubmission] = []
+        self._to_resend: list[tuple[float, PendingSubmission]] = []  # not before this time, monotonic
         self.counts: Counter[str] = Counter()
 
     async def look(self) -> None:
@@ -93,19 +94,27 @@ class Watchdog:
         """Submit a job again, with its suite, at the next `resend`: a worker did not find the suite in Redis."""
         self._suites.doubt(job.suite.id)
         pending.resends += 1
-        pending.looked_at = time.monotonic()
-        self._without_suite.append(pending)
+        self._resend_after(0.0, pending)
+
+    def resend_to_others(self, pending: PendingSubmission) -> None:
+        """Submit a job again after `OTHERS_SECONDS`: a worker of another version could not read it."""
+        self._resend_after(OTHERS_SECONDS, pending)
+
+    def _resend_after(self, seconds: float, pending: PendingSubmission) -> None:
+        pending.looked_at = time.monotonic() + seconds
+        self._to_resend.append((pending.looked_at, pending))
 
     async def resend(self) -> None:
-        """Submit again what workers could not grade for want of the suite. Raises redis.RedisError."""
-        lost, self._without_suite = self._without_suite, []
-        wanted = {each.id: each for each in lost if self._pending.get(each.id) is each}
+        """Submit again what workers could not read or had no suite for. Raises redis.RedisError."""
+        now, before = time.monotonic(), self._to_resend
+        self._to_resend = [each for each in before if each[0] > now]
+        wanted = {each.id: each for when, each in before if when <= now and self._pending.get(each.id) is each}
         if not wanted:
             return
         try:
             await self._resubmit(wanted)
         except BaseException:
-            self._without_suite += lost
+            self._to_resend = before
             raise
 
     async def _resubmit(self, lost: Mapping[str, PendingSubmission]) -> None:

@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from redis.exceptions import RedisError
 
+from sandbox_service.errors import SandboxError
 from sandbox_service.event_loop import cancel_tasks
 from sandbox_service.fleet.ledger.entries import (
     Claim,
@@ -40,7 +41,7 @@ from sandbox_service.grading.encoded_grade import EncodedGrade, fault
 from sandbox_service.grading.suites import LruCache, Suite, id_of
 from sandbox_service.languages import toolchains
 from sandbox_service.schema import FailureKind
-from sandbox_service.slots.pool import SlotPool
+from sandbox_service.slots.pool import UNBOUNDED_BYTES, SlotPool
 from sandbox_service.slots.process import SlotFactory
 from sandbox_service.slots.tasks import Task
 
@@ -51,6 +52,7 @@ LOOK_AGAIN_SECONDS = 1.0
 LOOK_RARELY_SECONDS = 5.0  # while all slots are busy: the next idle slot looks at once
 READY_SECONDS = 0.05
 HOLD_SECONDS = 10.0  # claimed submissions wait so long for a slot that works
+HOPELESS_SECONDS = 60.0  # without a slot that works: then the worker ends, so that somebody notices
 AHEAD = 4  # submissions for each slot, running ones included: with fewer, more are claimed
 LEAST_AHEAD = 8
 AHEAD_SECONDS = 0.5  # … but no more than a slot begins in so long
@@ -58,6 +60,7 @@ MEMORY = 0.1  # weight of the last submission in the mean of their times
 STUCK_SECONDS = 0.25  # a claim that has not begun in so long goes back if slots are idle elsewhere
 TURN_SECONDS = 1.0  # … and if more waits, so that the ledger decides anew which is next
 GHOST_SECONDS = 5.0
+NOTE_SECONDS = 60.0  # between two notes that this version uses Redis
 MOST_SUITES = 10_000
 
 Stopped = asyncio.Task[Literal[True]]
@@ -68,7 +71,13 @@ class Worker:
     """Grades for a fleet with the slots of this machine; the owner of their pool."""
 
     def __init__(
-        self, ledger: Ledger, make_slot: SlotFactory, slots: int, make_listener: MakeListener, suite_bytes: int
+        self,
+        ledger: Ledger,
+        make_slot: SlotFactory,
+        slots: int,
+        make_listener: MakeListener,
+        suite_bytes: int,
+        memory_bytes: int = UNBOUNDED_BYTES,
     ) -> None:
         """Create a worker; `run` registers it.
 
@@ -78,6 +87,7 @@ class Worker:
             slots: how many.
             make_listener: makes the listener for wake-ups of a worker's name, with the function that claims.
             suite_bytes: of suites that are kept in memory.
+            memory_bytes: what the programs of all slots may use together.
         """
         self._ledger = ledger
         self._make_listener = make_listener
@@ -93,16 +103,22 @@ class Worker:
         self._seconds = 0.0  # mean time of the last submissions
         self._is_stuck = False  # claims did not begin here and went back
         self._stopping = False
+        self._is_registered = False
         self._refused = 0
         self._checked_ghosts_at = 0.0
         self._ghosts: set[str] = set()
-        self._pool = SlotPool(make_slot, slots, self)
+        self._noted_at = 0.0
+        self._pool = SlotPool(make_slot, slots, self, memory_bytes)
 
     def _new_name(self) -> str:
         return f"{self._host}.{os.getpid()}.{secrets.token_hex(3)}"
 
     async def run(self, stop: asyncio.Event, drain_seconds: float) -> None:
-        """Work until `stop` is set; then finish for up to `drain_seconds` what has begun, and give back the rest."""
+        """Work until `stop` is set; then finish for up to `drain_seconds` what has begun, and give back the rest.
+
+        Raises:
+            SandboxError: no slot has had a usable sandbox for `HOPELESS_SECONDS`. What was claimed is given back.
+        """
         stopped: Stopped = asyncio.ensure_future(stop.wait())
         try:
             if await self._until_registered(stopped):
@@ -123,8 +139,27 @@ class Worker:
             if self._pool.unusable_seconds() is not None and reasons != logged:
                 log.error("no_jail", extra={"reason": reasons})
                 logged = reasons
+            self._check_hope()
             await asyncio.wait({stopped}, timeout=READY_SECONDS)
         return False
+
+    def _check_hope(self) -> None:
+        """Raise SandboxError if the worker cannot grade and is not going to."""
+        seconds = self._pool.unusable_seconds()
+        if seconds is not None and seconds >= HOPELESS_SECONDS:
+            reasons = "; ".join(self._pool.reasons())
+            raise SandboxError(f"no slot has had a usable sandbox for {seconds:.0f} s (see proctor doctor): {reasons}")
+
+    def unready(self) -> list[str]:
+        """Return why the worker cannot grade; empty if it can."""
+        if self._stopping:
+            return ["stopping"]
+        reasons = self._pool.reasons()
+        if self._ledger.outage.reason:
+            reasons.append(f"Redis: {self._ledger.outage.reason}")
+        if not self._is_registered:
+            reasons.append("not registered yet")
+        return reasons
 
     async def _has_registered(self) -> bool:
         """Try to register. Return False if Redis is away."""
@@ -142,11 +177,19 @@ class Worker:
             "version": version("proctor"),
             "languages": self._pool.languages(),
             "toolchains": [language.name for language in toolchains.present()],
+            "memory_bytes": self._pool.memory_bytes,
             "since": time.time(),
         }
+        await self._note_format()
         await self._ledger.register(self.name, info, self._slots)
         self._ledger.outage.succeeded()
+        self._is_registered = True
         log.info("registered", extra={"reason": f"{self.name}, {self._slots} slots"})
+
+    async def _note_format(self) -> None:
+        if time.monotonic() >= self._noted_at + NOTE_SECONDS or not self._noted_at:
+            await self._ledger.note_format()
+            self._noted_at = time.monotonic()
 
     async def _work(self, stopped: Stopped, drain_seconds: float) -> None:
         loop = asyncio.get_running_loop()
@@ -328,6 +371,7 @@ class Worker:
         """Report that the worker lives, and do what the reply asks for."""
         pause = beat_seconds(1)
         while True:
+            self._check_hope()
             try:
                 pool = self._pool
                 cancelled, need, others = await self._ledger.beat(self.name, pool.busy, pool.ready, pool.idle)
@@ -338,6 +382,7 @@ class Worker:
                 if not self._stopping:
                     await self._rebalance(need, others)
                 await self._give_back_ghosts()
+                await self._note_format()
                 if listener.refused > self._refused:
                     await self._ledger.count("refused", listener.refused - self._refused)
                     self._refused = listener.refused

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from sandbox_service import languages
-from sandbox_service.errors import IdReusedError
+from sandbox_service.errors import IdReusedError, LimitTooHighError
 from sandbox_service.grading import admission
 from sandbox_service.grading.encoded_grade import EncodedGrade
 from sandbox_service.grading.suites import Suite
-from sandbox_service.schema import Submission
+from sandbox_service.schema import Limits, Submission
 
 if TYPE_CHECKING:
     from sandbox_service.queues.observers import QueueObserver
 
 PRIORITIES = ("high", "normal", "low")
+DEFAULT_BYTES = Limits().memory_bytes
 
 _EMPTY = hashlib.blake2b(digest_size=16)  # copying is faster than making one
 
@@ -31,7 +32,7 @@ class Job:
     `client`: shares and turns are counted for each client. `keep`: graded even if no caller waits for it.
     `own_bytes`: of its suite, if the suite came with it. `fresh`: a recheck, which is neither answered from a cache nor
     cached nor published to observers. `languages`: those that the grading machine must have, for the program and its
-    judges.
+    judges. `memory_bytes`: the submission's own memory limit; 0 if it has the default one.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Job:
     own_bytes: int = 0
     fresh: bool = False
     languages: tuple[str, ...] = ("python",)
+    memory_bytes: int = 0
 
     @property
     def size(self) -> int:
@@ -65,6 +67,7 @@ class Job:
             self.labels,
             keep=self.keep,
             languages=self.languages,
+            memory_bytes=self.memory_bytes,
         )
 
 
@@ -80,6 +83,7 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
     """
     body = submission.model_dump_json(exclude={"id", "tests", "labels"}, exclude_defaults=True).encode()
     tests = suite.count
+    memory_bytes = submission.limits.memory_bytes
     return Job(
         id=submission.id,
         body=body,
@@ -92,7 +96,27 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
         keep=keep,
         own_bytes=own_bytes,
         languages=_needed(submission, suite),
+        memory_bytes=0 if memory_bytes == DEFAULT_BYTES else memory_bytes,
     )
+
+
+def check_memory(jobs: Iterable[Job], memory_bytes: int, machine: str) -> None:
+    """Check that a machine has as much memory as each submission asks for.
+
+    Args:
+        jobs: the submissions. One with the default limit is graded in any case, alone if need be.
+        memory_bytes: of all programs on the machine.
+        machine: its name, for the message.
+
+    Raises:
+        LimitTooHighError: one of them can never run there.
+    """
+    for job in jobs:
+        if job.memory_bytes > memory_bytes:
+            raise LimitTooHighError(
+                f"limits.memory_bytes is {job.memory_bytes}, and {machine} has {memory_bytes} for all programs: lower "
+                "the limit, or give the machine more memory (SANDBOX_MEMORY_BYTES)"
+            )
 
 
 def _needed(submission: Submission, suite: Suite) -> tuple[str, ...]:
@@ -176,6 +200,7 @@ class WorkerStatus:
     languages: list[str] = field(default_factory=list)
     version: str = ""
     reasons: list[str] = field(default_factory=list)
+    memory_bytes: int = 0
 
 
 class JobQueue(Protocol):

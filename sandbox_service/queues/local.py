@@ -17,12 +17,12 @@ from sandbox_service.grading.encoded_grade import EncodedGrade, again, fault
 from sandbox_service.grading.suites import LruCache, Suite
 from sandbox_service.queues.answer_cache import AnswerCache
 from sandbox_service.queues.backlog import Backlog, Load, Waiting, check_fits, load_of
-from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, distinct, is_own, reused
+from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, check_memory, distinct, is_own, reused
 from sandbox_service.queues.estimate import Estimate
 from sandbox_service.queues.observers import Observers, QueueObserver
 from sandbox_service.queues.waiter import SharedWaiter
 from sandbox_service.schema import FailureKind
-from sandbox_service.slots.pool import SlotPool
+from sandbox_service.slots.pool import UNBOUNDED_BYTES, SlotPool
 from sandbox_service.slots.process import SlotFactory, SlotProcess
 from sandbox_service.slots.tasks import Task
 
@@ -76,6 +76,7 @@ class LocalQueue:
         bounds: Bounds,
         suite_bytes: int = 256 << 20,
         cache_seconds: float = 0.0,
+        memory_bytes: int = UNBOUNDED_BYTES,
     ) -> None:
         self._bounds = bounds
         self._backlog = Backlog(bounds, slots)
@@ -88,7 +89,7 @@ class LocalQueue:
         self._counts: Counter[str] = Counter()
         self._observers = Observers()
         self._closing = False
-        self._pool = SlotPool(make_slot, slots, self)
+        self._pool = SlotPool(make_slot, slots, self, memory_bytes)
 
     # --- called by the API
 
@@ -98,6 +99,7 @@ class LocalQueue:
         new = [job for job in distinct(jobs) if not self._is_known(job)]
         if new:
             self._check_open()
+            check_memory(new, self._pool.memory_bytes, "this machine")
             self._check_room(new)
         waiters = [self._waiter(job) for job in jobs]
         self.pool_idle()
@@ -218,7 +220,14 @@ class LocalQueue:
         pool = self._pool
         return [
             WorkerStatus(
-                "local", len(pool.slots), pool.busy, pool.ready, pool.languages(), version("proctor"), pool.reasons()
+                "local",
+                len(pool.slots),
+                pool.busy,
+                pool.ready,
+                pool.languages(),
+                version("proctor"),
+                pool.reasons(),
+                pool.memory_bytes,
             )
         ]
 

@@ -6,6 +6,10 @@ says how often.
 
 No task keeps a slot for longer than one test. A task that has had its turn is paused when another could run, and goes
 on later in any slot. See docs/decisions/0031.
+
+The memory limits of the tasks that run are together at most the memory of the machine. A task that does not fit beside
+the others waits for them, and all behind it wait as well, so that it is not overtaken for ever. One that does not fit
+at all runs alone. See docs/decisions/0068.
 """
 
 from __future__ import annotations
@@ -20,12 +24,13 @@ from sandbox_service.grading.encoded_grade import EncodedGrade, fault
 from sandbox_service.grading.retries import may_start_again
 from sandbox_service.schema import FailureKind
 from sandbox_service.slots.process import SlotFactory, SlotProcess
-from sandbox_service.slots.tasks import FIRST_TURN_SECONDS, PRIORITIES, Task, TaskLine
+from sandbox_service.slots.tasks import FIRST_TURN_SECONDS, PRIORITIES, Task, TaskLine, memory_of
 
 LOOK_SECONDS = 0.1  # between two checks for tasks that have had their turn
 MOST_PAUSED = 16  # tasks for each slot: with more, new ones get a smaller share of the time
 SHARE_OF_NEW, SMALL_SHARE_OF_NEW = 1.0, 0.1  # seconds of new tasks for a second of paused ones
 MOST_CREDIT_SECONDS = 10.0
+UNBOUNDED_BYTES = 1 << 60
 
 
 class PoolOwner(Protocol):
@@ -50,7 +55,19 @@ class PoolOwner(Protocol):
 class SlotPool:
     """Runs tasks by priority, and within a priority in the order in which they are given."""
 
-    def __init__(self, make_slot: SlotFactory, slots: int, owner: PoolOwner) -> None:
+    def __init__(
+        self, make_slot: SlotFactory, slots: int, owner: PoolOwner, memory_bytes: int = UNBOUNDED_BYTES
+    ) -> None:
+        """Start the slots.
+
+        Args:
+            make_slot: starts a slot process.
+            slots: how many.
+            owner: gives tasks and receives answers.
+            memory_bytes: what the programs of all slots may use together.
+        """
+        self.memory_bytes = memory_bytes
+        self._used_bytes = 0
         self._owner = owner
         self._keys = itertools.count(1)
         self._waiting = TaskLine()
@@ -64,6 +81,7 @@ class SlotPool:
         """Add a task."""
         task.key = next(self._keys)
         task.given_at = time.monotonic()
+        task.memory_bytes = min(memory_of(task.body), self.memory_bytes)
         self._waiting.append(task)
         self._dispatch()
 
@@ -211,6 +229,7 @@ class SlotPool:
     def _end_run(self, key: int) -> Task:
         task = self._running.pop(key)
         task.slot = None
+        self._used_bytes -= task.memory_bytes
         self._update_credit(task, time.monotonic() - task.given_at)
         return task
 
@@ -253,11 +272,15 @@ class SlotPool:
             return None
         urgent = self._most_urgent_new(nothing_new=nothing_new)
         if old is not None and (urgent is None or not self._is_before(urgent, old)):
-            self._paused.remove(old)
-            return old
-        if new is not None:
-            self._waiting.remove(new)
-        return new
+            return self._taken(old, self._paused)
+        return self._taken(new, self._waiting) if new is not None else None
+
+    def _taken(self, task: Task, line: TaskLine) -> Task | None:
+        """Remove a task from its line; return None if its memory is not free."""
+        if self._used_bytes + task.memory_bytes > self.memory_bytes:
+            return None
+        line.remove(task)
+        return task
 
     def _most_urgent_new(self, *, nothing_new: bool = False) -> int | None:
         """Return the priority of the next new task, here or with the owner."""
@@ -281,6 +304,7 @@ class SlotPool:
         task.given_at = time.monotonic()
         task.is_asked_back = False
         self._running[task.key] = task
+        self._used_bytes += task.memory_bytes
         self._owner.task_begun(task)
         slot.give(task.key, task.suite, task.body, task.progress)
         self._check_later()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -117,6 +118,7 @@ def test_the_key_is_the_environments_unless_one_is_given(monkeypatch: pytest.Mon
             with Client(url, key=key) as client:
                 client.grade(code=CODE, tests=TESTS)
     assert [each["Authorization"] for each in fake.headers] == ["Bearer theirs", "Bearer mine"]
+    assert {each["User-Agent"] for each in fake.headers} == {f"proctor-client/{version('proctor')}"}
 
 
 @pytest.mark.parametrize("answer", [{"verdict": "AC", "reward": "1"}, {"verdict": "??", "reward": 1}, {}])

@@ -38,6 +38,7 @@ FIRST_PORT, LAST_PORT = 8300, 8399
 START_SECONDS = 60.0
 ANSWER_SECONDS = 5.0
 
+OWN_FILTER = ("--security-opt", f"seccomp={images.REPOSITORY / 'deploy' / 'seccomp' / 'proctor.json'}")
 DEFAULT_FILTER = Path("/usr/share/containers/seccomp.json")
 NEEDED = ("SYS_ADMIN", "NET_ADMIN", "MKNOD", "CHOWN", "SETUID", "SETGID", "SETPCAP", "KILL")
 DOCUMENTED = ("--cap-add", "SYS_ADMIN,NET_ADMIN,MKNOD")
@@ -104,6 +105,7 @@ def cases(folder: Path) -> list[Case]:
     return [
         Case("documented capabilities", DOCUMENTED, attacked=True),
         Case("only the needed ones", only(*NEEDED), attacked=True),
+        Case("own seccomp profile", (*only(*NEEDED, "SYS_CHROOT"), *OWN_FILTER, "--read-only"), attacked=True),
         *weak,
         Case("podman's default", (), "lacks SYS_ADMIN"),
         Case("no capability", ("--cap-drop", "ALL"), "lacks SYS_ADMIN"),

@@ -43,6 +43,9 @@ events_logger = "file"
 [containers]
 default_ulimits = ["nofile=4096:4096", "nproc=4000:4000"]
 """
+# it knows the names of containers; without this, podman goes on with another one that it used before
+NETAVARK = Path("/usr/lib/podman/netavark")
+NETWORK = '[network]\nnetwork_backend = "netavark"\n'
 
 
 @contextmanager
@@ -50,7 +53,7 @@ def podman() -> Iterator[None]:
     """Podman as it works here, for all that is started meanwhile."""
     with tempfile.TemporaryDirectory() as folder:
         conf = Path(folder) / "containers.conf"
-        conf.write_text(CONTAINERS)
+        conf.write_text(CONTAINERS + (NETWORK if NETAVARK.exists() else ""))
         os.environ["CONTAINERS_CONF"] = str(conf)
         yield
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,14 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from sandbox_service.fleet.worker import HOPELESS_SECONDS
+from sandbox_service.languages import LANGUAGES
 from sandbox_service.settings import PREFIX, Settings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 COMPOSE = ("compose.yaml", "compose.embedded.yaml")
-YAML = sorted(path.relative_to(DEPLOY).as_posix() for path in DEPLOY.rglob("*.y*ml"))
+YAML = sorted(path.relative_to(DEPLOY).as_posix() for path in DEPLOY.rglob("*.y*ml") if "helm" not in path.parts)
+NEW_USER_SPACE = 0x10000000  # CLONE_NEWUSER
 NEEDED = {"SYS_ADMIN", "NET_ADMIN", "MKNOD", "CHOWN", "SETGID", "SETUID", "SETPCAP", "KILL", "SYS_CHROOT"}
 
 
@@ -96,10 +100,81 @@ def test_what_listens_on_this_machine_listens_there_only() -> None:
                 assert port.startswith(("127.0.0.1:", "${PROCTOR_BIND:-127.0.0.1}:"))
 
 
+def test_every_container_has_probes_of_its_ports() -> None:
+    for kind, name in (("Deployment", "proctor-api"), ("Deployment", "proctor-worker"), ("StatefulSet", "redis")):
+        found = container(kind, name)
+        ports = {port["name"] for port in found["ports"]}
+        for probe in ("readinessProbe", "livenessProbe"):
+            assert {found[probe].get("httpGet", found[probe].get("tcpSocket"))["port"]} <= ports
+    for service in ("proxy", "api", "worker", "redis"):
+        assert documents("compose.yaml")[0]["services"][service]["healthcheck"]
+
+
+def test_a_rollout_of_workers_that_cannot_grade_stops() -> None:
+    spec = objects("Deployment")["proctor-worker"]["spec"]
+    found = container("Deployment", "proctor-worker")
+    assert found["readinessProbe"]["httpGet"]["path"] == "/readyz"
+    assert spec["strategy"]["rollingUpdate"] == {"maxUnavailable": "25%", "maxSurge": 0}
+    assert 0 < spec["minReadySeconds"] < HOPELESS_SECONDS < spec["progressDeadlineSeconds"]
+    port = next(each["value"] for each in found["env"] if each["name"] == "SANDBOX_HEALTH_PORT")
+    assert int(port) == found["ports"][0]["containerPort"]
+
+
 def test_memory_volumes_have_a_size() -> None:
     for deployment in objects("Deployment").values():
         for volume in deployment["spec"]["template"]["spec"]["volumes"]:
             assert "emptyDir" not in volume or "sizeLimit" in volume["emptyDir"]
+
+
+@pytest.mark.parametrize("kubernetes", ["1.28", "1.32", "1.37"])
+def test_the_manifests_suit_a_version_of_kubernetes(kubernetes: str) -> None:
+    validate = pytest.importorskip("kubernetes_validate", reason="pip install kubernetes-validate")
+    for name in YAML:
+        for each in documents(name) if name.startswith("kubernetes/") else []:
+            if has_schema(each):
+                validate.validate(without_app_armor(each) if kubernetes == "1.28" else each, kubernetes, strict=True)
+
+
+def has_schema(manifest: dict[str, Any]) -> bool:
+    """Whether Kubernetes itself defines the object."""
+    return not manifest["apiVersion"].startswith(("keda.sh/", "kustomize."))
+
+
+def without_app_armor(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What the patch for 1.28, and the chart there, make of a manifest."""
+    if manifest["kind"] == "Deployment":
+        for each in manifest["spec"]["template"]["spec"]["containers"]:
+            each["securityContext"].pop("appArmorProfile", None)
+    return manifest
+
+
+def test_the_own_seccomp_profile_refuses_what_jails_do_not_need() -> None:
+    profile = json.loads((DEPLOY / "seccomp" / "proctor.json").read_text())
+    allowed = {name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]}
+    refused = "bpf fsopen init_module io_uring_setup kexec_load keyctl open_by_handle_at perf_event_open ptrace setns"
+    assert allowed.isdisjoint(refused.split())
+    assert {"mount", "umount2", "pivot_root", "chroot", "seccomp"} <= allowed
+    [spaces] = [rule["args"] for rule in profile["syscalls"] if "unshare" in rule["names"]]
+    assert spaces == [{"index": 0, "value": NEW_USER_SPACE, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}]
+    for name, service in (("compose.yaml", "worker"), ("compose.embedded.yaml", "proctor")):
+        assert "seccomp=seccomp/proctor.json" in documents(name)[0]["services"][service]["security_opt"]
+
+
+def test_the_full_image_has_every_language() -> None:
+    bake = (DEPLOY.parent / "docker" / "bake.hcl").read_text()
+    [packages] = re.findall(r'LANGUAGE_PACKAGES = "(.+)"', bake)
+    wanted = {name for each in LANGUAGES if each.toolchain for name in each.toolchain.package.split()}
+    assert set(packages.split()) == wanted - {"bash"}  # which every image has
+    for dockerfile in re.findall(r'dockerfile = "(.+)"', bake):
+        assert (DEPLOY.parent / dockerfile).exists()
+
+
+def test_an_image_is_made_of_files_that_the_build_may_see() -> None:
+    root = DEPLOY.parent
+    seen = {line[1:] for line in (root / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copies = re.findall(r"^COPY (?!--from)(.+) \S+$", (root / "docker" / "Dockerfile").read_text(), re.MULTILINE)
+    assert copies
+    assert {source.split("/")[0] for copy in copies for source in copy.split()} <= seen
 
 
 def test_the_patch_for_older_versions_removes_what_is_there() -> None:

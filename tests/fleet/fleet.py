@@ -87,11 +87,14 @@ class Member:
         self._settings = {f"SANDBOX_{name.upper()}": str(value) for name, value in settings.items()}
         self._known: Processes = []
         self._frozen: Processes = []
+        self.code = ""  # a folder in which Python finds another version of the code; empty: this one
         self.process: subprocess.Popen[bytes] = None  # type: ignore[assignment]
 
     def start(self, log: Path | None = None) -> None:
         """Start it, for the first time or again."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SANDBOX_")}
+        if self.code:
+            environment |= {"PYTHONPATH": self.code, "PYTHONSAFEPATH": "1"}  # the working folder has this version
         with (log or LOG).open("ab") as stderr:
             self.process = subprocess.Popen(
                 self._command, env=environment | self._settings, stderr=stderr, preexec_fn=self._prepare

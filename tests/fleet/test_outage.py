@@ -82,13 +82,13 @@ def test_an_address_has_no_password(url: str, address: str) -> None:
 )
 def test_a_url_that_cannot_work_is_refused_with_the_reason(url: str, reason: str) -> None:
     with pytest.raises(ConfigurationError, match=f"SANDBOX_REDIS_URL: .*{reason}"):
-        wakeup.require_memory(url)
+        wakeup.require_usable(url, "proctor")
 
 
 def test_a_wrong_password_is_refused_with_the_address_and_without_the_password() -> None:
     with running_redis("--requirepass", "right") as redis:
         for wrong in (redis.url, redis.url.replace("redis://", "redis://:hunter2@")):
             with pytest.raises(ConfigurationError, match=f"127.0.0.1:{redis.port} refuses its password") as refusal:
-                wakeup.require_memory(wrong)
+                wakeup.require_usable(wrong, "proctor")
             assert "hunter2" not in str(refusal.value)
-        wakeup.require_memory(redis.url.replace("redis://", "redis://:right@"))
+        wakeup.require_usable(redis.url.replace("redis://", "redis://:right@"), "proctor")

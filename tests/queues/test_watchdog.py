@@ -14,11 +14,11 @@ import pytest
 from redis import Redis
 
 from sandbox_service.errors import IdReusedError, UnavailableError
-from sandbox_service.fleet import queue, suite_store, watchdog
+from sandbox_service.fleet import queue, status, suite_store, watchdog
 from sandbox_service.grading.retries import MOST_RESENDS
 from sandbox_service.grading.suites import Suite
 from sandbox_service.queues.base import Job, Waiter
-from sandbox_service.schema import Verdict
+from sandbox_service.schema import Submission, Verdict
 from tests.fakes import HOLD, Script, always, hold, hold_at_first, hold_only, made, suite_of, until
 from tests.guards import HANG_GUARD_SECONDS
 from tests.queues.fleet_world import Fleet, running_fleet
@@ -294,6 +294,33 @@ def test_a_suite_that_is_lost_again_and_again_is_our_fault(monkeypatch: pytest.M
         assert len(sent) == 1 + MOST_RESENDS
 
     play(scenario)
+
+
+# --- workers of another version
+
+
+def test_what_a_worker_of_another_version_cannot_read_waits_for_one_that_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchdog, "OTHERS_SECONDS", 0.05)
+    monkeypatch.setattr(status, "version", lambda _: "0.0.1")  # of the API process: the worker's is another
+
+    def script(_: Submission, attempt: int) -> str:
+        return "bad_submission" if attempt <= 3 else "AC"
+
+    async def scenario(fleet: Fleet) -> None:
+        grade = await fleet.world.grade(made("a"))
+        assert grade.verdict == Verdict.AC
+        assert fleet.world.tally.begun["a"] == 4
+
+    play(scenario, script)
+
+
+def test_what_no_worker_of_this_version_can_read_is_our_fault() -> None:
+    async def scenario(fleet: Fleet) -> None:
+        grade = await fleet.world.grade(made("a"))
+        assert (grade.verdict, grade.failure_kind) == (Verdict.IE, "bad_submission")
+        assert fleet.world.tally.begun["a"] == 1
+
+    play(scenario, always("bad_submission"))
 
 
 def test_the_suite_of_what_waits_stays_however_long_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from sandbox_service.grading.encoded_grade import EncodedGrade
+from sandbox_service.schema import Limits
 from sandbox_service.slots import pool, tasks
-from sandbox_service.slots.pool import LOOK_SECONDS, MOST_PAUSED, SlotPool
+from sandbox_service.slots.pool import LOOK_SECONDS, MOST_PAUSED, UNBOUNDED_BYTES, SlotPool
 from sandbox_service.slots.process import SlotOwner
-from sandbox_service.slots.tasks import FIRST_TURN_SECONDS, Task
+from sandbox_service.slots.tasks import FIRST_TURN_SECONDS, Task, memory_of
 from tests.fakes import DIE, FakeSlot, Script, Tally, hold, made, suite_of, until
 from tests.guards import HANG_GUARD_SECONDS
 
@@ -21,22 +22,22 @@ from tests.guards import HANG_GUARD_SECONDS
 class RecordingOwner:
     """An owner that records the calls of its pool."""
 
-    def __init__(self, script: Script, slots: int) -> None:
+    def __init__(self, script: Script, slots: int, memory_bytes: int = UNBOUNDED_BYTES) -> None:
         self.slots: list[FakeSlot] = []
         self.tally = Tally()
         self.begun: list[str] = []
         self.done: dict[str, EncodedGrade | None] = {}
         self.most_at_once = 0
         self._script = script
-        self.pool = SlotPool(self._make, slots, self)
+        self.pool = SlotPool(self._make, slots, self, memory_bytes)
 
     def _make(self, index: int, owner: SlotOwner) -> Any:
         self.slots.append(FakeSlot(index, owner, self._script, self.tally))
         return self.slots[-1]
 
-    def give(self, *names: str, alone: bool = False) -> list[Task]:
-        """Give tasks with these names."""
-        jobs = [made(name, suite=suite_of(2)) for name in names]
+    def give(self, *names: str, alone: bool = False, **fields: Any) -> list[Task]:
+        """Give tasks with these names, and other fields of their submissions."""
+        jobs = [made(name, suite=suite_of(2), **fields) for name in names]
         tasks = [Task(job.id, job.body, job.suite, job.tests, alone=alone) for job in jobs]
         for task in tasks:
             self.pool.give(task)
@@ -69,9 +70,14 @@ class RecordingOwner:
         next(slot for slot in self.slots if slot.is_holding(name)).finish()
 
 
-def run(scenario: Callable[[RecordingOwner], Awaitable[None]], script: Script = hold, slots: int = 2) -> None:
+def run(
+    scenario: Callable[[RecordingOwner], Awaitable[None]],
+    script: Script = hold,
+    slots: int = 2,
+    memory_bytes: int = UNBOUNDED_BYTES,
+) -> None:
     async def body() -> None:
-        owner = RecordingOwner(script, slots)
+        owner = RecordingOwner(script, slots, memory_bytes)
         await asyncio.wait_for(scenario(owner), HANG_GUARD_SECONDS)
         assert owner.pool.held == owner.pool.busy == 0
         await owner.pool.close()
@@ -456,3 +462,79 @@ def test_what_is_new_gets_a_small_share_when_much_is_put_aside(monkeypatch: pyte
             slot.finish()
 
     run(scenario, slots=1)
+
+
+# --- memory
+
+
+MIB = 1 << 20
+SMALL, LARGE = Limits(memory_bytes=100 * MIB), Limits(memory_bytes=700 * MIB)
+
+
+def test_a_task_that_does_not_fit_beside_the_others_waits_for_their_memory() -> None:
+    async def scenario(owner: RecordingOwner) -> None:
+        owner.give("first", limits=LARGE)
+        owner.give("second", limits=LARGE)
+        owner.give("small", limits=SMALL)  # behind it: the second one must not wait for ever
+        await until(lambda: owner.running() == ["first"])
+        assert owner.pool.idle == 0  # the free slot cannot begin anything
+        await owner.finish("first")
+        await until(lambda: owner.running() == ["second", "small"])
+        await owner.finish("second")
+        await owner.finish("small")
+
+    run(scenario, slots=2, memory_bytes=1000 * MIB)
+
+
+def test_tasks_that_fit_together_run_together() -> None:
+    async def scenario(owner: RecordingOwner) -> None:
+        owner.give("a", "b", "c", limits=SMALL)
+        await until(lambda: owner.running() == ["a", "b", "c"])
+        for name in "abc":
+            await owner.finish(name)
+
+    run(scenario, slots=3, memory_bytes=300 * MIB)
+
+
+def test_a_task_that_never_fits_runs_alone() -> None:
+    async def scenario(owner: RecordingOwner) -> None:
+        owner.give("a", "b")  # of the default limit
+        await until(lambda: owner.running() == ["a"])
+        await owner.finish("a")
+        await until(lambda: owner.running() == ["b"])
+        await owner.finish("b")
+
+    run(scenario, memory_bytes=300 * MIB)
+
+
+def test_a_lost_slot_and_a_cancelled_task_give_their_memory_back() -> None:
+    async def scenario(owner: RecordingOwner) -> None:
+        owner.give("lost", limits=LARGE)
+        [cancelled] = owner.give("cancelled", limits=LARGE)
+        await until(lambda: owner.running() == ["lost"])
+        owner.slots[0].die()
+        await until(lambda: owner.running() == ["lost"])  # again, before the other
+        await owner.finish("lost")
+        await until(lambda: owner.running() == ["cancelled"])
+        owner.pool.cancel(cancelled)
+        await until(lambda: "cancelled" in owner.done)
+        owner.give("last", limits=LARGE)
+        await owner.finish("last")
+
+    run(scenario, memory_bytes=1000 * MIB)
+
+
+@pytest.mark.parametrize(
+    ("body", "mib"),
+    [
+        (b'{"code":"x"}', 1024),
+        (b'{"code":"x","limits":{"memory_bytes":67108864}}', 64),
+        (b'{"code":"x","limits":{"memory_bytes":67108864},"language":"java"}', 64 + 128),
+        (b'{"code":"x","limits":{"memory_bytes":"much"}}', 1024),
+        (b'{"code":"x","language":"klingon"}', 1024),
+        (b"[[1]]", 1024),
+        (b"\xff{", 1024),
+    ],
+)
+def test_the_memory_of_a_submission_is_read_from_its_body(body: bytes, mib: int) -> None:
+    assert memory_of(body) == mib * MIB

@@ -22,6 +22,7 @@ from typing import Any
 from sandbox_service.fleet.ledger import wire
 from sandbox_service.fleet.ledger.calls import MOST_ENTRIES, parts
 from sandbox_service.fleet.ledger.entries import Totals
+from sandbox_service.fleet.ledger.formats import FORGET_SECONDS, FORMAT
 from sandbox_service.fleet.ledger.submissions import SubmissionCalls
 from sandbox_service.fleet.ledger.workers import WorkerCalls
 
@@ -38,6 +39,10 @@ class Ledger(SubmissionCalls, WorkerCalls):
         memory, seconds = await self._scripts.run("memory", [secrets.token_hex(8), self._memory])
         self._memory = memory.decode()
         return None if float(seconds) < 0 else float(seconds)
+
+    async def note_format(self) -> None:
+        """Note that a process of this version uses the ledger. Call it at the start and every minute."""
+        await self._scripts.run("formats", [str(FORMAT), FORGET_SECONDS])
 
     # --- suites
 

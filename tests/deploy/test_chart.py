@@ -1,0 +1,100 @@
+"""The Helm chart: its defaults are the plain manifests, and its values make one machine or several fleets.
+
+Needs `pip install helm-python-sdk kubernetes-validate`, and skips without. No cluster is used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from tests.deploy.test_files import DEPLOY, NEEDED, YAML, documents, has_schema, without_app_armor
+
+CHART = DEPLOY / "helm" / "proctor"
+PLAIN = {"image": {"repository": "proctor", "tag": ""}}  # as kustomize finds it
+
+Objects = dict[tuple[str, str], dict[str, Any]]
+
+
+def rendered(*files: str, **values: object) -> Objects:
+    """The chart's objects by kind and name, with the values of these files of the chart and further ones."""
+    chart = pytest.importorskip("helm_python.chart", reason="pip install helm-python-sdk")
+    given: dict[str, Any] = {}
+    for name in files:
+        given |= yaml.safe_load((CHART / name).read_text())
+    texts = chart.Chart.load(str(CHART)).render(given | values, name="proctor", namespace="maths")
+    return by_name(each for text in texts.values() for each in yaml.safe_load_all(text) if each)
+
+
+def by_name(found: Any) -> Objects:
+    return {(each["kind"], each["metadata"]["name"]): each for each in found}
+
+
+def environment(manifest: dict[str, Any]) -> dict[str, str]:
+    [container] = manifest["spec"]["template"]["spec"]["containers"]
+    return {each["name"]: each["value"] for each in container["env"]}
+
+
+def test_without_values_it_is_the_plain_manifests() -> None:
+    plain = by_name(
+        each
+        for name in YAML
+        if name.startswith("kubernetes/") and not name.endswith("kustomization.yaml")
+        for each in documents(name)
+    )
+    assert rendered(**PLAIN) == plain
+
+
+def test_one_machine_has_neither_redis_nor_workers() -> None:
+    found = rendered("values-single.yaml", settings={"max_memory_bytes": 8 << 30, "stdin_isolation": "submission"})
+    assert set(found) == {("Service", "proctor"), ("Deployment", "proctor"), ("NetworkPolicy", "proctor")}
+    deployment = found["Deployment", "proctor"]
+    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    assert set(container["securityContext"]["capabilities"]["add"]) == NEEDED
+    assert environment(deployment) == {
+        "SANDBOX_SLOTS": "8",
+        "SANDBOX_API_KEYS_FILE": "/run/secrets/proctor/api_keys",
+        "SANDBOX_MAX_MEMORY_BYTES": str(8 << 30),
+        "SANDBOX_STDIN_ISOLATION": "submission",
+    }
+
+
+def test_fleets_that_share_a_redis_have_keys_of_their_own() -> None:
+    found = rendered("values-shared.yaml")
+    assert not [name for kind, name in found if name == "redis"]
+    for name in ("proctor-api", "proctor-worker"):
+        own = environment(found["Deployment", name])
+        assert (own["SANDBOX_REDIS_URL"], own["SANDBOX_REDIS_NAME"]) == ("redis://redis.shared:6379/0", "fleet-a")
+        assert found["NetworkPolicy", name]["spec"]["egress"][0] == {"ports": [{"port": 6379}]}
+    trigger = found["ScaledObject", "proctor-worker"]["spec"]["triggers"][0]["metadata"]
+    assert trigger["query"] == 'max(proctor_pending_cpu_seconds{namespace="maths"})'
+    assert trigger["threshold"] == "120"
+
+
+def test_values_for_clients_and_the_seccomp_profile() -> None:
+    clients = [{"namespaceSelector": {"matchLabels": {"team": "rl"}}}]
+    found = rendered(api={"clients": clients}, worker={"seccompProfile": "proctor.json", "replicas": 3})
+    assert found["NetworkPolicy", "proctor-api"]["spec"]["ingress"] == [{"ports": [{"port": 8080}], "from": clients}]
+    worker = found["Deployment", "proctor-worker"]["spec"]
+    context = worker["template"]["spec"]["containers"][0]["securityContext"]
+    assert context["seccompProfile"] == {"type": "Localhost", "localhostProfile": "proctor.json"}
+    assert worker["replicas"] == 3
+    assert ("ScaledObject", "proctor-worker") not in found
+
+
+@pytest.mark.parametrize("kubernetes", ["1.28", "1.32", "1.37"])
+@pytest.mark.parametrize("file", [None, "values-single.yaml", "values-shared.yaml"])
+def test_it_suits_a_version_of_kubernetes(kubernetes: str, file: str | None) -> None:
+    validate = pytest.importorskip("kubernetes_validate", reason="pip install kubernetes-validate")
+    for each in rendered(*[file] if file else []).values():
+        if has_schema(each):
+            validate.validate(without_app_armor(each) if kubernetes == "1.28" else each, kubernetes, strict=True)
+
+
+def test_it_lints() -> None:
+    chart = pytest.importorskip("helm_python.chart", reason="pip install helm-python-sdk")
+    report = chart.lint(str(CHART), strict=True)
+    information = 1
+    assert (report["errors"], [each for each in report["messages"] if each["severity"] > information]) == ([], [])
