@@ -49,7 +49,7 @@ class LimitTooHighError(BadRequestError):
 
 
 class IdReusedError(BadRequestError):
-    """The id was used before with another body (409)."""
+    """The id was used before with another body or API key (409)."""
 
 
 class UnknownSuiteError(BadRequestError):

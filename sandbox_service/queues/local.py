@@ -17,7 +17,7 @@ from sandbox_service.grading.encoded_grade import EncodedGrade, again, fault
 from sandbox_service.grading.suites import LruCache, Suite
 from sandbox_service.queues.answer_cache import AnswerCache
 from sandbox_service.queues.backlog import Backlog, Load, Waiting, check_fits, load_of
-from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, distinct, is_own, reused
+from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, distinct, is_marked, is_own, reused
 from sandbox_service.queues.estimate import Estimate
 from sandbox_service.queues.observers import Observers, QueueObserver
 from sandbox_service.queues.waiter import SharedWaiter
@@ -167,13 +167,16 @@ class LocalQueue:
             self._forget(pending)
             pending.answer.cancel()
 
-    async def find(self, submission_id: str) -> Waiter | None:
+    async def find(self, submission_id: str, owner: str | None = None) -> Waiter | None:
         """See JobQueue."""
         pending = self._jobs.get(submission_id)
         if pending is not None:
-            return SharedWaiter(pending, self._released)
-        answer = self._answered.get(submission_id) or self._faults.get(submission_id)
-        return _Answered(submission_id, answer) if answer is not None else None
+            return SharedWaiter(pending, self._released) if is_own(pending.job.client, owner) else None
+        for kept in (self._answered, self._faults):
+            answer = kept.get(submission_id)
+            if answer is not None:
+                return _Answered(submission_id, answer) if is_marked(kept.digest(submission_id), owner) else None
+        return None
 
     async def cancel(self, submission_ids: Sequence[str], owner: str | None = None) -> int:
         """See JobQueue."""

@@ -198,3 +198,21 @@ def test_a_file_without_a_key_does_not_open_the_service_to_everybody(
     assert "SANDBOX_API_KEYS_FILE" in ended.stderr
     assert named in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_an_answer_is_seen_by_its_own_key_and_by_an_administrators() -> None:
+    with running_service(api_keys="own,other", admin_keys="chief", slots=1) as running:
+        status, taken = ask(running, "Bearer own", path="/v1/submissions")
+        assert status == 202
+        path = f"/v1/submissions/{taken['id']}?wait=60"
+        assert ask(running, "Bearer other", "GET", path)[0] == 404
+        for key in ("own", "chief"):
+            status, grade = ask(running, f"Bearer {key}", "GET", path)
+            assert (status, grade["verdict"]) == (200, "AC")
+        status, refused = ask(running, "Bearer other", "GET", path)
+        assert (status, refused["error"]["type"]) == (404, "not_found")
+        kept = {"stdin": "1", "language_id": 71, "source_code": "print(1)"}
+        _, made = running.client.post("/submissions", kept, **{"X-Auth-Token": "own"})
+        for key, known in (("other", 404), ("own", 200)):
+            asked = running.client.request("GET", f"/submissions/{made['token']}", headers={"X-Auth-Token": key})
+            assert asked[0] == known
