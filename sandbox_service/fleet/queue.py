@@ -40,6 +40,7 @@ from sandbox_service.queues.backlog import check_fits, load_of
 from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, distinct, is_own, owner_mark
 from sandbox_service.queues.estimate import Estimate
 from sandbox_service.queues.observers import Observers, QueueObserver
+from sandbox_service.queues.quotas import LocalLevels, Quotas
 from sandbox_service.queues.waiter import SharedWaiter
 from sandbox_service.schema import FailureKind
 
@@ -67,6 +68,7 @@ class FleetQueue:
         suite_bytes: int = 256 << 20,
         cache_seconds: float = 0.0,
         read_suite: ReadSuite = suites.read,
+        quotas: Quotas | None = None,
     ) -> None:
         """Create the queue of one API process.
 
@@ -77,7 +79,9 @@ class FleetQueue:
             suite_bytes: of suites that are kept in memory.
             cache_seconds: for how long answers are shared with equal submissions; 0 for never.
             read_suite: reads a suite from Redis.
+            quotas: of API keys; none by default.
         """
+        self.quotas = quotas or Quotas({}, LocalLevels())
         self._ledger = ledger
         self._enqueuer = enqueuer
         self._bounds = bounds
@@ -126,6 +130,8 @@ class FleetQueue:
         each = distinct(jobs)
         self._status.require({name for job in each for name in job.languages})
         check_fits((load_of(job, self._estimate) for job in each if not self._pending.has(job)), self._bounds)
+        new = [job for job in each if not self._pending.has(job)]
+        await self._with_retries(lambda: self.quotas.check(new))
         pending = {job.id: self._pending.add(job) for job in each}
         waiters = [SharedWaiter(pending[job.id], self._pending.release) for job in jobs]  # before an answer can arrive
         try:
@@ -138,6 +144,7 @@ class FleetQueue:
             self._pending.confirm(job, pending[job.id])
             if answer is not None:
                 self._pending.answer(job.id, self._read(job.id, answer, cached=state == "cached"))
+        self.quotas.submitted([job for job, (state, _) in zip(each, taken, strict=True) if state in ("new", "cached")])
         self._observers.watch(jobs, waiters, began)
         return list(waiters)
 
@@ -335,6 +342,7 @@ class FleetQueue:
             await self._watchdog.resend()
             if time.monotonic() - looked_at >= STATE_SECONDS:
                 looked_at = time.monotonic()
+                await self.quotas.flush()
                 await self._refresh()
                 await self._reaper.look()
                 self._pending.forget_cancelled(REPLY_SECONDS)

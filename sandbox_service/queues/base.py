@@ -18,6 +18,7 @@ from sandbox_service.schema import Submission
 
 if TYPE_CHECKING:
     from sandbox_service.queues.observers import QueueObserver
+    from sandbox_service.queues.quotas import Quotas
 
 PRIORITIES = ("high", "normal", "low")
 
@@ -216,6 +217,7 @@ class JobQueue(Protocol):
 
         Raises:
             QueueFullError: a client would exceed its share; retry later.
+            OverQuotaError: its API key has used up its quota; retry later.
             IdReusedError: an id is in use with another body or API key.
             BodyTooLargeError: the jobs together exceed the bounds of an empty queue.
             UnavailableError: nothing can be graded, or the queue closes.
@@ -276,6 +278,10 @@ class JobQueue(Protocol):
 
 class ObservedQueue(JobQueue, Protocol):
     """A queue that publishes its events: the queue of the service, not that of a process for large requests."""
+
+    @property
+    def quotas(self) -> Quotas:
+        """Return the quotas of API keys, which `submit` applies."""
 
     def observe(self, observer: QueueObserver) -> None:
         """Subscribe an observer to every submission that is taken from now on; see queues/observers.py."""

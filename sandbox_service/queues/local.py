@@ -20,6 +20,7 @@ from sandbox_service.queues.backlog import Backlog, Load, Waiting, check_fits, l
 from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, distinct, is_marked, is_own, reused
 from sandbox_service.queues.estimate import Estimate
 from sandbox_service.queues.observers import Observers, QueueObserver
+from sandbox_service.queues.quotas import LocalLevels, Quotas
 from sandbox_service.queues.waiter import SharedWaiter
 from sandbox_service.schema import FailureKind
 from sandbox_service.slots.pool import SlotPool
@@ -76,8 +77,10 @@ class LocalQueue:
         bounds: Bounds,
         suite_bytes: int = 256 << 20,
         cache_seconds: float = 0.0,
+        quotas: Quotas | None = None,
     ) -> None:
         self._bounds = bounds
+        self.quotas = quotas or Quotas({}, LocalLevels())
         self._backlog = Backlog(bounds, slots)
         self._estimate = Estimate()
         self._jobs: dict[str, _Pending] = {}
@@ -95,11 +98,13 @@ class LocalQueue:
     async def submit(self, jobs: Sequence[Job]) -> list[Waiter]:
         """See JobQueue."""
         began = time.monotonic()
+        await self.quotas.check([job for job in jobs if job.id not in self._jobs])
         new = [job for job in distinct(jobs) if not self._is_known(job)]
         if new:
             self._check_open()
             self._check_room(new)
         waiters = [self._waiter(job) for job in jobs]
+        self.quotas.submitted(new)
         self.pool_idle()
         self._observers.watch(jobs, waiters, began)
         return waiters

@@ -221,7 +221,13 @@ class _KeptSubmissions:
                 waiter.release()
 
     async def find(self, token: str, is_encoded: bool, key: str | None) -> dict[str, Any] | None:
-        """Return the result as far as it is known; None for a token that is unknown to this key."""
+        """Return the result as far as it is known; None for a token that is unknown to the key.
+
+        Args:
+            token: The token.
+            is_encoded: True for texts in base 64.
+            key: Name of the API key that asks; None: of all keys.
+        """
         waiter = await self._queue.find(id_of(token), key) if is_token(token) else None
         if waiter is None:
             return None
