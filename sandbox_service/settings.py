@@ -145,7 +145,9 @@ class Settings(BaseModel):
         ours = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
         given = {name.removeprefix(PREFIX).lower(): value for name, value in ours.items()}
         try:
-            return cls.model_validate(given)
+            found = cls.model_validate(given)
+            _ = found.cpu_factor_of  # a wrong one would otherwise stop each slot, again and again
+            return found
         except ValidationError as error:
             wrong = wrong_fields(error).items()
             problems = "; ".join(f"{PREFIX}{name.upper()} {words}" for name, words in wrong)
@@ -177,8 +179,9 @@ class Settings(BaseModel):
         pairs = [pair.partition("=") for pair in self.cpu_factors.split(",") if pair.strip()]
         try:
             found = {name.strip(): float(factor) for name, _, factor in pairs}
-        except ValueError as error:
-            raise ConfigurationError(f"SANDBOX_CPU_FACTORS: {error}") from None
+        except ValueError:
+            form = "language=factor, separated by commas, such as java=2,pypy=1.5"
+            raise ConfigurationError(f"SANDBOX_CPU_FACTORS should be {form}") from None
         if any(not 0 < factor <= MOST_CPU_FACTOR for factor in found.values()):
             raise ConfigurationError(f"SANDBOX_CPU_FACTORS: a factor is above 0 and at most {MOST_CPU_FACTOR}")
         return found
