@@ -37,4 +37,5 @@ class BuildPrograms(build_ext):
         return super().get_outputs() + [str(path) for path in built if path.exists()]
 
 
-setup(cmdclass={"build_ext": BuildPrograms})
+# the extension module uses the stable ABI only: one wheel is for Python 3.11 and all later versions
+setup(cmdclass={"build_ext": BuildPrograms}, options={"bdist_wheel": {"py_limited_api": "cp311"}})

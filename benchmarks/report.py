@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from benchmarks import plot
 from benchmarks.measure import Readings, Row, rows
 
 HEADINGS = (
@@ -25,7 +26,7 @@ clock, with the submissions in flight that are stated. p50 and p99 are per submi
 
 
 def write(readings: Readings, facts: dict[str, Any], folder: Path) -> str:
-    """Write table.md, results.json and plot.svg/.png to `folder`, and return the table."""
+    """Write table.md, results.json and plot.svg to `folder`, and return the table."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = rows(readings)
     facts = _machine() | facts
@@ -37,7 +38,8 @@ def write(readings: Readings, facts: dict[str, Any], folder: Path) -> str:
     (folder / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     text = _table(lines, facts)
     (folder / "table.md").write_text(text)
-    _plot(lines, folder)
+    if lines:
+        (folder / "plot.svg").write_text(plot.draw(lines))
     return text
 
 
@@ -83,36 +85,3 @@ def _times(ratio: float | None) -> str:
 
 def _text(value: Any) -> str:
     return ", ".join(f"{one:.2f}" for one in value) if isinstance(value, tuple) else str(value)
-
-
-def _plot(lines: list[Row], folder: Path) -> None:
-    """Plot CPU time per test, on a logarithmic scale because the contenders are far apart."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        print("no plot: matplotlib is not installed")
-        return
-    groups = [list(group) for _, group in groupby(lines, key=lambda row: row.workload)]
-    if not groups:
-        return
-    figure = Figure(figsize=(10, 0.6 + sum(0.7 + 0.34 * len(group) for group in groups)), layout="constrained")
-    heights = [0.7 + 0.34 * len(group) for group in groups]
-    axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
-    for axis, group in zip(axes, groups, strict=True):
-        _bars(axis, group)
-    axes[-1].set_xlabel("CPU milliseconds per test (logarithmic), killed descendants included")
-    for suffix in ("svg", "png"):
-        figure.savefig(folder / f"plot.{suffix}", dpi=150)
-
-
-def _bars(axis: Any, group: list[Row]) -> None:
-    names = [row.label + (f", {row.concurrency} in flight" if row.concurrency > 1 else "") for row in group]
-    colours = ["#c2410c" if row.contender.startswith("proctor") else "#64748b" for row in group]
-    bars = axis.barh(names, [row.cpu_ms_per_test for row in group], color=colours, height=0.7)
-    axis.bar_label(bars, [f" {row.cpu_ms_per_test:.2f}" for row in group], fontsize=8)
-    axis.set_xscale("log")
-    axis.margins(x=0.15)
-    axis.invert_yaxis()
-    axis.set_title(group[0].workload, loc="left", fontsize=10)
-    axis.tick_params(axis="y", labelsize=8)
-    axis.spines[["top", "right"]].set_visible(False)

@@ -30,12 +30,14 @@ from sandbox_service.grading.suites import Suite
 from sandbox_service.languages import packages
 from sandbox_service.observe.events import EventBatcher
 from sandbox_service.observe.history import History
+from sandbox_service.observe.key_metrics import KeyMetrics
 from sandbox_service.observe.metrics import Metrics
 from sandbox_service.observe.recheck import Rechecks
 from sandbox_service.observe.shared_history import shared
 from sandbox_service.observe.sharing import SharingCounts
 from sandbox_service.queues.base import ObservedQueue
 from sandbox_service.queues.local import LocalQueue
+from sandbox_service.queues.quotas import LocalLevels, Quotas
 from sandbox_service.sandbox import diagnosis
 from sandbox_service.settings import Settings
 from sandbox_service.slots import main
@@ -67,6 +69,8 @@ def service(settings: Settings) -> FastAPI:
             if isinstance(queue, FleetQueue):
                 await stack.enter_async_context(shared(queue.ledger, history, settings.shared_history))
             Metrics(queue, events, registry)
+            KeyMetrics(settings.key_terms, queue.quotas.refused, events, registry)
+            events.subscribe(queue.quotas.graded)
             sharing.read_from(events)
             rechecks = Rechecks(
                 queue, settings.recheck_share, registry, reorder_share=settings.reorder_share, flipped=history.flipped
@@ -97,6 +101,7 @@ async def local_queue(settings: Settings) -> AsyncIterator[LocalQueue]:
         settings.suite_bytes,
         settings.cache_seconds,
         settings.program_memory,
+        Quotas(settings.key_terms, LocalLevels()),
     )
     try:
         yield queue
@@ -110,7 +115,13 @@ async def fleet_queue(settings: Settings) -> AsyncIterator[FleetQueue]:
     async with ledger(settings) as fleet_ledger:
         enqueuer = JobEnqueuer(settings.redis, settings.redis_name)
         queue = FleetQueue(
-            fleet_ledger, enqueuer, settings.bounds, settings.suite_bytes, settings.cache_seconds, _read_suite
+            fleet_ledger,
+            enqueuer,
+            settings.bounds,
+            settings.suite_bytes,
+            settings.cache_seconds,
+            _read_suite,
+            Quotas(settings.key_terms, fleet_ledger),
         )
         await queue.start()
         try:

@@ -5,6 +5,7 @@ An unknown `SANDBOX_*` variable is an error, so that a misspelt one is not ignor
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sandbox_service.api_keys import KeyTerms, key_name, read_line
 from sandbox_service.bounds import Bounds
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.errors.fields import wrong_fields
@@ -41,7 +43,11 @@ class Settings(BaseModel):
         description="comma-separated hosts (name or name:port) to which /submissions may send results",
     )
     api_keys: str = Field("", description="comma-separated keys; if set, every /v1 request needs one")
-    api_keys_file: str = Field("", description="file with a key on each line; # begins a comment")
+    api_keys_file: str = Field(
+        "", description="file with a key on each line, and its label=, submissions=, slot_seconds=; # begins a comment"
+    )
+    key_submissions: float = Field(0.0, ge=0, description="submissions that a key may send in a minute; 0: any number")
+    key_slot_seconds: float = Field(0.0, ge=0, description="seconds of slots that a key may use in a minute; 0: any")
     admin_keys: str = Field("", description="comma-separated keys that see and cancel the submissions of all keys")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="debug, info, warning or error")
 
@@ -149,7 +155,9 @@ class Settings(BaseModel):
         ours = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
         given = {name.removeprefix(PREFIX).lower(): value for name, value in ours.items()}
         try:
-            return cls.model_validate(given)
+            found = cls.model_validate(given)
+            _ = found.cpu_factor_of  # a wrong one would otherwise stop each slot, again and again
+            return found
         except ValidationError as error:
             wrong = wrong_fields(error).items()
             problems = "; ".join(f"{PREFIX}{name.upper()} {words}" for name, words in wrong)
@@ -181,8 +189,9 @@ class Settings(BaseModel):
         pairs = [pair.partition("=") for pair in self.cpu_factors.split(",") if pair.strip()]
         try:
             found = {name.strip(): float(factor) for name, _, factor in pairs}
-        except ValueError as error:
-            raise ConfigurationError(f"SANDBOX_CPU_FACTORS: {error}") from None
+        except ValueError:
+            form = "language=factor, separated by commas, such as java=2,pypy=1.5"
+            raise ConfigurationError(f"SANDBOX_CPU_FACTORS should be {form}") from None
         if any(not 0 < factor <= MOST_CPU_FACTOR for factor in found.values()):
             raise ConfigurationError(f"SANDBOX_CPU_FACTORS: a factor is above 0 and at most {MOST_CPU_FACTOR}")
         return found
@@ -226,20 +235,45 @@ class Settings(BaseModel):
     @property
     def keys(self) -> frozenset[str]:
         """The API keys; without any, no key is required. Raises ConfigurationError if their file has none."""
-        keys = _split(self.api_keys) | self.admins
-        return keys | self._keys_of_file() if self.api_keys_file else keys
+        return frozenset(self._key_table)
+
+    @property
+    def key_terms(self) -> dict[str, KeyTerms]:
+        """The label and quotas of each API key by the key's name; administrators have no quotas.
+
+        Raises:
+            ConfigurationError: The file of the keys is wrong.
+        """
+        return {key_name(key): terms for key, terms in self._key_table.items()}
+
+    @property
+    def _key_table(self) -> dict[str, KeyTerms]:
+        """All keys with their terms. Raises ConfigurationError."""
+        default = KeyTerms("", self.key_submissions or math.inf, self.key_slot_seconds or math.inf)
+        found = dict.fromkeys(sorted(_split(self.api_keys)), default)
+        if self.api_keys_file:
+            found |= self._keys_of_file(default)
+        for key in self.admins:
+            found[key] = KeyTerms(found.get(key, default).label)
+        return found
 
     @property
     def admins(self) -> frozenset[str]:
         """Those of the API keys that are administrators'."""
         return _split(self.admin_keys)
 
-    def _keys_of_file(self) -> frozenset[str]:
+    def _keys_of_file(self, default: KeyTerms) -> dict[str, KeyTerms]:
         try:
             lines = Path(self.api_keys_file).read_text().splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigurationError(f"SANDBOX_API_KEYS_FILE: {error}") from None
-        keys = frozenset(key for line in lines if (key := line.partition("#")[0].strip()))
+        keys: dict[str, KeyTerms] = {}
+        for number, line in enumerate(lines, 1):
+            if text := line.partition("#")[0].strip():
+                try:
+                    key, keys[key] = read_line(text, default)
+                except ConfigurationError as error:
+                    raise ConfigurationError(f"SANDBOX_API_KEYS_FILE: line {number}: {error}") from None
         if not keys:  # an empty file must not open the service to everybody
             raise ConfigurationError(f"SANDBOX_API_KEYS_FILE: {self.api_keys_file} has no key in it")
         return keys

@@ -104,6 +104,18 @@ def test_the_first_example_is_accepted() -> None:
     assert (answer["verdict"], answer["reward"]) == ("AC", 1.0)
 
 
+def test_the_first_validation_runs_as_printed(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [command, *_] = [content for language, content in blocks("docs/validation.md") if language == "sh"]
+    words = command.partition("#")[0].split()
+    assert words[:2] == ["proctor", "validate"]
+    monkeypatch.chdir(REPOSITORY)
+    more = ("--url", service.client.url, "--output", str(tmp_path), "--limit", "1")
+    assert cli.main([*words[1:], *more]) == 0
+    assert len((tmp_path / "clean.jsonl").read_text().splitlines()) == 3
+
+
 @pytest.mark.parametrize("document", ALL_DOCUMENTS)
 def test_commands_exist(document: str, capsys: pytest.CaptureFixture[str]) -> None:
     targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)

@@ -8,7 +8,6 @@ cancel the submissions of all keys, other keys their own.
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 import time
 from collections import OrderedDict, deque
@@ -18,6 +17,7 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
+from sandbox_service import api_keys
 from sandbox_service.errors import TooManyGuessesError
 
 GUESSES = 10
@@ -34,8 +34,8 @@ class ApiKeyAuth:
     """
 
     def __init__(self, keys: Iterable[str], admins: Iterable[str] = ()) -> None:
-        self._admins = frozenset(map(_name, admins))
-        self._keys = [(key.encode(), _name(key)) for key in {*keys, *admins}]
+        self._admins = frozenset(map(api_keys.key_name, admins))
+        self._keys = [(key.encode(), api_keys.key_name(key)) for key in {*keys, *admins}]
         self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
 
     async def __call__(self, request: Request) -> None:
@@ -67,11 +67,6 @@ class ApiKeyAuth:
                 "too many wrong API keys from this address; retry later", GUESS_SECONDS - (now - wrong[0])
             )
         wrong.append(now)
-
-
-def _name(key: str) -> str:
-    """Return the name of a key, which does not reveal it."""
-    return hashlib.sha256(key.encode()).hexdigest()[:12]
 
 
 def _given(headers: Headers) -> bytes:

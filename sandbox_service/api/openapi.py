@@ -19,7 +19,7 @@ ERROR_STATUSES = {
     401: "missing or wrong API key",
     404: "unknown or expired",
     408: "the request did not arrive in time",
-    409: "id reused with another body, or unknown suite",
+    409: "id reused with another body or key, or unknown suite",
     413: "body too large",
     422: "invalid request; the message names the fields",
     429: "queue full, or too many wrong keys",

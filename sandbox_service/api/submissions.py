@@ -65,9 +65,9 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
         summary="Get the grade, or 202 while there is none",
     )
     async def answer(
-        submission_id: str, wait: Annotated[float, Query(ge=0, le=LONGEST_POLL_SECONDS)] = 0.0
+        request: Request, submission_id: str, wait: Annotated[float, Query(ge=0, le=LONGEST_POLL_SECONDS)] = 0.0
     ) -> Response:
-        waiter = await queue.find(submission_id)
+        waiter = await queue.find(submission_id, owner(request))
         if waiter is None:
             raise NotFoundError(f"no submission {submission_id[:256]!r}: the id is unknown, or its answer has expired")
         try:

@@ -33,7 +33,8 @@ from sandbox_service.schema import Grade
 MAX_IN_FLIGHT = 8192  # submissions
 CONNECTIONS = 64  # more than MAX_IN_FLIGHT needs, because some batches have few slow submissions left
 ALIVE_SECONDS = 5.0  # a keep-alive line comes after 15 s of silence; an early one proves nothing
-RETRY_TYPES = ("unavailable", "queue_full", "too_many_guesses")  # error types of a line after which it is sent again
+# error types of a line after which it is sent again
+RETRY_TYPES = ("unavailable", "queue_full", "over_quota", "too_many_guesses")
 TOO_LARGE, INTERNAL_ERROR = 413, 500
 _PLACE = re.compile(r"submissions\[(\d+)\]: ")
 

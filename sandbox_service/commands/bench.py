@@ -28,7 +28,7 @@ def run(arguments: list[str], repository: Path = REPOSITORY) -> int:
     if not (repository / "benchmarks" / "__main__.py").is_file() or not (repository / "pyproject.toml").is_file():
         raise ConfigurationError(
             "the benchmarks are part of the repository, not of the installed package: "
-            "clone it, pip install -e '.[dev]' there, and run proctor bench again"
+            "clone it, pip install -e '.[service]' there, and run proctor bench again"
         )
     # the current directory may be another one, and may contain a folder `benchmarks`
     path = os.pathsep.join(filter(None, (str(repository), os.environ.get("PYTHONPATH"))))

@@ -59,7 +59,10 @@ def run(options: GradeOptions, settings: Settings) -> int:
         return _package(options, settings)
     if not options.solutions:
         raise BadRequestError("name the programs to grade")
-    if options.wanted or grade_published.is_published(options.problem):
+    is_published = grade_published.is_published(options.problem)
+    if options.wanted and not is_published and options.problem.exists():
+        raise BadRequestError(f"{options.problem}: it is one problem and no data set; leave out --id")
+    if options.wanted or is_published:
         problem = grade_published.read(options.problem, options.wanted)
     else:
         problem = grade_input.read_problem(options.problem)

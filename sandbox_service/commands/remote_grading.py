@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -27,6 +28,7 @@ def grade_all(url: str, body: bytes, take: Callable[[Grade], None]) -> None:
         UnavailableError: The service does not answer.
     """
     batch = json.loads(body)
+    checked_key()
     peer = Peer(checked_url(url), PATIENCE_SECONDS, KEY_VARIABLE, url_setting="--url", patience_setting="")
     try:
         with Client(peer) as client:
@@ -34,6 +36,14 @@ def grade_all(url: str, body: bytes, take: Callable[[Grade], None]) -> None:
                 take(grade)
     except ServiceUnavailableError as unavailable:
         raise UnavailableError(f"{unavailable}; is the service running? (proctor serve)") from None
+
+
+def checked_key() -> str:
+    """Return the key in PROCTOR_API_KEY; empty without one. Raise BadRequestError if no header can carry it."""
+    key = os.environ.get(KEY_VARIABLE, "")
+    if not (key.isascii() and key.isprintable()):
+        raise BadRequestError(f"{KEY_VARIABLE}: no HTTP header can carry its characters; set the key alone")
+    return key
 
 
 def checked_url(url: str) -> str:

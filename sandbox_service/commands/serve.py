@@ -35,26 +35,26 @@ def serve(settings: Settings) -> int:
         ConfigurationError: The address is not available, which is checked before any jail is started, or Redis is
             configured to drop data, or used by a version that this one cannot share it with.
     """
-    listener = preflight.listen(settings)
-    logs.to_stderr(settings.log_level)
-    if settings.redis_url:
-        wakeup.require_usable(settings.redis, settings.redis_name)
-    else:
-        log_sandbox_weaknesses()
-    app = bootstrap.service(settings)
-    config = uvicorn.Config(
-        app,
-        loop="uvloop",
-        http=connections.protocol(_bounds(settings)),
-        backlog=4096,
-        timeout_keep_alive=settings.keepalive_seconds,
-        timeout_graceful_shutdown=int(settings.shutdown_seconds) + 5,
-        access_log=False,
-        log_config=None,
-    )
-    server = _Server(config, app, settings)
-    server.run(sockets=[listener])
-    return 0 if server.started else 1
+    with preflight.listen(settings) as listener:
+        logs.to_stderr(settings.log_level)
+        if settings.redis_url:
+            wakeup.require_usable(settings.redis, settings.redis_name)
+        else:
+            log_sandbox_weaknesses()
+        app = bootstrap.service(settings)
+        config = uvicorn.Config(
+            app,
+            loop="uvloop",
+            http=connections.protocol(_bounds(settings)),
+            backlog=4096,
+            timeout_keep_alive=settings.keepalive_seconds,
+            timeout_graceful_shutdown=int(settings.shutdown_seconds) + 5,
+            access_log=False,
+            log_config=None,
+        )
+        server = _Server(config, app, settings)
+        server.run(sockets=[listener])
+        return 0 if server.started else 1
 
 
 def _bounds(settings: Settings) -> connections.ConnectionBounds:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 from collections.abc import Iterator
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -12,7 +11,7 @@ from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 from sandbox_service.client.asynchronous import KEY_VARIABLE
-from sandbox_service.commands.remote_grading import checked_url
+from sandbox_service.commands.remote_grading import checked_key, checked_url
 from sandbox_service.errors import BadRequestError, UnavailableError
 
 TIMEOUT_SECONDS = 30.0
@@ -33,7 +32,7 @@ class ServiceQueries:
 
     def __init__(self, url: str) -> None:
         self._url = checked_url(url).rstrip("/")
-        key = os.environ.get(KEY_VARIABLE, "")
+        key = checked_key()
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def get(self, path: str, query: list[tuple[str, str]]) -> Json:

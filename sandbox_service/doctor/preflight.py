@@ -22,6 +22,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from sandbox_service.errors import ConfigurationError
+from sandbox_service.languages import LANGUAGES
 from sandbox_service.sandbox import tools
 from sandbox_service.sandbox.base import IsolationTool
 from sandbox_service.sandbox.host import process_status
@@ -204,7 +205,20 @@ def extension(settings: Settings) -> Finding:
 def essential(settings: Settings) -> tuple[Check, ...]:
     """Return the checks without which no sandbox starts, `system` first. Raises ConfigurationError."""
     of_firejail = (account,) if tool_of(settings).name == "firejail" else ()
-    return (system, isolation_tool, privilege, *of_firejail, libseccomp, interpreter, extension)
+    return (system, isolation_tool, privilege, *of_firejail, libseccomp, interpreter, extension, named_settings)
+
+
+def named_settings(settings: Settings) -> Finding:
+    """Check that languages and folders that settings name are there."""
+    known = {language.name for language in LANGUAGES}
+    for name in settings.cpu_factor_of:
+        if name not in known:
+            text = f"SANDBOX_CPU_FACTORS names {name[:40]!r}, which is no language"
+            return Finding("settings", Level.PROBLEM, text, f"name one of {', '.join(sorted(known))}")
+    if settings.judge_libraries and not Path(settings.judge_libraries).is_dir():
+        text = f"SANDBOX_JUDGE_LIBRARIES: {settings.judge_libraries} is no folder"
+        return Finding("settings", Level.PROBLEM, text, "name the folder that has testlib.h, or leave it out")
+    return Finding("settings", Level.OK, "what the settings name is there")
 
 
 def listen(settings: Settings) -> socket.socket:

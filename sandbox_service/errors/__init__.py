@@ -12,6 +12,7 @@
     │   └── NotFoundError           404
     ├── RetryLaterError             429
     │   ├── QueueFullError          too much work is waiting
+    │   │   └── OverQuotaError      the API key has used up its quota
     │   └── TooManyGuessesError     too many wrong API keys from one address
     ├── UnavailableError            no sandbox, no worker, or shutting down (503)
     │   └── OverdueError            the same, for clients that only retry after a 504
@@ -49,7 +50,7 @@ class LimitTooHighError(BadRequestError):
 
 
 class IdReusedError(BadRequestError):
-    """The id was used before with another body (409)."""
+    """The id was used before with another body or API key (409)."""
 
 
 class UnknownSuiteError(BadRequestError):
@@ -74,6 +75,10 @@ class RetryLaterError(ProctorError):
 
 class QueueFullError(RetryLaterError):
     """The queue is full."""
+
+
+class OverQuotaError(QueueFullError):
+    """The API key has used up its quota; handled as a full queue where nothing else is said."""
 
 
 class TooManyGuessesError(RetryLaterError):

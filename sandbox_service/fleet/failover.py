@@ -74,6 +74,8 @@ def _check(parts: SplitResult) -> None:
             raise ValueError("after unix:// there should be the path of a socket")
     elif not parts.hostname:
         raise ValueError(f"it has no host; use {parts.scheme}://[:password@]host:port/db")
+    elif not parts.path.strip("/").isdecimal() and parts.path.strip("/"):  # redis-py would take database 0
+        raise ValueError(f"the database {parts.path.strip('/')[:40]!r} should be a number, such as 0")
     _ = parts.port  # raises ValueError if it is no port
 
 

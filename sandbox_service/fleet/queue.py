@@ -25,7 +25,7 @@ from sandbox_service.fleet.coalescer import Coalescer
 from sandbox_service.fleet.ledger.entries import Entry, Found, Need, Taken, Terms
 from sandbox_service.fleet.ledger.intervals import gathering_seconds
 from sandbox_service.fleet.ledger.ledger import Ledger
-from sandbox_service.fleet.pending import PendingSubmissions, cancelled
+from sandbox_service.fleet.pending import PendingSubmission, PendingSubmissions, cancelled
 from sandbox_service.fleet.reaper import Reaper
 from sandbox_service.fleet.retry import RETRY_SECONDS, with_retries
 from sandbox_service.fleet.status import FleetStatus
@@ -37,9 +37,10 @@ from sandbox_service.grading.encoded_grade import EncodedGrade, again, fault
 from sandbox_service.grading.retries import MOST_RESENDS, QUEUE
 from sandbox_service.grading.suites import Suite
 from sandbox_service.queues.backlog import check_fits, load_of
-from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, distinct
+from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, distinct, is_own, owner_mark
 from sandbox_service.queues.estimate import Estimate
 from sandbox_service.queues.observers import Observers, QueueObserver
+from sandbox_service.queues.quotas import LocalLevels, Quotas
 from sandbox_service.queues.waiter import SharedWaiter
 from sandbox_service.schema import FailureKind
 
@@ -68,6 +69,7 @@ class FleetQueue:
         suite_bytes: int = 256 << 20,
         cache_seconds: float = 0.0,
         read_suite: ReadSuite = suites.read,
+        quotas: Quotas | None = None,
     ) -> None:
         """Create the queue of one API process.
 
@@ -78,7 +80,9 @@ class FleetQueue:
             suite_bytes: of suites that are kept in memory.
             cache_seconds: for how long answers are shared with equal submissions; 0 for never.
             read_suite: reads a suite from Redis.
+            quotas: of API keys; none by default.
         """
+        self.quotas = quotas or Quotas({}, LocalLevels())
         self._ledger = ledger
         self._enqueuer = enqueuer
         self._bounds = bounds
@@ -128,6 +132,8 @@ class FleetQueue:
         self._status.require({name for job in each for name in job.languages})
         self._status.require_memory([job for job in each if not self._pending.has(job)])
         check_fits((load_of(job, self._estimate) for job in each if not self._pending.has(job)), self._bounds)
+        new = [job for job in each if not self._pending.has(job)]
+        await self._with_retries(lambda: self.quotas.check(new))
         pending = {job.id: self._pending.add(job) for job in each}
         waiters = [SharedWaiter(pending[job.id], self._pending.release) for job in jobs]  # before an answer can arrive
         try:
@@ -140,6 +146,7 @@ class FleetQueue:
             self._pending.confirm(job, pending[job.id])
             if answer is not None:
                 self._pending.answer(job.id, self._read(job.id, answer, cached=state == "cached"))
+        self.quotas.submitted([job for job, (state, _) in zip(each, taken, strict=True) if state in ("new", "cached")])
         self._observers.watch(jobs, waiters, began)
         return list(waiters)
 
@@ -171,24 +178,27 @@ class FleetQueue:
         )
         return Entry(job.id, job.digest, job.body, terms, job.own_bytes)
 
-    async def find(self, submission_id: str) -> Waiter | None:
+    async def find(self, submission_id: str, owner: str | None = None) -> Waiter | None:
         """See JobQueue."""
         if self._defect:
             raise UnavailableError(self._defect)
         pending = self._pending.get(submission_id)
-        if pending is not None and pending.is_known:
-            return SharedWaiter(pending, self._pending.release)
+        if pending is not None and pending.is_known and (pending.job or owner is None):
+            return SharedWaiter(pending, self._pending.release) if _may_see(pending, owner) else None
         pending = self._pending.add_unknown(submission_id)
         waiter = SharedWaiter(pending, self._pending.release)
         try:
             await self._until_released([submission_id])
-            found = await self._with_retries(lambda: self._ledger.join(submission_id, self.name))
+            mark = owner_mark(owner) if owner is not None else b""
+            found = await self._with_retries(lambda: self._ledger.join(submission_id, self.name, mark))
         except BaseException:
             waiter.release()
             raise
         if found.state == "answered":
             self._pending.answer(submission_id, self._read(submission_id, found.answer, found.cached))
-        elif found.state == "gone" and not pending.is_known and not pending.answer.done():
+        elif found.state == "gone" and (
+            (not pending.is_known and not pending.answer.done()) or not _may_see(pending, owner)
+        ):
             waiter.release()
             await self._check_memory()
             return None
@@ -341,6 +351,7 @@ class FleetQueue:
                 await self._ledger.note_format()
             if time.monotonic() - looked_at >= STATE_SECONDS:
                 looked_at = time.monotonic()
+                await self.quotas.flush()
                 await self._refresh()
                 await self._reaper.look()
                 self._pending.forget_cancelled(REPLY_SECONDS)
@@ -399,3 +410,8 @@ class FleetQueue:
 
     async def _with_retries(self, action: Callable[[], Awaitable[T]]) -> T:
         return await with_retries(action, lambda: self._closing)
+
+
+def _may_see(pending: PendingSubmission, owner: str | None) -> bool:
+    """Return whether a key may see a submission; those of other API processes are not known here to be its own."""
+    return owner is None or (pending.job is not None and is_own(pending.job.client, owner))

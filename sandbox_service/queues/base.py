@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from sandbox_service import languages
@@ -17,9 +18,12 @@ from sandbox_service.schema import Limits, Submission
 
 if TYPE_CHECKING:
     from sandbox_service.queues.observers import QueueObserver
+    from sandbox_service.queues.quotas import Quotas
 
 PRIORITIES = ("high", "normal", "low")
 DEFAULT_BYTES = Limits().memory_bytes
+
+MARK_BYTES = 4  # of a digest, where keys are required: they tell whose submission it is
 
 _EMPTY = hashlib.blake2b(digest_size=16)  # copying is faster than making one
 
@@ -28,7 +32,8 @@ _EMPTY = hashlib.blake2b(digest_size=16)  # copying is faster than making one
 class Job:
     """A submission in a queue. Immutable by convention.
 
-    `body`: the submission's JSON without its id, tests and labels, so that equal bodies are equal work.
+    `body`: the submission's JSON without its id, tests and labels, so that equal bodies are equal work. `digest`: of
+    the body, and of the API key it came with, so that keys share neither ids nor answers.
     `client`: shares and turns are counted for each client. `keep`: graded even if no caller waits for it.
     `own_bytes`: of its suite, if the suite came with it. `fresh`: a recheck, which is neither answered from a cache nor
     cached nor published to observers. `languages`: those that the grading machine must have, for the program and its
@@ -59,7 +64,7 @@ class Job:
         return Job(
             id,
             body,
-            _digest(body),
+            _digest(body, self.client),
             self.suite,
             self.tests,
             self.client,
@@ -84,13 +89,14 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
     body = submission.model_dump_json(exclude={"id", "tests", "labels"}, exclude_defaults=True).encode()
     tests = suite.count
     memory_bytes = submission.limits.memory_bytes
+    client = f"{key}/{submission.labels.get('client', '')}"
     return Job(
         id=submission.id,
         body=body,
-        digest=_digest(body),
+        digest=_digest(body, client),
         suite=suite,
         tests=min(tests, submission.sample.count) if submission.sample else tests,
-        client=f"{key}/{submission.labels.get('client', '')}",
+        client=client,
         priority=PRIORITIES.index(submission.labels.get("priority", "normal")),
         labels=submission.labels,
         keep=keep,
@@ -126,10 +132,22 @@ def _needed(submission: Submission, suite: Suite) -> tuple[str, ...]:
     return (own, *judges)
 
 
-def _digest(body: bytes) -> bytes:
-    digest = _EMPTY.copy()
-    digest.update(body)
-    return digest.digest()
+def _digest(body: bytes, client: str) -> bytes:
+    """Return the digest of a body of a client. Its last bytes are the mark of the API key, if there is one."""
+    found = _EMPTY.copy()
+    found.update(body)
+    digest, key = found.digest(), client.partition("/")[0]
+    return digest[:-MARK_BYTES] + owner_mark(key) if key else digest
+
+
+@lru_cache(maxsize=1024)
+def owner_mark(owner: str) -> bytes:
+    """Return the bytes that mark the digests of an API key's submissions.
+
+    Args:
+        owner: Name of the key.
+    """
+    return hashlib.blake2b(owner.encode(), digest_size=MARK_BYTES).digest()
 
 
 def distinct(jobs: Sequence[Job]) -> list[Job]:
@@ -158,9 +176,19 @@ def is_own(client: str, owner: str | None) -> bool:
     return owner is None or client.partition("/")[0] == owner
 
 
+def is_marked(digest: bytes | None, owner: str | None) -> bool:
+    """Return whether a digest is of a submission of a key.
+
+    Args:
+        digest: Its `Job.digest`; None if it is unknown.
+        owner: The name of the key; None for any.
+    """
+    return owner is None or (digest is not None and digest[-MARK_BYTES:] == owner_mark(owner))
+
+
 def reused(submission_id: str) -> IdReusedError:
     """Return the error for an id that is used for two bodies."""
-    return IdReusedError(f"id {submission_id!r} was used with another body; use a new id")
+    return IdReusedError(f"id {submission_id!r} was used with another body or API key; use a new id")
 
 
 class Waiter(Protocol):
@@ -214,13 +242,19 @@ class JobQueue(Protocol):
 
         Raises:
             QueueFullError: a client would exceed its share; retry later.
-            IdReusedError: an id is in use with another body.
+            OverQuotaError: its API key has used up its quota; retry later.
+            IdReusedError: an id is in use with another body or API key.
             BodyTooLargeError: the jobs together exceed the bounds of an empty queue.
             UnavailableError: nothing can be graded, or the queue closes.
         """
 
-    async def find(self, submission_id: str) -> Waiter | None:
-        """Return a waiter for a submission that was taken before, here or elsewhere; None if its id is unknown."""
+    async def find(self, submission_id: str, owner: str | None = None) -> Waiter | None:
+        """Return a waiter for a submission that was taken before, here or elsewhere; None if its id is unknown.
+
+        Args:
+            submission_id: the submission.
+            owner: name of an API key; the ids of other keys' submissions are unknown to it. None: of all keys.
+        """
 
     async def cancel(self, submission_ids: Sequence[str], owner: str | None = None) -> int:
         """Cancel submissions for all waiters, who are answered `cancelled`.
@@ -269,6 +303,10 @@ class JobQueue(Protocol):
 
 class ObservedQueue(JobQueue, Protocol):
     """A queue that publishes its events: the queue of the service, not that of a process for large requests."""
+
+    @property
+    def quotas(self) -> Quotas:
+        """Return the quotas of API keys, which `submit` applies."""
 
     def observe(self, observer: QueueObserver) -> None:
         """Subscribe an observer to every submission that is taken from now on; see queues/observers.py."""

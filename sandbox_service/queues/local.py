@@ -17,9 +17,20 @@ from sandbox_service.grading.encoded_grade import EncodedGrade, again, fault
 from sandbox_service.grading.suites import LruCache, Suite
 from sandbox_service.queues.answer_cache import AnswerCache
 from sandbox_service.queues.backlog import Backlog, Load, Waiting, check_fits, load_of
-from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, check_memory, distinct, is_own, reused
+from sandbox_service.queues.base import (
+    Depth,
+    Job,
+    Waiter,
+    WorkerStatus,
+    check_memory,
+    distinct,
+    is_marked,
+    is_own,
+    reused,
+)
 from sandbox_service.queues.estimate import Estimate
 from sandbox_service.queues.observers import Observers, QueueObserver
+from sandbox_service.queues.quotas import LocalLevels, Quotas
 from sandbox_service.queues.waiter import SharedWaiter
 from sandbox_service.schema import FailureKind
 from sandbox_service.slots.pool import UNBOUNDED_BYTES, SlotPool
@@ -77,8 +88,10 @@ class LocalQueue:
         suite_bytes: int = 256 << 20,
         cache_seconds: float = 0.0,
         memory_bytes: int = UNBOUNDED_BYTES,
+        quotas: Quotas | None = None,
     ) -> None:
         self._bounds = bounds
+        self.quotas = quotas or Quotas({}, LocalLevels())
         self._backlog = Backlog(bounds, slots)
         self._estimate = Estimate()
         self._jobs: dict[str, _Pending] = {}
@@ -96,12 +109,14 @@ class LocalQueue:
     async def submit(self, jobs: Sequence[Job]) -> list[Waiter]:
         """See JobQueue."""
         began = time.monotonic()
+        await self.quotas.check([job for job in jobs if job.id not in self._jobs])
         new = [job for job in distinct(jobs) if not self._is_known(job)]
         if new:
             self._check_open()
             check_memory(new, self._pool.memory_bytes, "this machine")
             self._check_room(new)
         waiters = [self._waiter(job) for job in jobs]
+        self.quotas.submitted(new)
         self.pool_idle()
         self._observers.watch(jobs, waiters, began)
         return waiters
@@ -169,13 +184,16 @@ class LocalQueue:
             self._forget(pending)
             pending.answer.cancel()
 
-    async def find(self, submission_id: str) -> Waiter | None:
+    async def find(self, submission_id: str, owner: str | None = None) -> Waiter | None:
         """See JobQueue."""
         pending = self._jobs.get(submission_id)
         if pending is not None:
-            return SharedWaiter(pending, self._released)
-        answer = self._answered.get(submission_id) or self._faults.get(submission_id)
-        return _Answered(submission_id, answer) if answer is not None else None
+            return SharedWaiter(pending, self._released) if is_own(pending.job.client, owner) else None
+        for kept in (self._answered, self._faults):
+            answer = kept.get(submission_id)
+            if answer is not None:
+                return _Answered(submission_id, answer) if is_marked(kept.digest(submission_id), owner) else None
+        return None
 
     async def cancel(self, submission_ids: Sequence[str], owner: str | None = None) -> int:
         """See JobQueue."""

@@ -21,9 +21,12 @@ class Journal:
     """A journal that is open for appending. Memory holds offsets, not records."""
 
     def __init__(self, path: Path, fingerprint: str) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise ConfigurationError(f"cannot write to the output folder {path.parent}: {error.strerror}") from None
         self._places: dict[str, tuple[int, int]] = {}
         self._end = 0
         try:

@@ -62,7 +62,7 @@ def build_stand_ins() -> None:
     """What the compose file takes from elsewhere, but Grafana."""
     _need_base()
     for image, (package, command) in STAND_INS.items():
-        if not _has(image):
+        if not has(image):
             lines = [f"FROM {BASE}", f"RUN apt-get update && apt-get install -y --no-install-recommends {package}"]
             _build(["-t", image, "-f", "-", "."], "\n".join([*lines, f"CMD {json.dumps(command)}" if command else ""]))
 
@@ -90,7 +90,7 @@ def _build_own(dockerfile: str, image: str) -> None:
 
 
 def _need_base() -> None:
-    if not _has(BASE):
+    if not has(BASE):
         _debootstrap()
 
 
@@ -98,7 +98,8 @@ def _size(image: str) -> float:
     return float(out("podman", "image", "inspect", image, "--format", "{{.Size}}"))
 
 
-def _has(image: str) -> bool:
+def has(image: str) -> bool:
+    """Whether the image is there."""
     return subprocess.run(["podman", "image", "exists", image], check=False).returncode == 0
 
 
@@ -107,17 +108,22 @@ def _debootstrap() -> None:
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         root = f"{folder}/root"
         run("debootstrap", "--variant=minbase", "bookworm", root, mirror.split()[0])
-        shutil.rmtree(f"{root}/var/cache/apt/archives", ignore_errors=True)
-        tar = subprocess.Popen(["tar", "-C", root, "-c", "."], stdout=subprocess.PIPE)
-        subprocess.run(["podman", "import", "-", BASE], stdin=tar.stdout, check=True, capture_output=True)
-        tar.wait()
+        import_root(root, BASE)
+
+
+def import_root(root: str, image: str) -> None:
+    """Make an image of a root file system, without the packages that it was made of."""
+    shutil.rmtree(f"{root}/var/cache/apt/archives", ignore_errors=True)
+    tar = subprocess.Popen(["tar", "-C", root, "-c", "."], stdout=subprocess.PIPE)
+    subprocess.run(["podman", "import", "-", image], stdin=tar.stdout, check=True, capture_output=True)
+    tar.wait()
 
 
 def _build(arguments: Sequence[str], text: str | None = None) -> None:
     """With this machine's ways to apt's and pip's servers, which stay out of the image."""
     with tempfile.TemporaryDirectory() as folder:
         certificates = "/etc/ssl/certs/ca-certificates.crt"
-        (Path(folder) / "pip.conf").write_text(f"{_pip_configuration()}\n[install]\ncert = /ca.pem\n")
+        (Path(folder) / "pip.conf").write_text(f"{pip_configuration()}\n[install]\ncert = /ca.pem\n")
         shared = {"/etc/apt": "/etc/apt", "/usr/share/keyrings": "/usr/share/keyrings", certificates: "/ca.pem"}
         shared |= {f"{folder}/pip.conf": "/etc/pip.conf"}
         volumes = [part for here, there in shared.items() for part in ("-v", f"{here}:{there}:ro")]
@@ -127,12 +133,16 @@ def _build(arguments: Sequence[str], text: str | None = None) -> None:
             sys.exit(f"{' '.join(arguments)}: {done.stdout[-3000:]}{done.stderr[-3000:]}")
 
 
-def _pip_configuration() -> str:
-    """The indexes, without paths and certificates of this machine."""
+def pip_configuration() -> str:
+    """The indexes, without folders and certificates of this machine."""
     lines = subprocess.run(["pip", "config", "list"], capture_output=True, text=True, check=True).stdout.splitlines()
-    wanted = ("global.index-url", "global.extra-index-url")
-    found = [line.removeprefix("global.").replace("'", "") for line in lines if line.startswith(wanted)]
-    return "\n".join(["[global]", *found])
+    found = ["[global]"]
+    for line in lines:
+        name, _, value = line.removeprefix("global.").partition("=")
+        addresses = [each for each in value.strip("'").split() if each.startswith("http")]
+        if name in ("index-url", "extra-index-url") and addresses:
+            found.append(f"{name} = {' '.join(addresses)}")
+    return "\n".join(found)
 
 
 def run(*command: str) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Service, running_service
+from tests.http import Client
 from tests.ports import free_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -97,10 +98,20 @@ def test_the_dashboard_is_whole() -> None:
 # --- with a service that has graded
 
 
+class ClientWithKey(Client):
+    """A client that sends an API key."""
+
+    def request(
+        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, bytes]:
+        return super().request(method, path, body, {"Authorization": "Bearer chief", **(headers or {})})
+
+
 @pytest.fixture(scope="module")
 def busy() -> Iterator[Service]:
-    """A service that caches and grades twice."""
-    with running_service(cache_seconds=600, recheck_share=1, slots=2) as service:
+    """A service that caches and grades twice, and has a key."""
+    with running_service(cache_seconds=600, recheck_share=1, slots=2, admin_keys="chief") as service:
+        service.client = ClientWithKey(service.client.url)
         yield service
 
 

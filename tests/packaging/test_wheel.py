@@ -73,6 +73,7 @@ def installed(sdist: Path) -> Path:
     """An environment with the wheel in it."""
     folder = sdist.parents[1]
     wheel = build("build_wheel", sdist, folder)
+    assert "-cp311-abi3-" in wheel.name, "one wheel is for all versions of Python"
     environment = folder / "environment"
     run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=folder)
     pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python")

@@ -12,6 +12,7 @@ from sandbox_service.fleet.ledger.ledger import Ledger
 from sandbox_service.fleet.queue import FleetQueue
 from sandbox_service.fleet.wakeup import CHUNK, JobEnqueuer, JobListener
 from sandbox_service.fleet.worker import AHEAD, LEAST_AHEAD, Worker
+from sandbox_service.queues.quotas import Quotas
 from sandbox_service.settings import Settings
 from tests.fakes import until
 from tests.queues.world import Setup, Slots, World
@@ -47,7 +48,14 @@ async def running_fleet(setup: Setup) -> AsyncIterator[Fleet]:
         settings = Settings(redis_url=redis.url, cache_seconds=setup.cache_seconds)
         ledger = await stack.enter_async_context(bootstrap.ledger(settings))
         name = settings.redis_name
-        queue = FleetQueue(ledger, JobEnqueuer(redis.url, name), setup.bounds, setup.suite_bytes, setup.cache_seconds)
+        queue = FleetQueue(
+            ledger,
+            JobEnqueuer(redis.url, name),
+            setup.bounds,
+            setup.suite_bytes,
+            setup.cache_seconds,
+            quotas=Quotas(setup.terms, ledger),
+        )
         workers = [
             Worker(
                 ledger,

@@ -7,10 +7,11 @@ the world `settle` before they assert that something has not happened.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox_service.api_keys import KeyTerms
 from sandbox_service.bounds import Bounds
 from sandbox_service.errors import QueueFullError
 from sandbox_service.grading.encoded_grade import EncodedGrade
@@ -108,6 +109,7 @@ class Setup:
     bounds: Bounds = WIDE
     suite_bytes: int = 1 << 20
     cache_seconds: float = 0.0
+    terms: Mapping[str, KeyTerms] = field(default_factory=dict)  # of API keys, by their names
 
 
 @dataclass

@@ -9,6 +9,7 @@ from typing import Any
 
 from sandbox_service.bounds import Bounds
 from sandbox_service.queues.local import LocalQueue
+from sandbox_service.queues.quotas import LocalLevels, Quotas
 from tests.fakes import Script, always
 from tests.guards import HANG_GUARD_SECONDS
 from tests.queues.fleet_world import fleet_world
@@ -19,7 +20,8 @@ from tests.queues.world import WIDE, Setup, Slots, World
 async def local_world(setup: Setup) -> AsyncIterator[World]:
     """The queue of one process. When it is closed, nothing is left."""
     slots = Slots(setup.script)
-    queue = LocalQueue(slots.make, setup.slots, setup.bounds, setup.suite_bytes, setup.cache_seconds)
+    quotas = Quotas(setup.terms, LocalLevels())
+    queue = LocalQueue(slots.make, setup.slots, setup.bounds, setup.suite_bytes, setup.cache_seconds, quotas)
 
     async def count() -> int:
         return queue.depth().submissions

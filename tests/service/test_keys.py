@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import itertools
 import json
 import os
@@ -13,9 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from sandbox_service.api.authentication import GUESSES
+from sandbox_service.api_keys import KeyTerms
+from sandbox_service.errors import ConfigurationError
+from sandbox_service.grading.encoded_grade import EncodedGrade
+from sandbox_service.observe.events import EventBatcher
+from sandbox_service.observe.key_metrics import MOST_KEYS, KeyMetrics
+from sandbox_service.queues.observers import GradedEvent
+from sandbox_service.schema import Grade
+from sandbox_service.settings import Settings
 from tests.conftest import Service, running_service
+from tests.fakes import made
 from tests.http import Client
 from tests.ports import free_port
 
@@ -198,3 +209,73 @@ def test_a_file_without_a_key_does_not_open_the_service_to_everybody(
     assert "SANDBOX_API_KEYS_FILE" in ended.stderr
     assert named in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_an_answer_is_seen_by_its_own_key_and_by_an_administrators() -> None:
+    with running_service(api_keys="own,other", admin_keys="chief", slots=1) as running:
+        status, taken = ask(running, "Bearer own", path="/v1/submissions")
+        assert status == 202
+        path = f"/v1/submissions/{taken['id']}?wait=60"
+        assert ask(running, "Bearer other", "GET", path)[0] == 404
+        for key in ("own", "chief"):
+            status, grade = ask(running, f"Bearer {key}", "GET", path)
+            assert (status, grade["verdict"]) == (200, "AC")
+        status, refused = ask(running, "Bearer other", "GET", path)
+        assert (status, refused["error"]["type"]) == (404, "not_found")
+        kept = {"stdin": "1", "language_id": 71, "source_code": "print(1)"}
+        _, made = running.client.post("/submissions", kept, **{"X-Auth-Token": "own"})
+        for key, known in (("other", 404), ("own", 200)):
+            asked = running.client.request("GET", f"/submissions/{made['token']}", headers={"X-Auth-Token": key})
+            assert asked[0] == known
+
+
+def test_a_quota_is_told_and_the_metrics_name_keys_by_their_labels(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("own  label=team-a submissions=2  # of the trainer\nother\n")
+    with running_service(api_keys_file=tmp_path / "keys", slots=1) as running:
+        for _ in range(2):
+            assert ask(running, "Bearer own")[0] == 200
+        status, refused = ask(running, "Bearer own")
+        assert (status, refused["error"]["type"]) == (429, "over_quota")
+        assert "key team-a has used up its quota of 2 submissions a minute" in refused["error"]["message"]
+        assert 1 <= refused["error"]["retry_after_seconds"] <= 30
+        assert ask(running, "Bearer other")[0] == 200
+        metrics = running.client.request("GET", "/metrics")[1].decode()
+        name = hashlib.sha256(b"other").hexdigest()[:12]
+        for line in (
+            'proctor_key_submissions_total{key="team-a"} 2.0',
+            f'proctor_key_submissions_total{{key="{name}"}} 1.0',
+            'proctor_key_refused_total{key="team-a"} 1.0',
+        ):
+            assert line in metrics
+        assert "own" not in metrics
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("own quota=3", "line 1: behind the key stands 'quota=3'; known are label=…, submissions=…, slot_seconds=…"),
+        ("own submissions=many", "line 1: submissions=many should be a number for each minute; 0: no quota"),
+        ("own slot_seconds=-1", "line 1: slot_seconds=-1 should be a number"),
+        ("own label=a/b", "line 1: label=a/b should be up to 40 letters"),
+    ],
+)
+def test_a_wrong_line_of_the_key_file_is_named(line: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text(line)
+    with pytest.raises(ConfigurationError) as error:
+        Settings(api_keys_file=str(tmp_path / "keys")).key_terms  # noqa: B018 (a property that raises)
+    assert said in str(error.value)
+
+
+def test_beyond_a_number_of_keys_metrics_count_the_others_together() -> None:
+    registry, events = CollectorRegistry(), EventBatcher()
+    terms = {f"{number:012}": KeyTerms() for number in range(MOST_KEYS + 20)}
+    KeyMetrics(terms, {"000000000119": 4}, events, registry)
+    for number in (0, 105, 110):
+        job = made("a", key=f"{number:012}")
+        answer = EncodedGrade(Grade.fault("a", 1, "sandbox", "").model_dump_json().encode())
+        events.graded(GradedEvent(job, answer, 0.0, 0.0))
+    assert registry.get_sample_value("proctor_key_submissions_total", {"key": "000000000000"}) == 1
+    assert registry.get_sample_value("proctor_key_submissions_total", {"key": "others"}) == 2
+    assert registry.get_sample_value("proctor_key_refused_total", {"key": "others"}) == 4
+    series = [sample for family in registry.collect() for sample in family.samples]
+    assert len(series) <= 3 * (MOST_KEYS + 1)

@@ -33,7 +33,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, RootModel, ValidationError
 
-from sandbox_service.api.authentication import key_name
+from sandbox_service.api.authentication import key_name, owner
 from sandbox_service.api.compat import judge0_languages
 from sandbox_service.api.compat.callbacks import Callbacks
 from sandbox_service.api.compat.held_grading import HeldGrading
@@ -123,16 +123,18 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
 
     @router.get("/submissions/batch", responses=compat_error_schemas(), summary="Results of several programs")
     async def results(
-        tokens: Annotated[str, Query()], base64_encoded: bool = False, fields: str = ALL_FIELDS
+        request: Request, tokens: Annotated[str, Query()], base64_encoded: bool = False, fields: str = ALL_FIELDS
     ) -> dict[str, Any]:
         named = tokens.split(",")
         _check_many(named, settings)
-        found = [await kept.find(token, base64_encoded) for token in named]
+        found = [await kept.find(token, base64_encoded, owner(request)) for token in named]
         return {"submissions": [each and _selected(each, fields) for each in found]}
 
     @router.get("/submissions/{token}", responses=compat_error_schemas() | UNKNOWN, summary="Result of a program")
-    async def result(token: str, base64_encoded: bool = False, fields: str = ALL_FIELDS) -> dict[str, Any]:
-        found = await kept.find(token, base64_encoded)
+    async def result(
+        request: Request, token: str, base64_encoded: bool = False, fields: str = ALL_FIELDS
+    ) -> dict[str, Any]:
+        found = await kept.find(token, base64_encoded, owner(request))
         if found is None:
             raise NotFoundError(f"no submission {token[:80]!r}: the token is unknown, or its result has expired")
         return _selected(found, fields)
@@ -218,9 +220,15 @@ class _KeptSubmissions:
             else:
                 waiter.release()
 
-    async def find(self, token: str, is_encoded: bool) -> dict[str, Any] | None:
-        """Return the result as far as it is known; None for an unknown token."""
-        waiter = await self._queue.find(id_of(token)) if is_token(token) else None
+    async def find(self, token: str, is_encoded: bool, key: str | None) -> dict[str, Any] | None:
+        """Return the result as far as it is known; None for a token that is unknown to the key.
+
+        Args:
+            token: The token.
+            is_encoded: True for texts in base 64.
+            key: Name of the API key that asks; None: of all keys.
+        """
+        waiter = await self._queue.find(id_of(token), key) if is_token(token) else None
         if waiter is None:
             return None
         try:

@@ -182,7 +182,7 @@ class RemoteQueue(asyncio.Protocol):
 
     # --- the rest of JobQueue
 
-    async def find(self, submission_id: str) -> Waiter | None:
+    async def find(self, submission_id: str, owner: str | None = None) -> Waiter | None:
         """See JobQueue. Requests with a body do not need it."""
         raise NotImplementedError
 

@@ -15,6 +15,7 @@ the fleet, but that is no defence: protect Redis by a password, and keep it wher
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +26,7 @@ from sandbox_service.fleet.ledger.entries import Totals
 from sandbox_service.fleet.ledger.formats import FORGET_SECONDS, FORMAT
 from sandbox_service.fleet.ledger.submissions import SubmissionCalls
 from sandbox_service.fleet.ledger.workers import WorkerCalls
+from sandbox_service.queues.quotas import Usage
 
 
 class Ledger(SubmissionCalls, WorkerCalls):
@@ -100,6 +102,14 @@ class Ledger(SubmissionCalls, WorkerCalls):
         """
         found: Any = await self._redis.xrange(f"{self._name}:recent", min=f"({last}", count=count)
         return [(name.decode(), fields.get(b"part", b"")) for name, fields in found]
+
+    # --- quotas
+
+    async def charge(self, key: str, usage: Usage, quota: Usage) -> Usage:
+        """See queues.quotas.Levels."""
+        rates = [each if math.isfinite(each) else 0.0 for each in quota]
+        found = await self._scripts.run("charge", [key, *map(repr, usage), *map(repr, rates)])
+        return Usage(*map(float, found))
 
     # --- figures
 

@@ -151,9 +151,15 @@ class SubmissionCalls(LedgerCalls):
             found += [self._found(row) for row in await self._scripts.run("look", part)]
         return found
 
-    async def join(self, id: str, api: str) -> Found:  # noqa: A002
-        """Return what is known of an id. If it is pending, its answer will be sent to this API process, too."""
-        return self._found(await self._scripts.run("join", [id, api]))
+    async def join(self, id: str, api: str, mark: bytes = b"") -> Found:  # noqa: A002
+        """Return what is known of an id. If it is pending, its answer will be sent to this API process, too.
+
+        Args:
+            id: of the submission.
+            api: the API process.
+            mark: the last bytes of its digest; submissions with others are "gone". Empty: any.
+        """
+        return self._found(await self._scripts.run("join", [id, api, mark]))
 
     # --- replies
 

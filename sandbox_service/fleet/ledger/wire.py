@@ -9,9 +9,10 @@ from typing import Any
 import orjson
 
 from sandbox_service.bounds import KINDS, over_all, over_share
-from sandbox_service.errors import IdReusedError, QueueFullError
+from sandbox_service.errors import QueueFullError
 from sandbox_service.fleet.ledger.entries import Claim, Entry, Need, Terms, UnknownWorkerError
 from sandbox_service.fleet.ledger.lua import Argument
+from sandbox_service.queues.base import reused
 
 MICROSECONDS = 1_000_000  # costs are counted in whole microseconds, so that sums do not drift
 MOST_RETRY_SECONDS = 60.0
@@ -77,7 +78,7 @@ def terms(about: object) -> Terms:
 def check_taken(reply: list[Any], part: Sequence[Entry]) -> None:
     """Raise IdReusedError or QueueFullError if the reply of submit.lua has refused the entries."""
     if reply[0] == b"reused":
-        raise IdReusedError(f"id {part[reply[1]].id!r} was used with another body; use a new id")
+        raise reused(part[reply[1]].id)
     if reply[0] == b"full":
         raise _full(reply)
 

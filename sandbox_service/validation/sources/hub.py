@@ -17,6 +17,7 @@ from sandbox_service.validation.sources import libraries
 from sandbox_service.validation.sources.rows import Found
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+ASK_SECONDS = 5.0
 _KINDS = {"parquet": "parquet", "csv": "csv"}
 
 
@@ -37,14 +38,29 @@ def rows(name: str, *, split: str, revision: str, config: str = "", files: str =
         ConfigurationError: The data set cannot be read; the message says what to do.
     """
     if not _COMMIT.fullmatch(revision):
-        raise ConfigurationError(
-            f"{name}: revision {revision!r} is a name that can move: give a commit's whole hash "
-            "(40 digits; the hub shows it under Files and versions)"
-        )
+        raise ConfigurationError(f"{name}: {_asked(name, revision)}")
     if not split and not files:
         raise ConfigurationError(f"{name}: say which split (train, test, …), or which files")
     library = libraries.need("datasets", f"{name} is on the hub, which", "load_dataset")
     return _numbered(name, split or files, _stream(library, name, split, revision, config, files), _errors(library))
+
+
+def _asked(name: str, revision: str) -> str:
+    """Return words that ask for a commit, with the newest one where the hub can be asked."""
+    has = f"revision {revision!r} is a name that can move" if revision else "the recipe names no revision of it"
+    newest = _newest(name)
+    known = f'the newest is revision = "{newest}"' if newest else "the hub shows it under Files and versions"
+    return f"{has}, so the data may change; give a commit's whole hash in its [[sources]] ({known})"
+
+
+def _newest(name: str) -> str:
+    """Return the hash of the newest commit of a data set; empty if the hub's library or the hub cannot be asked."""
+    try:
+        hub = libraries.need("huggingface_hub", "the newest revision", "HfApi")
+        found = str(hub.HfApi().dataset_info(name, timeout=ASK_SECONDS).sha or "")
+    except (ConfigurationError, OSError, ValueError):
+        return ""
+    return found if _COMMIT.fullmatch(found) else ""
 
 
 def _stream(library: Any, name: str, split: str, revision: str, config: str, files: str) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
 
+from sandbox_service.api_keys import KeyTerms
 from sandbox_service.fleet.ledger.entries import Start
 from tests.fakes import HOLD, hold_only, made, until
 from tests.guards import HANG_GUARD_SECONDS
@@ -21,6 +22,7 @@ from tests.queues.fleet_world import Fleet, running_fleet
 from tests.queues.world import Setup
 
 PREFIX = "proctor:"
+TERMS = {"alice": KeyTerms(submissions=60.0)}
 
 
 class Row(NamedTuple):
@@ -87,6 +89,7 @@ async def load(fleet: Fleet, observed: Observed, redis: Redis) -> None:
     world, ledger = fleet.world, fleet.ledger
     for name in ("first", "second"):  # the second one's answer comes from the cache
         await world.grade(made(name, "quick"))
+    await world.grade(made("bounded", "quick", key="alice"))
     held = [await world.take(made(f"held{each}", HOLD)) for each in range(world.ahead + 40)]
     await world.until_held(HOLD)
     while not observed.seen["suspects"]:  # the other worker may claim a suspect before the scan sees it
@@ -122,7 +125,7 @@ def test_the_keys_of_a_running_fleet_are_those_of_the_table() -> None:
 
     async def run() -> None:
         async with asyncio.timeout(HANG_GUARD_SECONDS):
-            async with running_fleet(Setup(hold_only(HOLD), cache_seconds=60)) as fleet:
+            async with running_fleet(Setup(hold_only(HOLD), cache_seconds=60, terms=TERMS)) as fleet:
                 redis: Any = Redis.from_url(fleet.redis.url)
                 scanning = asyncio.create_task(scan(redis))
                 await load(fleet, observed, redis)

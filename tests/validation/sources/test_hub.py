@@ -40,6 +40,10 @@ class Library:
             raise self.trouble
 
 
+def unreachable(*_: str) -> None:
+    raise ConfigurationError("not installed")
+
+
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     found = Library([TACO, TACO | {"question": ""}])
@@ -68,9 +72,19 @@ def test_files_are_read_where_a_set_is_a_script(library: Library) -> None:
 
 
 @pytest.mark.parametrize("revision", ["", "main", "v1.0", "0123abc"])
-def test_what_may_move_is_no_revision(library: Library, revision: str) -> None:
-    with pytest.raises(ConfigurationError, match="give a commit's whole hash"):
+def test_what_may_move_is_no_revision(monkeypatch: pytest.MonkeyPatch, revision: str) -> None:
+    monkeypatch.setattr(libraries, "need", unreachable)
+    with pytest.raises(ConfigurationError, match="give a commit's whole hash") as error:
         sources.read("org/name", split="train", revision=revision)
+    assert ("the recipe names no revision" in str(error.value)) == (not revision)
+    assert "the hub shows it under Files and versions" in str(error.value)
+
+
+def test_the_newest_revision_is_told_where_the_hub_can_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    api = SimpleNamespace(dataset_info=lambda *_, **__: SimpleNamespace(sha=COMMIT))
+    monkeypatch.setattr(libraries, "need", lambda *_: SimpleNamespace(HfApi=lambda: api))
+    with pytest.raises(ConfigurationError, match=f'the newest is revision = "{COMMIT}"'):
+        sources.read("org/name", split="train")
 
 
 def test_a_split_has_to_be_said(library: Library) -> None:

@@ -8,7 +8,7 @@ for each = 3, #ARGV, 2 do
   local id = ARGV[each]
   local sub = read(id)
   if sub then
-    publish(id, sub, ARGV[each + 1], ARGV[2])
+    publish(id, sub, with_digest(sub, ARGV[each + 1]), ARGV[2])
     strike(id, sub)
     if sub.holder ~= '' and sub.holder ~= REAPER then
       call('SADD', CANCEL .. sub.holder, id)

@@ -36,16 +36,12 @@ local function own(id)
   strangers[#strangers + 1] = id
 end
 
-local FAULT, UNSURE = string.byte('F'), string.rep('\0', 16)
+local FAULT = string.byte('F')
 
 -- Returns the answer as it is stored; nil if it answers another body, which had the same id before.
 local function stored(sub, answer, is_fault)
-  local digest = string.sub(answer, 2, 17)
-  if is_fault or digest == sub.digest then
-    return answer
-  elseif digest == UNSURE then
-    return string.sub(answer, 1, 1) .. sub.digest .. string.sub(answer, 18)
-  end
+  local signed = with_digest(sub, answer)
+  return (is_fault or string.sub(signed, 2, 17) == sub.digest) and signed or nil
 end
 
 local function finish(id, given, cacheable)
