@@ -94,7 +94,7 @@ class LaunchJail(Jail):
         """Raise SandboxError: only Python programs share a box for their stdin tests."""
         raise SandboxError(f"{self.zygote.kind} boxes run one test")
 
-    def run_calls(self, program: Any, calls: bytes, limits: Limits) -> NoReturn:  # noqa: ARG002
+    def run_calls(self, program: Any, calls: bytes, count: int, limits: Limits) -> NoReturn:  # noqa: ARG002
         """Raise SandboxError: the calls of a program are made by Python's zygote only."""
         raise SandboxError(f"{self.zygote.kind} boxes make no calls")
 
