@@ -5,6 +5,7 @@ import sys
 from benchmarks import (
     client,
     delta,
+    endless,
     fleet,
     hostile_answers,
     judges,
@@ -34,6 +35,7 @@ COMMANDS = {
     "judges": judges.main,
     "labelled": labelled.main,
     "shared_runs": shared_runs.main,
+    "endless": endless.main,
 }
 
 

@@ -183,8 +183,8 @@ class Intake:
             changes["interactor"] = None  # it is in the suite now
         if suite.groups is not None and submission.groups is None:
             changes["groups"] = suite.groups
-        if suite.limits is not None and "limits" not in given:
-            changes["limits"] = suite.limits
+        if suite.limits is not None:
+            changes["limits"] = submission.limits.under(suite.limits) if "limits" in given else suite.limits
         if submission.mode is not None:
             changes |= modes.replaced(submission.mode, given | changes.keys())
         if not submission.id:

@@ -112,6 +112,8 @@ class Grader:
             GradingCancelledError: `is_cancelled` returned true.
         """
         self._runner.slow_alone = progress.slow_alone
+        if submission.limits.reference is not None:
+            submission = submission.model_copy(update={"limits": submission.limits.resolved()})
         if submission.sample is None:
             return self._audited(submission, progress, is_cancelled, must_pause)
         tests = chosen(submission.tests or (), submission.sample)

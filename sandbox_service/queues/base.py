@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -31,7 +31,7 @@ class Job:
     `client`: shares and turns are counted for each client. `keep`: graded even if no caller waits for it.
     `own_bytes`: of its suite, if the suite came with it. `fresh`: a recheck, which is neither answered from a cache nor
     cached nor published to observers. `languages`: those that the grading machine must have, for the program and its
-    judges.
+    judges. `most_cpu_seconds`: of all tests together, by their limits.
     """
 
     id: str
@@ -46,6 +46,7 @@ class Job:
     own_bytes: int = 0
     fresh: bool = False
     languages: tuple[str, ...] = ("python",)
+    most_cpu_seconds: float = 0.0
 
     @property
     def size(self) -> int:
@@ -65,6 +66,7 @@ class Job:
             self.labels,
             keep=self.keep,
             languages=self.languages,
+            most_cpu_seconds=self.most_cpu_seconds,
         )
 
 
@@ -79,20 +81,29 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
         own_bytes: bytes of the suite, if that came with the submission.
     """
     body = submission.model_dump_json(exclude={"id", "tests", "labels"}, exclude_defaults=True).encode()
-    tests = suite.count
+    tests = min(suite.count, submission.sample.count) if submission.sample else suite.count
     return Job(
         id=submission.id,
         body=body,
         digest=_digest(body),
         suite=suite,
-        tests=min(tests, submission.sample.count) if submission.sample else tests,
+        tests=tests,
         client=f"{key}/{submission.labels.get('client', '')}",
         priority=PRIORITIES.index(submission.labels.get("priority", "normal")),
         labels=submission.labels,
         keep=keep,
         own_bytes=own_bytes,
         languages=_needed(submission, suite),
+        most_cpu_seconds=tests * submission.limits.resolved().cpu_seconds,
     )
+
+
+def soonest_first(jobs: Iterable[Job]) -> list[Job]:
+    """Return jobs in the order in which they are likely to end: those whose tests may take longest come last.
+
+    Jobs that may take equally long stay in their order, so that those of one suite stay together.
+    """
+    return sorted(jobs, key=lambda job: job.most_cpu_seconds)
 
 
 def _needed(submission: Submission, suite: Suite) -> tuple[str, ...]:

@@ -57,7 +57,8 @@ def noted(boxes: Boxes, module: Any, name: str) -> Callable[..., Outcome]:
 
 def grade(grader: Grader, code: str, tests: list[dict[str, Any]], **fields: Any) -> Grade:
     limits = {"cpu_seconds": LIMIT, "wall_seconds": 60.0}
-    return grader.grade(Submission.model_validate({"id": "x", "code": code, "tests": tests, "limits": limits} | fields))
+    body = {"id": "x", "code": code, "tests": tests, "limits": limits} | fields
+    return grader.grade(Submission.model_validate(body))
 
 
 def spins_at(number: int) -> str:
@@ -75,6 +76,13 @@ def test_a_later_call_that_does_not_end_costs_its_limit_and_little_more(grader: 
     assert [test.verdict for test in found.tests] == ["AC", "AC", "AC", "TLE"]
     assert len(boxes.cpu_seconds) == 2
     assert sum(boxes.cpu_seconds) < PASSED_IN_A_SHARED_BOX * LIMIT
+
+
+def test_the_limit_follows_the_references(grader: Grader, boxes: Boxes) -> None:
+    reference = {"cpu_seconds": 0.02, "factor": 5.0, "least_seconds": 0.1}
+    found = grade(grader, SPIN, STDIN, limits={"cpu_seconds": 60.0, "reference": reference})
+    assert (found.verdict, str(found.message).partition("limit is ")[2]) == ("TLE", "0.1 s")
+    assert len(boxes.cpu_seconds) == 1
 
 
 def test_all_other_calls_are_made(grader: Grader) -> None:
