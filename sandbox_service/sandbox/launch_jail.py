@@ -95,7 +95,7 @@ class LaunchJail(Jail):
         raise SandboxError(f"{self.zygote.kind} boxes run one test")
 
     def run_calls(self, program: Any, calls: bytes, count: int, limits: Limits) -> NoReturn:  # noqa: ARG002
-        """Raise SandboxError: the `calls` of a `program`, so many as `count` says, are made by Python's zygote only."""
+        """Raise SandboxError: Python's zygote only makes calls (`program`, `calls`, `count`)."""
         raise SandboxError(f"{self.zygote.kind} boxes make no calls")
 
     def run_pair(self, program: Any, prelude: str, test: bytes, limits: Limits) -> NoReturn:  # noqa: ARG002

@@ -195,3 +195,11 @@ def test_tests_of_a_lost_group_are_not_run(grader: Grader) -> None:
     ]
     assert [[test.index for test in run.tests] for run in runs] == [[0, 3, 4]] * 2
     assert verdicts(runs[0]) == verdicts(runs[1])
+
+
+def test_a_first_test_that_nearly_all_fail_has_a_box_of_its_own(grader: Grader) -> None:
+    assert grade(grader, SUM + "print(a + b)", "submission").shared == 4
+    for number in range(40):
+        assert grade(grader, f"print({number} * 0)", "submission", stop_on_failure=True).verdict == "WA"
+    # the first one runs alone, the others share a box; its pass makes the next submission's first test share again
+    assert [grade(grader, SUM + "print(a + b)", "submission").shared for _ in range(2)] == [3, 4]
