@@ -165,8 +165,7 @@ class OrderedTests:
             if (refused := work.refused) is not None:
                 yield work.result(index, Verdict.CE, refused, None)
                 return
-            following = self._following(left)
-            if self.shared.takes(work, following):
+            if not self.shared.apart and self.shared.takes(work, following := self._following(left)):
                 for result in self.shared.grade(work, following):
                     if result is not None:
                         _remove(left, result.index)
