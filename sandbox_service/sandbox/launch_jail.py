@@ -95,7 +95,14 @@ class LaunchJail(Jail):
         raise SandboxError(f"{self.zygote.kind} boxes run one test")
 
     def run_calls(self, program: Any, calls: bytes, count: int, limits: Limits) -> NoReturn:  # noqa: ARG002
-        """Raise SandboxError: Python's zygote only makes calls (`program`, `calls`, `count`)."""
+        """Raise SandboxError: Python's zygote only makes calls.
+
+        Args:
+            program: not used.
+            calls: not used.
+            count: not used.
+            limits: not used.
+        """
         raise SandboxError(f"{self.zygote.kind} boxes make no calls")
 
     def run_pair(self, program: Any, prelude: str, test: bytes, limits: Limits) -> NoReturn:  # noqa: ARG002

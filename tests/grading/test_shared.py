@@ -63,7 +63,7 @@ def test_a_few_tests_are_not_worth_a_box(grader: Grader, count: int, shared: int
 
 
 @pytest.mark.parametrize(
-    ("isolation", "shared"), [("submission", 4), ("test", 0), ("calls", 0), ("shuffled", 0), (None, 0)]
+    ("isolation", "shared"), [("submission", 4), ("test", 0), ("calls", 0), ("shuffled", 0), (None, 4)]
 )
 def test_the_request_decides(grader: Grader, isolation: str, shared: int) -> None:
     found = grade(grader, SUM + "print(a + b)", isolation)
