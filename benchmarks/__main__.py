@@ -14,6 +14,7 @@ from benchmarks import (
     load,
     mathematics,
     mixed,
+    performance,
     run,
     shared_runs,
     simulation,
@@ -36,6 +37,7 @@ COMMANDS = {
     "labelled": labelled.main,
     "shared_runs": shared_runs.main,
     "endless": endless.main,
+    "performance": performance.main,
 }
 
 

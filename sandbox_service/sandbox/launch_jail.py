@@ -102,6 +102,9 @@ class LaunchJail(Jail):
             calls: not used.
             count: not used.
             limits: not used.
+
+        Raises:
+            SandboxError: always.
         """
         raise SandboxError(f"{self.zygote.kind} boxes make no calls")
 
