@@ -37,8 +37,8 @@ SEED = 22
 POOL = 2
 FOLLOWED = "limits that follow the references"
 ROWS = {
-    "default": "proctor, default limits",
-    "followed": f"proctor, {FOLLOWED}",
+    "default": "proctor, default limits, fresh boxes for stdin",
+    "followed": f"proctor, {FOLLOWED}, fresh boxes for stdin",
     "shared": f"proctor, {FOLLOWED}, shared boxes",
     "livecodebench": "LiveCodeBench's way, pool of two",
 }
@@ -122,11 +122,11 @@ def _way(name: str, client: Client, problems: list[Problem], references: list[Bo
         return lambda answers: _in_pool(
             [{"code": each.code, "tests": problems[each.problem].tests} for each in answers]
         )
-    shared: Body = {"isolation": "submission"} if name == "shared" else {}
+    isolation: Body = {"isolation": "submission" if name == "shared" else "calls"}
 
     def grade(answers: Sequence[Answer]) -> list[str]:
         fields = [_fields(answer, problems, references if name != "default" else None) for answer in answers]
-        return [str(grade.verdict) for grade in client.grade_many(fields, defaults=shared)]
+        return [str(grade.verdict) for grade in client.grade_many(fields, defaults=isolation)]
 
     return grade
 
