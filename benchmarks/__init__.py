@@ -10,6 +10,8 @@ started once, and then they take turns in random order, round after round, so th
     python -m benchmarks mathematics mathematics.py: CPU time to compare mathematical answers
     python -m benchmarks languages   languages.py: programs and compilers in boxes, and without
     python -m benchmarks shared_runs shared_runs.py: stdin tests in shared boxes and apart; is any verdict another?
+    python -m benchmarks endless     endless.py: a training batch in which a few programs never end
+    python -m benchmarks performance performance.py: where the CPU time of a submission goes, from request to answer
 
 How a turn is measured:
 

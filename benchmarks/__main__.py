@@ -5,6 +5,7 @@ import sys
 from benchmarks import (
     client,
     delta,
+    endless,
     fleet,
     hostile_answers,
     judges,
@@ -13,6 +14,7 @@ from benchmarks import (
     load,
     mathematics,
     mixed,
+    performance,
     run,
     shared_runs,
     simulation,
@@ -34,6 +36,8 @@ COMMANDS = {
     "judges": judges.main,
     "labelled": labelled.main,
     "shared_runs": shared_runs.main,
+    "endless": endless.main,
+    "performance": performance.main,
 }
 
 

@@ -1,12 +1,13 @@
 """Grades stdin programs of collected problems with a box for each test and with shared boxes, and lists differences.
 
 Each pass takes another random choice of tests in another order, since what one test leaves behind is found by the next.
-The unusual programs of a checkout's corpus take part with their only test repeated. A difference is another verdict of
-a test, or another output of a test that passed. Programs that are known to be too slow are left out, and a failure ends
-a submission, as it does by default.
+Programs: all solutions of the stdin problems, right and wrong; mutants of the right ones; and from a checkout's corpus
+the unusual programs, those with a known verdict, and the attacks, with their only test repeated. A difference is
+another verdict of a test, or another output of a test that passed. A failure ends a submission, as it does by default.
 
     python -m benchmarks shared_runs
     python -m benchmarks shared_runs --cpu-seconds 60
+    python -m benchmarks shared_runs --runs 20000
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import contextlib
 import itertools
 import random
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,6 +30,7 @@ from sandbox_service import bootstrap
 from sandbox_service.grading.grader import Grader
 from sandbox_service.schema import Grade, Submission, TestResult
 from sandbox_service.settings import Settings
+from sandbox_service.strengthen import mutants
 
 CPU_SECONDS = 600.0
 FILES = ("codecontests_100", "kattis_problemtools", "kodsport_wrong")
@@ -36,6 +39,7 @@ DEAR_SECONDS = 1.0  # a program that takes longer, with all tests in both ways, 
 SEED = 23
 REPORT_EVERY = 50  # programs
 MOST_TESTS = 12  # of a program in one pass
+MUTANTS = 4  # of each right program
 LIMITS = {"cpu_seconds": 2.0, "wall_seconds": 6.0}
 
 
@@ -50,7 +54,7 @@ class Counts:
 
 
 def main(arguments: list[str]) -> int:
-    """Compare until the CPU time is used up; returns 1 after a difference, 2 without data."""
+    """Compare until the CPU time is used up or enough is compared; returns 1 after a difference, 2 without data."""
     options = _options(arguments)
     try:
         programs = dict(_programs(options.data))
@@ -61,7 +65,7 @@ def main(arguments: list[str]) -> int:
         group = stack.enter_context(counted("shared_runs"))
         used = group.seconds if group else time.process_time
         grader = stack.enter_context(bootstrap.grader(Settings()))
-        counts = _compare_all(grader, programs, used, options.cpu_seconds)
+        counts = _compare_all(grader, programs, used, options)
     print(
         f"{counts.programs} programs, {counts.runs} runs of a test in each way, {counts.shared} of them passed in a "
         f"box after others, {counts.differences} differences"
@@ -69,12 +73,12 @@ def main(arguments: list[str]) -> int:
     return int(counts.differences > 0)
 
 
-def _compare_all(grader: Grader, programs: dict[str, Body], used: Any, cpu_seconds: float) -> Counts:
+def _compare_all(grader: Grader, programs: dict[str, Body], used: Any, options: argparse.Namespace) -> Counts:
     rng, counts, dear = random.Random(SEED), Counts(programs=len(programs)), set[str]()
     began = used()
     for number in itertools.count(1):
         for place, (name, body) in enumerate(programs.items()):
-            if used() - began > cpu_seconds:
+            if used() - began > options.cpu_seconds or counts.runs >= options.runs:
                 return counts
             if name not in dear:
                 before = time.monotonic()
@@ -117,15 +121,21 @@ def _grade(grader: Grader, body: Body, isolation: str) -> Grade:
 
 
 def _programs(folder: Path) -> Iterator[tuple[str, Body]]:
-    """Yield the Python programs of stdin problems with all tests, and those of the checkout's corpus."""
+    """Yield the Python programs of stdin problems with all tests, mutants, and those of the checkout's corpus."""
+    rng = random.Random(SEED)
     for file in FILES:
         for problem in workloads.problems(folder / f"{file}.jsonl"):
             if problem["kind"] != "stdin":
                 continue
             for number, solution in enumerate(problem["solutions"]):
-                if solution["language"].lower().startswith("py") and "TLE" not in solution["expected_verdict"]:
-                    body = workloads.from_problem(problem, solution["code"])
-                    yield f"{problem['id']}:{number}", body | {"limits": LIMITS}
+                if not solution["language"].lower().startswith("py"):
+                    continue
+                name = f"{problem['id']}:{number}"
+                body = workloads.from_problem(problem, solution["code"]) | {"limits": LIMITS}
+                yield name, body
+                if "AC" in solution["expected_verdict"]:
+                    for mutant in mutants.of(solution["code"], MUTANTS, rng):
+                        yield f"{name}, {mutant.name}", body | {"code": mutant.code}
     yield from _corpus()
 
 
@@ -134,6 +144,12 @@ def _corpus() -> Iterator[tuple[str, Body]]:
 
     for program in corpus.programs():
         yield f"programs/{program.id}", _repeated(program.body())
+    for case in corpus.verdicts():
+        if case.kind == "stdin":
+            yield f"verdicts/{case.id}", _repeated(case.body())
+    for attack in corpus.attacks():
+        if attack.kind == "stdin":
+            yield f"attacks/{attack.id}", _repeated(attack.body())
 
 
 def _repeated(body: Body) -> Body:
@@ -143,5 +159,6 @@ def _repeated(body: Body) -> Body:
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks shared_runs", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--cpu-seconds", type=float, default=CPU_SECONDS, help=f"default {CPU_SECONDS:.0f}")
+    parser.add_argument("--runs", type=int, default=sys.maxsize, help="stop after so many runs of a test each way")
     parser.add_argument("--data", type=Path, default=workloads.data_folder(), help="folder of collected problems")
     return parser.parse_args(arguments)

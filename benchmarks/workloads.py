@@ -154,17 +154,18 @@ def _stdin(count: int) -> list[Body]:
     rng = random.Random(1)
     return [
         {"code": code, "tests": [{"type": "stdin", **case(rng)} for _ in range(count)]}
-        for code, case in ((ADDITION, _addition_case), (DIJKSTRA, _dijkstra_case))
+        for code, case in ((ADDITION, addition_case), (DIJKSTRA, dijkstra_case))
     ]
 
 
-def _addition_case(rng: random.Random) -> dict[str, str]:
+def addition_case(rng: random.Random) -> dict[str, str]:
+    """Return two numbers and their sum."""
     a, b = rng.randrange(10**9), rng.randrange(10**9)
     return {"input": f"{a} {b}\n", "output": f"{a + b}\n"}
 
 
-def _dijkstra_case(rng: random.Random) -> dict[str, str]:
-    """A connected graph: each node has an edge to an earlier one, and other edges are random."""
+def dijkstra_case(rng: random.Random) -> dict[str, str]:
+    """Return a connected graph and its distances. Each node has an edge to an earlier one, and others are random."""
     ends = [(rng.randrange(node), node) for node in range(1, NODES)]
     ends += [(rng.randrange(NODES), rng.randrange(NODES)) for _ in range(EDGES - len(ends))]
     edges = [(u, v, rng.randint(1, 1000)) for u, v in ends]
@@ -204,11 +205,11 @@ def _mixture() -> list[Body]:
 def _calls(count: int) -> list[Body]:
     """Two-sum on a list of 50 numbers."""
     rng = random.Random(2)
-    return [{"code": TWO_SUM, "tests": [_two_sum_case(rng) for _ in range(count)]}]
+    return [{"code": TWO_SUM, "tests": [two_sum_case(rng) for _ in range(count)]}]
 
 
-def _two_sum_case(rng: random.Random) -> Body:
-    """Numbers and a target that exactly one pair reaches."""
+def two_sum_case(rng: random.Random) -> Body:
+    """Return numbers and a target that exactly one pair reaches."""
     while True:
         numbers = rng.sample(range(10**6), NUMBERS)
         target = sum(rng.sample(numbers, 2))

@@ -40,10 +40,29 @@ class FrozenModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ser_json_inf_nan="constants")
 
 
+class ReferenceTime(FrozenModel):
+    """The CPU time of a problem's reference solutions, and how much more a submission may take."""
+
+    cpu_seconds: StrictFloat = Field(gt=0, description="of the slowest test of the slowest accepted reference")
+    factor: StrictFloat = Field(4.0, ge=1)
+    least_seconds: StrictFloat = Field(1.0, gt=0, description="the limit is no lower than this")
+
+    @property
+    def limit_seconds(self) -> float:
+        """The CPU limit that follows."""
+        return max(self.least_seconds, self.factor * self.cpu_seconds)
+
+
 class Limits(FrozenModel):
-    """Resource limits of one test. CPU time is the limit for computation; wall time stops programs that sleep."""
+    """Resource limits of one test. CPU time is the limit for computation; wall time stops programs that sleep.
+
+    A `reference` lowers `cpu_seconds` and never raises it.
+    """
 
     cpu_seconds: StrictFloat = Field(4.0, gt=0)
+    reference: ReferenceTime | None = Field(
+        None, description="the CPU limit is `factor` times the references' time, at most `cpu_seconds`"
+    )
     wall_seconds: StrictFloat | None = Field(None, gt=0, description="default: 3 × cpu_seconds + 2")
     memory_bytes: StrictInt = Field(1 << 30, ge=64 << 20, description="resident memory, including the interpreter")
     output_bytes: StrictInt = Field(16 << 20, ge=1)
@@ -55,6 +74,19 @@ class Limits(FrozenModel):
         if self.wall_seconds is not None:
             return self.wall_seconds
         return WALL_FACTOR * self.cpu_seconds + WALL_SLACK_SECONDS
+
+    def resolved(self) -> Limits:
+        """Return the same limits without a reference, whose CPU limit is in `cpu_seconds`."""
+        if self.reference is None:
+            return self
+        cpu_seconds = min(self.cpu_seconds, self.reference.limit_seconds)
+        return self.model_copy(update={"cpu_seconds": cpu_seconds, "reference": None})
+
+    def under(self, suite: Limits | None) -> Limits:
+        """Return these limits of a submission, with the reference of its suite's limits if they have none."""
+        if suite is None or suite.reference is None or "reference" in self.model_fields_set:
+            return self
+        return self.model_copy(update={"reference": suite.reference})
 
 
 class Test(FrozenModel):

@@ -6,6 +6,7 @@ Unknown fields are refused. Units are in the names: seconds, bytes. Tests and ch
 
 from __future__ import annotations
 
+import hashlib
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
@@ -22,6 +23,7 @@ from sandbox_service.case_schema import (
     InteractiveTest,
     JudgeProgram,
     Limits,
+    ReferenceTime,
     StdinTest,
     StrictBool,
     StrictFloat,
@@ -53,6 +55,7 @@ __all__ = [
     "JudgeProgram",
     "Limits",
     "Mode",
+    "ReferenceTime",
     "Reward",
     "Sample",
     "SendableText",
@@ -150,6 +153,13 @@ class Sample(FrozenModel):
         if self.by == "submission" and self.rule != "random":
             raise ValueError(f"the rule {self.rule} takes the same tests for every submission: remove `by`")
         return self
+
+    def of(self, submission_id: str) -> Sample:
+        """Return the sample of one submission: with `by: submission` the seed follows from this one and the id."""
+        if self.by == "suite":
+            return self
+        digest = hashlib.blake2b(f"{self.seed}/{submission_id}".encode(), digest_size=8).digest()
+        return Sample(count=self.count, seed=int.from_bytes(digest))
 
 
 Groups = Annotated[list[TestGroup], Field(min_length=1, max_length=MOST_GROUPS)]

@@ -100,7 +100,7 @@ class Settings(BaseModel):
     )
 
     stdin_isolation: Literal["submission", "test"] = Field(
-        "test",
+        "submission",
         description="submission: the stdin tests of a Python submission share a box while they pass; test: never",
     )
 

@@ -20,7 +20,7 @@ from sandbox_service.api.openapi import ERROR_STATUSES, request_schema, response
 from sandbox_service.errors import ProctorError
 from sandbox_service.event_loop import wait_event
 from sandbox_service.grading.encoded_grade import EncodedGrade
-from sandbox_service.queues.base import JobQueue, Waiter
+from sandbox_service.queues.base import JobQueue, Waiter, soonest_first
 from sandbox_service.schema import BatchRequest, Grade, Submission
 from sandbox_service.settings import Settings
 
@@ -59,7 +59,8 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
     )
     async def grade_batch(request: Request) -> StreamingResponse:
         intake = Intake(settings, queue.suite, key_name(request))
-        waiters = await queue.submit(await intake.many(await request_body.read(request, settings.max_body_bytes)))
+        jobs = await intake.many(await request_body.read(request, settings.max_body_bytes))
+        waiters = await queue.submit(soonest_first(jobs))
         return _BatchResponse(_Batch(waiters))
 
     return router

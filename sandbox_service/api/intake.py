@@ -183,8 +183,8 @@ class Intake:
             changes["interactor"] = None  # it is in the suite now
         if suite.groups is not None and submission.groups is None:
             changes["groups"] = suite.groups
-        if suite.limits is not None and "limits" not in given:
-            changes["limits"] = suite.limits
+        if suite.limits is not None:
+            changes["limits"] = submission.limits.under(suite.limits) if "limits" in given else suite.limits
         if submission.mode is not None:
             changes |= modes.replaced(submission.mode, given | changes.keys())
         if not submission.id:
@@ -248,10 +248,12 @@ class _JobTemplate:
             given: fields of this submission.
 
         Returns:
-            The template; None if `given` has more than a program and an id.
+            The template; None if `given` has more than a program and an id, or the id decides more than the name.
         """
         name = "code" if "code" in given else "completion"
         if name not in given or given.keys() - {name, "id"} or not defaults.keys().isdisjoint(PROGRAM_FIELDS):
+            return None
+        if "submission" in dict(defaults.get("sample") or {}).values():  # its tests follow from the id
             return None
         key = b'"%s":' % name.encode()
         before, program, after = job.body.partition(key + orjson.dumps(given[name]))

@@ -1,6 +1,7 @@
 """Grades tests of type call: calls functions of the program with arguments, and compares their results.
 
-The calls of a group share one box as long as they pass; from the first that does not on, each has a box of its own.
+The calls of a group share one box as long as they pass; from the first that does not on, each has a box of its own. The
+first call of the shared box had a fresh process and the whole limit, so that its time-out or wrong result is final.
 """
 
 from __future__ import annotations
@@ -57,23 +58,23 @@ class Calls:
         calls = [(index, test) for index, test in tests if isinstance(test, CallTest)]
         if isolation == "shuffled":
             random.shuffle(calls)
-        passed = 0
+        done = 0
         if len(calls) > 1 and not self.apart and isolation != "test":
             self.is_together = True
             for result in self._together(calls):
-                passed += 1
+                done += 1
                 yield result
             self.is_together, self.apart = False, True
             yield None
         self.apart = True
-        for index, test in calls[passed:]:
+        for index, test in calls[done:]:
             try:
                 yield self._call(index, test)
             except ProgramKilledJailError as killed:
                 yield self._work.result(index, Verdict.RTE, f"the program ended its jail: {killed}", None)
 
     def _together(self, calls: list[tuple[int, CallTest]]) -> Iterator[TestResult]:
-        """Yield the passes that a shared box begins with.
+        """Yield the passes that a shared box begins with, or the failure of its first call.
 
         The box has the CPU limit of one call, so every call that returned in it was within its own. Times are shares
         of the box's: the kernel measures boxes, and a box's own measurement cannot be trusted.
@@ -84,6 +85,9 @@ class Calls:
         except ProgramKilledJailError:
             return
         outcome = answers.outcome
+        if (failure := self._first_failure(calls, answers)) is not None:
+            yield failure
+            return
         if outcome.cpu_seconds > CPU_TOLERANCE * work.limits.cpu_seconds or work.flooded(outcome):
             return
         if outcome.peak_memory_bytes > work.limits.memory_bytes:
@@ -93,6 +97,20 @@ class Calls:
             if check_result(work.checker, line, test.output) is not None:
                 return
             yield work.result(index, Verdict.AC, None, share)
+
+    def _first_failure(self, calls: list[tuple[int, CallTest]], answers: Answers) -> TestResult | None:
+        """Return the result of the first call if it failed, and would have failed in a box of its own."""
+        work, (index, test) = self._work, calls[0]
+        verdict, message = work.judge(answers.outcome)
+        if verdict == Verdict.TLE and not answers.lines:
+            return work.result(index, verdict, message, answers.outcome)
+        if verdict not in (Verdict.AC, Verdict.RTE) or not answers.lines:
+            return None
+        message = check_result(work.checker, answers.lines[0], test.output)
+        if message is None:
+            return None
+        self._check_solvable(index, test)
+        return work.result(index, Verdict.WA, message, _share(answers.outcome, len(answers.lines)))
 
     def _call(self, index: int, test: CallTest) -> TestResult:
         work = self._work
@@ -122,8 +140,8 @@ class Calls:
             return ask(work, self._works.driven, list(map(call_of, tests)))
         work.check_cancelled()
         wanted = json.dumps([_wanted(test) for test in tests]).encode()
-        program, limits = work.program, work.limits
-        outcome, results = work.run(lambda jail: jail.run_calls(program, wanted, limits), lambda found: found[0])
+        program, limits, count = work.program, work.limits, len(tests)
+        outcome, results = work.run(lambda jail: jail.run_calls(program, wanted, count, limits), lambda found: found[0])
         written = max(outcome.stdout_bytes, len(results))  # results count as output
         return Answers(replace(outcome, stdout_bytes=written), results.split(b"\n", len(tests))[:-1])
 

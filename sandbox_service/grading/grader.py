@@ -20,6 +20,7 @@ from sandbox_service.grading.judges import JudgeBench, Judges
 from sandbox_service.grading.ordered_tests import OrderedTests, Progress
 from sandbox_service.grading.roles import fault_result, ranked, split
 from sandbox_service.grading.runner import Runner
+from sandbox_service.grading.shared import FirstTests
 from sandbox_service.grading.sharing import Sharing
 from sandbox_service.grading.suites import chosen
 from sandbox_service.grading.work import BadCheckerError, BadTestError, Work
@@ -83,6 +84,7 @@ class Grader:
         self._display_bytes = display_bytes
         self._bench = bench or JudgeBench()
         self._sharing = sharing or Sharing()
+        self._first = FirstTests()
 
     def grade(self, submission: Submission, is_cancelled: Callable[[], bool] = lambda: False) -> Grade:
         """Return the grade of a submission with its tests, from the first to the last; see `go_on`."""
@@ -112,9 +114,11 @@ class Grader:
             GradingCancelledError: `is_cancelled` returned true.
         """
         self._runner.slow_alone = progress.slow_alone
+        if submission.limits.reference is not None:
+            submission = submission.model_copy(update={"limits": submission.limits.resolved()})
         if submission.sample is None:
             return self._audited(submission, progress, is_cancelled, must_pause)
-        tests = chosen(submission.tests or (), submission.sample, submission.id)
+        tests = chosen(submission.tests or (), submission.sample.of(submission.id))
         only = {"tests": [test for _, test in tests], "sample": None}
         found = self._audited(submission.model_copy(update=only), progress, is_cancelled, must_pause)
         if isinstance(found, Progress):
@@ -177,7 +181,8 @@ class Grader:
                     return self._work(submission, each, runtime, program, is_cancelled, judges)
 
                 works = Works(prepare, given, list(submission.tests or ()))
-                tests = OrderedTests(works, submission, progress, shares_stdin=self._sharing.allows(submission))
+                shares = self._sharing.allows(submission)
+                tests = OrderedTests(works, submission, progress, self._first, shares_stdin=shares)
                 results, notes = tests.done, judges.notes
                 if not tests.run(must_pause):
                     return self._progress(tests, progress.graded_seconds + time.monotonic() - begin)

@@ -15,7 +15,7 @@ from sandbox_service.errors import JailUnsafeError, SandboxError
 from sandbox_service.grading import asserts, interactive, programs, stdin
 from sandbox_service.grading.calls import Calls
 from sandbox_service.grading.roles import fault_result
-from sandbox_service.grading.shared import Shared
+from sandbox_service.grading.shared import FirstTests, Shared
 from sandbox_service.grading.work import BadTestError, Work
 from sandbox_service.grading.works import Works
 from sandbox_service.judging import scoring
@@ -51,7 +51,18 @@ class Progress(FrozenModel):
 class OrderedTests:
     """The tests of one submission, in order."""
 
-    def __init__(self, works: Works, submission: Submission, progress: Progress, *, shares_stdin: bool) -> None:
+    def __init__(
+        self, works: Works, submission: Submission, progress: Progress, first: FirstTests, *, shares_stdin: bool
+    ) -> None:
+        """Begin, or go on where a slot paused.
+
+        Args:
+            works: the programs of the submission.
+            submission: with its tests.
+            progress: of an earlier call.
+            first: what the slot knows about first tests.
+            shares_stdin: stdin tests may share a box.
+        """
         self._works, self._submission = works, submission
         self._tests = submission.tests or ()
         self.done: list[TestResult] = []
@@ -60,7 +71,8 @@ class OrderedTests:
         for result in progress.tests:
             self._add(result)
         self.calls = Calls(works, apart=progress.calls_apart)
-        self.shared = Shared(apart=progress.stdin_apart or not shares_stdin, passes=progress.shared)
+        apart = progress.stdin_apart or not shares_stdin
+        self.shared = Shared(first, apart=apart, has_begun=bool(progress.tests), passes=progress.shared)
 
     def run(self, must_pause: Callable[[], bool]) -> bool:
         """Run the scored tests up to the first failure, and the audit tests if all scored ones passed.
@@ -153,18 +165,20 @@ class OrderedTests:
             if (refused := work.refused) is not None:
                 yield work.result(index, Verdict.CE, refused, None)
                 return
-            following = self._following(left)
-            if self.shared.takes(work, following):
+            if not self.shared.apart and self.shared.takes(work, following := self._following(left)):
                 for result in self.shared.grade(work, following):
                     if result is not None:
                         _remove(left, result.index)
+                        self.shared.note(result)
                     yield result
                 continue
             left.popleft()
             try:
-                yield self._single(work, index, test)
+                result = self._single(work, index, test)
             except ProgramKilledJailError as killed:
-                yield work.result(index, Verdict.RTE, f"the program ended its jail: {killed}", None)
+                result = work.result(index, Verdict.RTE, f"the program ended its jail: {killed}", None)
+            self.shared.note(result)
+            yield result
 
     def _following(self, left: Iterable[tuple[int, TestCase]]) -> list[tuple[int, StdinTest]]:
         """Return the stdin tests that come next."""

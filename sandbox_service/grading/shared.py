@@ -6,7 +6,8 @@ makes no verdict worse, and makes one better only for a program that printed the
 failed; see docs/threat-model.md.
 
 The first test of each box runs in a fresh process, like any other. If it does not pass, the box ends as the program
-ends it, and its verdict is final.
+ends it, and its verdict is final. It costs a little more there, and saves a process if it passes: while nearly all
+submissions fail in their first test, that test has a box of its own.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from sandbox_service.schema import Limits, StdinTest, TestResult, Verdict
 
 LEAST_TESTS = 3  # for fewer, a box saves less than a repetition costs
 MARGIN = 2.0  # a test may take so many times the longest one so far
+LEAST_PASSED = 0.1  # of first tests; a failure in a shared box costs about an eighth of a process more
+MEMORY = 1 / 16  # weight of the last submission
 
 Tests = Sequence[tuple[int, StdinTest]]
 
@@ -53,6 +56,22 @@ class _Box:
         return found
 
 
+class FirstTests:
+    """The share of the last submissions of a slot that passed their first test."""
+
+    def __init__(self) -> None:
+        self._passed = 1.0
+
+    def learn(self, *, passed: bool) -> None:
+        """Note whether a submission `passed` its first test."""
+        self._passed += MEMORY * (passed - self._passed)
+
+    @property
+    def are_shared(self) -> bool:
+        """True if a submission's first test is to run in the box of the others."""
+        return self._passed >= LEAST_PASSED
+
+
 class Shared:
     """The stdin tests of a submission.
 
@@ -62,13 +81,17 @@ class Shared:
         passes: how many tests passed in a box after others.
     """
 
-    def __init__(self, *, apart: bool, passes: int = 0) -> None:
+    def __init__(self, first: FirstTests, *, apart: bool, has_begun: bool = False, passes: int = 0) -> None:
         """Begin, or go on where a slot paused.
 
         Args:
+            first: what the slot knows about first tests.
             apart: each of the next tests has a box of its own.
+            has_begun: the first test was run.
             passes: how many tests have passed in a box after others.
         """
+        self._first = first
+        self._has_first = not apart and not has_begun
         self.apart = apart
         self.is_together = False
         self.passes = passes
@@ -77,7 +100,15 @@ class Shared:
         """Return whether these next tests of a submission are to share a box."""
         if self.apart or len(tests) < LEAST_TESTS or not work.can_share:
             return False
+        if self._has_first and not self._first.are_shared:
+            return False
         return work.judges.checker is None and work.checker.type != "math"
+
+    def note(self, result: TestResult) -> None:
+        """Learn from a test's result, if it is that of the first one."""
+        if self._has_first:
+            self._has_first = False
+            self._first.learn(passed=result.verdict == Verdict.AC)
 
     def grade(self, work: Work, tests: Tests) -> Iterator[TestResult | None]:
         """Run tests in one box, as long as they pass and fit into it.

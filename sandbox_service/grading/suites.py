@@ -170,13 +170,12 @@ def _as_written(source: bytes) -> bytes:
     return orjson.dumps(written["tests"])
 
 
-def chosen(tests: Sequence[TestCase], sample: Sample | None, submission_id: str = "") -> list[tuple[int, TestCase]]:
+def chosen(tests: Sequence[TestCase], sample: Sample | None) -> list[tuple[int, TestCase]]:
     """Return the tests that a submission runs. A sample is one of the scored tests; audit tests are always among them.
 
     Args:
         tests: the suite's.
         sample: which of them to take; None for all.
-        submission_id: the submission's id, for samples that differ by submission.
 
     Returns:
         The tests with their index in the suite, in the suite's order.
@@ -190,14 +189,13 @@ def chosen(tests: Sequence[TestCase], sample: Sample | None, submission_id: str 
     if sample.rule == "longest":
         ranked = sorted(numbered, key=lambda each: -_length(each[1]))
     else:
-        key = f"{sample.seed}/{submission_id}" if sample.by == "submission" else f"{sample.seed}"
-        ranked = sorted(numbered, key=lambda each: _random_rank(key, each[0]))
+        ranked = sorted(numbered, key=lambda each: _random_rank(sample.seed, each[0]))
     return sorted(ranked[: sample.count] + audit, key=lambda each: each[0])
 
 
-def _random_rank(key: str, index: int) -> bytes:
+def _random_rank(seed: int, index: int) -> bytes:
     """Return a test's rank by a hash, so that the choice does not depend on interpreter, version or order."""
-    return hashlib.blake2b(f"{key}/{index}".encode()).digest()
+    return hashlib.blake2b(f"{seed}/{index}".encode()).digest()
 
 
 def _length(test: TestCase) -> int:

@@ -37,7 +37,8 @@ class Job:
     `client`: shares and turns are counted for each client. `keep`: graded even if no caller waits for it.
     `own_bytes`: of its suite, if the suite came with it. `fresh`: a recheck, which is neither answered from a cache nor
     cached nor published to observers. `languages`: those that the grading machine must have, for the program and its
-    judges. `memory_bytes`: the submission's own memory limit; 0 if it has the default one.
+    judges. `memory_bytes`: the submission's own memory limit; 0 if it has the default one. `most_cpu_seconds`: of all
+    tests together, by their limits.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Job:
     fresh: bool = False
     languages: tuple[str, ...] = ("python",)
     memory_bytes: int = 0
+    most_cpu_seconds: float = 0.0
 
     @property
     def size(self) -> int:
@@ -73,6 +75,7 @@ class Job:
             keep=self.keep,
             languages=self.languages,
             memory_bytes=self.memory_bytes,
+            most_cpu_seconds=self.most_cpu_seconds,
         )
 
 
@@ -86,16 +89,18 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
         keep: grade it even if no caller waits for it.
         own_bytes: bytes of the suite, if that came with the submission.
     """
+    if submission.sample is not None:  # what is graded must follow from the body alone: answers are cached by it
+        submission = submission.model_copy(update={"sample": submission.sample.of(submission.id)})
     body = submission.model_dump_json(exclude={"id", "tests", "labels"}, exclude_defaults=True).encode()
-    tests = suite.count
     memory_bytes = submission.limits.memory_bytes
     client = f"{key}/{submission.labels.get('client', '')}"
+    tests = min(suite.count, submission.sample.count) if submission.sample else suite.count
     return Job(
         id=submission.id,
         body=body,
         digest=_digest(body, client),
         suite=suite,
-        tests=min(tests, submission.sample.count) if submission.sample else tests,
+        tests=tests,
         client=client,
         priority=PRIORITIES.index(submission.labels.get("priority", "normal")),
         labels=submission.labels,
@@ -103,6 +108,7 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
         own_bytes=own_bytes,
         languages=_needed(submission, suite),
         memory_bytes=0 if memory_bytes == DEFAULT_BYTES else memory_bytes,
+        most_cpu_seconds=tests * submission.limits.resolved().cpu_seconds,
     )
 
 
@@ -123,6 +129,14 @@ def check_memory(jobs: Iterable[Job], memory_bytes: int, machine: str) -> None:
                 f"limits.memory_bytes is {job.memory_bytes}, and {machine} has {memory_bytes} for all programs: lower "
                 "the limit, or give the machine more memory (SANDBOX_MEMORY_BYTES)"
             )
+
+
+def soonest_first(jobs: Iterable[Job]) -> list[Job]:
+    """Return jobs in the order in which they are likely to end: those whose tests may take longest come last.
+
+    Jobs that may take equally long stay in their order, so that those of one suite stay together.
+    """
+    return sorted(jobs, key=lambda job: job.most_cpu_seconds)
 
 
 def _needed(submission: Submission, suite: Suite) -> tuple[str, ...]:

@@ -226,16 +226,17 @@ class Sandbox(Protocol):
         """
         ...
 
-    def run_calls(self, program: Any, calls: bytes, limits: Limits) -> tuple[Outcome, bytes]:
-        """Make calls in one box.
+    def run_calls(self, program: Any, calls: bytes, count: int, limits: Limits) -> tuple[Outcome, bytes]:
+        """Make calls in one box. A call after the first that does not end soon is stopped (stall.py).
 
         Args:
             program: the prepared program.
             calls: a JSON list of objects with `function`, `args`, `kwargs`, `calls`.
+            count: how many they are.
             limits: those of the box.
 
         Returns:
-            The outcome, and a line of JSON for each result there is.
+            The outcome, which is that of a usual end if a call was stopped; and a line of JSON for each result.
 
         Raises:
             SandboxError: the run failed for a reason that is not the program's.

@@ -94,8 +94,18 @@ class LaunchJail(Jail):
         """Raise SandboxError: only Python programs share a box for their stdin tests."""
         raise SandboxError(f"{self.zygote.kind} boxes run one test")
 
-    def run_calls(self, program: Any, calls: bytes, limits: Limits) -> NoReturn:  # noqa: ARG002
-        """Raise SandboxError: the calls of a program are made by Python's zygote only."""
+    def run_calls(self, program: Any, calls: bytes, count: int, limits: Limits) -> NoReturn:  # noqa: ARG002
+        """Raise SandboxError: Python's zygote only makes calls.
+
+        Args:
+            program: not used.
+            calls: not used.
+            count: not used.
+            limits: not used.
+
+        Raises:
+            SandboxError: always.
+        """
         raise SandboxError(f"{self.zygote.kind} boxes make no calls")
 
     def run_pair(self, program: Any, prelude: str, test: bytes, limits: Limits) -> NoReturn:  # noqa: ARG002

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 
 from sandbox_service.sandbox import files, wire
 from sandbox_service.sandbox.base import Outcome
@@ -35,6 +36,19 @@ def outcome_of(record: wire.Record, out: int | None, err: int, limits: Limits) -
         stderr=files.read(err, STDERR_BYTES),
         stdout_bytes=written,
     )
+
+
+def with_stdout(outcome: Outcome, out: int, limits: Limits) -> Outcome:
+    """Return an outcome with what the box wrote.
+
+    Args:
+        outcome: of a box that was started and not waited for, which has no stdout.
+        out: the file that was its stdout.
+        limits: its limits.
+    """
+    written = files.size(out)
+    stdout = os.pread(out, min(written, limits.output_bytes + 1), 0) if written else b""
+    return replace(outcome, stdout=stdout, stdout_bytes=written)
 
 
 def _status(record: wire.Record) -> int:

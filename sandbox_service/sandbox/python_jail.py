@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from sandbox_service.errors import SandboxError
-from sandbox_service.sandbox import files, wire
+from sandbox_service.sandbox import calls_run, files, wire
 from sandbox_service.sandbox.base import JudgeCall, Outcome, PairResult
 from sandbox_service.sandbox.files import Program
 from sandbox_service.sandbox.jail import Jail
 from sandbox_service.sandbox.launch_wire import Request
-from sandbox_service.sandbox.outcomes import STDERR_BYTES, outcome_of
+from sandbox_service.sandbox.outcomes import STDERR_BYTES, outcome_of, with_stdout
 from sandbox_service.sandbox.running import RunningBox
 from sandbox_service.sandbox.shared_run import PythonSharedRun
 from sandbox_service.schema import Limits
@@ -54,12 +54,19 @@ class PythonJail(Jail):
         finally:
             theirs.close()
 
-    def run_calls(self, program: Program, calls: bytes, limits: Limits) -> tuple[Outcome, bytes]:
+    def run_calls(self, program: Program, calls: bytes, count: int, limits: Limits) -> tuple[Outcome, bytes]:
         """Make the calls in one box; see `base.Sandbox`."""
         fds = files.create_all(calls, b"", b"", b"")
         try:
-            (record,) = self._run(wire.CALLS, limits, program, fds)
-            return outcome_of(record, fds[1], fds[2], limits), files.read(fds[3], limits.output_bytes + 1)
+            if count == 1:
+                (record,) = self._run(wire.CALLS, limits, program, fds)
+                outcome = outcome_of(record, fds[1], fds[2], limits)
+            else:
+                job = _job(wire.CALLS, limits)
+                given = [program.source_fd, program.cache_fd, *fds]
+                box = self._begin(wire.JOB.pack(*job), given, os.dup(fds[2]), limits, job.patience_seconds)
+                outcome = with_stdout(calls_run.end_of(box, fds[3], count, limits), fds[1], limits)
+            return outcome, files.read(fds[3], limits.output_bytes + 1)
         finally:
             files.close_all(fds)
 

@@ -2,6 +2,8 @@
 
 The box claims that a test has ended well, by a byte on its channel. Nothing but that claim comes over the channel: the
 output lies in the host's own files, which no other test has, and the CPU time is the kernel's.
+
+A test after the first that does not end soon is stopped (stall.py): it is repeated in a box of its own anyway.
 """
 
 from __future__ import annotations
@@ -21,9 +23,9 @@ from sandbox_service.sandbox import files, wire
 from sandbox_service.sandbox.base import Outcome
 from sandbox_service.sandbox.outcomes import STDERR_BYTES
 from sandbox_service.sandbox.running import RunningBox
+from sandbox_service.sandbox.stall import Stall
 from sandbox_service.schema import Limits
 
-LOOK = struct.pack("ll", 1, 0)  # seconds and microseconds of silence; then the zygote is asked
 END_SECONDS = 0.25  # for a box to end by itself when its channel is closed
 STDOUT, STDERR = 1, 2
 
@@ -83,8 +85,11 @@ class PythonSharedRun:
         """
         self._box, self._channel, self._fds, self._limits = box, channel, fds, limits
         self._clock: int | None = None
+        self._used = 0.0
+        self._stall: Stall | None = None  # of tests after the first
         self._began = time.monotonic()
-        channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, LOOK)
+        silence = struct.pack("ll", *divmod(int(1e6 * Stall.look_seconds(limits)), 1_000_000))
+        channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, silence)
 
     def wait(self) -> Outcome | None:
         """See SharedRun. The channel has an end when the box ends, so the box itself need not be polled."""
@@ -93,6 +98,9 @@ class PythonSharedRun:
                 is_claim = self._channel.recv(len(wire.TEST_ENDED) + 1) == wire.TEST_ENDED
             except BlockingIOError:
                 self._receive(is_ready=_is_readable(self._box, 0))
+                if self._stall is not None and self._stall.is_over(self.cpu_seconds()):
+                    self._box.kill()
+                    return None
             except OSError:
                 return None
             else:
@@ -109,9 +117,10 @@ class PythonSharedRun:
         try:
             if self._clock is None:
                 self._clock = self._box.cpu_clock()
-            return time.clock_gettime(self._clock)
+            self._used = time.clock_gettime(self._clock)
         except (OSError, JailDiedError):
             return None
+        return self._used
 
     def _outcome(self, wall_seconds: float) -> Outcome:
         written = files.size(self._fds[STDOUT])
@@ -133,6 +142,7 @@ class PythonSharedRun:
         self._close_files()
         self._fds = files.create_all(stdin, b"", b"")
         self._began = time.monotonic()
+        self._stall = Stall(self._limits, self._used)
         with suppress(OSError):  # the box has ended, as `wait` will find
             wire.send(self._channel, wire.NEXT_TEST, self._fds)
 

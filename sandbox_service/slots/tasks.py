@@ -80,9 +80,10 @@ class TaskLine:
     def __init__(self) -> None:
         self._alone: deque[Task] = deque()
         self._lines: list[deque[Task]] = [self._alone, *(deque() for _ in range(PRIORITIES))]
+        self._count = 0
 
     def __len__(self) -> int:
-        return sum(map(len, self._lines))
+        return self._count
 
     def __iter__(self) -> Iterator[Task]:
         return itertools.chain.from_iterable(self._lines)
@@ -90,25 +91,29 @@ class TaskLine:
     @property
     def head(self) -> Task | None:
         """Return the task that goes next."""
-        return next((line[0] for line in self._lines if line), None)
+        return next((line[0] for line in self._lines if line), None) if self._count else None
 
     def append(self, task: Task) -> None:
         """Add a task behind all of its priority."""
         self._of(task).append(task)
+        self._count += 1
 
     def appendleft(self, task: Task) -> None:
         """Add a task before all of its priority."""
         self._of(task).appendleft(task)
+        self._count += 1
 
     def remove(self, task: Task) -> None:
         """Remove a task. Raises ValueError if it is not in the line."""
         self._of(task).remove(task)
+        self._count -= 1
 
     def clear(self) -> list[Task]:
         """Remove all tasks and return them in order."""
         tasks = list(self)
         for line in self._lines:
             line.clear()
+        self._count = 0
         return tasks
 
     def _of(self, task: Task) -> deque[Task]:

@@ -16,13 +16,14 @@ from sandbox_service import languages
 from sandbox_service.errors import BadRequestError, UnsupportedLanguageError
 from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.languages import toolchains
-from sandbox_service.schema import AssertTest, CallTest, Checker, Grade, Limits, TestCase, Verdict
+from sandbox_service.schema import AssertTest, CallTest, Checker, Grade, Limits, ReferenceTime, TestCase, Verdict
 from sandbox_service.validation import assertions, probes, seeds
 from sandbox_service.validation.judge import Fields, Judge, is_fault
 from sandbox_service.validation.recipe import Thresholds
 
 Role = Literal["reference", "any_order", "again", "seed", "wrong", "probe"]
 STEP_SECONDS = 0.5
+LEAST_REFERENCE_SECONDS = 0.05  # a start of the interpreter on a busy machine
 ANEW = "\n# once more: a program that was graded before may be answered for from memory\n"
 
 
@@ -155,7 +156,7 @@ class _Work:
         for place, run in zip(wrong, whole, strict=True):
             runs[place] = run if run.grade.verdict != Verdict.IE else runs[place]
         self.runs += runs
-        self.limits = self._with(self._limit_seconds())
+        self.limits = self._measured_limits()
 
     async def run_without_order(self) -> None:
         """Run references with a wrong answer against tests that ignore order. Only those that pass are kept as
@@ -224,16 +225,18 @@ class _Work:
         for each in probes.of(self._problem, other):
             yield _Planned("probe", each.name, each.code, self._problem.language)
 
-    def _limit_seconds(self) -> float:
-        """The limit that follows from the slowest passing reference; without one, the problem's own."""
+    def _measured_limits(self) -> Limits:
+        """The limits that follow from the slowest passing reference; without one, the problem's own CPU limit."""
         slowest = max((each.slowest_seconds for each in self.runs if each.passed), default=None)
         if slowest is None:
-            return self.limits.cpu_seconds
-        return limit_for(slowest, self._thresholds)
+            return self._with(self.limits.resolved().cpu_seconds)
+        reference = reference_for(slowest, self._thresholds)
+        return self._with(limit_for(slowest, self._thresholds), reference=reference)
 
     def _with(self, seconds: float, **more: Any) -> Limits:
         """The problem's limits, with another CPU time."""
-        return self.limits.model_copy(update={"cpu_seconds": seconds, "wall_seconds": None, **more})
+        changes = {"cpu_seconds": seconds, "wall_seconds": None, "reference": None, **more}
+        return self.limits.model_copy(update=changes)
 
     async def _run(
         self,
@@ -268,6 +271,20 @@ def limit_for(slowest: float, thresholds: Thresholds) -> float:
     """
     wanted = max(slowest * thresholds.limit_factor, thresholds.least_limit_seconds)
     return min(math.ceil(wanted / STEP_SECONDS) * STEP_SECONDS, thresholds.most_limit_seconds)
+
+
+def reference_for(slowest: float, thresholds: Thresholds) -> ReferenceTime:
+    """Return the references' CPU time with the recipe's factor, coarsely, so that repeated runs agree.
+
+    Args:
+        slowest: CPU seconds of the slowest reference that passes.
+        thresholds: The recipe's factor and bound.
+    """
+    steps = (step * 10**power for power in range(-2, 3) for step in (1, 2, 5))
+    rounded = next((step for step in steps if step >= max(slowest, LEAST_REFERENCE_SECONDS)), slowest)
+    return ReferenceTime(
+        cpu_seconds=round(rounded, 2), factor=thresholds.limit_factor, least_seconds=thresholds.least_limit_seconds
+    )
 
 
 def _planned(role: Role, solution: Solution, name: str) -> _Planned:

@@ -13,9 +13,11 @@ from pydantic import ValidationError
 
 from sandbox_service.api.intake import LONG_ID, Intake
 from sandbox_service.errors import BadRequestError, ProctorError, UnsupportedLanguageError
+from sandbox_service.grading import suites
 from sandbox_service.grading.suites import Suite
 from sandbox_service.languages import toolchains
-from sandbox_service.queues.base import Job
+from sandbox_service.queues.base import Job, soonest_first
+from sandbox_service.schema import Submission
 from sandbox_service.settings import Settings
 
 Body = dict[str, Any]
@@ -110,6 +112,43 @@ def test_whatever_is_otherwise_is_read_as_if_it_were_alone(defaults: Body, odd: 
     assert before[1].id == "mine"
 
 
+REFERENCE = {"cpu_seconds": 0.1, "factor": 5.0, "least_seconds": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("own", "limit"),
+    [
+        (None, 0.5),
+        ({"cpu_seconds": 3.0}, 0.5),
+        ({"cpu_seconds": 0.3}, 0.3),
+        ({"reference": None}, 4.0),
+        ({"reference": {"cpu_seconds": 2.0}}, 4.0),
+        ({"reference": REFERENCE | {"cpu_seconds": 0.01}}, 0.25),
+    ],
+)
+def test_the_references_of_a_suite_lower_the_limit_of_a_submission(own: Body | None, limit: float) -> None:
+    suite = suites.read(json.dumps({"tests": TESTS, "limits": {"reference": REFERENCE}}).encode())
+
+    async def find(_: str) -> Suite | None:
+        return suite
+
+    body = {"code": "1", "suite": suite.id} | ({} if own is None else {"limits": own})
+    job = asyncio.run(Intake(Settings(), find, "key").one(json.dumps(body).encode()))
+    assert Submission.model_validate_json(job.body).limits.resolved().cpu_seconds == limit
+    assert job.most_cpu_seconds == limit
+
+
+def test_a_batch_begins_with_what_is_likely_to_end_soon() -> None:
+    jobs = many(
+        {},
+        {"code": "1", "tests": TESTS * 3, "id": "long"},
+        {"code": "1", "tests": TESTS, "id": "a"},
+        {"code": "1", "tests": TESTS * 9, "id": "fast", "limits": {"reference": REFERENCE | {"factor": 2.5}}},
+        {"code": "1", "tests": TESTS, "id": "b"},
+    )
+    assert [job.id for job in soonest_first(jobs)] == ["fast", "a", "b", "long"]
+
+
 def test_an_id_of_all_is_nobodys() -> None:
     with pytest.raises(BadRequestError, match="have the id"):
         many({"tests": TESTS, "id": "all"}, {"code": "1"}, {"code": "2"})
@@ -118,3 +157,12 @@ def test_an_id_of_all_is_nobodys() -> None:
 def test_an_id_that_is_there_twice_is_refused() -> None:
     with pytest.raises(BadRequestError, match="have the id"):
         many({"tests": TESTS}, {"code": "1", "id": "a"}, {"code": "2", "id": "a"})
+
+
+def test_samples_by_submission_follow_from_the_id_alone_and_in_a_batch() -> None:
+    """Answers are cached by the digest of the body: another sample must be another body."""
+    defaults: Body = {"tests": TESTS * 5, "sample": {"count": 2, "by": "submission"}}
+    given = [{"id": name, "code": "pass"} for name in "abc"]
+    digests = [job.digest for job in many(defaults, *given)]
+    assert len(set(digests)) == 3
+    assert [one(defaults, each).digest for each in given] == digests

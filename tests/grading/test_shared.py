@@ -63,7 +63,7 @@ def test_a_few_tests_are_not_worth_a_box(grader: Grader, count: int, shared: int
 
 
 @pytest.mark.parametrize(
-    ("isolation", "shared"), [("submission", 4), ("test", 0), ("calls", 0), ("shuffled", 0), (None, 0)]
+    ("isolation", "shared"), [("submission", 4), ("test", 0), ("calls", 0), ("shuffled", 0), (None, 4)]
 )
 def test_the_request_decides(grader: Grader, isolation: str, shared: int) -> None:
     found = grade(grader, SUM + "print(a + b)", isolation)
@@ -195,3 +195,11 @@ def test_tests_of_a_lost_group_are_not_run(grader: Grader) -> None:
     ]
     assert [[test.index for test in run.tests] for run in runs] == [[0, 3, 4]] * 2
     assert verdicts(runs[0]) == verdicts(runs[1])
+
+
+def test_a_first_test_that_nearly_all_fail_has_a_box_of_its_own(grader: Grader) -> None:
+    assert grade(grader, SUM + "print(a + b)", "submission").shared == 4
+    for number in range(40):
+        assert grade(grader, f"print({number} * 0)", "submission", stop_on_failure=True).verdict == "WA"
+    # the first one runs alone, the others share a box; its pass makes the next submission's first test share again
+    assert [grade(grader, SUM + "print(a + b)", "submission").shared for _ in range(2)] == [3, 4]

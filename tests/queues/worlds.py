@@ -21,7 +21,7 @@ async def local_world(setup: Setup) -> AsyncIterator[World]:
     """The queue of one process. When it is closed, nothing is left."""
     slots = Slots(setup.script)
     quotas = Quotas(setup.terms, LocalLevels())
-    queue = LocalQueue(slots.make, setup.slots, setup.bounds, setup.suite_bytes, setup.cache_seconds, quotas)
+    queue = LocalQueue(slots.make, setup.slots, setup.bounds, setup.suite_bytes, setup.cache_seconds, quotas=quotas)
 
     async def count() -> int:
         return queue.depth().submissions

@@ -218,7 +218,7 @@ def test_runs_leave_no_descriptor_behind(jail: LaunchJail) -> None:
 
 def test_a_launcher_makes_no_calls(jail: LaunchJail) -> None:
     with pytest.raises(SandboxError):
-        jail.run_calls(None, b"[]", LIMITS)
+        jail.run_calls(None, b"[]", 1, LIMITS)
 
 
 def test_variables_of_an_executable_are_counted() -> None:

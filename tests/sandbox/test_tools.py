@@ -78,7 +78,7 @@ def test_runs_are_answered(pool: JailPool) -> None:
         assert (outcome.stdout, outcome.exit_code) == (b"42\n", 0)
     with Program("def f(x):\n    return x + 1") as program:
         calls = b'[{"function": "f", "args": [41], "kwargs": {}, "calls": null}]'
-        assert jail.run_calls(program, calls, LIMITS)[1] == b"42\n"
+        assert jail.run_calls(program, calls, 1, LIMITS)[1] == b"42\n"
         test = b'{"code": "def check(f):\\n    assert f(41) == 42", "prelude": null, "entry_point": "f"}'
         report = jail.run_pair(program, "", test, LIMITS).report
         assert report is not None

@@ -27,9 +27,9 @@ def test_the_setting_shares_and_a_submission_may_refuse(shared: Service) -> None
     assert shared.grade(code=SUM, tests=TESTS, isolation="test")["shared"] == 0
 
 
-def test_a_service_shares_nothing_unless_it_is_asked_to(service: Service) -> None:
-    assert service.grade(code=SUM, tests=TESTS)["shared"] == 0
-    assert service.grade(code=SUM, tests=TESTS, isolation="submission")["shared"] == 3
+def test_a_service_shares_boxes_unless_it_is_asked_not_to(service: Service) -> None:
+    assert service.grade(code=SUM, tests=TESTS)["shared"] == 3
+    assert service.grade(code=SUM, tests=TESTS, isolation="test")["shared"] == 0
 
 
 def test_audits_are_counted_and_reported(shared: Service) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from sandbox_service.errors import BadRequestError, ConfigurationError, UnavailableError
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import Grade
+from sandbox_service.schema import Grade, ReferenceTime
 from sandbox_service.validation import job, judge
 from sandbox_service.validation.journal import Journal
 from sandbox_service.validation.judge import Fields, Judge, RetryingJudge
@@ -75,6 +75,8 @@ def test_clean_lines_are_problems_and_quarantine_has_reasons(tmp_path: Path) -> 
     assert back.tests == sums().tests
     assert back.limits is not None
     assert back.limits.cpu_seconds == 1.0
+    assert back.limits.reference == ReferenceTime(cpu_seconds=0.05, factor=4.0, least_seconds=1.0)
+    assert back.limits.resolved().cpu_seconds == 1.0
     [refused] = lines(tmp_path, "quarantine.jsonl")
     assert [each["name"] for each in refused["findings"]] == ["interactive"]
     assert Problem.model_validate(refused["problem"]).solutions == words().solutions

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import time
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,6 +25,7 @@ from sandbox_service.slots import protocol
 log = logging.getLogger(__name__)
 
 SUBMITTED_AT_ONCE = 100  # jobs, then the event loop serves other requests
+GATHER_SECONDS = 0.01  # between two writes of answers, each of which wakes the process
 
 
 @dataclass
@@ -53,11 +56,13 @@ class QueueServer(asyncio.Protocol):
         self._requests: dict[int, _Request] = {}
         self._waiters: dict[int, Waiter] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._answers: list[bytes] = []
+        self._wrote_at = -math.inf
 
     @property
     def is_idle(self) -> bool:
         """True if the process waits for no answer."""
-        return not self._waiters and not self._tasks
+        return not self._waiters and not self._tasks and not self._answers
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Implements asyncio.Protocol."""
@@ -76,6 +81,7 @@ class QueueServer(asyncio.Protocol):
         for waiter in self._waiters.values():
             waiter.release()
         self._waiters.clear()
+        self._answers.clear()
 
     def send(self, kind: int, key: int, payload: bytes) -> None:
         """Send one message, unless the connection is closing.
@@ -87,6 +93,19 @@ class QueueServer(asyncio.Protocol):
         """
         if not self._transport.is_closing():
             self._transport.write(protocol.pack(kind, key, payload))
+
+    def _send_soon(self, kind: int, number: int, payload: bytes) -> None:
+        """Send the answer of a waiter, together with those that come within `GATHER_SECONDS` of the last ones."""
+        self._answers.append(protocol.pack(kind, number, payload))
+        if len(self._answers) == 1:
+            loop, soon = asyncio.get_running_loop(), self._wrote_at + GATHER_SECONDS - time.monotonic()
+            loop.call_later(max(soon, 0.0), self._send_answers)
+
+    def _send_answers(self) -> None:
+        answers, self._answers = self._answers, []
+        self._wrote_at = time.monotonic()
+        if answers and not self._transport.is_closing():
+            self._transport.write(b"".join(answers))
 
     def _handle(self, frame: protocol.Frame) -> None:
         kind, key, payload = frame
@@ -202,10 +221,10 @@ class QueueServer(asyncio.Protocol):
         waiter.release()
         error = answer.exception()
         if error is None:
-            self.send(wire.ANSWER, number, answer.result().body)
+            self._send_soon(wire.ANSWER, number, answer.result().body)
         else:
             assert isinstance(error, ProctorError)
-            self.send(wire.FAILED, number, wire.error_frame(error))
+            self._send_soon(wire.FAILED, number, wire.error_frame(error))
 
     async def _put(self, key: int, suite: Suite, file: int) -> None:
         if file != wire.NO_FILE:

@@ -1,0 +1,196 @@
+"""Shows where the CPU time of a submission goes, from request to answer, for each kind of test and some languages.
+
+Each row is a batch that a client sends to a service on this machine, again and again. A column is the CPU time of the
+processes of one part, for each submission: the client; the API with its queue; the slots, which judge on the host; and
+the sandboxes with all that runs in them. The last column is the part of the sandboxes that the results report as the
+time of the tests. Programs of compiled languages are compiled in the round that is not counted.
+
+    python -m benchmarks performance
+    python -m benchmarks performance --rows python-stdin,cpp-stdin --rounds 5
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import psutil
+
+from benchmarks import workloads
+from benchmarks.contenders.base import UnavailableError
+from benchmarks.cpu import SETTLE_SECONDS, Group, counted
+from benchmarks.service import Service
+from benchmarks.workloads import ADDITION, Body
+from sandbox_service import languages
+from sandbox_service.client import Client
+from sandbox_service.languages import toolchains
+from sandbox_service.schema import Grade
+
+SUBMISSIONS, TESTS, ROUNDS = 256, 10, 3
+SLOW_SUBMISSIONS = 32  # of languages whose processes start slowly
+SLOW = ("java", "javascript")
+KINDS = ("stdin", "call", "assert", "interactive")
+ADDITIONS = {
+    "cpp": "#include <iostream>\nint main() { long a, b; std::cin >> a >> b; std::cout << a + b << std::endl; }\n",
+    "java": "import java.util.*;\npublic class Main { public static void main(String[] words) {\n"
+    "Scanner in = new Scanner(System.in); System.out.println(in.nextLong() + in.nextLong()); } }\n",
+    "javascript": "const [a, b] = require('fs').readFileSync(0, 'utf8').split(' ').map(Number);\nconsole.log(a + b);\n",
+}
+FUNCTIONS = {
+    "python": "def add(a, b):\n    return a + b\n",
+    "cpp": "long add(long a, long b) { return a + b; }\n",
+    "java": "class Solution { public long add(long a, long b) { return a + b; } }\n",
+    "javascript": "function add(a, b) { return a + b; }\n",
+}
+ASSERTS = {
+    "python": "def check(candidate):\n    for n in range(10):\n        assert candidate(n, n + 1) == 2 * n + 1\n",
+    "cpp": "#include <cassert>\nint main() { assert(add(1, 2) == 3); assert(add(4, 5) == 9); }\n",
+}
+INTERACTOR = "import sys\nprint(20, 22, flush=True)\nsys.exit(42 if input().strip() == '42' else 43)\n"
+
+
+@dataclass(frozen=True)
+class Shares:
+    """CPU milliseconds of a submission, by part; `sandboxes` includes `tests`."""
+
+    client: float
+    api: float
+    slots: float
+    sandboxes: float
+    tests: float
+
+    @property
+    def total(self) -> float:
+        """All parts."""
+        return self.client + self.api + self.slots + self.sandboxes
+
+
+@dataclass(frozen=True)
+class Row:
+    """A language, a kind of test, and a submission."""
+
+    name: str
+    body: Body
+
+    @property
+    def submissions(self) -> int:
+        """The number of submissions of a batch."""
+        return SLOW_SUBMISSIONS if self.name.startswith(SLOW) else SUBMISSIONS
+
+
+def main(arguments: list[str]) -> int:
+    """Print the table; returns 1 if a submission is not accepted, 2 if it cannot run."""
+    options = _options(arguments)
+    with contextlib.ExitStack() as stack:
+        group = stack.enter_context(counted("performance"))
+        if group is None:
+            print("cannot run: no cgroup can be made, so the CPU time of boxes cannot be counted")
+            return 2
+        service = Service()
+        try:
+            service.start()
+        except UnavailableError as reason:
+            print(f"cannot run: {reason}")
+            return 2
+        stack.callback(service.close)
+        client = stack.enter_context(Client(service.url))
+        print(_head(options))
+        wrong = 0
+        for row in _rows():
+            if options.rows and row.name not in options.rows:
+                continue
+            measured = [_measured(row, client, service, group) for _ in range(options.rounds + 1)][1:]
+            wrong += sum(accepted < row.submissions for _, accepted in measured)
+            print(_line(row, [shares for shares, _ in measured]), flush=True)
+    return int(wrong > 0)
+
+
+def _rows() -> Iterator[Row]:
+    """Yield the rows whose language is installed."""
+    for language in ("python", "cpp", "java", "javascript"):
+        if not toolchains.is_present(languages.find(language)):
+            continue
+        for kind in KINDS:
+            body = _body(language, kind)
+            if body is not None:
+                yield Row(f"{language}-{kind}", body | {"language": language})
+
+
+def _body(language: str, kind: str) -> Body | None:
+    """Return a submission, or None if the kind is not measured in this language."""
+    tests: list[Body]
+    if kind == "stdin":
+        code = ADDITION if language == "python" else ADDITIONS[language]
+        tests = [{"type": "stdin", "input": f"{n} {n + 1}\n", "output": f"{2 * n + 1}\n"} for n in range(TESTS)]
+        return {"code": code, "tests": tests}
+    if kind == "call":
+        tests = [{"type": "call", "function": "add", "args": [n, n + 1], "output": 2 * n + 1} for n in range(TESTS)]
+        return {"code": FUNCTIONS[language], "tests": tests}
+    if kind == "assert" and language in ASSERTS:
+        test = {"type": "assert", "code": ASSERTS[language], "entry_point": "add"}
+        return {"code": FUNCTIONS[language], "tests": [test]}
+    if kind == "interactive" and language == "python":
+        interactor = {"type": "program", "source": INTERACTOR, "protocol": "kattis"}
+        return {"code": ADDITION, "tests": [{"type": "interactive", "input": "1\n"}], "interactor": interactor}
+    return None
+
+
+def _measured(row: Row, client: Client, service: Service, group: Group) -> tuple[Shares, int]:
+    """Return the shares of one batch, and how many of its submissions were accepted."""
+    is_compiled = not row.name.startswith("python")
+    bodies = [row.body if is_compiled else workloads.fresh(row.body, number) for number in range(row.submissions)]
+    before = _seconds(service, group)
+    grades = client.grade_many(bodies)
+    time.sleep(SETTLE_SECONDS)
+    own, api, slots, all_parts = (after - begin for after, begin in zip(_seconds(service, group), before, strict=True))
+    tests = sum(test.cpu_seconds for grade in grades for test in grade.tests)
+    parts = (own, api, slots, all_parts - own - api - slots, tests)
+    return Shares(*(1e3 * part / row.submissions for part in parts)), sum(map(_is_accepted, grades))
+
+
+def _is_accepted(grade: Grade) -> bool:
+    return grade.verdict == "AC"
+
+
+def _seconds(service: Service, group: Group) -> tuple[float, float, float, float]:
+    """Return the CPU seconds of this process, the API's processes, the slots' and all together."""
+    api = psutil.Process(service.pid)
+    slots, others = 0.0, _own(api)
+    for child in api.children():
+        with contextlib.suppress(psutil.Error):
+            is_slot = "sandbox_service.slots.main" in " ".join(child.cmdline())
+            slots, others = (slots + _own(child), others) if is_slot else (slots, others + _own(child))
+    return time.process_time(), others, slots, group.seconds()
+
+
+def _own(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _head(options: argparse.Namespace) -> str:
+    return (
+        f"CPU ms of a submission; median of {options.rounds} rounds\n\n"
+        "| language and tests | client | API and queue | slot | sandbox | of that, reported as the tests' | all |\n"
+        "| --- | --- | --- | --- | --- | --- | --- |"
+    )
+
+
+def _line(row: Row, measured: list[Shares]) -> str:
+    names = ("client", "api", "slots", "sandboxes", "tests", "total")
+    medians = [statistics.median(getattr(shares, name) for shares in measured) for name in names]
+    language, _, kind = row.name.partition("-")
+    return f"| {language}, {len(row.body['tests'])} {kind} | " + " | ".join(f"{value:.2f}" for value in medians) + " |"
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks performance", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"default {ROUNDS}")
+    parser.add_argument(
+        "--rows", type=lambda text: text.split(","), help="such as python-stdin,java-call; default: all"
+    )
+    return parser.parse_args(arguments)
