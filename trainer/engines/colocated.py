@@ -2,8 +2,8 @@
 
 One thread creates vLLM and drives it; every operation is a call in that thread's queue. While there are requests the
 thread steps the engine, and returns each sample as soon as it ends. Requests of one turn of the event loop reach vLLM
-together. vLLM then computes the same batches in every run, and its rounding depends on what it computes together. It was not tested on a GPU: the memory that vLLM
-does not reserve (`rollout.gpu_memory`) is left to the trainer.
+together. vLLM then computes the same batches in every run, and its rounding depends on what it computes together. It
+was not tested on a GPU: the memory that vLLM does not reserve (`rollout.gpu_memory`) is left to the trainer.
 
 vLLM uses the default process group of torch.distributed if it exists, and otherwise creates one with a single process.
 """
