@@ -71,7 +71,7 @@ trainers:  ## make environments with other trainers for tests/adapters, and prin
 	@PYTHON=$(PYTHON) scripts/trainers.sh
 
 train: $(VENV)/.service $(TRAINER)/.cpu  ## train a tiny model on the service's rewards, in minutes and without a GPU; ARGS="--seed 1"
-	$(TBIN)/python -m trainer.demo --proctor $(BIN)/proctor $(ARGS)
+	OMP_NUM_THREADS=1 $(TBIN)/python -m trainer.demo --proctor $(BIN)/proctor $(ARGS)
 
 validate: $(VENV)/.service  ## find the problems that deserve a reward: RECIPE=datasets/recipes/humaneval.toml, ARGS="--limit 40"
 	@test -n "$(RECIPE)" || { echo 'name a recipe: make validate RECIPE=datasets/recipes/NAME.toml; there are:'; ls datasets/recipes; exit 2; }

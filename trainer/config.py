@@ -40,6 +40,13 @@ class Model(Section):
     chunk_tokens: int = Field(1024, ge=1)  # tokens whose logits are in memory at a time
 
 
+class Lora(Section):
+    """Adapters that are trained instead of the model's weights; see lora.py."""
+
+    rank: int = Field(0, ge=0)  # of their matrices; 0: no adapters, all weights are trained
+    alpha: int = Field(32, ge=1)  # the matrices' product is multiplied by alpha / rank
+
+
 class Data(Section):
     """The problems and their prompt format."""
 
@@ -298,6 +305,7 @@ class Config(Section):
     steps: int = Field(1000, ge=1)  # batches
     seed: int = 0
     model: Model
+    lora: Lora = Lora()
     data: Data
     rollout: Rollout = Rollout()
     reward: RewardService = RewardService()
@@ -426,7 +434,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: {error}") from None
     for override in overrides:
-        settings = _over(settings, _override(override))
+        settings = merge(settings, _override(override))
     return resolve(settings, str(path))
 
 
@@ -447,7 +455,7 @@ def resolve(settings: Mapping[str, Any], origin: str = "the configuration") -> C
     if name not in ALGORITHMS:
         raise ConfigError(f"{origin}: algorithm: {name!r} is not one of {', '.join(ALGORITHMS)}")
     try:
-        return Config.model_validate_json(json.dumps(_over(ALGORITHMS[name].settings, settings)))
+        return Config.model_validate_json(json.dumps(merge(ALGORITHMS[name].settings, settings)))
     except ValidationError as error:
         raise ConfigError("\n  ".join([f"{origin}:", *_lines(error)])) from None
 
@@ -480,8 +488,16 @@ def _override(text: str) -> dict[str, Any]:
     return parsed  # type: ignore[no-any-return]
 
 
-def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge two nested mappings; values of `above` win. A loss with another name does not inherit constants."""
+def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge two nested mappings. A table "loss" with another name does not inherit constants.
+
+    Args:
+        below: The first one.
+        above: The second one, whose values win.
+
+    Returns:
+        The merged mapping.
+    """
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)
@@ -489,7 +505,7 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
             key == "loss" and isinstance(value, Mapping) and value.get("name", None) not in (None, _name(old))
         )
         if isinstance(old, Mapping) and isinstance(value, Mapping) and not changes_loss:
-            merged[key] = _over(old, value)
+            merged[key] = merge(old, value)
         else:
             merged[key] = value
     return merged

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from trainer import attention
+from trainer import attention, lora
 from trainer.config import Config
 from trainer.errors import ConfigError
 from trainer.logprob import Scorer
@@ -15,19 +15,20 @@ from trainer.logprob import Scorer
 DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 
 
-def load(config: Config, path: str, sequence_group: Any = None) -> Scorer:
+def load(config: Config, path: str, sequence_group: Any = None, trains: bool = True) -> Scorer:
     """Load a Hugging Face model into host memory with dropout off, so that ratios are 1 before the first step.
 
     Args:
         config: The run's configuration.
         path: A folder, or a name on the hub.
         sequence_group: The ranks over which rows are split.
+        trains: Whether the model is trained; it then gets the configured adapters.
 
     Returns:
         The scorer.
 
     Raises:
-        ConfigError: The model does not exist, or `logprob.Scorer` does not support its architecture.
+        ConfigError: The model does not exist, `logprob.Scorer` does not support its architecture, or peft is missing.
     """
     from transformers import AutoModelForCausalLM
 
@@ -39,6 +40,8 @@ def load(config: Config, path: str, sequence_group: Any = None) -> Scorer:
         scorer = Scorer(model, config.model.chunk_tokens, config.loss.entropy_bonus > 0, sequence_group)
     except (OSError, ValueError, ImportError) as error:
         raise ConfigError(f"model {path}: {error}") from None
+    if config.lora.rank and trains:
+        lora.add_adapters(model, config.lora)
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0

@@ -53,6 +53,15 @@ class Shape:
         layer = attention + 3 * self.hidden * self.inner + small
         return self.layers * layer + self.hidden + self.vocabulary * self.hidden * (1 if self.is_tied else 2)
 
+    def adapters(self, rank: int) -> int:
+        """Return the number of parameters of LoRA adapters.
+
+        Args:
+            rank: The rank of their matrices; 0: there are none.
+        """
+        widths = 2 * (self.hidden + self.queries) + 2 * (self.hidden + self.keys) + 3 * (self.hidden + self.inner)
+        return rank * self.layers * widths
+
     @property
     def kv_bytes(self) -> int:
         """The KV cache of a token in bfloat16, in bytes."""
@@ -152,18 +161,19 @@ def needs(config: Config, machine: Machine) -> Needs:
     size, ranks, zero = shape.parameters / GB, machine.ranks, config.deepspeed.zero
     bytes_each = 2 if config.model.dtype == "bfloat16" else 4
     models = 2 if config.kl.is_on else 1
-    optimiser = 0.0 if config.deepspeed.offload else (12 if bytes_each == 2 else 8) * size / (ranks if zero else 1)
+    trained = shape.adapters(config.lora.rank) / GB or size
+    optimiser = 0.0 if config.deepspeed.offload else (12 if bytes_each == 2 else 8) * trained / (ranks if zero else 1)
     sampler = bytes_each * size / config.rollout.tensor_parallel
     cache = config.rollout.tensor_parallel * (machine.gpu_gb * config.rollout.gpu_memory - VLLM_GB - sampler)
     return Needs(
         weights=models * bytes_each * size / (ranks if zero == 3 else 1),
-        states=4 * size / (ranks if zero >= 2 else 1) + optimiser,
+        states=4 * trained / (ranks if zero >= 2 else 1) + optimiser,
         activations=_activations(config, shape) / config.deepspeed.sequence_parallel,
         sampler_weights=sampler,
         cache=max(cache, 0.0),
         longest=max(0, int(cache * GB / shape.kv_bytes / config.longest)),
-        loading=bytes_each * size + (12 * size * machine.local_ranks / ranks if config.deepspeed.offload else 0),
-        checkpoint=(bytes_each + 12) * size,
+        loading=bytes_each * size + (12 * trained * machine.local_ranks / ranks if config.deepspeed.offload else 0),
+        checkpoint=bytes_each * size + 12 * trained,
     )
 
 

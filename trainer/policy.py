@@ -24,17 +24,17 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from trainer.config import Config, Optimiser
+from trainer.config import Config, Optimiser, merge
 from trainer.episode import MicroBatch, Tally
 from trainer.errors import ConfigError
 from trainer.logprob import Head, Scorer
+from trainer.lora import weights_of
 from trainer.model import load
 from trainer.ranks import Ranks
 
 NEVER = 10**12
 STATE = "state"  # DeepSpeed's folder within a checkpoint
 RNG_STATE = "rng_{}.pt"  # one file a rank
-LEGACY_RNG_STATE = "chance_{}.pt"  # its name in checkpoints written before the rename to rng_
 
 
 class ObjectiveProtocol(Protocol):
@@ -76,11 +76,6 @@ class Policy:
             scorer.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         self._engine = self._initialize(scorer, _adamw(scorer, config.optimiser))
         self._reference = self._load_reference() if config.kl.is_on else None
-
-    @property
-    def has_reference(self) -> bool:
-        """Return whether a reference model is loaded."""
-        return self._reference is not None
 
     def score(self, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
         """Return log-probabilities under the current policy, without gradient.
@@ -139,14 +134,23 @@ class Policy:
         return tally
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield each parameter, gathered, by its Hugging Face name; a tied output embedding is omitted.
+        """Yield each weight, gathered and with its adapters added, by its Hugging Face name.
 
-        Every rank must exhaust the iterator. A tensor is on this rank's device and valid until the next one is
-        requested: ZeRO-3 gathers parameters one at a time.
+        A tied output embedding is omitted. Every rank must exhaust the iterator. A tensor is on this rank's device and
+        valid until the next one is requested: ZeRO-3 gathers weights one at a time.
         """
-        for name, parameter in self._engine.module.model.named_parameters():
-            with self._gathered(parameter):
-                yield name, parameter.detach()
+        for weight in weights_of(self._engine.module.model):
+            with self._gathered(weight.parameters):
+                yield weight.name, weight.whole()
+
+    def sync_weights(self) -> Iterator[tuple[str, Tensor]]:
+        """Yield what vLLM gets: the same as `weights`, but with `sync.delta` the adapters and the weights apart."""
+        if not self._config.sync.delta:
+            yield from self.weights()
+            return
+        for weight in weights_of(self._engine.module.model):
+            with self._gathered(weight.parameters):
+                yield from weight.parts()
 
     def release_memory(self) -> None:
         """Give cached memory of the GPU back if vLLM takes turns with this rank. Not collective."""
@@ -205,10 +209,7 @@ class Policy:
             folder: The folder that `save_state` wrote.
         """
         self._engine.load_checkpoint(str(folder), tag=STATE)
-        rng = folder / RNG_STATE.format(self._ranks.rank)
-        if not rng.exists():
-            rng = folder / LEGACY_RNG_STATE.format(self._ranks.rank)
-        _set_rng_state(torch.load(rng, weights_only=True))
+        _set_rng_state(torch.load(folder / RNG_STATE.format(self._ranks.rank), weights_only=True))
 
     def close(self) -> None:
         """Release DeepSpeed's hooks and buffers."""
@@ -295,13 +296,14 @@ class Policy:
         engine, *_ = self._deepspeed.initialize(model=scorer, optimizer=optimiser, config=settings)
         return engine
 
-    def _load(self, path: str) -> Scorer:
+    def _load(self, path: str, trains: bool = True) -> Scorer:
         """Load a model onto this rank's device.
 
         The ranks of a machine load one after the other, so that its host memory holds one copy at a time.
 
         Args:
             path: A folder, or a name on the hub.
+            trains: Whether the model is trained.
 
         Returns:
             The scorer.
@@ -309,7 +311,7 @@ class Policy:
         scorer = None
         for local in range(self._ranks.local_size):
             if local == self._ranks.local:
-                scorer = load(self._config, path, self._sequence_group).to(self._ranks.device)
+                scorer = load(self._config, path, self._sequence_group, trains).to(self._ranks.device)
             self._ranks.wait()
         assert scorer is not None
         return scorer
@@ -317,7 +319,7 @@ class Policy:
     def _load_reference(self) -> nn.Module:
         """Return the reference model: partitioned under ZeRO-3, otherwise replicated on each rank."""
         path = self._config.model.reference or self._config.model.path
-        scorer = self._load(path).requires_grad_(False)
+        scorer = self._load(path, trains=False).requires_grad_(False)
         if self._config.deepspeed.zero < 3:
             return scorer
         engine: nn.Module = self._initialize(scorer, None)
@@ -328,10 +330,10 @@ class Policy:
         if all_errors := [error for own in self._ranks.gather(errors) for error in own]:
             raise OSError(all_errors[0])
 
-    def _gathered(self, parameter: nn.Parameter) -> Any:
-        """Return a context in which the parameter is gathered; a no-op except under ZeRO-3."""
+    def _gathered(self, parameters: Sequence[nn.Parameter]) -> Any:
+        """Return a context in which the parameters are gathered; a no-op except under ZeRO-3."""
         is_shared = self._config.deepspeed.zero == 3
-        return self._deepspeed.zero.GatheredParameters([parameter], enabled=is_shared)
+        return self._deepspeed.zero.GatheredParameters(list(parameters), enabled=is_shared)
 
     def _write(self, folder: Path, state: dict[str, Tensor]) -> None:
         """Write to a temporary folder and rename it. The old folder is absent for a moment between two renames."""
@@ -410,16 +412,7 @@ def deepspeed_settings(config: Config, trains: bool = True) -> dict[str, Any]:
     if config.model.dtype == "bfloat16":
         settings["bf16"] = {"enabled": True}
         settings["data_types"] = {"grad_accum_dtype": "fp32"}  # sums in bfloat16 lose small gradients
-    return _over(settings, config.deepspeed.extra)
-
-
-def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge two nested mappings; values of `above` win."""
-    merged = dict(below)
-    for key, value in above.items():
-        nested = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        merged[key] = _over(merged[key], value) if nested else value
-    return merged
+    return merge(settings, config.deepspeed.extra)
 
 
 def _not_needed(_: str) -> None:
@@ -450,7 +443,7 @@ def _set_rng_state(state: Mapping[str, Tensor]) -> None:
 def _adamw(scorer: nn.Module, settings: Optimiser) -> torch.optim.Optimizer:
     """Return torch's AdamW: DeepSpeed's is compiled at first use."""
     return torch.optim.AdamW(
-        scorer.parameters(),
+        [each for each in scorer.parameters() if each.requires_grad],
         lr=settings.lr,
         betas=settings.betas,
         eps=settings.eps,

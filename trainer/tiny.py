@@ -1,8 +1,7 @@
-"""A tiny model and tokenizer for tests and the demo: one token a byte, and a Qwen2 of a few layers."""
+"""A tiny model and tokenizer for the demo and tests: one token a byte, and a Qwen2 of a few layers."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -67,19 +66,3 @@ def tiny_model(
         pad_token_id=tokenizer.pad_token_id,
     )
     return Qwen2ForCausalLM(shape)  # type: ignore[no-untyped-call]
-
-
-def save_tiny(folder: Path, **shape: Any) -> Path:
-    """Save a tiny model and its tokenizer in Hugging Face's format.
-
-    Args:
-        folder: The folder.
-        shape: Arguments of `tiny_model`.
-
-    Returns:
-        The folder.
-    """
-    tokenizer = tiny_tokenizer()
-    tiny_model(tokenizer, **shape).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder

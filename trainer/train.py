@@ -179,7 +179,7 @@ class Learner:
         if order.what in ("save_state", "save_model"):
             self.policy.save_model(order.folder / MODEL)
         if order.what == "sync":
-            for _ in self.policy.weights():
+            for _ in self.policy.sync_weights():
                 pass
             self.score(order.probe)
         return Tally()
@@ -302,11 +302,6 @@ class Leader:
     async def _restore(self, checkpoint: Checkpoint) -> None:
         state = checkpoint.state()
         self._prompts.restore(state["prompts"])
-        if state["collector"].get("ready"):
-            raise ConfigError(
-                f"{checkpoint.path} was written by an earlier version and holds finished groups, which this version "
-                "cannot read: start a new run from its model (model.path = CHECKPOINT/model)"
-            )
         ready = await asyncio.to_thread(read_groups, checkpoint.path, self._prompts.by_id)
         await self._collector.restore(state["collector"], ready, checkpoint.step)
         for line in config_differences(state["config"], self._config.model_dump(mode="json")):
@@ -402,7 +397,7 @@ class Leader:
             synced = None
             while synced is None:
                 self._ranks.broadcast(Order("sync", probe=self._probe))
-                synced = self._syncer.send(self._version, self._learner.policy.weights(), self._learner.score)
+                synced = self._syncer.send(self._version, self._learner.policy.sync_weights(), self._learner.score)
         return {"sync_bytes": synced.bytes, "sync_density": synced.density, "probe_gap": synced.gap}
 
     def _order(self, order: Order) -> Tally:

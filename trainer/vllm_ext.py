@@ -32,6 +32,7 @@ from vllm.config import set_current_vllm_config
 from vllm.model_executor.layers import utils as linear_layers
 from vllm.platforms import current_platform
 
+from trainer.sync.adapters import Merger, name_of_weight
 from trainer.sync.base import UpdateKind
 from trainer.sync.bucket import Place, unpack
 from trainer.sync.checksum import Checksum
@@ -56,6 +57,7 @@ class UpdateState:
         self.base: int | None = None  # the version of the copy
         self.changed: set[str] = set()  # tensors changed by a delta and not loaded yet
         self.fault = ""  # the error of a delta
+        self.merger = Merger()
 
 
 @functools.cache
@@ -113,6 +115,7 @@ class Extension:
         state = self._proctor
         state.version, state.base = -1, None
         state.received, state.begun, state.changed, state.fault = Checksum(), begun, set(), ""
+        state.merger = Merger()
         if begun == "full":
             state.copy = WeightCopy()
         return self._proctor_answer()
@@ -183,7 +186,8 @@ class Extension:
         if state.fault:
             return self._proctor_answer() | {"error": state.fault}
         if state.begun == "delta":
-            self._proctor_load((name, tensor) for name, tensor in state.copy.items() if name in state.changed)
+            changed = {name_of_weight(name) for name in state.changed}
+            self._proctor_load((name, each) for name, each in state.copy.items() if name_of_weight(name) in changed)
             state.received = Checksum.of(state.copy.items())
         state.version, state.base = version, None if state.begun == "full" else version
         checksums = {"received": state.received.as_json(), "held": self._proctor_held(state.received)}
@@ -224,7 +228,7 @@ class Extension:
     def _proctor_load(self, weights: Iterable[tuple[str, Tensor]]) -> None:
         """Load weights into the model in place, so that captured CUDA graphs use them."""
         with set_current_vllm_config(self.vllm_config), torch.no_grad():
-            self._proctor_model().load_weights(weights)
+            self._proctor_model().load_weights(self._proctor.merger(weights))
 
     def _proctor_model(self) -> Any:
         return self.get_model()  # type: ignore[attr-defined]
@@ -233,9 +237,9 @@ class Extension:
         """Return the sums of all parameters by data type, None if they are not comparable.
 
         They are comparable if each received number has one place among the parameters: a single GPU, no other data
-        type, and no further rows except zero padding of the vocabulary.
+        type, no adapters, and no further rows except zero padding of the vocabulary.
         """
-        if self.vllm_config.parallel_config.world_size > 1:
+        if self.vllm_config.parallel_config.world_size > 1 or self._proctor.merger.has_merged:
             return None
         model, held = self._proctor_model(), Checksum()
         for parameter in model.parameters():

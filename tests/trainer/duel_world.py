@@ -3,7 +3,8 @@
 A problem is `tail ab`: a program must print its input with `ab` behind it (`head`: before it, `wrap`: one letter on
 each side). The question to the tester is `test tail ab`, and its answer one test case. The model is pre-trained on
 programs and test cases of the right form, of which few are for the right verb and the others for a random one, so about
-a third of both are right. Which verb means what, and that a test case should tell right from wrong, only the
+four in ten of both are right. It is pre-trained until it copies letters well: a test case has two copies, which rewards
+teach slowly. Which verb means what, and that a test case should tell right from wrong, only the
 rewards teach. Some of its first test cases have an input such as `a`, for which `tail` and `wrap` agree.
 
 The words of the held-out problems do not occur in training. On these the demo compares pass@1 with the best of 8
@@ -28,7 +29,6 @@ from typing import Any
 from trainer import demo
 from trainer.config import resolve
 from trainer.engines.process import VllmProcess, arguments_of
-from trainer.episode import ROLES
 from trainer.errors import TrainerError
 
 PROGRAMS = {
@@ -41,9 +41,10 @@ MEANINGS: Mapping[str, Callable[[str, str], str]] = {
     "head": lambda text, word: word + text,
     "wrap": lambda text, word: word[0] + text + word[1],
 }
-WARM_STEPS = 500
+WARM_STEPS = 1000
+WARM_ROLES = ("solver", "tester", "tester")  # a test case is harder to write than a program
 SAME_SHARE = 0.25  # of the first test cases, whose input is a letter of the problem's word
-HINT_SHARES = {"solver": 0.05, "tester": 0.2}  # a program is learnt sooner than a test case
+HINT_SHARE = 0.05  # of the pre-training; these are for the right verb
 LETTERS = string.ascii_lowercase[:12]
 TRAINED, HELD_OUT = 60, 20  # words; each gives three problems
 HIDDEN = 2  # hidden tests a problem
@@ -154,8 +155,8 @@ def example(draw: random.Random) -> tuple[str, str]:
     Args:
         draw: The random generator.
     """
-    verb, word, role = draw.choice(list(PROGRAMS)), _letters(draw), draw.choice(ROLES)
-    other = verb if draw.random() < HINT_SHARES[role] else draw.choice(list(PROGRAMS))
+    verb, word, role = draw.choice(list(PROGRAMS)), _letters(draw), draw.choice(WARM_ROLES)
+    other = verb if draw.random() < HINT_SHARE else draw.choice(list(PROGRAMS))
     if role == "solver":
         return f"{verb} {word}\n", PROGRAMS[other].format(*word)
     text = draw.choice(word) if draw.random() < SAME_SHARE else draw.choice(LETTERS)
@@ -208,10 +209,10 @@ def settings(folder: Path, service: str, **more: Any) -> dict[str, Any]:
         "rollout": {"engine": "colocated", "prompts": 12, "samples": 8, "max_tokens": 40},
         "sync": {"transport": "auto"},
         "buffer": {"drop_flat": True, "max_generations": 4},  # problems that all solve teach the tester nothing
-        "duel": {"testers": 8, "cases": 1, "ask": "test {statement}"},
+        "duel": {"testers": 16, "cases": 1, "ask": "test {statement}"},
         "loss": {"old": "behaviour"},  # in float32 the same, and a pass less
         "optimiser": {
-            "epochs": 1,
+            "epochs": 2,
             "minibatches": 2,
             "lr": 5e-4,
             "warmup_steps": 6,

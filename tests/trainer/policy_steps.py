@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
 from trainer.batch import collate, pack, weights
@@ -42,6 +43,7 @@ SHAPES = (
 MASKED = 4  # which row is
 SEVERAL, ONE = 60, 10_000  # budgets in tokens: four micro-batches on one rank, two on each of two; and one on each
 TEMPERATURE = 0.8
+LORA = {"rank": 4, "alpha": 8}
 
 
 def rows() -> list[Row]:
@@ -129,6 +131,13 @@ def steps(run: Run) -> dict[str, Any]:
     before = run.weights()  # before any pass, which under ZeRO-3 is not to be taken for granted
     seen = [run.step(Plain()) for _ in range(STEPS)]
     return {"micro": len(run.micro), "before": before, "seen": seen, "weights": run.weights()}
+
+
+def adapters(run: Run) -> dict[str, Any]:
+    """A few steps of adapters, and what a checkpoint's model has."""
+    made = steps(run)
+    run.policy.save_model(folder := Path(run.config.model.path).parent / f"adapted{run.ranks.size}")
+    return made | {"saved": load_file(folder / "model.safetensors")}
 
 
 def spoilt_step(run: Run) -> dict[str, Any]:
@@ -248,6 +257,8 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
     for zero in (2, 3):
         do(f"offload {zero}", steps, settings(folder, zero, offload=True))
         do(f"untied {zero}", steps, settings(folder, zero, model="untied"))
+    for zero in (0, 2, 3):
+        do(f"adapters {zero}", adapters, settings(folder, zero, lora=LORA))
     for zero in (0, 3):
         do(f"reference {zero}", reference, settings(folder, zero, kl={"coefficient": 0.1}))
         do(f"preparation {zero}", preparation, settings(folder, zero))
@@ -255,6 +266,7 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
         **{f"{zero}": settings(folder, zero) for zero in STAGES},
         **{f"{zero} bfloat16": settings(folder, zero, dtype="bfloat16") for zero in (1, 2, 3)},
         **{f"{zero} offload": settings(folder, zero, offload=True) for zero in (2, 3)},
+        **{f"{zero} adapters": settings(folder, zero, lora=LORA) for zero in (2, 3)},
     }.items():
         made[f"kept {name}"] = kept(config, ranks, folder / f"kept{ranks.size} {name}")
     for zero in (2, 3) if ranks.size > 1 else ():
@@ -266,7 +278,7 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
     saved.step(Plain())
     for _ in range(2):  # the second time over the first
         saved.policy.save_model(folder / f"saved{ranks.size}")
-    made["saved"] = {"weights": saved.weights(), "has_reference": saved.policy.has_reference}
+    made["saved"] = {"weights": saved.weights(), "has_reference": saved.policy._reference is not None}
     saved.policy.close()
     return made
 

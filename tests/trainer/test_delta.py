@@ -9,6 +9,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from trainer.config import resolve
 from trainer.engines.base import InterruptedGenerationError
 from trainer.errors import ConfigError, StaleWeightsError
 from trainer.sync import Synced, Syncer
+from trainer.sync.adapters import FIRST, SECOND, merged
 from trainer.sync.base import Transport
 from trainer.sync.bucket import Bucket, unpack
 from trainer.sync.checksum import Checksum
@@ -95,6 +97,48 @@ def test_a_server_that_is_killed_gets_all_and_then_deltas_again(world: World, po
     assert [step(world, policy, syncer, seed).kind for seed in (1, 2)] == ["full", "delta"]
     os.killpg(world.process.pid, signal.SIGKILL)
     assert [step(world, policy, syncer, seed).kind for seed in (3, 4)] == ["full", "delta"]
+    syncer.close()
+
+
+class Adapted(Policy):
+    """A policy whose projections have adapters, sent as `Policy.sync_weights` of the trainer sends them."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.parts: Named = {}
+
+    def move(self, seed: int, by: float = 0.1) -> None:
+        """Other adapters."""
+        generator = torch.Generator().manual_seed(seed)
+        self.parts = self.parts or {name: weight.detach().clone() for name, weight in self.model.named_parameters()}
+        with torch.no_grad():
+            for name, weight in self.model.named_parameters():
+                if name.endswith("proj.weight"):
+                    for suffix, shape in ((FIRST, (2, weight.shape[1])), (SECOND, (weight.shape[0], 2))):
+                        self.parts[name + suffix] = torch.randn(shape, generator=generator) * by
+                    weight.copy_(merged(self.parts[name], self.parts[name + FIRST], self.parts[name + SECOND]))
+
+    def weights(self) -> Iterator[tuple[str, Tensor]]:
+        for name, _ in self.model.named_parameters():
+            yield from ((each, self.parts[each]) for each in (name + FIRST, name + SECOND, name) if each in self.parts)
+
+
+@pytest.mark.parametrize("transport", ["file", "broadcast"])
+def test_a_delta_of_a_run_with_adapters_has_the_adapters_alone(world: World, transport: str) -> None:
+    policy = Adapted(world.model)
+    syncer = world.syncer(transport=transport, delta=True, full_every=3, bucket_bytes=1 << 12, timeout_seconds=30.0)
+    kinds, adapters = [], 0
+    for seed in range(1, 5):
+        policy.move(seed)
+        synced = world.sync(policy, syncer)
+        assert synced is not None
+        (said,) = world.loop.do(world.engine.rpc("digests"))
+        assert said["digests"] == held_by_vllm(dict(policy.model.named_parameters()), said["digests"])
+        kinds.append(synced.kind)
+        adapters = sum(part.numel() for name, part in policy.parts.items() if name.endswith((FIRST, SECOND)))
+        assert synced.kind == "full" or synced.bytes < 1.3 * 4 * adapters
+    assert kinds == ["full", "delta", "delta", "full"]
+    assert adapters < sum(weight.numel() for weight in policy.model.parameters()) / 10
     syncer.close()
 
 

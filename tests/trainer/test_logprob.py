@@ -252,14 +252,15 @@ def test_attention_is_chosen(wanted: str, is_flash_usable: bool, is_split: bool,
 
 
 @pytest.mark.slow
-def test_rows_need_no_mask_of_all_tokens_against_all() -> None:
-    """Four rows of 1,024 tokens, forward: sdpa's mask alone would be 16 MiB of bool, and its float form 64."""
+@pytest.mark.parametrize("count", [4, pytest.param(16, marks=pytest.mark.full)])
+def test_rows_need_no_mask_of_all_tokens_against_all(count: int) -> None:
+    """Rows of 1,024 tokens, forward: sdpa's mask of 4,096 tokens is 16 MiB of bool, of 16,384 tokens 256."""
     draw = torch.Generator().manual_seed(0)
-    long = [Row(torch.randint(4, 260, (1024,), generator=draw).tolist(), 8, [0.0] * 8, 1.0) for _ in range(4)]
-    micro = collate(long, [1.0] * 4)
+    long = [Row(torch.randint(4, 260, (1024,), generator=draw).tolist(), 8, [0.0] * 8, 1.0) for _ in range(count)]
+    micro = collate(long, [1.0] * count)
     peaks = {name: peak_bytes(partial(scored, model_with(name), 64, micro)) for name in ("sdpa", ROWS)}
     print({name: f"{peak >> 20} MiB" for name, peak in peaks.items()})
-    assert peaks[ROWS] + (4096 * 4096) <= peaks["sdpa"]
+    assert peaks[ROWS] + micro.tokens**2 <= peaks["sdpa"]
 
 
 def test_the_entropy_has_a_gradient_where_it_is_rewarded() -> None:

@@ -14,11 +14,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.trainer.policy_steps import MASKED, SHAPES, STAGES, STEPS, TEMPERATURE, rows, settings
+from tests.trainer.policy_steps import LORA, MASKED, SHAPES, STAGES, STEPS, TEMPERATURE, rows, settings
 from tests.trainer.tiny import save_tiny
 from trainer.batch import collate
-from trainer.config import Optimiser
+from trainer.config import Lora, Optimiser
 from trainer.errors import ConfigError
+from trainer.lora import add_adapters, weights_of
 from trainer.model import load
 from trainer.policy import check, deepspeed_settings, learning_rate
 
@@ -73,12 +74,22 @@ def truth(made: Made) -> dict[str, Any]:
 
 def plainly(path: Path) -> dict[str, Any]:
     """The same steps in the plainest way: the masked row is not even there."""
+    model = plain_model(path)
+    return train_plainly(model) | {"weights": dict(model.named_parameters())}
+
+
+def plain_model(path: Path) -> Any:
     from transformers import AutoModelForCausalLM
 
-    model = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32)
+    return AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32)
+
+
+def train_plainly(model: Any) -> dict[str, Any]:
+    """What three steps of plain torch on all parameters that have gradients come to."""
     batch = [row for row in rows() if not row.is_masked]
     tokens = sum(row.response for row in batch)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=0.0, eps=1e-4, weight_decay=0.01)
+    trained = [each for each in model.parameters() if each.requires_grad]
+    optimiser = torch.optim.AdamW(trained, lr=0.0, eps=1e-4, weight_decay=0.01)
     losses, norms, entropies = [], [], []
     for step in range(STEPS):
         optimiser.param_groups[0]["lr"] = (0.5e-3, 1e-3, 1e-3)[step]  # two of warm-up, then down from the third on
@@ -90,12 +101,12 @@ def plainly(path: Path) -> dict[str, Any]:
             loss = loss - row.advantage * logp.sum() / tokens
             entropy -= float((all_logp.exp() * all_logp).sum().detach()) / tokens
         loss.backward()  # type: ignore[no-untyped-call]
-        norms.append(float(torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)))
+        norms.append(float(torch.nn.utils.clip_grad_norm_(trained, 1.0)))
         optimiser.step()
         optimiser.zero_grad()
         losses.append(float(loss.detach()))
         entropies.append(entropy)
-    return {"loss": losses, "grad_norm": norms, "entropy": entropies, "weights": dict(model.named_parameters())}
+    return {"loss": losses, "grad_norm": norms, "entropy": entropies}
 
 
 def assert_same_weights(weights: dict[str, Tensor], truth: dict[str, Tensor]) -> None:
@@ -123,6 +134,27 @@ def test_an_output_embedding_of_its_own_learns_too(made: Made, ranks: int, zero:
     truth = plainly(made.folder / "untied")["weights"]
     assert "lm_head.weight" in truth
     assert_same_weights(made(ranks, f"untied {zero}")["weights"], truth)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("zero", [0, 2, 3])
+def test_adapters_learn_and_nothing_else_does(made: Made, ranks: int, zero: int) -> None:
+    run = made(ranks, f"adapters {zero}")
+    torch.manual_seed(0)
+    model = plain_model(made.folder / "model")
+    add_adapters(model, Lora(**LORA))
+    names = [name for name, _ in plain_model(made.folder / "model").named_parameters()]
+    before = {each.name: each.whole().clone() for each in weights_of(model)}
+    truth = train_plainly(model)
+    expected = {each.name: each.whole() for each in weights_of(model)}
+    assert list(run["before"]) == list(run["weights"]) == names
+    for figure in ("loss", "grad_norm", "entropy"):
+        assert [each[figure] for each in run["seen"]] == pytest.approx(truth[figure], rel=1e-5)
+    assert_same_weights(run["before"], before)
+    assert_same_weights(run["weights"], expected)
+    changed = {name for name, weight in run["weights"].items() if not torch.equal(weight, run["before"][name])}
+    assert changed == {name for name in names if name.endswith("proj.weight")}
+    assert_same_weights({name: run["saved"][name] for name in names}, run["weights"])
 
 
 @pytest.mark.parametrize("zero", [2, 3])
@@ -273,7 +305,16 @@ def test_what_is_said_to_deepspeed_can_be_overruled(tmp_path: Path) -> None:
     assert zero["stage3_param_persistence_threshold"] == 0
 
 
-KEPT = [*map(str, STAGES), "1 bfloat16", "2 bfloat16", "3 bfloat16", "2 offload", "3 offload"]
+KEPT = [
+    *map(str, STAGES),
+    "1 bfloat16",
+    "2 bfloat16",
+    "3 bfloat16",
+    "2 offload",
+    "3 offload",
+    "2 adapters",
+    "3 adapters",
+]
 
 
 @pytest.mark.parametrize("ranks", RANKS)

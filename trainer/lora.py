@@ -1,0 +1,79 @@
+"""Low-rank adapters (LoRA, Hu et al., arXiv 2106.09685) by peft: only their matrices are trained.
+
+Each linear layer but the output embedding gets two matrices A [rank, inputs] and B [outputs, rank], and computes with
+W + (alpha / rank) B A. The rest of the trainer sees whole weights by their usual names: vLLM gets the sums, and a
+checkpoint's `model/` has them. With `sync.delta` vLLM gets the matrices; see sync/adapters.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from trainer.config import Lora
+from trainer.errors import ConfigError
+from trainer.sync.adapters import FIRST, SECOND, merged
+
+BASE = ".base_layer."  # in peft's names of the parameters of a layer with adapters
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A weight by its Hugging Face name, and its parameters: itself, and A and B if it has adapters."""
+
+    name: str
+    parameters: Sequence[nn.Parameter]
+    scaling: float = 1.0
+
+    def whole(self) -> Tensor:
+        """Return the weight with its adapters added."""
+        *adapters, own = (tensor for _, tensor in self.parts())
+        return merged(own, *adapters) if adapters else own
+
+    def parts(self) -> list[tuple[str, Tensor]]:
+        """Return names and tensors: A and B with its scaling, if there are adapters, and W."""
+        own, *adapters = (each.detach() for each in self.parameters)
+        if not adapters:
+            return [(self.name, own)]
+        first, second = adapters
+        return [(self.name + FIRST, first), (self.name + SECOND, second * self.scaling), (self.name, own)]
+
+
+def add_adapters(model: nn.Module, settings: Lora) -> None:
+    """Add adapters to a model in place and freeze its other weights. B is 0, so that the model computes as before.
+
+    Args:
+        model: A Hugging Face model.
+        settings: Their size.
+
+    Raises:
+        ConfigError: peft is not installed.
+    """
+    try:
+        from peft import LoraConfig, inject_adapter_in_model
+    except ImportError:
+        raise ConfigError(
+            "lora.rank: peft is not installed: pip install 'proctor[lora]', or set lora.rank = 0"
+        ) from None
+    adapters: Any = LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules="all-linear")
+    inject_adapter_in_model(adapters, model)
+
+
+def weights_of(model: nn.Module) -> Iterator[Weight]:
+    """Yield all weights of a model with or without adapters.
+
+    Args:
+        model: The model; under ZeRO-3 its parameters may be partitioned.
+    """
+    parameters = dict(model.named_parameters())
+    for name, parameter in parameters.items():
+        layer, is_adapted, kind = name.partition(BASE)
+        if is_adapted and kind == "weight":
+            adapters = [parameters[f"{layer}.lora_{each}.default.weight"] for each in "AB"]
+            module: Any = model.get_submodule(layer)
+            yield Weight(f"{layer}.weight", [parameter, *adapters], module.scaling["default"])
+        elif ".lora_" not in name:
+            yield Weight(name.replace(BASE, "."), [parameter])
