@@ -26,7 +26,7 @@ def test_of(name):
 def run(folder: Path, test_file: str) -> subprocess.CompletedProcess[str]:
     (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / "test_it.py").write_text(test_file)
-    command = [SCRIPT, "group", sys.executable, "-m", "pytest", "-q", "-p", "xdist", "-n", "1"]
+    command = [str(SCRIPT), "group", sys.executable, "-m", "pytest", "-q", "-p", "xdist", "-n", "1"]
     environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # their import takes most of the time
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
