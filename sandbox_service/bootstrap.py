@@ -70,7 +70,8 @@ def service(settings: Settings) -> FastAPI:
                 await stack.enter_async_context(shared(queue.ledger, history, settings.shared_history))
             Metrics(queue, events, registry)
             KeyMetrics(settings.key_terms, queue.quotas.refused, events, registry)
-            events.subscribe(queue.quotas.graded)
+            if queue.quotas.are_any:  # not by batches, which may wait long for their last events
+                queue.observe(queue.quotas)
             sharing.read_from(events)
             rechecks = Rechecks(
                 queue, settings.recheck_share, registry, reorder_share=settings.reorder_share, flipped=history.flipped

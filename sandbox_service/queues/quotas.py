@@ -73,7 +73,7 @@ def fall(level: float, quota: float, seconds: float) -> float:
 
 
 class Quotas:
-    """Checks the quotas of keys and counts what they use.
+    """Checks the quotas of keys and counts what they use, as a QueueObserver.
 
     Attributes:
         refused: How many requests of each key were refused, by the key's name.
@@ -88,6 +88,11 @@ class Quotas:
         self._levels = levels
         self._used: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])  # since the last charge
         self.refused: Counter[str] = Counter()
+
+    @property
+    def are_any(self) -> bool:
+        """True if a key has a quota."""
+        return bool(self._terms)
 
     async def check(self, jobs: Sequence[Job]) -> None:
         """Raise OverQuotaError if a key of these jobs has nothing left."""
@@ -113,13 +118,14 @@ class Quotas:
                 if key in self._terms and not job.fresh:
                     self._used[key][0] += 1
 
-    def graded(self, events: Sequence[GradedEvent]) -> None:
-        """Count the time that graded submissions took in slots."""
-        if self._terms:
-            for event in events:
-                key = key_of(event.job)
-                if key in self._terms:
-                    self._used[key][1] += event.answer.head["timing"]["graded_seconds"]
+    def graded(self, event: GradedEvent) -> None:
+        """See QueueObserver: count the time that a graded submission took in a slot."""
+        key = key_of(event.job)
+        if key in self._terms:
+            self._used[key][1] += event.answer.head["timing"]["graded_seconds"]
+
+    def closing(self) -> None:
+        """See QueueObserver."""
 
     async def flush(self) -> None:
         """Charge what was used since the last charge, so that other API processes know of it."""

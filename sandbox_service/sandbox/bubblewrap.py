@@ -28,6 +28,7 @@ CAPABILITIES = {
 }  # fmt: skip
 NAMESPACES = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
 SHOWN = ("/usr", "/etc/alternatives", "/etc/ld.so.cache")
+CONFIGURED = ("java-*-openjdk", "mono")  # below /etc: virtual machines do not start without these folders
 LINKS = ("bin", "lib", "lib32", "lib64", "sbin")
 
 
@@ -61,7 +62,8 @@ def _kept() -> list[str]:
 
 
 def _walls() -> list[str]:
-    shown = [part for path in SHOWN for part in ("--ro-bind-try", path, path)]
+    configured = sorted(str(path) for name in CONFIGURED for path in Path("/etc").glob(name))
+    shown = [part for path in (*SHOWN, *configured) for part in ("--ro-bind-try", path, path)]
     links = [path for name in LINKS if (path := Path("/", name)).is_symlink()]
     return [
         *NAMESPACES,

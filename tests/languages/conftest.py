@@ -9,12 +9,13 @@ import pytest
 from sandbox_service import bootstrap
 from sandbox_service.grading.grader import Grader
 from sandbox_service.settings import Settings
-from tests.conftest import need_firejail
+from tests.conftest import ISOLATION, need_firejail
 
 
 @pytest.fixture(scope="session")
 def grader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grader]:
     """Keeps what it compiled for the whole session, the precompiled headers too."""
     need_firejail()
-    with bootstrap.grader(Settings(cache_folder=str(tmp_path_factory.mktemp("cache")), first_uid=61800)) as found:
+    settings = Settings(cache_folder=str(tmp_path_factory.mktemp("cache")), first_uid=61800, isolation=ISOLATION)
+    with bootstrap.grader(settings) as found:
         yield found

@@ -279,3 +279,14 @@ def test_beyond_a_number_of_keys_metrics_count_the_others_together() -> None:
     assert registry.get_sample_value("proctor_key_refused_total", {"key": "others"}) == 4
     series = [sample for family in registry.collect() for sample in family.samples]
     assert len(series) <= 3 * (MOST_KEYS + 1)
+
+
+def test_slot_seconds_of_a_single_submission_count_at_once(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("own slot_seconds=0.01\n")
+    with running_service(api_keys_file=tmp_path / "keys", slots=1) as running:
+        spins = PLAIN | {"code": "import time\nwhile time.process_time() < 0.1: pass\nprint(2)"}
+        header = {"Authorization": "Bearer own"}
+        assert running.client.post("/v1/grade", spins, **header)[0] == 200
+        status, refused = running.client.post("/v1/grade", PLAIN, **header)
+        assert status == 429
+        assert "quota of 0.01 slot_seconds a minute" in refused["error"]["message"]

@@ -62,7 +62,7 @@ def test_time_in_slots_is_charged_when_it_is_known(kind: str) -> None:
         ticket = await world.take(job)
         answer = await world.raw(ticket)
         slow = answer.under(answer.head | {"timing": {"queued_seconds": 0.0, "graded_seconds": 1.5}})
-        quotas(world).graded([GradedEvent(job, slow, 0.0, 0.0)])
+        quotas(world).graded(GradedEvent(job, slow, 0.0, 0.0))
         with pytest.raises(OverQuotaError, match="key bob has used up its quota of 1 slot_seconds a minute") as error:
             await world.take(made("b", key="bob"))
         assert error.value.retry_after_seconds <= 30
