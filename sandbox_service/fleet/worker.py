@@ -430,6 +430,7 @@ class Worker:
         self._tasks.clear()
         self._begun.clear()
         self._steps.take()
+        self._is_registered = False
         self.name = self._new_name()
         if self._stopping:
             return

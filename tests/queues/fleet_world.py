@@ -63,6 +63,7 @@ async def running_fleet(setup: Setup) -> AsyncIterator[Fleet]:
                 setup.slots // setup.workers,
                 lambda worker, take: JobListener(redis.url, name, worker, take),
                 setup.suite_bytes,
+                setup.memory_bytes,
             )
             for _ in range(setup.workers)
         ]

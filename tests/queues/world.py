@@ -17,6 +17,7 @@ from sandbox_service.errors import QueueFullError
 from sandbox_service.grading.encoded_grade import EncodedGrade
 from sandbox_service.queues.base import Job, JobQueue, Waiter
 from sandbox_service.schema import Grade
+from sandbox_service.slots.pool import UNBOUNDED_BYTES
 from sandbox_service.slots.process import SlotOwner
 from tests.fakes import FakeSlot, Script, Tally, until
 
@@ -110,6 +111,7 @@ class Setup:
     suite_bytes: int = 1 << 20
     cache_seconds: float = 0.0
     terms: Mapping[str, KeyTerms] = field(default_factory=dict)  # of API keys, by their names
+    memory_bytes: int = UNBOUNDED_BYTES  # of each worker
 
 
 @dataclass

@@ -20,8 +20,15 @@ from tests.queues.world import WIDE, Setup, Slots, World
 async def local_world(setup: Setup) -> AsyncIterator[World]:
     """The queue of one process. When it is closed, nothing is left."""
     slots = Slots(setup.script)
-    quotas = Quotas(setup.terms, LocalLevels())
-    queue = LocalQueue(slots.make, setup.slots, setup.bounds, setup.suite_bytes, setup.cache_seconds, quotas=quotas)
+    queue = LocalQueue(
+        slots.make,
+        setup.slots,
+        setup.bounds,
+        setup.suite_bytes,
+        setup.cache_seconds,
+        setup.memory_bytes,
+        Quotas(setup.terms, LocalLevels()),
+    )
 
     async def count() -> int:
         return queue.depth().submissions

@@ -157,7 +157,8 @@ def _alike(job: Job, other: Job) -> bool:
 
 
 def _shared(job: Job) -> list[Any]:
-    return [job.suite.id, job.tests, job.client, job.priority, job.labels, job.keep, job.languages]
+    own = (job.suite.id, job.tests, job.client, job.priority, job.labels, job.keep, job.languages, job.memory_bytes)
+    return list(own)
 
 
 def _job_frame(jobs: Sequence[Job], files: MemoryFiles) -> bytes:
@@ -182,7 +183,9 @@ def jobs_of(payload: bytes, suites: Mapping[str, Suite]) -> list[tuple[Job, int]
         KeyError: A suite was not sent before.
     """
     at = _LENGTH.size + _LENGTH.unpack_from(payload)[0]
-    (suite_id, tests, client, priority, labels, keep, languages), rows = orjson.loads(payload[_LENGTH.size : at])
+    (suite_id, tests, client, priority, labels, keep, languages, memory_bytes), rows = orjson.loads(
+        payload[_LENGTH.size : at]
+    )
     suite = suites[suite_id]
     jobs = []
     for job_id, digest, own_bytes, length, file in rows:
@@ -200,6 +203,7 @@ def jobs_of(payload: bytes, suites: Mapping[str, Suite]) -> list[tuple[Job, int]
             keep=keep,
             own_bytes=own_bytes,
             languages=tuple(languages),
+            memory_bytes=memory_bytes,
         )
         jobs.append((job, file))
     return jobs

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from sandbox_service.bounds import Bounds
-from sandbox_service.errors import BadRequestError, IdReusedError, QueueFullError
+from sandbox_service.errors import BadRequestError, IdReusedError, LimitTooHighError, QueueFullError
+from sandbox_service.queues.base import Job
 from sandbox_service.queues.estimate import FIRST_GUESS_SECONDS
-from sandbox_service.schema import Sample
+from sandbox_service.schema import Limits, Sample
 from tests.fakes import (
     hold,
     made,
@@ -240,3 +241,34 @@ def test_a_client_that_has_been_served_leaves_its_share_to_the_others(kind: str)
         await world.take_when_there_is_room(of_client("mine", "more"))
 
     play(kind, scenario, hold, bounds=bounded(submissions=4))
+
+
+MIB = 1 << 20
+
+
+def test_what_asks_for_more_memory_than_there_is_is_refused_and_the_default_is_not(kind: str) -> None:
+    async def scenario(world: World) -> None:
+        with pytest.raises(LimitTooHighError, match=rf"limits.memory_bytes is {600 * MIB}, .* has {512 * MIB} for all"):
+            await world.submit(made("fits", limits=Limits(memory_bytes=500 * MIB)), asks_for(600))
+        await world.submit(made("default"), asks_for(500))
+        assert [each.memory_bytes for each in world.queue.workers()] == [512 * MIB]
+
+    play(kind, scenario, hold, memory_bytes=512 * MIB)
+
+
+def test_submissions_that_do_not_fit_together_run_one_after_the_other(kind: str) -> None:
+    async def scenario(world: World) -> None:
+        await world.submit(asks_for(300, "a"), asks_for(301, "b"))
+        await until(lambda: bool(world.holder("a") or world.holder("b")))
+        await world.settle()
+        [first] = [name for name in "ab" if world.holder(name)]
+        world.finish(first)
+        [second] = {"a", "b"} - {first}
+        await world.until_held(second)
+
+    play(kind, scenario, hold, slots=2, memory_bytes=512 * MIB)
+
+
+def asks_for(mib: int, name: str = "") -> Job:
+    """A job with this limit of memory."""
+    return made(name or f"{mib} MiB", limits=Limits(memory_bytes=mib * MIB))
