@@ -143,12 +143,13 @@ def _measured(row: Row, client: Client, service: Service, group: Group) -> tuple
     """Return the shares of one batch, and how many of its submissions were accepted."""
     is_compiled = not row.name.startswith("python")
     bodies = [row.body if is_compiled else workloads.fresh(row.body, number) for number in range(row.submissions)]
-    before = _seconds(service, group)
+    before, began = _seconds(service), (time.process_time(), group.seconds())
     grades = client.grade_many(bodies)
     time.sleep(SETTLE_SECONDS)
-    own, api, slots, all_parts = (after - begin for after, begin in zip(_seconds(service, group), before, strict=True))
+    own, whole = time.process_time() - began[0], group.seconds() - began[1]
+    api, slots = (sum(used - begin for used, begin in part.values()) for part in _since(before, _seconds(service)))
     tests = sum(test.cpu_seconds for grade in grades for test in grade.tests)
-    parts = (own, api, slots, all_parts - own - api - slots, tests)
+    parts = (own, api, slots, whole - own - api - slots, tests)
     return Shares(*(1e3 * part / row.submissions for part in parts)), sum(map(_is_accepted, grades))
 
 
@@ -156,15 +157,25 @@ def _is_accepted(grade: Grade) -> bool:
     return grade.verdict == "AC"
 
 
-def _seconds(service: Service, group: Group) -> tuple[float, float, float, float]:
-    """Return the CPU seconds of this process, the API's processes, the slots' and all together."""
+Used = dict[int, float]  # CPU seconds of processes, by id
+
+
+def _since(before: tuple[Used, Used], after: tuple[Used, Used]) -> list[dict[int, tuple[float, float]]]:
+    """Return what each living process had used after and before; one that has ended counts with the sandboxes."""
+    return [
+        {pid: (used, old.get(pid, 0.0)) for pid, used in new.items()} for old, new in zip(before, after, strict=True)
+    ]
+
+
+def _seconds(service: Service) -> tuple[Used, Used]:
+    """Return the CPU seconds of the API's processes and of the slots'."""
     api = psutil.Process(service.pid)
-    slots, others = 0.0, _own(api)
+    found: tuple[Used, Used] = ({api.pid: _own(api)}, {})
     for child in api.children():
         with contextlib.suppress(psutil.Error):
             is_slot = "sandbox_service.slots.main" in " ".join(child.cmdline())
-            slots, others = (slots + _own(child), others) if is_slot else (slots, others + _own(child))
-    return time.process_time(), others, slots, group.seconds()
+            found[is_slot][child.pid] = _own(child)
+    return found
 
 
 def _own(process: psutil.Process) -> float:

@@ -110,14 +110,17 @@ class Intake:
         defaults = self._once(batch.defaults)
         jobs: list[Job] = []
         self._names = _names(len(batch.submissions))
-        pattern: _JobTemplate | None = None
+        patterns: dict[str | None, _JobTemplate | None] = {}
         for index, given in enumerate(batch.submissions):
             if index % YIELD_EVERY == YIELD_EVERY - 1:
                 await asyncio.sleep(0)
+            suite = given.get("suite")
+            suite = suite if isinstance(suite, str) else None
+            pattern = patterns.get(suite)
             job = pattern.job(given, self._names) if pattern else None
             if job is None:
                 job = await self._merged(index, defaults, given)
-                pattern = pattern or _JobTemplate.of(job, defaults, given)
+                patterns[suite] = pattern or _JobTemplate.of(job, defaults, given)
             jobs.append(job)
         if len({job.id for job in jobs}) < len(jobs):
             [(twice, _)] = Counter(job.id for job in jobs).most_common(1)
@@ -226,7 +229,7 @@ class Intake:
 
 
 class _JobTemplate:
-    """Makes jobs from submissions that differ only in their program and id.
+    """Makes jobs from submissions of one suite that differ only in their program and id.
 
     After one such submission was fully validated, only the program of the next is new, and any text is valid. Skipping
     the pydantic model saves most of the intake's time.
@@ -234,6 +237,7 @@ class _JobTemplate:
 
     def __init__(self, like: Job, name: str, before: bytes, after: bytes) -> None:
         self._like = like
+        self._suite = like.suite.id
         self._name = name
         self._before = before
         self._after = after
@@ -248,10 +252,10 @@ class _JobTemplate:
             given: fields of this submission.
 
         Returns:
-            The template; None if `given` has more than a program and an id, or the id decides more than the name.
+            The template; None if `given` has more than a program, an id and a suite, or its tests follow from the id.
         """
         name = "code" if "code" in given else "completion"
-        if name not in given or given.keys() - {name, "id"} or not defaults.keys().isdisjoint(PROGRAM_FIELDS):
+        if name not in given or given.keys() - {name, "id", "suite"} or not defaults.keys().isdisjoint(PROGRAM_FIELDS):
             return None
         if "submission" in dict(defaults.get("sample") or {}).values():  # its tests follow from the id
             return None
@@ -270,7 +274,9 @@ class _JobTemplate:
             The job; None if the submission needs full validation.
         """
         program, id_ = given.get(self._name), given.get("id", "")
-        if not isinstance(program, str) or not isinstance(id_, str) or len(given) != 1 + ("id" in given):
+        if not isinstance(program, str) or not isinstance(id_, str) or given.get("suite", self._suite) != self._suite:
+            return None
+        if len(given) != 1 + ("id" in given) + ("suite" in given):
             return None
         if len(id_) > LONG_ID:
             return None

@@ -7,11 +7,12 @@ failed; see docs/threat-model.md.
 
 The first test of each box runs in a fresh process, like any other. If it does not pass, the box ends as the program
 ends it, and its verdict is final. It costs a little more there, and saves a process if it passes: while nearly all
-submissions fail in their first test, that test has a box of its own.
+submissions to a problem fail in its first test, that test has a box of its own.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -25,7 +26,9 @@ from sandbox_service.schema import Limits, StdinTest, TestResult, Verdict
 LEAST_TESTS = 3  # for fewer, a box saves less than a repetition costs
 MARGIN = 2.0  # a test may take so many times the longest one so far
 LEAST_PASSED = 0.1  # of first tests; a failure in a shared box costs about an eighth of a process more
-MEMORY = 1 / 16  # weight of the last submission
+FIRST_GUESS = 0.5
+MEMORY = 1 / 8  # weight of the last submission
+MOST_PROBLEMS = 1024
 
 Tests = Sequence[tuple[int, StdinTest]]
 
@@ -57,19 +60,26 @@ class _Box:
 
 
 class FirstTests:
-    """The share of the last submissions of a slot that passed their first test."""
+    """The share of submissions to a problem that passed its first test lately, of the last problems of a slot."""
 
     def __init__(self) -> None:
-        self._passed = 1.0
+        self._passed: OrderedDict[int, float] = OrderedDict()
 
-    def learn(self, *, passed: bool) -> None:
-        """Note whether a submission `passed` its first test."""
-        self._passed += MEMORY * (passed - self._passed)
+    def learn(self, problem: int, *, passed: bool) -> None:
+        """Note a submission.
 
-    @property
-    def are_shared(self) -> bool:
-        """True if a submission's first test is to run in the box of the others."""
-        return self._passed >= LEAST_PASSED
+        Args:
+            problem: a hash of its first test.
+            passed: it passed that test.
+        """
+        before = self._passed.pop(problem, FIRST_GUESS)
+        self._passed[problem] = before + MEMORY * (passed - before)
+        if len(self._passed) > MOST_PROBLEMS:
+            self._passed.popitem(last=False)
+
+    def is_shared(self, problem: int) -> bool:
+        """Return whether the first test of the problem with this hash is to run in the box of the others."""
+        return self._passed.get(problem, FIRST_GUESS) >= LEAST_PASSED
 
 
 class Shared:
@@ -92,6 +102,7 @@ class Shared:
         """
         self._first = first
         self._has_first = not apart and not has_begun
+        self._problem: int | None = None
         self.apart = apart
         self.is_together = False
         self.passes = passes
@@ -100,15 +111,17 @@ class Shared:
         """Return whether these next tests of a submission are to share a box."""
         if self.apart or len(tests) < LEAST_TESTS or not work.can_share:
             return False
-        if self._has_first and not self._first.are_shared:
-            return False
+        if self._has_first:
+            self._problem = hash((tests[0][1].input, tests[0][1].outputs[0]))
+            if not self._first.is_shared(self._problem):
+                return False
         return work.judges.checker is None and work.checker.type != "math"
 
     def note(self, result: TestResult) -> None:
         """Learn from a test's result, if it is that of the first one."""
-        if self._has_first:
-            self._has_first = False
-            self._first.learn(passed=result.verdict == Verdict.AC)
+        if self._has_first and self._problem is not None:
+            self._first.learn(self._problem, passed=result.verdict == Verdict.AC)
+        self._has_first = False
 
     def grade(self, work: Work, tests: Tests) -> Iterator[TestResult | None]:
         """Run tests in one box, as long as they pass and fit into it.

@@ -149,6 +149,26 @@ def test_a_batch_begins_with_what_is_likely_to_end_soon() -> None:
     assert [job.id for job in soonest_first(jobs)] == ["fast", "a", "b", "long"]
 
 
+def test_programs_of_several_suites_are_the_same_in_a_batch_and_alone() -> None:
+    known = {suite.id: suite for suite in (suites.read(json.dumps({"tests": TESTS * n}).encode()) for n in (1, 2))}
+
+    async def find(name: str) -> Suite | None:
+        return known.get(name)
+
+    first, second = known
+    given = [{"code": str(n), "suite": suite} for suite in (first, second, first) for n in range(3)]
+    body = json.dumps({"defaults": {"suite": second}, "submissions": [*given, {"code": "x"}]}).encode()
+    jobs = asyncio.run(Intake(Settings(), find, "key").many(body))
+    alone = [json.dumps({"suite": second} | each).encode() for each in (*given, {"code": "x"})]
+    assert [said(job) for job in jobs] == [
+        said(asyncio.run(Intake(Settings(), find, "key").one(each))) for each in alone
+    ]
+    for odd in (None, 1, "sha256:" + "0" * 64):
+        body = json.dumps({"submissions": [*given, {"code": "y", "suite": odd}]}).encode()
+        with pytest.raises(ProctorError, match=r"submissions\[9\]"):
+            asyncio.run(Intake(Settings(), find, "key").many(body))
+
+
 def test_an_id_of_all_is_nobodys() -> None:
     with pytest.raises(BadRequestError, match="have the id"):
         many({"tests": TESTS, "id": "all"}, {"code": "1"}, {"code": "2"})
