@@ -214,9 +214,9 @@ def settings(folder: Path, service: str, **more: Any) -> dict[str, Any]:
         "optimiser": {
             "epochs": 2,
             "minibatches": 2,
-            "lr": 5e-4,
+            "lr": 5e-4,  # at 1e-3 the first steps destroy it
             "warmup_steps": 6,
-        },  # at 1e-3 the first steps destroy it
+        },
         "held_out": {"problems": [str(folder / "held_out.jsonl")], "every": 20, "samples": 2},
     }
     base = demo.settings(folder, service, colocated=True, samples=8)

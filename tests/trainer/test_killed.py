@@ -100,7 +100,8 @@ def test_the_service_is_killed_and_started_again(folder: Path, undisturbed: Any)
 @pytest.mark.full
 def test_a_duel_is_killed_and_started_again(folder: Path, service: str) -> None:
     """With testers, kept samples and held-out problems."""
-    duel_world.write_problems(folder := folder / "duel", seed=0)
+    (folder := folder / "duel").mkdir()
+    duel_world.write_problems(folder, seed=0)
     demo.warm_up(folder / "warm", 0, duel_world.example, steps=300)
     runs, kept = [], []
     for name, moments in (("dueling", ()), ("killed_duel", MOMENTS)):
