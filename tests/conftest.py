@@ -87,6 +87,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # a shell without job control starts background commands with SIGINT ignored, which all processes here would inherit
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if find_spec("hypothesis"):
         from hypothesis import HealthCheck, settings
 

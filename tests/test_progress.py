@@ -25,6 +25,9 @@ def grader() -> Iterator[Grader]:
         yield made
 
 
+APART = {"isolation": "test"}  # stdin tests that share a box are not put aside in between
+
+
 def stdin(number: int, output: int | None = None) -> Json:
     return {"type": "stdin", "input": f"{number}\n", "output": f"{number if output is None else output}\n"}
 
@@ -40,9 +43,9 @@ def check(number: int) -> Json:
 ECHO = "def f(x):\n    return x\nif __name__ == '__main__':\n    print(input())\n"
 FAILS_AT_TWO = "def f(x):\n    if x == 2:\n        raise ValueError(x)\n    return x\n"
 SUBMISSIONS: dict[str, Json] = {
-    "stdin": {"code": ECHO, "tests": [stdin(n) for n in range(4)]},
-    "stdin, the third is wrong": {"code": ECHO, "tests": [stdin(0), stdin(1), stdin(2, 3), stdin(3)]},
-    "all of them": {"code": ECHO, "tests": [stdin(0, 1), stdin(1), stdin(2, 3)], "stop_on_failure": False},
+    "stdin": APART | {"code": ECHO, "tests": [stdin(n) for n in range(4)]},
+    "stdin, the third is wrong": APART | {"code": ECHO, "tests": [stdin(0), stdin(1), stdin(2, 3), stdin(3)]},
+    "all of them": APART | {"code": ECHO, "tests": [stdin(0, 1), stdin(1), stdin(2, 3)], "stop_on_failure": False},
     "calls": {"code": ECHO, "tests": [call(n) for n in range(4)]},
     "calls, one fails": {"code": FAILS_AT_TWO, "tests": [call(n) for n in range(5)], "stop_on_failure": False},
     "calls, the first is wrong": {"code": ECHO, "tests": [call(0, 1), call(1), call(2)], "stop_on_failure": False},
@@ -54,6 +57,7 @@ SUBMISSIONS: dict[str, Json] = {
     },
     "no program": {"code": "def", "tests": [stdin(0), stdin(1)]},
     "no code": {"completion": "I do not know.", "tests": [stdin(0)]},
+    "stdin, together": {"code": ECHO, "tests": [stdin(n) for n in range(4)]},
     "a sample": {"code": ECHO, "tests": [stdin(n) for n in range(9)], "sample": {"count": 4, "seed": 3}},
     "a bad test": {
         "code": ECHO,

@@ -113,7 +113,9 @@ def test_killed_in_the_middle_nothing_is_asked_or_graded_twice(endpoint: Endpoin
     assert known < CLEAN_PROBLEMS * SAMPLES, "it was too quick to be killed"
     before, verdicts = len(endpoint.asked), lines_of("journal.jsonl") - 1
     assert cli.main(["validate", "recipe.toml", "--jobs", "2"]) == 0
-    assert len(endpoint.asked) - before == CLEAN_PROBLEMS * SAMPLES - known == manifest()["run"]["asked_now"]
+    assert manifest()["run"]["asked_now"] == CLEAN_PROBLEMS * SAMPLES - known
+    asked = len(endpoint.asked) - before
+    assert 0 <= asked - (CLEAN_PROBLEMS * SAMPLES - known) <= 2  # the killed run's last requests may arrive late
     assert before - known <= 2, "what was on its way when it was killed"
     ran = manifest()["run"]
     assert ran["judged_now"] + ran["graded_now"] == lines_of("journal.jsonl") - 1 - verdicts

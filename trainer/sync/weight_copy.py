@@ -25,8 +25,8 @@ class WeightCopy:
         self.changed = 0  # numbers that changed in the last `encode_changes`
 
     def items(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield names and tensors in the order of their first appearance."""
-        yield from self._tensors.items()
+        """Yield names and tensors in the order in which `tee` last had them: adapters come before their weight."""
+        yield from list(self._tensors.items())  # `tee` may have these, and changes their order
 
     def tee(self, weights: Weights) -> Iterator[tuple[str, Tensor]]:
         """Yield the weights unchanged and store each one.
@@ -35,10 +35,10 @@ class WeightCopy:
             weights: Names and tensors.
         """
         for name, tensor in weights:
-            old = self._tensors.get(name)
+            old = self._tensors.pop(name, None)
             if old is None or (old.shape, old.dtype) != (tensor.shape, tensor.dtype):
-                old = self._tensors[name] = torch.empty(tensor.shape, dtype=tensor.dtype)
-            old.copy_(tensor.detach())
+                old = torch.empty(tensor.shape, dtype=tensor.dtype)
+            self._tensors[name] = old.copy_(tensor.detach())
             yield name, tensor
 
     def encode_changes(self, weights: Weights) -> Iterator[tuple[str, Tensor]]:

@@ -33,6 +33,7 @@ WAITER_BITS = 20  # low bits of a waiter's number: the submission's index in the
 LARGE_BYTES = 512 << 10
 NO_FILE = -1
 
+SHARED_FIELDS = ("tests", "client", "priority", "labels", "keep", "languages", "memory_bytes", "most_cpu_seconds")
 _LENGTH = struct.Struct("<I")
 _PARTS: dict[str, TypeAdapter[Any]] = {
     "checker": TypeAdapter(AnyChecker),
@@ -157,8 +158,7 @@ def _alike(job: Job, other: Job) -> bool:
 
 
 def _shared(job: Job) -> list[Any]:
-    own = (job.suite.id, job.tests, job.client, job.priority, job.labels, job.keep, job.languages, job.memory_bytes)
-    return list(own)
+    return [job.suite.id, *(getattr(job, name) for name in SHARED_FIELDS)]
 
 
 def _job_frame(jobs: Sequence[Job], files: MemoryFiles) -> bytes:
@@ -183,29 +183,15 @@ def jobs_of(payload: bytes, suites: Mapping[str, Suite]) -> list[tuple[Job, int]
         KeyError: A suite was not sent before.
     """
     at = _LENGTH.size + _LENGTH.unpack_from(payload)[0]
-    (suite_id, tests, client, priority, labels, keep, languages, memory_bytes), rows = orjson.loads(
-        payload[_LENGTH.size : at]
-    )
+    (suite_id, *values), rows = orjson.loads(payload[_LENGTH.size : at])
     suite = suites[suite_id]
+    shared = dict(zip(SHARED_FIELDS, values, strict=True))
+    shared["languages"] = tuple(shared["languages"])
     jobs = []
     for job_id, digest, own_bytes, length, file in rows:
         body = payload[at : at + length]
         at += length
-        job = Job(
-            job_id,
-            body,
-            bytes.fromhex(digest),
-            suite,
-            tests,
-            client,
-            priority,
-            labels,
-            keep=keep,
-            own_bytes=own_bytes,
-            languages=tuple(languages),
-            memory_bytes=memory_bytes,
-        )
-        jobs.append((job, file))
+        jobs.append((Job(job_id, body, bytes.fromhex(digest), suite, own_bytes=own_bytes, **shared), file))
     return jobs
 
 
