@@ -61,11 +61,11 @@ def deciding_outcome(pair: PairResult) -> Outcome:
 
 def _judge(work: Work, pair: PairResult) -> tuple[Verdict, str | None]:
     reported, message = _reported(pair)
+    if reported == "bad_test":  # first: the candidate is stopped when the test ends, and may not have compiled by then
+        raise BadTestError(message)
     refusal = work.refusal()
     if refusal is not None:
         return Verdict.CE, refusal
-    if reported == "bad_test":
-        raise BadTestError(message)
     if work.flooded(pair.candidate) or pair.candidate.peak_memory_bytes > work.limits.memory_bytes:
         return judge(pair.candidate, work.limits)
     if reported in ("raised", "load_failed") and message.startswith("MemoryError"):

@@ -91,3 +91,10 @@ def test_large_results(service: Service) -> None:
     code = "def f(n):\n    return 1 << n\ndef g(n):\n    return [0] * n\n"
     test = "assert f(200_000) == 1 << 200_000\nassert g(1_500_000) == [0] * 1_500_000"
     assert grade(service, code, test)["verdict"] == "AC"
+
+
+@pytest.mark.parametrize("code", ["x = 1\n" * 100_000, "("], ids=["compiles slowly", "does not compile"])
+def test_a_bad_test_is_the_test_s_fault_however_far_the_candidate_is(service: Service, code: str) -> None:
+    """The candidate is stopped when the test has ended, which may be before it has compiled."""
+    found = service.grade(code=code, tests=[{"type": "assert", "code": "assert 1 =="}])
+    assert (found["verdict"], found["failure_kind"], found["mask_sample"]) == ("IE", "bad_test", True)
