@@ -11,7 +11,6 @@ Memory is compared from the second quarter on. The service's kept answers reach 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import random
 import statistics
@@ -23,8 +22,8 @@ from typing import Any
 
 from benchmarks import soak
 from benchmarks.contenders.base import UnavailableError
-from benchmarks.cpu import Group, counted
-from benchmarks.service import Service
+from benchmarks.cpu import Group
+from benchmarks.service import Service, counted_service
 
 SUBMISSIONS, PARTS, BATCH = 200_000, 20, 512
 SEED = 15
@@ -66,21 +65,14 @@ class Row:
 def main(arguments: list[str]) -> int:
     """Run and print the table; returns 1 after drift or a wrong verdict, 2 if it cannot run."""
     options = _options(arguments)
-    with contextlib.ExitStack() as stack:
-        group = stack.enter_context(counted("mixed"))
-        if group is None:
-            print("cannot run: no cgroup can be made, so the CPU time of boxes cannot be counted")
-            return 2
-        service = Service(cache_seconds=0)
-        try:
-            service.start()
-        except UnavailableError as reason:
-            print(f"cannot run: {reason}")
-            return 2
-        stack.callback(service.close)
-        pool = [_alone(service, body, is_attack) for body, is_attack in _corpus()]
-        print(f"pool: {len(pool)} submissions, {sum(one.is_attack for one in pool)} of them attacks", flush=True)
-        rows = list(_parts(service, group, pool, options.submissions))
+    try:
+        with counted_service("mixed", cache_seconds=0) as (service, group):
+            pool = [_alone(service, body, is_attack) for body, is_attack in _corpus()]
+            print(f"pool: {len(pool)} submissions, {sum(one.is_attack for one in pool)} of them attacks", flush=True)
+            rows = list(_parts(service, group, pool, options.submissions))
+    except UnavailableError as reason:
+        print(f"cannot run: {reason}")
+        return 2
     return _judge(rows)
 
 

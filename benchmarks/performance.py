@@ -22,8 +22,8 @@ import psutil
 
 from benchmarks import workloads
 from benchmarks.contenders.base import UnavailableError
-from benchmarks.cpu import SETTLE_SECONDS, Group, counted
-from benchmarks.service import Service
+from benchmarks.cpu import SETTLE_SECONDS, Group
+from benchmarks.service import Service, counted_service
 from benchmarks.workloads import ADDITION, Body
 from sandbox_service import languages
 from sandbox_service.client import Client
@@ -85,28 +85,25 @@ class Row:
 def main(arguments: list[str]) -> int:
     """Print the table; returns 1 if a submission is not accepted, 2 if it cannot run."""
     options = _options(arguments)
-    with contextlib.ExitStack() as stack:
-        group = stack.enter_context(counted("performance"))
-        if group is None:
-            print("cannot run: no cgroup can be made, so the CPU time of boxes cannot be counted")
-            return 2
-        service = Service()
-        try:
-            service.start()
-        except UnavailableError as reason:
-            print(f"cannot run: {reason}")
-            return 2
-        stack.callback(service.close)
-        client = stack.enter_context(Client(service.url))
-        print(_head(options))
-        wrong = 0
-        for row in _rows():
-            if options.rows and row.name not in options.rows:
-                continue
-            measured = [_measured(row, client, service, group) for _ in range(options.rounds + 1)][1:]
-            wrong += sum(accepted < row.submissions for _, accepted in measured)
-            print(_line(row, [shares for shares, _ in measured]), flush=True)
-    return int(wrong > 0)
+    try:
+        with counted_service("performance") as (service, group), Client(service.url) as client:
+            return int(_measure(options, client, service, group) > 0)
+    except UnavailableError as reason:
+        print(f"cannot run: {reason}")
+        return 2
+
+
+def _measure(options: argparse.Namespace, client: Client, service: Service, group: Group) -> int:
+    """Print a line for each row, and return the number of submissions that were not accepted."""
+    print(_head(options))
+    wrong = 0
+    for row in _rows():
+        if options.rows and row.name not in options.rows:
+            continue
+        measured = [_measured(row, client, service, group) for _ in range(options.rounds + 1)][1:]
+        wrong += sum(accepted < row.submissions for _, accepted in measured)
+        print(_line(row, [shares for shares, _ in measured]), flush=True)
+    return wrong
 
 
 def _rows() -> Iterator[Row]:

@@ -11,17 +11,43 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.contenders.base import UnavailableError
+from benchmarks.cpu import Group, counted
 
 READY_SECONDS = 60.0
 ANSWER_SECONDS = 600.0
 
 PORTS = (10_000, 32_000)
+
+
+@contextmanager
+def counted_service(name: str, **settings: object) -> Iterator[tuple[Service, Group]]:
+    """Start a service whose CPU time is counted, and stop it when the context is closed.
+
+    Args:
+        name: Of the benchmark.
+        settings: Of the service.
+
+    Yields:
+        The service, and the cgroup with it and this process.
+
+    Raises:
+        UnavailableError: No cgroup can be made, or the service does not start.
+    """
+    with counted(name) as group:
+        if group is None:
+            raise UnavailableError("no cgroup can be made, so the CPU time of boxes cannot be counted")
+        service = Service(None, None, **settings)
+        service.start()
+        try:
+            yield service, group
+        finally:
+            service.close()
 
 
 class Service:

@@ -35,8 +35,9 @@ from sandbox_service.fleet.ledger.entries import (
 )
 from sandbox_service.fleet.ledger.intervals import beat_seconds
 from sandbox_service.fleet.ledger.ledger import Ledger
+from sandbox_service.fleet.lookahead import Lookahead
 from sandbox_service.fleet.steps import StepSender
-from sandbox_service.fleet.wakeup import CHUNK, JobListener
+from sandbox_service.fleet.wakeup import JobListener
 from sandbox_service.grading.encoded_grade import EncodedGrade, fault
 from sandbox_service.grading.suites import LruCache, Suite, id_of
 from sandbox_service.languages import toolchains
@@ -53,10 +54,6 @@ LOOK_RARELY_SECONDS = 5.0  # while all slots are busy: the next idle slot looks 
 READY_SECONDS = 0.05
 HOLD_SECONDS = 10.0  # claimed submissions wait so long for a slot that works
 HOPELESS_SECONDS = 60.0  # without a slot that works: then the worker ends, so that somebody notices
-AHEAD = 4  # submissions for each slot, running ones included: with fewer, more are claimed
-LEAST_AHEAD = 8
-AHEAD_SECONDS = 0.5  # … but no more than a slot begins in so long
-MEMORY = 0.1  # weight of the last submission in the mean of their times
 STUCK_SECONDS = 0.25  # a claim that has not begun in so long goes back if slots are idle elsewhere
 TURN_SECONDS = 1.0  # … and if more waits, so that the ledger decides anew which is next
 GHOST_SECONDS = 5.0
@@ -99,9 +96,7 @@ class Worker:
         self._suites: LruCache[Suite] = LruCache(MOST_SUITES, suite_bytes)
         self._steps = StepSender(ledger, lambda: self.name)
         self._has_room = asyncio.Event()
-        self._most_held = LEAST_AHEAD  # with fewer there is room
-        self._seconds = 0.0  # mean time of the last submissions
-        self._is_stuck = False  # claims did not begin here and went back
+        self._lookahead = Lookahead()
         self._stopping = False
         self._is_registered = False
         self._refused = 0
@@ -228,7 +223,8 @@ class Worker:
 
     async def _claim(self) -> tuple[int, Need]:
         pool = self._pool
-        return await self._begin_all(await self._ledger.claim(self.name, self._most_claims(), pool.idle, pool.ready))
+        most = self._lookahead.most_claims(pool.ready, pool.idle, pool.held)
+        return await self._begin_all(await self._ledger.claim(self.name, most, pool.idle, pool.ready))
 
     async def _claim_beyond_share(self, count: int, last_priority: int) -> None:
         """Claim what slots can begin after the test that is running, though none is idle."""
@@ -242,24 +238,11 @@ class Worker:
             await self._begin(claim)
         return len(claims), need
 
-    def _most_claims(self) -> int:
-        """Return how many begin soon: up to `CHUNK` short ones, or as many long ones as there is room for."""
-        soon = int(AHEAD_SECONDS * self._pool.ready / self._seconds) if self._seconds else CHUNK
-        return max(1, min(CHUNK, max(soon, self._pool.idle, self._most_held - self._pool.held)))
-
-    def _most_to_hold(self, slots: int) -> int:
-        """Return how many submissions may be here: those that run, and those that begin soon."""
-        if self._is_stuck:
-            return slots
-        most = max(AHEAD * slots, LEAST_AHEAD)
-        soon = int(AHEAD_SECONDS * slots / self._seconds) if self._seconds else most
-        return min(most, slots + soon)
-
     async def _until_room(self) -> None:
         while not self._stopping:
             slots = self._pool.ready
-            self._most_held = self._most_to_hold(slots)
-            if slots and self._pool.held < self._most_held:
+            self._lookahead.update(slots)
+            if slots and self._pool.held < self._lookahead.most_held:
                 return
             self._has_room.clear()
             with suppress(TimeoutError):
@@ -330,12 +313,12 @@ class Worker:
             self._steps.add(Drop(task.id))
         else:
             self._steps.add(Finish(task.id, answer.body, fault=answer.is_fault, cacheable=answer.is_lasting))
-            self._seconds += MEMORY * (answer.head["timing"]["graded_seconds"] - self._seconds)
+            self._lookahead.learn(answer.head["timing"]["graded_seconds"])
             self._steps.note_age(time.monotonic() - task.submitted_at)
         if not self._tasks:
             self._steps.send_last()
-        self._is_stuck = False
-        if self._pool.held < self._most_held:
+        self._lookahead.went_on()
+        if self._pool.held < self._lookahead.most_held:
             self._has_room.set()
 
     def pool_failed(self) -> None:
@@ -357,8 +340,7 @@ class Worker:
         if not self._pool.idle and (idle_elsewhere or need.waiting):
             stuck = self._pool.take_back_new(STUCK_SECONDS if idle_elsewhere else TURN_SECONDS)
         if stuck:
-            self._is_stuck = True
-            self._seconds = max(self._seconds, TURN_SECONDS)
+            self._lookahead.got_stuck()
             self._give_back(stuck)
 
     def _forget(self, task_id: str) -> None:

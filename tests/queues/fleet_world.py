@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from sandbox_service import bootstrap
 from sandbox_service.fleet.ledger.ledger import Ledger
+from sandbox_service.fleet.lookahead import AHEAD, LEAST_AHEAD
 from sandbox_service.fleet.queue import FleetQueue
 from sandbox_service.fleet.wakeup import CHUNK, JobEnqueuer, JobListener
-from sandbox_service.fleet.worker import AHEAD, LEAST_AHEAD, Worker
+from sandbox_service.fleet.worker import Worker
 from sandbox_service.queues.quotas import Quotas
 from sandbox_service.settings import Settings
 from tests.fakes import until

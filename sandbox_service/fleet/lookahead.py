@@ -1,0 +1,66 @@
+"""Bounds of what a worker claims ahead: as many submissions as its slots begin within half a second (decision 0032)."""
+
+from __future__ import annotations
+
+from sandbox_service.fleet.wakeup import CHUNK
+
+AHEAD = 4  # submissions for each slot, running ones included: with fewer, more are claimed
+LEAST_AHEAD = 8
+AHEAD_SECONDS = 0.5  # … but no more than a slot begins in so long
+MEMORY = 0.1  # weight of the last submission in the mean of their times
+LONG_SECONDS = 1.0  # submissions take at least so long, if claims did not begin and went back
+
+
+class Lookahead:
+    """The bounds that follow from the times of the last submissions.
+
+    `most_held`: with fewer submissions here there is room for more.
+    """
+
+    def __init__(self) -> None:
+        self.most_held = LEAST_AHEAD
+        self._seconds = 0.0  # mean time of the last submissions
+        self._is_stuck = False  # claims did not begin here and went back
+
+    def update(self, slots: int) -> None:
+        """Set how many submissions may be here: those that run, and those that begin soon.
+
+        Args:
+            slots: those that can grade.
+        """
+        if self._is_stuck:
+            self.most_held = slots
+            return
+        most = max(AHEAD * slots, LEAST_AHEAD)
+        self.most_held = min(most, slots + self._begin_soon(slots, most))
+
+    def most_claims(self, slots: int, idle: int, held: int) -> int:
+        """Return how many to claim: up to `CHUNK` short ones, or as many long ones as there is room for.
+
+        Args:
+            slots: those that can grade.
+            idle: those of them without a submission.
+            held: submissions that are here.
+        """
+        soon = self._begin_soon(slots, CHUNK)
+        return max(1, min(CHUNK, max(soon, idle, self.most_held - held)))
+
+    def _begin_soon(self, slots: int, unknown: int) -> int:
+        return int(AHEAD_SECONDS * slots / self._seconds) if self._seconds else unknown
+
+    def learn(self, seconds: float) -> None:
+        """Note that a submission was graded.
+
+        Args:
+            seconds: the time it took.
+        """
+        self._seconds += MEMORY * (seconds - self._seconds)
+
+    def went_on(self) -> None:
+        """Note that a submission has ended here: claims begin again."""
+        self._is_stuck = False
+
+    def got_stuck(self) -> None:
+        """Note that claims did not begin here and went back."""
+        self._is_stuck = True
+        self._seconds = max(self._seconds, LONG_SECONDS)
