@@ -112,7 +112,7 @@ class OrderedTests:
         left = [(at, test) for at, test in enumerate(self._tests) if at not in done and test.role == role]
         total = len(self.done) + len(left)
         for is_call, group in groupby(self._needed(left), key=lambda item: isinstance(item[1], CallTest)):
-            for result in self._calls(list(group)) if is_call else self._singles(list(group)):
+            for result in self._calls(list(group)) if is_call else self._singles(list(group), must_pause):
                 if result is not None:
                     self._add(result)
                     if self._ends_with(result):
@@ -153,7 +153,9 @@ class OrderedTests:
             return
         yield from self.calls.grade(tests)
 
-    def _singles(self, tests: list[tuple[int, TestCase]]) -> Iterator[TestResult | None]:
+    def _singles(
+        self, tests: list[tuple[int, TestCase]], must_pause: Callable[[], bool]
+    ) -> Iterator[TestResult | None]:
         left = deque(tests)
         while left:
             index, test = left[0]
@@ -166,7 +168,7 @@ class OrderedTests:
                 yield work.result(index, Verdict.CE, refused, None)
                 return
             if not self.shared.apart and self.shared.takes(work, following := self._following(left)):
-                for result in self.shared.grade(work, following):
+                for result in self.shared.grade(work, following, must_pause):
                     if result is not None:
                         _remove(left, result.index)
                         self.shared.note(result)

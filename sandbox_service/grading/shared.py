@@ -13,7 +13,7 @@ submissions to a problem fail in its first test, that test has a box of its own.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from sandbox_service.grading import stdin
@@ -123,12 +123,13 @@ class Shared:
             self._first.learn(self._problem, passed=result.verdict == Verdict.AC)
         self._has_first = False
 
-    def grade(self, work: Work, tests: Tests) -> Iterator[TestResult | None]:
+    def grade(self, work: Work, tests: Tests, must_pause: Callable[[], bool]) -> Iterator[TestResult | None]:
         """Run tests in one box, as long as they pass and fit into it.
 
         Args:
             work: the submission.
             tests: the tests with their index, to which `takes` agreed.
+            must_pause: asked after each test that passed; ends the box if it returns true.
 
         Yields:
             Results of the first of these tests, if any; and None after those of a box that several tests shared. The
@@ -139,7 +140,7 @@ class Shared:
             SandboxError: the sandbox failed.
         """
         try:
-            box = work.run(lambda jail: _run(work, jail, tests), lambda box: box.first)
+            box = work.run(lambda jail: _run(work, jail, tests, must_pause), lambda box: box.first)
         except ProgramKilledJailError:  # each test says by itself whether it ends its jail
             self.apart = True
             return
@@ -166,8 +167,8 @@ class Shared:
             yield None
 
 
-def _run(work: Work, jail: Sandbox, tests: Tests) -> _Box:
-    """Run tests in one box up to the first that does not pass, or that might not fit."""
+def _run(work: Work, jail: Sandbox, tests: Tests, must_pause: Callable[[], bool]) -> _Box:
+    """Run tests in one box up to a pause, to the first that does not pass, or to one that might not fit."""
     box, used = _Box(), _Used(work.limits)
     with jail.start_shared(work.program, tests[0][1].input.encode("utf-8"), work.limits) as run:
         for place, (_, test) in enumerate(tests):
@@ -182,7 +183,7 @@ def _run(work: Work, jail: Sandbox, tests: Tests) -> _Box:
             if box.wrong is not None or not used.holds(run.cpu_seconds()):
                 break
             box.passed.append(used.add(outcome))
-            if not used.has_room:
+            if not used.has_room or must_pause():
                 box.is_stopped = True
                 break
         box.is_stopped |= len(box.passed) == len(tests)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -169,21 +170,32 @@ def test_greed_is_not_paid(grader: Grader, name: str) -> None:
 # --- pauses and groups
 
 
-def test_a_pause_keeps_what_was_shared(grader: Grader) -> None:
+def graded_in_turns(grader: Grader, must_pause: Callable[[], bool]) -> tuple[Grade, int]:
+    """Return the grade of a submission that fails in its third test, and how often it was paused."""
     code = SUM + "print(a + b if a != 2 else 0)"
     submission = Submission.model_validate(
         {"id": "x", "code": code, "tests": TESTS, "stop_on_failure": False, "isolation": "submission"}
     )
-    found: Grade | Progress = Progress()
+    found = grader.go_on(submission, Progress(), lambda: False, must_pause)
     pauses = 0
     while isinstance(found, Progress):
         pauses += 1
         found = grader.go_on(
-            submission, Progress.model_validate_json(found.model_dump_json()), lambda: False, lambda: True
+            submission, Progress.model_validate_json(found.model_dump_json()), lambda: False, must_pause
         )
-    assert pauses > 2
     assert verdicts(found) == ["AC", "AC", "WA", "AC", "AC"]
-    assert found.shared == 1
+    return found, pauses
+
+
+def test_a_pause_keeps_what_was_shared(grader: Grader) -> None:
+    asked = itertools.count(1)
+    grade, pauses = graded_in_turns(grader, lambda: next(asked) == 3)  # after the two tests that share a box
+    assert (grade.shared, pauses) == (1, 1)
+
+
+def test_a_pause_ends_a_shared_box(grader: Grader) -> None:
+    grade, pauses = graded_in_turns(grader, lambda: True)
+    assert (grade.shared, pauses) == (0, 4)
 
 
 def test_tests_of_a_lost_group_are_not_run(grader: Grader) -> None:

@@ -65,7 +65,6 @@ def long(number: int, tests: int = 16, seconds: float = 0.3) -> Json:
     return {
         "code": f"import time\ntime.sleep({seconds})\nprint(input()) # {number}",
         "tests": [{"type": "stdin", "input": f"{each}\n", "output": f"{each}\n"} for each in range(tests)],
-        "isolation": "test",  # tests that share a box are paused when it ends, which takes up to the limit of a test
         "labels": {"client": "long"},
     }
 
