@@ -29,7 +29,7 @@
 #define STACKS_BYTES (1ULL << 30) /* address space for the stacks of a box's threads, beyond that of all boxes */
 
 static int *tid_address;       /* where glibc caches the thread id: a raw clone must correct it */
-static char tmp_options[128];
+static char tmp_options[MAX_BOXES][OWNED_BYTES]; /* by place; made once, as a box would copy pages to format text */
 
 static PyObject *os_error(void) { return PyErr_SetFromErrno(PyExc_OSError); }
 
@@ -62,7 +62,8 @@ static PyObject *prepare(PyObject *self, PyObject *args)
     box.change_user = uid >= 0;
     box.uid[0] = (uid_t)uid;
     box.uid[1] = (uid_t)tester_uid;
-    snprintf(tmp_options, sizeof tmp_options, "%s", options);
+    for (int place = 0; place < MAX_BOXES; place++)
+        own_tmp(tmp_options[place], options, place);
     int *address = NULL;
     if (prctl(PR_GET_TID_ADDRESS, &address, 0, 0, 0) == 0 && address && *address == (int)syscall(SYS_gettid))
         tid_address = address;
@@ -225,7 +226,7 @@ static int limit_space(rlim_t soft)
 
 static void set_up(const int *fds, int count, const struct limits *l, unsigned long long memory, int place)
 {
-    enter_box(place, tmp_options, 0);
+    enter_box(place, tmp_options[place], 0);
     take_files(fds, count);
     STEP(limit_space(memory));
     limit_box(l);

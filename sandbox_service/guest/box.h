@@ -140,17 +140,25 @@ static void show_own_process(void)
     STEP(umount2("/tmp", MNT_DETACH));
 }
 
-/* `options`: those of /tmp's file system without its owner; `flags`: more mount flags for it. */
+#define OWNED_BYTES 160
+
+/* Write to `owned`, which has OWNED_BYTES, the options of /tmp's file system with its owner. */
+static void own_tmp(char *owned, const char *options, int place)
+{
+    if (box.change_user)
+        snprintf(owned, OWNED_BYTES, "%s,uid=%d,gid=%d", options, box.uid[place], box.uid[place]);
+    else
+        snprintf(owned, OWNED_BYTES, "%s", options);
+}
+
+/* `options`: made by own_tmp; `flags`: more mount flags for /tmp. */
 static void enter_box(int place, const char *options, unsigned long flags)
 {
-    char owned[160];
     /* Signals, priorities and the scheduler's autogroup go by group and session, across PID namespaces. */
     STEP(setsid());
-    if (box.change_user) {
+    if (box.change_user)
         STEP(mount("proc", "/proc", "proc", PROC_FLAGS, NULL));
-        snprintf(owned, sizeof owned, "%s,uid=%d,gid=%d", options, box.uid[place], box.uid[place]);
-        options = owned;
-    } else
+    else
         show_own_process();
     STEP(mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | flags, options));
 }

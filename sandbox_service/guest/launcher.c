@@ -207,9 +207,10 @@ static int run_box(void *argument)
     const struct spec *spec = &specs[place];
     const struct wanted *wanted = &spec->wanted;
     struct limits limits = {(unsigned long long)(2 * wanted->cpu_seconds) + 2, wanted->file_bytes, OPEN_FILES, wanted->tasks};
-    char options[96];
+    char options[96], owned[OWNED_BYTES];
     snprintf(options, sizeof options, "size=%llu,nr_inodes=8192,mode=700", (unsigned long long)wanted->tmp_bytes);
-    enter_box(place, options, MS_NOEXEC);
+    own_tmp(owned, options, place);
+    enter_box(place, owned, MS_NOEXEC);
     take_files(spec->fds, wanted->fds);
     become_nobody(place);
     put_files(spec);

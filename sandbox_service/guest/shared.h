@@ -261,21 +261,32 @@ static int is_next(int fd)
     return 0;
 }
 
-PyDoc_STRVAR(take_streams_doc, "take_streams(channel) -> bool\n\n"
-"Make the received descriptors 0 to 2. False if the last test left another one open. Raise OSError.");
-static PyObject *take_streams(PyObject *self, PyObject *args)
+/* 1 if a descriptor is open that neither this test nor the next one has, 0 if none is, -1: errno. */
+static int has_others_open(int channel)
 {
     static struct pollfd polled[MOST_OPEN];
-    int channel;
-    if (!PyArg_ParseTuple(args, "i", &channel))
-        return NULL;
     for (int fd = STREAMS; fd < MOST_OPEN; fd++)
         polled[fd] = (struct pollfd){fd, 0, 0};
     if (poll(polled + STREAMS, MOST_OPEN - STREAMS, 0) < 0)
-        return os_error();
+        return -1;
     for (int fd = STREAMS; fd < MOST_OPEN; fd++)
         if (!(polled[fd].revents & POLLNVAL) && fd != channel && !is_next(fd))
-            Py_RETURN_FALSE;
+            return 1;
+    return 0;
+}
+
+PyDoc_STRVAR(take_streams_doc, "take_streams(channel, opens) -> bool\n\n"
+"Make the received descriptors 0 to 2. False if the last test left another one open; it is looked for if the program can\n"
+"open one. Raise OSError.");
+static PyObject *take_streams(PyObject *self, PyObject *args)
+{
+    int channel, opens, left = 0;
+    if (!PyArg_ParseTuple(args, "ip", &channel, &opens))
+        return NULL;
+    if (opens && (left = has_others_open(channel)) < 0)
+        return os_error();
+    if (left)
+        Py_RETURN_FALSE;
     for (int i = 0; i < STREAMS; i++)
         if (next_streams.fds[i] < STREAMS || dup2(next_streams.fds[i], i) < 0)
             Py_RETURN_FALSE; /* the program has closed a stream; the next test has a box of its own */

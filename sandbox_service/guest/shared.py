@@ -91,9 +91,10 @@ def _has_begun_next(uses: int, folder_bytes: int) -> bool:
     """Forget what the last test left and begin the next one; return False if something cannot be put back."""
     try:
         _forget()
-        if _box.folder_bytes(program.FOLDER) != folder_bytes or not _box.is_unchanged(uses):
+        opens = bool(uses & plain_programs.OPENS)
+        if (opens and _box.folder_bytes(program.FOLDER) != folder_bytes) or not _box.is_unchanged(uses):
             return False
-        if not _box.take_streams(KEPT_FD):
+        if not _box.take_streams(KEPT_FD, opens):
             return False
         _begin(uses)
     except BaseException:  # no memory, or no descriptor
