@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -24,11 +25,25 @@ StrictFloat = Annotated[float, Strict()]
 StrictInt = Annotated[int, Strict()]
 StrictBool = Annotated[bool, Strict()]
 
+
+def sendable(text: str) -> str:
+    r"""Return the text with each lone surrogate, which UTF-8 cannot encode, written as its escape, such as `\ud800`.
+
+    A box's text may have one: JSON's `\ud800` produces it, and so does a decoder with `surrogatepass`. All other text
+    is unchanged; JSON escapes NUL and the other control characters.
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+# text that a box may have written
+SendableText = Annotated[str, BeforeValidator(lambda value: sendable(value) if isinstance(value, str) else value)]
+
 MOST_NAME = 100  # characters of a group's name
 MOST_GROUPS = 200
 MOST_JUDGE_FILES = 64
 MOST_JUDGE_BYTES = 1 << 20
-
 
 WALL_FACTOR = 3.0
 WALL_SLACK_SECONDS = 2.0

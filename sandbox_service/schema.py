@@ -24,6 +24,7 @@ from sandbox_service.case_schema import (
     JudgeProgram,
     Limits,
     ReferenceTime,
+    SendableText,
     StdinTest,
     StrictBool,
     StrictFloat,
@@ -31,8 +32,8 @@ from sandbox_service.case_schema import (
     SuiteChecker,
     TestCase,
     TestGroup,
+    sendable,
 )
-from sandbox_service.text import sendable
 
 __all__ = [
     "MOST_LABELS",
@@ -72,6 +73,7 @@ __all__ = [
     "TestResult",
     "Timing",
     "Verdict",
+    "sendable",
 ]
 
 MOST_LABELS = 64
@@ -82,10 +84,6 @@ def _few(labels: Any) -> Any:
     if isinstance(labels, dict) and len(labels) > MOST_LABELS:
         raise ValueError(f"{len(labels)} labels, the limit is {MOST_LABELS}")
     return labels
-
-
-# text that a box may have written
-SendableText = Annotated[str, BeforeValidator(lambda value: sendable(value) if isinstance(value, str) else value)]
 
 
 class Verdict(StrEnum):

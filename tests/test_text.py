@@ -18,11 +18,10 @@ from sandbox_service.grading.suites import LruCache
 from sandbox_service.judging.values import check_result
 from sandbox_service.sandbox import files
 from sandbox_service.sandbox.python_jail import _report
-from sandbox_service.schema import Checker, Grade, TestResult, Verdict
+from sandbox_service.schema import Checker, Grade, TestResult, Verdict, sendable
 from sandbox_service.slots import protocol
 from sandbox_service.slots.main import Slot
 from sandbox_service.slots.protocol import BlockingConnection, Frame
-from sandbox_service.text import sendable
 from tests.fakes import made
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=())) | st.text(alphabet="\ud800\udfff\0a\x1b\u2028")

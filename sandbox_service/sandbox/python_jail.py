@@ -17,8 +17,7 @@ from sandbox_service.sandbox.launch_wire import Request
 from sandbox_service.sandbox.outcomes import STDERR_BYTES, outcome_of, with_stdout
 from sandbox_service.sandbox.running import RunningBox
 from sandbox_service.sandbox.shared_run import PythonSharedRun
-from sandbox_service.schema import Limits
-from sandbox_service.text import sendable
+from sandbox_service.schema import Limits, sendable
 
 STARVED_FACTOR = 8.0  # a starved box may run for up to this many times its wall limit
 LEAST_FILE_BYTES = 16 << 20  # room for the compiled program, whatever the output limit
