@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import operations
-from codec import Json
+from codec import Json, is_plain_elsewhere
 from decoder import Decoder
 from encoder import Encoder
 
@@ -62,7 +62,7 @@ class CandidateEncoder(Encoder):
             return {
                 "t": [self._dispatcher.export(kind), kind.__name__, fields, self.items(tuple.__iter__(value), depth)]
             }
-        if kind.__module__ == "numpy":
+        if is_plain_elsewhere(kind):
             return super().other(value, depth)
         if issubclass(kind, _DATA) and not issubclass(kind, type):
             return self._extended(value, kind, depth)

@@ -99,7 +99,18 @@ TYPES: dict[str, type] = {
 }  # fmt: skip
 TYPES["NoneType"] = type(None)
 TYPE_NAMES: dict[Any, str] = {kind: name for name, kind in TYPES.items()}
+PATHS = ("PosixPath", "PurePosixPath", "PureWindowsPath")
+PATH_CHARACTERS = 1 << 16
 NUMPY_TYPE = re.compile(r"[<>|=]?([biufcU])(\d{1,5})")
+
+
+def is_plain_elsewhere(kind: type) -> bool:
+    """Return True for a type of a library that is sent as plain data, and imported only if a value of it is sent.
+
+    Args:
+        kind: the type.
+    """
+    return kind.__module__ == "numpy" or (kind.__name__ in PATHS and kind.__module__.startswith("pathlib"))
 
 
 def check_decimal(value: decimal.Decimal, text: str) -> None:

@@ -25,6 +25,7 @@ from error_codec import describe_error, error_text, make_error, read_error, read
 from explanations import MESSAGE_CHARACTERS, exception_text, raised_by_statement
 from handle_state import HandleState
 from identifiers import is_class_name
+from lent_values import LentValues
 from proxy_classes import ProxyClasses
 from remote_handle import RemoteHandle
 from shared_classes import SharedClasses
@@ -49,11 +50,13 @@ class Connection:
         self.raised: BaseException | None = None
         self.raised_text = ""
         self.callbacks = Callbacks(self)
+        self.lent = LentValues(self)
         self.handles: dict[int, RemoteHandle] = {}
         self.proxies = ProxyClasses()
         self.value_classes = self.proxies.numbers
         self.errors: dict[type, int] = {}
         self.has_classes = False
+        self.data_names: set[str] = set()
         self._names: TestNames | None = None
         self.shows_classes = False
         self._stdout = sys.stdout
@@ -103,6 +106,10 @@ class Connection:
         """Return the names that the test's text uses as classes."""
         uses = self._names.uses if self._names is not None else None
         return uses.used_as_classes if uses is not None else set()
+
+    def changes_attributes(self) -> bool:
+        """Return True if the test's text changes the value of an attribute in place."""
+        return self._names is not None and self._names.uses.changes_attributes
 
     def test_reads(self, name: str, attribute: str) -> bool:
         """Return True if the test's text reads an attribute of the candidate's name, or of `check`'s parameter.
@@ -176,6 +183,21 @@ class Connection:
         value = self._answer([], read)
         self.received_value = False  # handles of its definitions are no values yet
         return found, value
+
+    def global_value(self, name: str) -> Any:
+        """Return a copy of the submission's data, as it is now.
+
+        Args:
+            name: the global's name.
+
+        Raises:
+            NameError: the submission has deleted it.
+        """
+        found, _ = self.look_up([name], None)
+        self.received_value = True
+        if name not in found:
+            raise NameError(f"name {name!r} is not defined", name=name)
+        return found[name]
 
     def call(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a remote object.
@@ -341,6 +363,7 @@ class Connection:
     def _exchange(self, head: str, body: str, kept: list[Any], end: type[Exception] | None = None) -> Any:
         """Send a request and receive its reply. A lock serialises the requests of the test's threads."""
         with self._lock:
+            self.lent.give_back()
             self._send(head, body)
             return self._answer(kept, end=end)
 

@@ -20,6 +20,8 @@ from codec import (
     MUTABLE_TYPES,
     NODES,
     NUMPY_TYPE,
+    PATH_CHARACTERS,
+    PATHS,
     RANGE_ITEMS,
     TYPES,
     Json,
@@ -70,7 +72,7 @@ class Decoder:
         except BROKEN as error:
             raise NotPlainError(f"malformed message: {type(error).__name__}") from error
         for target, content in new:
-            _set_content(target, content)
+            set_content(target, content)
         return value
 
     def items(self, json: Json) -> list[Any]:
@@ -216,8 +218,13 @@ def _set_attributes(instance: Any, attributes: dict[str, Any]) -> None:
         object.__setattr__(instance, name, value)
 
 
-def _set_content(target: Any, content: Any) -> None:
-    """Set the contents of a numbered value to those of the other side's copy."""
+def set_content(target: Any, content: Any) -> None:
+    """Set the contents of a mutable value to those of the other side's copy.
+
+    Args:
+        target: the value.
+        content: a value of the same type; an instance's attributes.
+    """
     kind = type(target)
     if kind is list or kind is bytearray:
         target[:] = content
@@ -337,6 +344,15 @@ def _read_scalar(decoder: Decoder, json: Json) -> Any:
     return dtype.type(decoder.value(item))
 
 
+def _read_path(decoder: Decoder, json: Json) -> Any:
+    name, text = json
+    if name not in PATHS or type(text) is not str or len(text) > PATH_CHARACTERS:
+        raise NotPlainError("malformed message")
+    import pathlib
+
+    return getattr(pathlib, name)(text)
+
+
 _READERS: dict[str, Callable[[Decoder, Json], Any]] = {
     "@": lambda decoder, json: decoder.kept[_index(json)],
     "P": Decoder.instance,
@@ -361,4 +377,5 @@ _READERS: dict[str, Callable[[Decoder, Json], Any]] = {
     "V": _read_view,
     "N": _read_array,
     "G": _read_scalar,
+    "L": _read_path,
 }

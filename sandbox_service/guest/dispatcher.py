@@ -14,7 +14,7 @@ import operations
 from candidate_codec import CandidateDecoder, CandidateEncoder
 from channel import Channel
 from codec import Json, NotPlainError, from_text, to_text
-from decoder import Decoder
+from decoder import Decoder, set_content
 from encoder import Encoder
 from error_codec import TEXT, describe_error, make_error
 from shared_classes import SharedClasses
@@ -190,6 +190,18 @@ class Dispatcher:
         target = self.objects[int(number)]
         self.run(lambda: setattr(target, name, value))
 
+    def fill(self, rest: str, body: str) -> None:
+        """Give an attribute's mutable value the content that the test's copy has now.
+
+        Args:
+            rest: the object's number and the attribute's name.
+            body: the request's message: the copy.
+        """
+        number, _, name = rest.partition(" ")
+        content = self.value(body)
+        target = self.objects[int(number)]
+        self.run(lambda: _fill(target, name, content))
+
     def unset(self, rest: str, _: str) -> None:
         """Delete an attribute.
 
@@ -301,6 +313,14 @@ class Dispatcher:
         self.reply("raise", encoder.message(described, changed))
 
 
+def _fill(target: Any, name: str, content: Any) -> None:
+    value = getattr(target, name)
+    if type(value) is type(content):
+        set_content(value, content)
+    else:  # replaced since the copy was made
+        setattr(target, name, content)
+
+
 def _special(function: Callable[..., Any]) -> _Request:
     """Return a request that applies a function to one object, and to the message's value if it has one."""
 
@@ -317,6 +337,7 @@ _REQUESTS: dict[str, _Request] = {
     "get": Dispatcher.get,
     "set": Dispatcher.set,
     "unset": Dispatcher.unset,
+    "fill": Dispatcher.fill,
     "op": Dispatcher.operate,
     "exit": Dispatcher.exit,
     "await": Dispatcher.run_coroutine,

@@ -20,11 +20,13 @@ from codec import (
     MUTABLE_TYPES,
     NODES,
     NUMPY_TYPE,
+    PATH_CHARACTERS,
     TYPE_NAMES,
     Json,
     NotPlainError,
     TooBigError,
     check_decimal,
+    is_plain_elsewhere,
     to_text,
 )
 from shared_classes import SharedClasses
@@ -135,8 +137,9 @@ class Encoder:
         Raises:
             NotPlainError: the value cannot be sent.
         """
-        if type(value).__module__ == "numpy":
-            return _write_numpy(self, value, depth)
+        kind = type(value)
+        if is_plain_elsewhere(kind):
+            return _write_numpy(self, value, depth) if kind.__module__ == "numpy" else _write_path(value)
         raise NotPlainError(f"a value of type {type(value).__name__}")
 
     def _keep(self, value: Any) -> None:
@@ -225,6 +228,13 @@ def _write_numpy(encoder: Encoder, value: Any, depth: int) -> Json:
     if type(value) is numpy.ndarray:
         return {"N": [value.dtype.str, list(value.shape), encoder.items(value.ravel().tolist(), depth)]}
     return {"G": [value.dtype.str, encoder.value(value.item(), depth + 1)]}
+
+
+def _write_path(value: Any) -> Json:
+    text = str(value)
+    if len(text) > PATH_CHARACTERS:
+        raise TooBigError("a path too long")
+    return {"L": [type(value).__name__, text]}
 
 
 _WRITERS: dict[type, Callable[[Encoder, Any, int], Json]] = {

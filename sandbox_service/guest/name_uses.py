@@ -46,6 +46,8 @@ class NameUses:
         self.certain = frozenset(_certain(tree))
         self.local_lines = frozenset(_local_lines(nodes))
         self.changes_process = any(map(_changes_process, nodes))
+        self.uses_files = any(map(_uses_files, nodes))
+        self.changes_attributes = _changes_attributes(nodes)
         for module in self.modules:
             self.from_solution |= self.attributes.get(module, set())
         self.imports_solution = self.imports_solution or bool(self.modules)
@@ -153,6 +155,8 @@ class NameUses:
         calls = self.calls.get(name, [])
         if calls and not callable(found):
             return False
+        if callable(found) and self.tests_data(name) and name not in self.attributes:  # `assert count == 2`
+            return False
         if isinstance(found, type) and not all(
             hasattr(found, attribute) for attribute in self.made_attributes.get(name, ())
         ):
@@ -166,7 +170,8 @@ _LOCAL = frozenset(
         "ismethod", "isclass", "isroutine", "isgenerator", "isgeneratorfunction", "iscoroutinefunction", "iscoroutine",
         "isasyncgen", "isasyncgenfunction", "isawaitable", "GeneratorType", "FunctionType", "LambdaType", "MethodType",
         "CoroutineType", "AsyncGeneratorType", "BuiltinFunctionType", "__annotations__", "__mro__", "__bases__",
-        "__base__", "__subclasses__", "__slots__", "__wrapped__", "__self__", "__func__",
+        "__base__", "__subclasses__", "__slots__", "__wrapped__", "__self__", "__func__", "__cause__", "__context__",
+        "__suppress_context__", "__traceback__", "__notes__", "add_note",
     )
 )  # fmt: skip
 """Names of functions and attributes that inspect an object itself, of which a handle shows only a part."""
@@ -200,6 +205,62 @@ def _changes_process(node: ast.AST) -> bool:
         return any(alias.name in ("unittest.mock", "mock") for alias in node.names)
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
         return _variable(node.value) in ("os.environ", "sys.modules", "environ")
+    return False
+
+
+_FILE_FUNCTIONS = frozenset(
+    (
+        "NamedTemporaryFile", "TemporaryFile", "TemporaryDirectory", "SpooledTemporaryFile", "mkstemp", "mkdtemp",
+        "tmp_path", "tmpdir", "makedirs", "mkdir", "listdir", "scandir", "rmtree", "chdir", "read_text", "write_text",
+        "read_bytes", "write_bytes", "touch", "copyfile", "copytree",
+    )
+)  # fmt: skip
+_FILE_MODULES = ("os", "os.path", "shutil", "io")
+"""Modules whose functions of these names are about files: `items.remove` is not."""
+_FILE_NAMES = frozenset(("open", "remove", "unlink", "rename", "exists", "isfile", "isdir", "getsize", "move", "copy"))
+
+
+def _uses_files(node: ast.AST) -> bool:
+    """Return True if a node makes, reads or looks for a file: each box has a folder of its own."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id == "open" or node.func.id in _FILE_FUNCTIONS
+    if isinstance(node, ast.arg):
+        return node.arg in _FILE_FUNCTIONS
+    if not isinstance(node, ast.Attribute):
+        return False
+    return node.attr in _FILE_FUNCTIONS or (node.attr in _FILE_NAMES and _variable(node.value) in _FILE_MODULES)
+
+
+_CHANGES = frozenset(
+    (
+        "append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem", "remove", "clear",
+        "sort", "reverse", "rotate", "add", "discard", "update", "setdefault", "subtract", "difference_update",
+        "intersection_update", "symmetric_difference_update",
+    )
+)  # fmt: skip
+"""Methods that change a list, a dictionary, a set or a deque."""
+
+
+def _changes_attributes(nodes: list[ast.AST]) -> bool:
+    """Return True if the text changes the value of an attribute in place: `stack.items.append(1)`, `d.by_id[1] = 2`."""
+    attributes = {
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
+            changed = node.func.value
+        elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            changed = node.value
+        else:
+            continue
+        while isinstance(changed, ast.Subscript):
+            changed = changed.value
+        if isinstance(changed, ast.Attribute) or (isinstance(changed, ast.Name) and changed.id in attributes):
+            return True
     return False
 
 

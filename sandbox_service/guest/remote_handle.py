@@ -74,6 +74,7 @@ class RemoteHandle(_Slot):  # noqa: D101 (on an instance, `__doc__` is the candi
         value = state.connection.request(f"get {state.number} {name}")
         if type(value) is not RemoteHandle:
             state.connection.calls += 1
+            state.connection.lent.add(state.number, name, value)
         elif state.sort == "class" and is_class_name(state.bound):
             _derive(value.proctor_handle)
         return value

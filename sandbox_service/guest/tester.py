@@ -23,6 +23,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 import candidate
+import live_globals
 import operations
 import type_name
 from channel import Channel, frame
@@ -127,6 +128,9 @@ def _run_test(
     run = _Run(connection, names, {})
     try:
         handle = _bind(connection, namespace, names, entry, run.missing)
+        if connection.data_names:
+            code = live_globals.compile_test(test, connection.data_names)
+            namespace[live_globals.READ] = connection.global_value
         framework = _framework_tests(test, namespace)
         run.run_part(lambda: exec(code, namespace), framework)
         if names.check_uncalled:
@@ -229,6 +233,8 @@ class _Run:
         uses = self.names.uses
         if uses.changes_process:
             return "the test changes or watches its own process, not the submission's"
+        if uses.uses_files:
+            return "the test uses files, and the submission's box has others"
         if line_of(error) in uses.local_lines:
             return "the test inspects an object that exists only in the submission's box"
         return None
@@ -332,6 +338,7 @@ def _bind_one(
         # the test checks data that the submission computed while it was loaded
         connection.calls += 1
         connection.received_value = True
+        connection.data_names.add(name)
         namespace[name] = value
         return True
     if is_class and state.sort not in ("class", "error"):

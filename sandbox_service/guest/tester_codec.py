@@ -11,7 +11,7 @@ from collections.abc import Coroutine, Iterator
 from typing import TYPE_CHECKING, Any
 
 import proxy_classes
-from codec import Json, NotPlainError, TooBigError
+from codec import Json, NotPlainError, TooBigError, is_plain_elsewhere
 from decoder import Decoder
 from encoder import Encoder
 from error_codec import TEXT
@@ -79,7 +79,7 @@ class TesterEncoder(Encoder):
             if len(items) > ITERATOR_ITEMS:
                 raise TooBigError("an iterator with too many items")
             return {"J": self.items(items, depth)}
-        if kind.__module__ == "numpy" or isinstance(value, (datetime.tzinfo, Coroutine)):
+        if is_plain_elsewhere(kind) or isinstance(value, (datetime.tzinfo, Coroutine)):
             # values of the candidate's may contain these
             return super().other(value, depth)
         raise TestValueError(f"a value of type {kind.__name__}")

@@ -49,9 +49,54 @@ class Account:
     def __add__(self, o): return Account("sum", self._balance + o._balance)
 """
 
+STACK = """
+class Stack:
+    def __init__(self, *items):
+        self.items, self.by_id, self.rows, self.seen = list(items), {}, [[0, 0], [0, 0]], set()
+        self.alias = self.items
+    def total(self): return sum(self.items)
+    def known(self): return sorted(self.by_id), sorted(self.seen), self.rows
+"""
+
 Row = tuple[str, str, str | None]
 
 RIGHT: dict[str, Row] = {
+    "attribute changed in place": (
+        STACK,
+        "s = Stack(1, 2)\ns.items.append(3)\nassert s.total() == 6 and s.alias == [1, 2, 3]\n"
+        "s.by_id['a'] = 1\ns.seen.add(5)\ns.rows[1][0] = 7\nassert s.known() == (['a'], [5], [[0, 0], [7, 0]])\n"
+        "s.items.clear()\nassert s.total() == 0\ndel s.by_id['a']\nassert s.known()[0] == []",
+        None,
+    ),
+    "attribute changed through a variable": (
+        STACK,
+        "s = Stack()\nitems = s.items\nfor n in range(4):\n    items.append(n)\n    assert s.total() == sum(range(n + 1))\n"
+        "assert s.items == [0, 1, 2, 3]",
+        None,
+    ),
+    "attribute of a copy": (
+        STACK,
+        "import copy\ns = Stack(1)\nt = copy.deepcopy(s)\nt.items.append(2)\nassert s.items == [1] and t.items == [1, 2]\n"
+        "u = copy.copy(s)\nu.items.append(4)\nassert s.items == [1, 4]",
+        None,
+    ),
+    "attribute replaced by the submission": (
+        "class S:\n    def __init__(self): self.items = []\n    def reset(self): self.items = (9,)\n",
+        "s = S()\ni = s.items\ni.append(1)\nassert s.items == [1]\ns.reset()\nassert s.items == (9,)",
+        None,
+    ),
+    "global that functions change": (
+        "count = 0\nseen = []\ndef f(x):\n    global count\n    count += 1; seen.append(x); return count\n",
+        "assert count == 0\nassert f('a') == 1\nassert count == 1 and seen == ['a']\n"
+        "def test_more():\n    f('b')\n    assert count == 2\n    assert seen == ['a', 'b']\ntest_more()",
+        None,
+    ),
+    "paths": (
+        "from pathlib import Path, PurePosixPath\ndef f(p='a'): return Path(p) / 'b'\ndef g(): return [PurePosixPath('x')]\n",
+        "from pathlib import Path\nassert f() == Path('a/b') and f().name == 'b' and str(f()) == 'a/b'\n"
+        "assert f(Path('c')) == Path('c/b') and g() == [Path('x')]",
+        None,
+    ),
     "props": (
         ACCOUNT,
         "a=Account('x',5)\nassert a.balance==5\na.balance=7\nassert a.balance==7\ntry:\n    a.balance=-1\n    assert False\nexcept ValueError as e:\n    assert str(e)=='negative'\n",
@@ -338,6 +383,21 @@ MASKED: dict[str, Row] = {
         "assert list(g(3))==[0,1,4]\nx=g(2)\nassert next(x)==0 and next(x)==1\ntry:\n    next(x); assert False\nexcept StopIteration: pass\nassert sum(g(4))==14\nimport types,inspect\nassert inspect.isgeneratorfunction(g) and isinstance(g(1),types.GeneratorType)",
         None,
     ),
+    "cause of an exception": (
+        "def f():\n    try: 1/0\n    except ZeroDivisionError as e: raise ValueError('v') from e\n",
+        "try: f()\nexcept ValueError as e: assert isinstance(e.__cause__, ZeroDivisionError)",
+        None,
+    ),
+    "file for the submission": (
+        "def f(p): return open('/not/here' + p).read()\n",  # as in a box: the halves of this test share all files
+        "import tempfile\nwith tempfile.NamedTemporaryFile('w') as t:\n    t.write('hi'); t.flush()\n    assert f(t.name)=='hi'",
+        None,
+    ),
+    "file of the submission's": (
+        "def f(p): pass\n",
+        "import os\nf('not-here')\nassert os.path.exists('not-here')\nassert open('not-here').read()=='hi'",
+        None,
+    ),
     "mock input": (
         "def ask(): return input('n? ')\n",
         "from unittest.mock import patch\nwith patch('builtins.input',return_value='5'):\n    assert ask()=='5'",
@@ -386,6 +446,21 @@ MASKED: dict[str, Row] = {
 }
 
 WRONG: dict[str, Row] = {
+    "attribute changed in place": (
+        STACK.replace("sum(self.items)", "0"),
+        "s = Stack()\ns.items.append(3)\nassert s.total() == 3",
+        None,
+    ),
+    "attribute that keeps no change": (
+        "class S:\n    @property\n    def items(self): return []\n",
+        "s = S()\ns.items.append(3)\nassert s.items == [3]",
+        None,
+    ),
+    "path": (
+        "from pathlib import Path\ndef f(): return Path('a')\n",
+        "from pathlib import Path\nassert f() == Path('b')",
+        None,
+    ),
     "global": ("MAX = 11\ndef f(): return MAX\n", "assert MAX == 10", None),
     "global that equals everything": (
         "class E:\n    def __eq__(s, o): return True\nMAX = E()\ndef f(): return MAX\n",
