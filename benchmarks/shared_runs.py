@@ -8,6 +8,7 @@ another verdict of a test, or another output of a test that passed. A failure en
     python -m benchmarks shared_runs
     python -m benchmarks shared_runs --cpu-seconds 60
     python -m benchmarks shared_runs --runs 20000
+    python -m benchmarks shared_runs --language java       # the programs of java_programs.py
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import workloads
+from benchmarks import java_programs, workloads
 from benchmarks.cpu import counted
 from benchmarks.workloads import Body
 from sandbox_service import bootstrap
@@ -57,7 +58,7 @@ def main(arguments: list[str]) -> int:
     """Compare until the CPU time is used up or enough is compared; returns 1 after a difference, 2 without data."""
     options = _options(arguments)
     try:
-        programs = dict(_programs(options.data))
+        programs = dict(_of_language(options.language, options.data))
     except workloads.NoDataError as reason:
         print(f"cannot run: {reason}")
         return 2
@@ -120,6 +121,14 @@ def _grade(grader: Grader, body: Body, isolation: str) -> Grade:
     return grader.grade(Submission.model_validate(body | more))
 
 
+def _of_language(language: str, folder: Path) -> Iterator[tuple[str, Body]]:
+    if language == "python":
+        yield from _programs(folder)
+    else:
+        for name, body in java_programs.all_of(folder, random.Random(SEED), REPETITIONS):
+            yield name, {"limits": LIMITS} | body
+
+
 def _programs(folder: Path) -> Iterator[tuple[str, Body]]:
     """Yield the Python programs of stdin problems with all tests, mutants, and those of the checkout's corpus."""
     rng = random.Random(SEED)
@@ -160,5 +169,6 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks shared_runs", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--cpu-seconds", type=float, default=CPU_SECONDS, help=f"default {CPU_SECONDS:.0f}")
     parser.add_argument("--runs", type=int, default=sys.maxsize, help="stop after so many runs of a test each way")
+    parser.add_argument("--language", choices=["python", "java"], default="python")
     parser.add_argument("--data", type=Path, default=workloads.data_folder(), help="folder of collected problems")
     return parser.parse_args(arguments)

@@ -95,7 +95,7 @@ REFUSED_PATTERNS = (
     re.compile(r"java/lang/Enum\.hashCode\(.*"),  # an identity's, as is that of Object
     re.compile(r"java/util/concurrent/atomic/Atomic\w+FieldUpdater\..*"),
 )
-_FAILURE = re.compile(r"java/(lang|io|util|text|time|util/concurrent|nio/charset)/\w+(Exception|Error)")
+_FAILURE = re.compile(r"java/(lang|io|util|text|time|util/concurrent|nio/charset)/\w*(Exception|Error)")
 
 
 def is_plain(classes: Mapping[str, bytes]) -> bool:
