@@ -120,7 +120,6 @@ STATES = {
     "output buffered": State(
         "static PrintWriter late = new PrintWriter(System.out);", "late.checkError()", 'late.print("never written")'
     ),
-    "byte not flushed": State("", "false", "System.out.write('7')"),
     # of the virtual machine, put back
     "locale": State("", 'String.format("%.1f", 0.5).equals("0,5")', "Locale.setDefault(Locale.GERMANY)"),
     "locale of a category": State(
