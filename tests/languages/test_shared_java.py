@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox_service.grading.grader import Grader
+from sandbox_service.languages import plain_java
 from sandbox_service.schema import Grade
 from tests.languages import shared_java
 from tests.languages.toolchains import need, submission
@@ -52,3 +53,39 @@ def test_a_test_ends_as_in_a_fresh_machine(grader: Grader, name: str) -> None:
     assert verdicts(shared) == verdicts(fresh), [test.message for test in shared.tests]
     assert [test.exit_code for test in shared.tests] == [test.exit_code for test in fresh.tests]
     assert [test.stdout for test in shared.tests] == [test.stdout for test in fresh.tests]
+
+
+# --- programs that want to be paid for more: the lists of plain programs are out of the way
+
+PRINT = shared_java.PRINT
+OUT = "OutputStream said = new FileOutputStream(FileDescriptor.out);"
+GREEDY = {
+    "says that it ended, and fails": f"{PRINT} {OUT} said.write('D'); if (a > 0) throw new Error();",
+    "says so before the output": f"{OUT} said.write('D'); {PRINT}",
+    "says so twice": f"if (a == 0) {PRINT} {OUT} said.write('D'); said.write('D');",
+    "reads from the channel": f"{PRINT} if (a > 0 && new FileInputStream(FileDescriptor.in).read() != 'x')"
+    " throw new Error();",
+    "remembers earlier tests": 'if (a == 0 || System.getProperty("left") != null) System.out.println(a + b);'
+    ' System.setProperty("left", "x");',
+    "prints the answer of the test before": 'String old = System.getProperty("left", "");'
+    ' System.out.println(a == 0 ? "1" : old); System.setProperty("left", "" + (a + b));',
+    "changes the file of its input": f'try (OutputStream to = new FileOutputStream("/proc/self/fd/3"))'
+    f' {{ to.write("9 9".getBytes()); }} catch (IOException e) {{ }} if (a == 0) {PRINT}',
+    "writes to the next test": f"if (a > 0) return; {PRINT} Thread t = new Thread(() -> {{ for (;;)"
+    ' try (OutputStream o = new FileOutputStream("/proc/self/fd/4")) { o.write("3\\n".getBytes()); Thread.sleep(1); }'
+    " catch (Exception e) { } }); t.setDaemon(true); t.start();",
+    "closes the channel": f"{PRINT} {OUT} said.close(); if (a > 0) throw new Error();",
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", GREEDY)
+def test_greed_is_not_paid(grader: Grader, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain_java, "is_plain", lambda _classes: True)
+    code = shared_java.SUM % ("", GREEDY[name])
+    fresh, shared = (grade(grader, code, each) for each in ("test", "submission"))
+    assert fresh.verdict != "CE", fresh.message
+    assert shared.reward == fresh.reward == 0
+    for one, other in zip(fresh.tests, shared.tests, strict=True):
+        if one.verdict != "AC" == other.verdict:  # it can pretend that a test ended well that printed the right output
+            assert one.stdout.startswith(other.stdout)
