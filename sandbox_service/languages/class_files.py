@@ -22,7 +22,7 @@ class NotAClassError(ValueError):
 
 @dataclass
 class ClassFile:
-    """What a class file names; names of classes have slashes.
+    """The names in a class file; those of classes have slashes.
 
     Attributes:
         name: its own name.
@@ -111,15 +111,15 @@ class _Pool:
         return SIZES[tag]
 
     def text(self, place: int) -> str:
-        """Return a text."""
+        """Return the text at `place`."""
         return self._texts[place]
 
     def class_name(self, place: int) -> str:
-        """Return the name of a class."""
+        """Return the name of the class at `place`."""
         return self._texts[self.classes[place]]
 
     def name_and_type(self, place: int) -> tuple[str, str]:
-        """Return name and descriptor of a member."""
+        """Return name and descriptor of a member, which are at `place`."""
         name, kind = self._names_and_types[place]
         return self._texts[name], self._texts[kind]
 

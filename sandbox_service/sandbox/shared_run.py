@@ -77,7 +77,7 @@ class SharedRun(Protocol):
 
 
 class _ChannelRun:
-    """What is common to both kinds of `SharedRun`."""
+    """The common part of both kinds of `SharedRun`."""
 
     def __init__(self, box: RunningBox, channel: socket.socket, fds: list[int], limits: Limits) -> None:
         """Args:
