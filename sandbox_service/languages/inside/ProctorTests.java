@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.charset.Charset;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -53,14 +54,20 @@ final class ProctorTests extends ClassLoader {
                 OutputStream out = new FileOutputStream(STDOUT);
                 OutputStream err = new FileOutputStream(STDERR)) {
             System.setIn(new BufferedInputStream(in));
-            System.setOut(new PrintStream(new BufferedOutputStream(out, OUTPUT_BUFFER), true));
-            System.setErr(new PrintStream(new BufferedOutputStream(err, OUTPUT_BUFFER), true));
+            System.setOut(printer(out, "stdout.encoding"));
+            System.setErr(printer(err, "stderr.encoding"));
             ClassLoader loader = new ProctorTests();
             Thread main = ProctorMain.thread(group, loader, classes);
             main.setContextClassLoader(loader);
             main.start();
             return await(group);
         }
+    }
+
+    /** Return a stream like the virtual machine's own; newer ones have a property for its encoding. */
+    private static PrintStream printer(OutputStream to, String property) throws IOException {
+        String encoding = System.getProperty(property, Charset.defaultCharset().name());
+        return new PrintStream(new BufferedOutputStream(to, OUTPUT_BUFFER), true, encoding);
     }
 
     /** Wait for the threads for which a virtual machine waits at its end; return false if others are left. */
