@@ -3,7 +3,8 @@
     python -m benchmarks languages [--rounds 5] [--languages c,cpp,java]
 
 CPU time of everything that a contender starts, counted by a cgroup. The contenders take turns, so that other load
-affects all alike. A run in a box includes what the host does for it.
+affects all alike. A run in a box includes what the host does for it. For languages whose stdin tests can share a box,
+submissions of fifty tests are graded both ways, compiled before.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from sandbox_service.languages.machine_cache import MachineCache
 from sandbox_service.languages.rows import Toolchain
 from sandbox_service.sandbox.exclusive import NoExclusiveRun
 from sandbox_service.sandbox.pool import JailPool
-from sandbox_service.schema import Limits
+from sandbox_service.schema import Limits, Submission
 from sandbox_service.settings import Settings
 from sandbox_service.slots import main as slots
 
@@ -43,6 +44,14 @@ COMPILATIONS = 3
 TESTS = 10
 UID = 61600
 TARGETS = {"c": 1.3, "cpp": 1.3, "rust": 1.3, "go": 1.15, "java": 1.05, "javascript": 1.05, "pypy": 1.05}
+FIFTY = [{"type": "stdin", "input": f"{n} {n + 1}\n", "output": f"{2 * n + 1}\n"} for n in range(50)]
+SHARING = {
+    "java": """import java.util.*;
+public class Main { public static void main(String[] args) { Scanner in = new Scanner(System.in);
+    System.out.println(in.nextLong() + in.nextLong()); } }
+""",
+}
+"""Programs for FIFTY in the languages whose stdin tests can share a box."""
 CPP = """#include <bits/stdc++.h>
 int main() { std::vector<long> all; long x; while (std::cin >> x) all.push_back(x); std::sort(all.begin(), all.end());
     std::cout << std::accumulate(all.begin(), all.end(), 0L) << std::endl; }
@@ -142,6 +151,29 @@ def measure_runs(bench: Bench, names: list[str], rounds: int, group: Group | Non
         print(f"{name:14s} {found['bare']:9.3f} {found['box']:9.3f} {ratio:6.2f}  {TARGETS.get(name, '')}", flush=True)
 
 
+def measure_sharing(settings: Settings, pool: JailPool, names: list[str], rounds: int, group: Group | None) -> None:
+    """Print what each of fifty tests costs, in boxes of their own and in a shared one."""
+    grader = slots.grader_of(settings, pool)
+    print(f"{'fifty tests, CPU ms':20s} {'fresh':>9s} {'shared':>9s} {'×':>6s}")
+    for name in names:
+
+        def turn_of(isolation: str, name: str = name) -> Turn:
+            fields = {"id": "x", "language": name, "code": SHARING[name], "tests": FIFTY, "isolation": isolation}
+            submission = Submission.model_validate(fields | {"limits": LIMITS})
+
+            def turn(count: int) -> None:
+                for _ in range(count):
+                    grade = grader.grade(submission)
+                    assert grade.verdict == "AC", grade
+                    assert grade.shared == (len(FIFTY) - 1 if isolation == "submission" else 0), grade.shared
+
+            return turn
+
+        turns = {isolation: (turn_of(isolation), 1) for isolation in ("test", "submission")}
+        fresh, shared = (value / len(FIFTY) for value in compared(turns, rounds, group).values())
+        print(f"{name:20s} {fresh:9.3f} {shared:9.3f} {shared / fresh:6.3f}", flush=True)
+
+
 def measure_compilers(bench: Bench, rounds: int, group: Group | None) -> None:
     """Print what compiling C++ costs: in a box, without one, and with the precompiled header."""
     toolchain = languages.find("cpp").toolchain
@@ -200,7 +232,9 @@ def main(arguments: list[str]) -> int:
         assert isinstance(runtime, LaunchedRuntime)
         try:
             bench = Bench(Path(folder), pool, runtime)
-            measure_runs(bench, options.languages.split(","), options.rounds, group)
+            names = options.languages.split(",")
+            measure_runs(bench, names, options.rounds, group)
+            measure_sharing(settings, pool, [name for name in names if name in SHARING], options.rounds, group)
             if "cpp" in present and not options.no_compilers:
                 measure_compilers(bench, options.rounds, group)
         finally:

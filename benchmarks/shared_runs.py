@@ -8,6 +8,7 @@ another verdict of a test, or another output of a test that passed. A failure en
     python -m benchmarks shared_runs
     python -m benchmarks shared_runs --cpu-seconds 60
     python -m benchmarks shared_runs --runs 20000
+    python -m benchmarks shared_runs --language java       # the programs of java_programs.py
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import workloads
+from benchmarks import java_programs, workloads
 from benchmarks.cpu import counted
 from benchmarks.workloads import Body
 from sandbox_service import bootstrap
@@ -35,7 +36,8 @@ from sandbox_service.strengthen import mutants
 CPU_SECONDS = 600.0
 FILES = ("codecontests_100", "kattis_problemtools", "kodsport_wrong")
 REPETITIONS = 5  # of the only test of a program in the corpus
-DEAR_SECONDS = 1.0  # a program that takes longer, with all tests in both ways, is run in the first pass only
+DEAR_SECONDS = {"python": 1.0, "java": 15.0}
+"""A program that takes longer, with all tests in both ways, is run in the first pass only."""
 SEED = 23
 REPORT_EVERY = 50  # programs
 MOST_TESTS = 12  # of a program in one pass
@@ -57,7 +59,7 @@ def main(arguments: list[str]) -> int:
     """Compare until the CPU time is used up or enough is compared; returns 1 after a difference, 2 without data."""
     options = _options(arguments)
     try:
-        programs = dict(_programs(options.data))
+        programs = dict(_of_language(options.language, options.data))
     except workloads.NoDataError as reason:
         print(f"cannot run: {reason}")
         return 2
@@ -88,7 +90,7 @@ def _compare_all(grader: Grader, programs: dict[str, Body], used: Any, options: 
                     body | {"tests": rng.sample(body["tests"], min(MOST_TESTS, len(body["tests"])))},
                     counts,
                 )
-                if time.monotonic() - before > DEAR_SECONDS:
+                if time.monotonic() - before > DEAR_SECONDS[options.language]:
                     dear.add(name)
             if place % REPORT_EVERY == REPORT_EVERY - 1:
                 print(f"pass {number}, program {place + 1}, {used() - began:.0f} s: {counts}", flush=True)
@@ -118,6 +120,14 @@ def _shown(result: TestResult | None) -> str:
 def _grade(grader: Grader, body: Body, isolation: str) -> Grade:
     more: Body = {"isolation": isolation, "display_bytes": 1 << 20}
     return grader.grade(Submission.model_validate(body | more))
+
+
+def _of_language(language: str, folder: Path) -> Iterator[tuple[str, Body]]:
+    if language == "python":
+        yield from _programs(folder)
+    else:
+        for name, body in java_programs.all_of(folder, random.Random(SEED), REPETITIONS):
+            yield name, {"limits": LIMITS} | body
 
 
 def _programs(folder: Path) -> Iterator[tuple[str, Body]]:
@@ -160,5 +170,6 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks shared_runs", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--cpu-seconds", type=float, default=CPU_SECONDS, help=f"default {CPU_SECONDS:.0f}")
     parser.add_argument("--runs", type=int, default=sys.maxsize, help="stop after so many runs of a test each way")
+    parser.add_argument("--language", choices=["python", "java"], default="python")
     parser.add_argument("--data", type=Path, default=workloads.data_folder(), help="folder of collected problems")
     return parser.parse_args(arguments)

@@ -231,7 +231,7 @@ class Submission(FrozenModel):
     isolation: Isolation | None = Field(
         None,
         description="each test has its own box (test); calls share one, in order (calls) or shuffled; stdin tests in "
-        "Python too (submission); null: calls do, and stdin tests if the service is set so",
+        "Python and Java too (submission); null: calls do, and stdin tests if the service is set so",
     )
     display_bytes: StrictInt | None = Field(
         None, ge=0, description="bytes of stdout and stderr in the answer; null: the service's default"

@@ -101,7 +101,8 @@ class Settings(BaseModel):
 
     stdin_isolation: Literal["submission", "test"] = Field(
         "submission",
-        description="submission: the stdin tests of a Python submission share a box while they pass; test: never",
+        description="submission: the stdin tests of a submission in Python or Java share a box while they pass; "
+        "test: never",
     )
 
     shared_audit_share: float = Field(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import struct
 import zipfile
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 SIZE = struct.Struct("<Q")
 MOST_PARTS = 2000
 JAR, CLASSES = "solution.jar", "classes.txt"
+_OURS = re.compile(r"Proctor(Main|Tests)(\$\w+)?\.class")
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # of a zip file: the same bytes for the same classes
 
 
@@ -25,10 +27,12 @@ class Build:
     Attributes:
         refusal: the compiler's words if it refused the source, else None.
         parts: the files that it made, by name.
+        can_share: several tests of the program may share a box.
     """
 
     refusal: str | None
     parts: tuple[tuple[str, bytes], ...] = ()
+    can_share: bool = False
 
     @property
     def size(self) -> int:
@@ -37,7 +41,8 @@ class Build:
 
     def encoded(self) -> bytes:
         """Return it as bytes."""
-        head = {"refusal": self.refusal, "parts": [[name, len(content)] for name, content in self.parts]}
+        sizes = [[name, len(content)] for name, content in self.parts]
+        head = {"refusal": self.refusal, "parts": sizes, "can_share": self.can_share}
         return json.dumps(head).encode() + b"\n" + b"".join(content for _, content in self.parts)
 
     @classmethod
@@ -52,7 +57,7 @@ class Build:
                 at += size
             if at != len(rest):
                 raise NotABuildError(f"{len(rest)} bytes, not {at}")
-            return cls(head["refusal"], tuple(parts))
+            return cls(head["refusal"], tuple(parts), bool(head["can_share"]))
         except (ValueError, KeyError, TypeError) as error:
             raise NotABuildError(str(error)) from None
 
@@ -81,8 +86,17 @@ def unpacked(archive: bytes) -> dict[str, bytes]:
     return found
 
 
+def program_of(classes: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the class files of a Java submission, without our own that were compiled with it (languages/inside).
+
+    Args:
+        classes: the class files by path.
+    """
+    return {path: code for path, code in classes.items() if not _OURS.fullmatch(path)}
+
+
 def jar_of(classes: dict[str, bytes], main: str) -> bytes:
-    """Return a jar of Java classes, with a list of those whose `main` may be the program's, the likeliest first.
+    """Return a jar of Java classes, with a list of the submission's, those whose `main` is likeliest its first.
 
     Args:
         classes: the class files by path.
@@ -91,11 +105,11 @@ def jar_of(classes: dict[str, bytes], main: str) -> bytes:
     Raises:
         NotABuildError: a name is no text.
     """
-    names = [path.removesuffix(".class").replace("/", ".") for path in classes if path.endswith(".class")]
+    names = [path.removesuffix(".class").replace("/", ".") for path in program_of(classes) if path.endswith(".class")]
     names.sort(key=lambda name: (name.rpartition(".")[2] != main, name.rpartition(".")[2] != "Main", "$" in name, name))
     buffer = io.BytesIO()
     try:
-        listed = "\n".join(name for name in names if name != "ProctorMain").encode()
+        listed = "\n".join(names).encode()
         with zipfile.ZipFile(buffer, "w") as jar:
             for path, content in sorted([*classes.items(), (CLASSES, listed)]):
                 jar.writestr(zipfile.ZipInfo(path, EARLIEST), content)

@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sandbox_service.errors import SandboxError
-from sandbox_service.languages import headers, toolchains
+from sandbox_service.languages import headers, plain_java, toolchains
 from sandbox_service.languages.base import Runs, Source
-from sandbox_service.languages.builds import JAR, Build, NotABuildError, jar_of, unpacked
+from sandbox_service.languages.builds import JAR, Build, NotABuildError, jar_of, program_of, unpacked
 from sandbox_service.languages.launcher import BUILDER, START_OBJECT
 from sandbox_service.languages.machine_cache import MachineCache
 from sandbox_service.languages.rows import SOURCES, Language, Toolchain
@@ -35,7 +35,7 @@ from sandbox_service.schema import Limits
 log = logging.getLogger(__name__)
 
 KIND = "compile"
-FORMAT = "1"  # of a key; a change makes all entries stale
+FORMAT = "2"  # of a key; a change makes all entries stale
 INSIDE = Path(__file__).resolve().parent / "inside"
 WORDS_BYTES = 4096
 TMP_BYTES = 256 << 20
@@ -130,7 +130,7 @@ class Compiler:
         if refusal is not None:
             return Build(refusal), keep
         try:
-            return Build(None, _parts(toolchain, source, made)), True
+            return _made(toolchain, source, made), True
         except NotABuildError:
             return Build("the compiler made something else than a program"), False
 
@@ -173,7 +173,7 @@ def _key(language: Language, toolchain: Toolchain, source: Source) -> str:
         language.name,
         list(toolchain.compile),
         toolchains.identity(toolchain),
-        [hashlib.sha256(content).hexdigest() for content in _beside(toolchain).values()],
+        [hashlib.sha256(content).hexdigest() for content in (*_beside(toolchain).values(), *_plainness(toolchain))],
         source.compile_limits.model_dump(),
         source.text,
         sorted(source.files.items()),
@@ -276,11 +276,17 @@ def said(words: bytes) -> str:
     return text.strip().encode()[:WORDS_BYTES].decode("utf-8", "ignore")
 
 
-def _parts(toolchain: Toolchain, source: Source, made: bytes) -> tuple[tuple[str, bytes], ...]:
-    """Return the files of a program. Raises NotABuildError."""
+def _plainness(toolchain: Toolchain) -> list[bytes]:
+    """Return the code that decides which programs may share a box, by which a build is known too."""
+    return [Path(plain_java.__file__).read_bytes()] if toolchain.shared else []
+
+
+def _made(toolchain: Toolchain, source: Source, made: bytes) -> Build:
+    """Return a program. Raises NotABuildError."""
     if not toolchain.made:
-        return ()
-    if toolchain.source == "Main.java":
-        main = source_name(toolchain, source.text).removesuffix(".java")
-        return ((JAR, jar_of(unpacked(made), main)),)
-    return ((toolchain.made, made),)
+        return Build(None)
+    if toolchain.source != "Main.java":
+        return Build(None, ((toolchain.made, made),))
+    classes = unpacked(made)
+    main = source_name(toolchain, source.text).removesuffix(".java")
+    return Build(None, ((JAR, jar_of(classes, main)),), plain_java.is_plain(program_of(classes)))

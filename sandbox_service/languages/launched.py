@@ -113,7 +113,8 @@ def _executable(toolchain: Toolchain, source: Source, build: Build) -> Executabl
     heap = max(LEAST_HEAP_MIB, source.limits.memory_bytes // MIB)
     command = [word.replace("{heap}", str(heap)) for word in toolchain.run]
     contents = {name: _sealed(content) for name, content in parts.items()}
-    return Executable(command[0], command, contents, toolchain.needs)
+    shared = toolchain.shared if build.can_share else ()
+    return Executable(command[0], command, contents, toolchain.needs, shared=shared)
 
 
 def _sealed(content: bytes) -> int:

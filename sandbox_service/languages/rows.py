@@ -45,6 +45,7 @@ class Toolchain:
         compile: commands, run one after the other in /tmp; `{sources}` stands for the source and the files of its kind.
         made: what they make there, a file or a folder; empty: nothing, they only check the source.
         run: the command that runs what was made; empty: it is executable.
+        shared: words behind that command for a box that runs several tests; empty: a box runs one.
         version: the command that prints the version.
         header: the C++ standard whose header `bits/stdc++.h` is compiled beforehand.
         beside: files of `languages/inside` for the compiler.
@@ -62,6 +63,7 @@ class Toolchain:
     compile: tuple[tuple[str, ...], ...] = ()
     made: str = ""
     run: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
     version: tuple[str, ...] = ()
     header: str = ""
     beside: tuple[str, ...] = ()
@@ -132,6 +134,7 @@ JAVA = Toolchain(
         (
             "/usr/bin/javac", "-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1", "-J-XX:-UsePerfData", "-J-Xmx512m",
             "-proc:none", "-nowarn", "-encoding", "UTF-8", "-Xmaxerrs", "20", "-d", "out", SOURCES, "ProctorMain.java",
+            "ProctorTests.java",
         ),
     ),
     made="out",
@@ -139,8 +142,9 @@ JAVA = Toolchain(
         "/usr/bin/java", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto", "-Xmx{heap}m", NO_RESERVED_ZONE, "-cp",
         "solution.jar", "ProctorMain",
     ),
+    shared=("shared",),
     version=("/usr/bin/javac", "-version"),
-    beside=("ProctorMain.java",),
+    beside=("ProctorMain.java", "ProctorTests.java"),
     needs=Needs(
         reserved_bytes=768 * MIB,  # its main thread's stack has 256
         stack_bytes=8 * MIB,

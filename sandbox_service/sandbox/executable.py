@@ -50,8 +50,6 @@ class Needs:
 class Executable:
     """A program that a launcher runs. A context manager, which closes its files."""
 
-    can_share = False
-
     def __init__(
         self,
         executable: int | str,
@@ -59,6 +57,7 @@ class Executable:
         files: Mapping[str, int] | None = None,
         needs: Needs | None = None,
         refused: str | None = None,
+        shared: Sequence[str] = (),
     ) -> None:
         """Take over the descriptors.
 
@@ -68,16 +67,20 @@ class Executable:
             files: descriptors of files by their name in /tmp.
             needs: those of its language.
             refused: why the source did not compile; nothing can then be run.
+            shared: further arguments for a box that runs several tests; empty: it cannot.
         """
         self.executable = executable
         self.arguments = tuple(arguments)
         self.files = dict(files or {})
         self.needs = needs or Needs()
         self.refused = refused
+        self.can_share = bool(shared)
+        self._shared = tuple(shared)
         own = [executable] if isinstance(executable, int) else []
         self.fds = [*own, *self.files.values()]
         self.data_bytes = data_bytes_of(executable) if isinstance(executable, int) and not refused else 0
         self._message = lru_cache(maxsize=4)(self._pack)
+        self._shared_message = lru_cache(maxsize=4)(self._pack_shared)
         self._judges_message = lru_cache(maxsize=4)(self._pack_judge)
 
     @classmethod
@@ -128,6 +131,14 @@ class Executable:
         """Return the message that runs it on a stdin, for the descriptors STDIN, STDOUT, STDERR and its own."""
         return self._message(limits)
 
+    def shared_message(self, limits: Limits) -> bytes:
+        """Return the message that runs it on several tests, for the descriptors of `message` and then the channel.
+
+        In the box the channel is both 0 and 1, since a virtual machine can use these without opening them; the files of
+        a test are opened anew for each, as descriptors 3 and 4 of /proc/self/fd.
+        """
+        return self._shared_message(limits)
+
     def judges_message(self, arguments: tuple[str, ...], links: tuple[str, ...], limits: Limits) -> bytes:
         """Return the message that runs it as a judge, whose folder is descriptor 3 of the box.
 
@@ -151,6 +162,12 @@ class Executable:
     def _pack(self, limits: Limits) -> bytes:
         box = self.box(FIRST_FILE, (STDIN, STDOUT, STDERR), limits)
         return pack(Request((box,), limits.wall, patience_of(limits)))
+
+    def _pack_shared(self, limits: Limits) -> bytes:
+        channel = FIRST_FILE + len(self.fds)
+        box = self.box(FIRST_FILE, (channel, channel, STDERR, STDIN, STDOUT), limits)
+        whole = replace(box, arguments=(*box.arguments, *self._shared))
+        return pack(Request((whole,), limits.wall, patience_of(limits)))
 
     def is_too_large(self, limits: Limits) -> bool:
         """Return whether its variables alone exceed the memory limit: it could not even be started."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import socket
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -15,6 +17,7 @@ from sandbox_service.sandbox.jail import Jail
 from sandbox_service.sandbox.launch_wire import Launched, Request
 from sandbox_service.sandbox.outcomes import outcome_of
 from sandbox_service.sandbox.running import RunningBox
+from sandbox_service.sandbox.shared_run import LaunchedSharedRun
 from sandbox_service.schema import Limits
 
 
@@ -90,9 +93,21 @@ class LaunchJail(Jail):
 
         return Launched(records=self._limited(limits, run), first=first)
 
-    def start_shared(self, program: Any, stdin: bytes, limits: Limits) -> NoReturn:  # noqa: ARG002
-        """Raise SandboxError: only Python programs share a box for their stdin tests."""
-        raise SandboxError(f"{self.zygote.kind} boxes run one test")
+    def start_shared(self, program: Executable, stdin: bytes, limits: Limits) -> LaunchedSharedRun:
+        """Start a box that runs one test after the other; see `base.Sandbox`."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        fds: list[int] = []
+        try:
+            fds = files.create_all(stdin, b"", b"")
+            sent = [*fds, *program.fds, theirs.fileno()]
+            box = self._begin(program.shared_message(limits), sent, os.dup(fds[2]), limits, patience_of(limits))
+            return LaunchedSharedRun(box, ours, fds, limits, lambda outcome: explained(outcome, program))
+        except BaseException:
+            ours.close()
+            files.close_all(fds)
+            raise
+        finally:
+            theirs.close()
 
     def run_calls(self, program: Any, calls: bytes, count: int, limits: Limits) -> NoReturn:  # noqa: ARG002
         """Raise SandboxError: Python's zygote only makes calls.

@@ -1,7 +1,9 @@
-"""A box that runs one stdin test after the other; see guest/shared.py.
+"""A box that runs one stdin test after the other; see guest/shared.py and languages/inside/ProctorTests.java.
 
 The box claims that a test has ended well, by a byte on its channel. Nothing but that claim comes over the channel: the
-output lies in the host's own files, which no other test has, and the CPU time is the kernel's.
+output lies in the host's own files, and the CPU time is the kernel's. A Python box gets new files for each test. A box
+of a launcher keeps its files, since a virtual machine cannot receive descriptors: the host empties and fills them
+between two tests, when it has read the output.
 
 A test after the first that does not end soon is stopped (stall.py): it is repeated in a box of its own anyway.
 """
@@ -13,6 +15,7 @@ import select
 import socket
 import struct
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
@@ -73,8 +76,8 @@ class SharedRun(Protocol):
     ) -> None: ...
 
 
-class PythonSharedRun:
-    """A `SharedRun` in a sandbox whose zygote is a Python interpreter."""
+class _ChannelRun:
+    """The common part of both kinds of `SharedRun`."""
 
     def __init__(self, box: RunningBox, channel: socket.socket, fds: list[int], limits: Limits) -> None:
         """Args:
@@ -139,12 +142,15 @@ class PythonSharedRun:
 
     def give(self, stdin: bytes) -> None:
         """See SharedRun."""
-        self._close_files()
-        self._fds = files.create_all(stdin, b"", b"")
+        sent = self._prepare(stdin)
         self._began = time.monotonic()
         self._stall = Stall(self._limits, self._used)
         with suppress(OSError):  # the box has ended, as `wait` will find
-            wire.send(self._channel, wire.NEXT_TEST, self._fds)
+            wire.send(self._channel, wire.NEXT_TEST, sent)
+
+    def _prepare(self, stdin: bytes) -> list[int]:
+        """Make the files of the next test, and return those that are sent to the box."""
+        raise NotImplementedError
 
     def end(self, *, is_known: bool) -> Outcome:
         """See SharedRun."""
@@ -174,6 +180,47 @@ class PythonSharedRun:
         finally:
             self._channel.close()
             self._close_files()
+
+
+class PythonSharedRun(_ChannelRun):
+    """A `SharedRun` in a sandbox whose zygote is a Python interpreter."""
+
+    def _prepare(self, stdin: bytes) -> list[int]:
+        self._close_files()
+        self._fds = files.create_all(stdin, b"", b"")
+        return self._fds
+
+
+class LaunchedSharedRun(_ChannelRun):
+    """A `SharedRun` in a sandbox whose zygote is a launcher."""
+
+    def __init__(
+        self,
+        box: RunningBox,
+        channel: socket.socket,
+        fds: list[int],
+        limits: Limits,
+        explain: Callable[[Outcome], Outcome],
+    ) -> None:
+        """Args:
+        box: the box, with its first test.
+        channel: the host's end.
+        fds: stdin, stdout and stderr of all tests; closed by this object, as is the channel.
+        limits: those of the box.
+        explain: finds the reason of a failure in what the program printed.
+        """
+        super().__init__(box, channel, fds, limits)
+        self._explain = explain
+
+    def _prepare(self, stdin: bytes) -> list[int]:
+        for fd, content in zip(self._fds, (stdin, b"", b""), strict=True):
+            files.rewrite(fd, content)
+        return []
+
+    def end(self, *, is_known: bool) -> Outcome:
+        """See SharedRun."""
+        outcome = super().end(is_known=is_known)
+        return outcome if outcome.exit_code == 0 else self._explain(outcome)
 
 
 def _is_readable(box: RunningBox, seconds: float) -> bool:

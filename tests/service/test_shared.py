@@ -10,6 +10,7 @@ import pytest
 
 from tests import corpus
 from tests.conftest import Service, running_service
+from tests.languages.toolchains import need
 
 TESTS = [{"type": "stdin", "input": f"{n} 1\n", "output": f"{n + 1}\n"} for n in range(4)]
 SUM = "a, b = map(int, input().split())\nprint(a + b)"
@@ -30,6 +31,18 @@ def test_the_setting_shares_and_a_submission_may_refuse(shared: Service) -> None
 def test_a_service_shares_boxes_unless_it_is_asked_not_to(service: Service) -> None:
     assert service.grade(code=SUM, tests=TESTS)["shared"] == 3
     assert service.grade(code=SUM, tests=TESTS, isolation="test")["shared"] == 0
+
+
+JAVA = """import java.util.*;
+public class Main { static int n; public static void main(String[] args) { Scanner in = new Scanner(System.in);
+    System.out.println(in.nextInt() + in.nextInt() + n++); } }
+"""
+
+
+def test_java_is_shared_and_audited_too(shared: Service) -> None:
+    need("java")
+    found = shared.grade(language="java", code=JAVA, tests=TESTS)
+    assert (found["verdict"], found["shared"], found["sharing_audit"]) == ("AC", 3, "agreed")
 
 
 def test_audits_are_counted_and_reported(shared: Service) -> None:
