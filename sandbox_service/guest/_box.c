@@ -470,8 +470,9 @@ static PyMethodDef methods[] = {
     {"remember", remember, METH_VARARGS, remember_doc},
     {"is_unchanged", is_unchanged, METH_VARARGS, is_unchanged_doc},
     {"folder_bytes", folder_bytes, METH_VARARGS, folder_bytes_doc},
-    {"next_test", next_test, METH_VARARGS, next_test_doc},
-    {"take_streams", take_streams, METH_VARARGS, take_streams_doc},
+    {"keep_streams", keep_streams, METH_VARARGS, keep_streams_doc},
+    {"next_test", next_test, METH_NOARGS, next_test_doc},
+    {"put_streams_back", put_streams_back, METH_VARARGS, put_streams_back_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -76,14 +76,14 @@ ALLOWED = {
 # Further names that lead from the objects of a module to those of others
 LEADS = {"queue": "mutex not_empty not_full all_tasks_done"}
 
-# Names of which a program needs one to open a file. The group has no containers, and hides nothing
+# Names of which a program needs one to open a file. Such a group has no containers, and hides nothing
 OPENERS = ("open", "os", "os.path", "io")
-BASE, OPENS = 1, 2  # bits
+BASE, OPENS, STDERR = 1, 2, 4  # bits; STDERR: the program names it
 
 IMMUTABLE, HEAP = 1 << 8, 1 << 9  # Py_TPFLAGS_IMMUTABLETYPE, Py_TPFLAGS_HEAPTYPE
 
 outer = sys.modules["__main__"]  # the zygote's own; a program's stands in its place while it runs
-_bits: dict[str, int] = {}  # of what a plain program may import, and of OPENERS
+_bits: dict[str, int] = {}  # of what a plain program may import, of OPENERS, and of stderr
 _hidden: list[frozenset[str]] = []  # names, by bit
 _import_name = _extended_arg = 0
 
@@ -95,14 +95,15 @@ def prepare() -> None:
         return
     _import_name, _extended_arg = opcode.opmap["IMPORT_NAME"], opcode.opmap["EXTENDED_ARG"]
     modules = {name: sys.modules[name] for name in sorted(MODULES) if name in sys.modules}
-    kept: list[list[Any]] = [[vars(builtins), sys.modules], []]
-    _hidden[:] = [frozenset(), frozenset()]
+    kept: list[list[Any]] = [[vars(builtins), sys.modules], [], []]
+    _hidden[:] = [frozenset(), frozenset(), frozenset()]
     for name, module in modules.items():
         _bits[name] = 1 << len(kept)
         kept.append(_containers(module))
         _hidden.append(frozenset(_refused_names(name, module, modules)))
     for name in OPENERS:
         _bits[name] = _bits.get(name, 0) | OPENS
+    _bits["stderr"] = STDERR
     streams = sys.stdin, sys.stdout, sys.stderr
     program.set_streams(None, None, None)  # no test has those of another, and CPython must be able to free them
     _box.remember(kept)
@@ -165,7 +166,7 @@ def _add_attributes(found: dict[int, Any], value: Any) -> None:
 
 
 def uses_of(code: types.CodeType) -> int:
-    """Return what a plain program uses: the bits of the modules that it names, and OPENS; 0 if it is not plain.
+    """Return what a plain program uses: the bits of the modules that it names, OPENS and STDERR; 0 if it is not plain.
 
     Names are those in `co_names`, and the attributes of class patterns (`case C(x=1)`), which are tuples of constants.
 

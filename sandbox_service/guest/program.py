@@ -61,9 +61,13 @@ def prepare() -> None:
     ending.prepare()
 
 
-def open_streams() -> None:
-    """Set the standard streams of `sys` to new ones over descriptors 0 to 2."""
-    set_streams(*_streams(0, 1, 2))
+def open_streams(stderr: Any = None) -> None:
+    """Set the standard streams of `sys` to new ones over descriptors 0 to 2.
+
+    Args:
+        stderr: a stream to keep; None for a new one.
+    """
+    set_streams(_reader(0), _writer(1), stderr or _error_writer(2))
 
 
 def set_streams(stdin: Any, stdout: Any, stderr: Any) -> None:
@@ -101,7 +105,7 @@ def rehearse() -> None:
         os.write(files[0], b"2\n1 2\n3 4\n")
         os.lseek(files[0], 0, os.SEEK_SET)
         os.write(files[3], REHEARSAL.encode())
-        sys.stdin, sys.stdout, sys.stderr = _streams(*files[:3])
+        sys.stdin, sys.stdout, sys.stderr = _reader(files[0]), _writer(files[1]), _error_writer(files[2])
         load(*files[3:])  # this one compiles, the next does not
         execute(load(*files[3:])[0], {"__name__": "__main__"})
         ending.prepare()
@@ -114,13 +118,16 @@ def rehearse() -> None:
     sys.stdin, sys.stdout, sys.stderr = kept
 
 
-def _streams(*fds: int) -> tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrapper]:
-    stdin, stdout, stderr = fds
-    return (
-        _stream(io.BufferedReader(_raw(stdin, "<stdin>", "r"), BUFFER_BYTES), "surrogateescape"),
-        _stream(io.BufferedWriter(_raw(stdout, "<stdout>", "w"), BUFFER_BYTES), "surrogateescape"),
-        _stream(io.BufferedWriter(_raw(stderr, "<stderr>", "w"), BUFFER_BYTES), "backslashreplace", by_line=True),
-    )
+def _reader(fd: int) -> io.TextIOWrapper:
+    return _stream(io.BufferedReader(_raw(fd, "<stdin>", "r"), BUFFER_BYTES), "surrogateescape")
+
+
+def _writer(fd: int) -> io.TextIOWrapper:
+    return _stream(io.BufferedWriter(_raw(fd, "<stdout>", "w"), BUFFER_BYTES), "surrogateescape")
+
+
+def _error_writer(fd: int) -> io.TextIOWrapper:
+    return _stream(io.BufferedWriter(_raw(fd, "<stderr>", "w"), BUFFER_BYTES), "backslashreplace", by_line=True)
 
 
 def _raw(fd: int, name: str, mode: str) -> io.FileIO:

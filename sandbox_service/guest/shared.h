@@ -233,36 +233,43 @@ static PyObject *folder_bytes(PyObject *self, PyObject *args)
 /*** The next test ***/
 
 #define STREAMS 3
+#define KEPT_STREAMS 60 /* where copies of them are while the program runs */
+#define KEPT_CHANNEL 63
 #define MOST_OPEN 256
 #define KEPT_BYTES (1 << 20) /* of unused memory: the streams of each test would fetch theirs from the system */
 
-static struct files next_streams;
-
-PyDoc_STRVAR(next_test_doc, "next_test(channel) -> bool\n\n"
-"Say that a test has ended, and wait for the descriptors of the next one, which `take_streams` makes its streams. False if\n"
-"the host ends the run.");
-static PyObject *next_test(PyObject *self, PyObject *args)
+PyDoc_STRVAR(keep_streams_doc, "keep_streams(channel)\n\n"
+"Move the channel and copies of the streams to where no program looks: the numbers that it gets are those of any other\n"
+"box. Raise OSError.");
+static PyObject *keep_streams(PyObject *self, PyObject *args)
 {
     int channel;
-    char message[1];
     if (!PyArg_ParseTuple(args, "i", &channel))
         return NULL;
-    mallopt(M_TOP_PAD, KEPT_BYTES);
-    if (send(channel, "D", 1, MSG_NOSIGNAL) != 1)
-        Py_RETURN_FALSE;
-    return PyBool_FromLong(receive(channel, message, sizeof message, &next_streams) == 1 && next_streams.count == STREAMS);
+    for (int fd = 0; fd < STREAMS; fd++)
+        if (dup2(fd, KEPT_STREAMS + fd) < 0)
+            return os_error();
+    if (dup2(channel, KEPT_CHANNEL) < 0 || close(channel))
+        return os_error();
+    Py_RETURN_NONE;
 }
 
-static int is_next(int fd)
+PyDoc_STRVAR(next_test_doc, "next_test() -> bool\n\n"
+"Say that a test has ended, and wait until the host has filled the files of the next one. False if the host ends the run.");
+static PyObject *next_test(PyObject *self, PyObject *args)
 {
-    for (int i = 0; i < STREAMS; i++)
-        if (next_streams.fds[i] == fd)
-            return 1;
-    return 0;
+    char message;
+    ssize_t size;
+    mallopt(M_TOP_PAD, KEPT_BYTES);
+    if (send(KEPT_CHANNEL, "D", 1, MSG_NOSIGNAL) != 1)
+        Py_RETURN_FALSE;
+    while ((size = recv(KEPT_CHANNEL, &message, 1, 0)) < 0 && errno == EINTR)
+        ;
+    return PyBool_FromLong(size == 1);
 }
 
-/* 1 if a descriptor is open that neither this test nor the next one has, 0 if none is, -1: errno. */
-static int has_others_open(int channel)
+/* 1 if a descriptor is open beside the streams and what is kept, 0 if none is, -1: errno. */
+static int has_others_open(void)
 {
     static struct pollfd polled[MOST_OPEN];
     for (int fd = STREAMS; fd < MOST_OPEN; fd++)
@@ -270,27 +277,26 @@ static int has_others_open(int channel)
     if (poll(polled + STREAMS, MOST_OPEN - STREAMS, 0) < 0)
         return -1;
     for (int fd = STREAMS; fd < MOST_OPEN; fd++)
-        if (!(polled[fd].revents & POLLNVAL) && fd != channel && !is_next(fd))
+        if (!(polled[fd].revents & POLLNVAL) && (fd < KEPT_STREAMS || fd > KEPT_CHANNEL))
             return 1;
     return 0;
 }
 
-PyDoc_STRVAR(take_streams_doc, "take_streams(channel, opens) -> bool\n\n"
-"Make the received descriptors 0 to 2. False if the last test left another one open; it is looked for if the program can\n"
-"open one. Raise OSError.");
-static PyObject *take_streams(PyObject *self, PyObject *args)
+PyDoc_STRVAR(put_streams_back_doc, "put_streams_back(opens) -> bool\n\n"
+"Put back the descriptors 0 to 2. False if the last test left another one open; it is looked for if the program can open\n"
+"one. Raise OSError.");
+static PyObject *put_streams_back(PyObject *self, PyObject *args)
 {
-    int channel, opens, left = 0;
-    if (!PyArg_ParseTuple(args, "ip", &channel, &opens))
+    int opens, left = 0;
+    if (!PyArg_ParseTuple(args, "p", &opens))
         return NULL;
-    if (opens && (left = has_others_open(channel)) < 0)
+    if (opens && (left = has_others_open()) < 0)
         return os_error();
     if (left)
         Py_RETURN_FALSE;
-    for (int i = 0; i < STREAMS; i++)
-        if (next_streams.fds[i] < STREAMS || dup2(next_streams.fds[i], i) < 0)
-            Py_RETURN_FALSE; /* the program has closed a stream; the next test has a box of its own */
-    close_files(&next_streams);
+    for (int fd = 0; fd < STREAMS; fd++)
+        if (dup2(KEPT_STREAMS + fd, fd) < 0)
+            return os_error();
     Py_RETURN_TRUE;
 }
 

@@ -1,13 +1,13 @@
 """Runs the stdin tests of a submission one after the other in one box, as long as that cannot change a verdict.
 
 The first test is a run like any other: a program that cannot be shared ends after it as program.py ends it. After a
-test that ended well, this module puts the process back and tells the host, which reads the output and either sends the
-descriptors of the next test or closes the channel.
+test that ended well, this module tells the host, which reads the output and either fills the box's files anew or closes
+the channel. Then this module puts the process back.
 
-Each test has new streams, a new `__main__`, the random state, the decimal context and the limits that the first one
-had. What is not put back must not have changed: a program that is not plain (plain_programs.py), or a test that leaves
-a stream replaced, a thread, a handler at exit, a finaliser, a file, a descriptor, a module or a changed attribute,
-ends the box after its test.
+Each test has new streams (but stderr, where the program does not name it), a new `__main__`, the random state, the
+decimal context and the limits that the first one had. What is not put back must not have changed: a program that is not
+plain (plain_programs.py), or a test that leaves a stream replaced, a thread, a handler at exit, a finaliser, a file, a
+descriptor, a module or a changed attribute, ends the box after its test.
 
 Nothing here defends against the submission, which controls this process. The host believes outputs that it compared
 itself, and repeats everything else in a fresh box. No expected output is ever here.
@@ -16,7 +16,7 @@ itself, and repeats everything else in a fresh box. No expected output is ever h
 import gc
 import os
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import _box
 import ending
@@ -24,7 +24,6 @@ import plain_programs
 import program
 
 CHANNEL_FD = 5
-KEPT_FD = 63  # where the channel is while the program runs: the numbers that it gets are those of any other box
 
 
 _random_bit = _decimal_bit = 0
@@ -44,10 +43,10 @@ def prepare() -> None:
     for _ in range(program.REHEARSALS):
         uses = plain_programs.uses_of(code)
         _has_ended_well(search=False)
-        _forget()
+        stderr = _forget(uses)
         _box.is_unchanged(uses)
-        _begin(uses)
-    _forget()
+        _begin(uses, stderr)
+    _forget(plain_programs.STDERR)
     ending.main = main
     program.set_streams(*streams)
     ending.prepare()
@@ -64,13 +63,13 @@ def run() -> NoReturn:
         if uses & plain_programs.OPENS:  # it could change the file
             uses = 0
     if uses:
-        os.dup2(CHANNEL_FD, KEPT_FD)
+        _box.keep_streams(CHANNEL_FD)
     os.closerange(program.SOURCE_FD, CHANNEL_FD + 1)
     folder_bytes = _box.folder_bytes(program.FOLDER)  # of a tmpfs: grows with each name in it
     # called from here each time: a program can count the frames below its own
     status = program.execute(code, ending.main.__dict__)
     while uses and status == 0 and _has_ended_well(search=search):
-        if not _box.next_test(KEPT_FD) or not _has_begun_next(uses, folder_bytes):
+        if not _box.next_test() or not _has_begun_next(uses, folder_bytes):
             os._exit(0)  # all output is flushed, and there is nothing to finalise
         status = program.execute(code, ending.main.__dict__)
     ending.end(status, search=search)
@@ -90,20 +89,21 @@ def _has_ended_well(*, search: bool) -> bool:
 def _has_begun_next(uses: int, folder_bytes: int) -> bool:
     """Forget what the last test left and begin the next one; return False if something cannot be put back."""
     try:
-        _forget()
+        stderr = _forget(uses)
         opens = bool(uses & plain_programs.OPENS)
         if (opens and _box.folder_bytes(program.FOLDER) != folder_bytes) or not _box.is_unchanged(uses):
             return False
-        if not _box.take_streams(KEPT_FD, opens):
+        if not _box.put_streams_back(opens):
             return False
-        _begin(uses)
+        _begin(uses, stderr)
     except BaseException:  # no memory, or no descriptor
         return False
     return True
 
 
-def _forget() -> None:
-    """Put back what the last test may have changed, and free its objects."""
+def _forget(uses: int) -> Any:
+    """Put back what the last test may have changed, and free its objects; return the stderr that the next one keeps."""
+    stderr = None if uses & plain_programs.STDERR else sys.stderr
     namespace = ending.main.__dict__
     sys.modules["__main__"] = ending.main = plain_programs.outer
     program.set_streams(None, None, None)
@@ -112,11 +112,12 @@ def _forget() -> None:
     sys.setrecursionlimit(_recursion)
     sys.set_int_max_str_digits(_digits)
     gc.collect()
+    return stderr
 
 
-def _begin(uses: int) -> None:
+def _begin(uses: int, stderr: Any) -> None:
     """Give the next test what each test has for itself. Its descriptors are in place."""
-    program.open_streams()
+    program.open_streams(stderr)
     ending.prepare()
     program.make_main()
     if uses & _random_bit:

@@ -1,9 +1,9 @@
 """Files without names (memfds), which carry everything into a box and out of it.
 
-A run gets files of its own, which the host closes when it has read them. A box can change a file's flags, locks, size
-and blocks, also behind its end; no other run has the file, so no other run sees the change. The two exceptions are a
-submission's source and its compiled form: they serve all of its runs, are sealed before the submission's first line is
-executed, and no box has them open by then.
+A run gets files of its own, which the host closes when it has read them; the tests of a shared box are one run. A box
+can change a file's flags, locks, size and blocks, also behind its end; no other run has the file, so no other run sees
+the change. The two exceptions are a submission's source and its compiled form: they serve all of its runs, are sealed
+before the submission's first line is executed, and no box has them open by then.
 """
 
 from __future__ import annotations
@@ -63,7 +63,10 @@ def rewrite(fd: int, content: bytes) -> None:
         fd: its descriptor. Its offset is then at the start.
         content: the bytes.
     """
-    os.ftruncate(fd, 0)
+    if size(fd):
+        os.ftruncate(fd, 0)
+    elif not content:
+        return
     if content:
         _write(fd, content)
     os.lseek(fd, 0, os.SEEK_SET)

@@ -17,7 +17,7 @@ from sandbox_service.sandbox.jail import Jail
 from sandbox_service.sandbox.launch_wire import Launched, Request
 from sandbox_service.sandbox.outcomes import outcome_of
 from sandbox_service.sandbox.running import RunningBox
-from sandbox_service.sandbox.shared_run import LaunchedSharedRun
+from sandbox_service.sandbox.shared_run import ChannelRun
 from sandbox_service.schema import Limits
 
 
@@ -93,7 +93,7 @@ class LaunchJail(Jail):
 
         return Launched(records=self._limited(limits, run), first=first)
 
-    def start_shared(self, program: Executable, stdin: bytes, limits: Limits) -> LaunchedSharedRun:
+    def start_shared(self, program: Executable, stdin: bytes, limits: Limits) -> ChannelRun:
         """Start a box that runs one test after the other; see `base.Sandbox`."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         fds: list[int] = []
@@ -101,7 +101,7 @@ class LaunchJail(Jail):
             fds = files.create_all(stdin, b"", b"")
             sent = [*fds, *program.fds, theirs.fileno()]
             box = self._begin(program.shared_message(limits), sent, os.dup(fds[2]), limits, patience_of(limits))
-            return LaunchedSharedRun(box, ours, fds, limits, lambda outcome: explained(outcome, program))
+            return ChannelRun(box, ours, fds, limits, lambda outcome: explained(outcome, program))
         except BaseException:
             ours.close()
             files.close_all(fds)

@@ -16,7 +16,7 @@ from sandbox_service.sandbox.jail import Jail
 from sandbox_service.sandbox.launch_wire import Request
 from sandbox_service.sandbox.outcomes import STDERR_BYTES, outcome_of, with_stdout
 from sandbox_service.sandbox.running import RunningBox
-from sandbox_service.sandbox.shared_run import PythonSharedRun
+from sandbox_service.sandbox.shared_run import ChannelRun
 from sandbox_service.schema import Limits, sendable
 
 STARVED_FACTOR = 8.0  # a starved box may run for up to this many times its wall limit
@@ -36,7 +36,7 @@ class PythonJail(Jail):
         finally:
             files.close_all(fds)
 
-    def start_shared(self, program: Program, stdin: bytes, limits: Limits) -> PythonSharedRun:
+    def start_shared(self, program: Program, stdin: bytes, limits: Limits) -> ChannelRun:
         """Start a box that runs one test after the other; see `base.Sandbox`."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         fds: list[int] = []
@@ -45,7 +45,7 @@ class PythonJail(Jail):
             job = _job(wire.SHARED, limits)
             given = [program.source_fd, program.cache_fd, *fds, theirs.fileno()]
             box = self._begin(wire.JOB.pack(*job), given, os.dup(fds[2]), limits, job.patience_seconds)
-            return PythonSharedRun(box, ours, fds, limits)
+            return ChannelRun(box, ours, fds, limits)
         except BaseException:
             ours.close()
             files.close_all(fds)

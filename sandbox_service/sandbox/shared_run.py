@@ -1,9 +1,9 @@
 """A box that runs one stdin test after the other; see guest/shared.py and languages/inside/ProctorTests.java.
 
 The box claims that a test has ended well, by a byte on its channel. Nothing but that claim comes over the channel: the
-output lies in the host's own files, and the CPU time is the kernel's. A Python box gets new files for each test. A box
-of a launcher keeps its files, since a virtual machine cannot receive descriptors: the host empties and fills them
-between two tests, when it has read the output.
+output lies in the host's own files, and the CPU time is the kernel's. A box keeps its files: the host empties and fills
+them between two tests, when it has read the output. No other box has them, so that a box which changes their state
+changes what it reads itself; it cannot make the host read an output that it did not write.
 
 A test after the first that does not end soon is stopped (stall.py): it is repeated in a box of its own anyway.
 """
@@ -16,7 +16,6 @@ import socket
 import struct
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Protocol, Self
@@ -53,7 +52,7 @@ class SharedRun(Protocol):
         ...
 
     def give(self, stdin: bytes) -> None:
-        """Give the box `stdin`, the input of the next test, and new files for its output."""
+        """Give the box `stdin`, the input of the next test, and empty its output."""
         ...
 
     def end(self, *, is_known: bool) -> Outcome:
@@ -76,17 +75,26 @@ class SharedRun(Protocol):
     ) -> None: ...
 
 
-class _ChannelRun:
-    """The common part of both kinds of `SharedRun`."""
+class ChannelRun:
+    """The `SharedRun` of every sandbox."""
 
-    def __init__(self, box: RunningBox, channel: socket.socket, fds: list[int], limits: Limits) -> None:
+    def __init__(
+        self,
+        box: RunningBox,
+        channel: socket.socket,
+        fds: list[int],
+        limits: Limits,
+        explain: Callable[[Outcome], Outcome] = lambda outcome: outcome,
+    ) -> None:
         """Args:
         box: the box, with its first test.
         channel: the host's end.
-        fds: stdin, stdout and stderr of the first test; closed by this object, as is the channel.
+        fds: stdin, stdout and stderr of all tests; closed by this object, as is the channel.
         limits: those of the box.
+        explain: finds the reason of a failure in what the program printed.
         """
         self._box, self._channel, self._fds, self._limits = box, channel, fds, limits
+        self._explain = explain
         self._clock: int | None = None
         self._used = 0.0
         self._stall: Stall | None = None  # of tests after the first
@@ -142,15 +150,14 @@ class _ChannelRun:
 
     def give(self, stdin: bytes) -> None:
         """See SharedRun."""
-        sent = self._prepare(stdin)
         self._began = time.monotonic()
         self._stall = Stall(self._limits, self._used)
-        with suppress(OSError):  # the box has ended, as `wait` will find
-            wire.send(self._channel, wire.NEXT_TEST, sent)
-
-    def _prepare(self, stdin: bytes) -> list[int]:
-        """Make the files of the next test, and return those that are sent to the box."""
-        raise NotImplementedError
+        try:
+            for fd, content in zip(self._fds, (stdin, b"", b""), strict=True):
+                files.rewrite(fd, content)
+            self._channel.send(wire.NEXT_TEST, socket.MSG_NOSIGNAL)
+        except OSError:  # the box has ended, or refuses to have its files changed
+            self._channel.shutdown(socket.SHUT_RDWR)
 
     def end(self, *, is_known: bool) -> Outcome:
         """See SharedRun."""
@@ -161,7 +168,8 @@ class _ChannelRun:
                 self._box.kill()
             self._receive(is_ready=_is_readable(self._box, END_SECONDS))
         last = self._outcome(0.0)
-        return replace(self._box.outcome, stdout=last.stdout, stderr=last.stderr, stdout_bytes=last.stdout_bytes)
+        whole = replace(self._box.outcome, stdout=last.stdout, stderr=last.stderr, stdout_bytes=last.stdout_bytes)
+        return whole if whole.exit_code == 0 else self._explain(whole)
 
     def _close_files(self) -> None:
         fds, self._fds = self._fds, []
@@ -180,47 +188,6 @@ class _ChannelRun:
         finally:
             self._channel.close()
             self._close_files()
-
-
-class PythonSharedRun(_ChannelRun):
-    """A `SharedRun` in a sandbox whose zygote is a Python interpreter."""
-
-    def _prepare(self, stdin: bytes) -> list[int]:
-        self._close_files()
-        self._fds = files.create_all(stdin, b"", b"")
-        return self._fds
-
-
-class LaunchedSharedRun(_ChannelRun):
-    """A `SharedRun` in a sandbox whose zygote is a launcher."""
-
-    def __init__(
-        self,
-        box: RunningBox,
-        channel: socket.socket,
-        fds: list[int],
-        limits: Limits,
-        explain: Callable[[Outcome], Outcome],
-    ) -> None:
-        """Args:
-        box: the box, with its first test.
-        channel: the host's end.
-        fds: stdin, stdout and stderr of all tests; closed by this object, as is the channel.
-        limits: those of the box.
-        explain: finds the reason of a failure in what the program printed.
-        """
-        super().__init__(box, channel, fds, limits)
-        self._explain = explain
-
-    def _prepare(self, stdin: bytes) -> list[int]:
-        for fd, content in zip(self._fds, (stdin, b"", b""), strict=True):
-            files.rewrite(fd, content)
-        return []
-
-    def end(self, *, is_known: bool) -> Outcome:
-        """See SharedRun."""
-        outcome = super().end(is_known=is_known)
-        return outcome if outcome.exit_code == 0 else self._explain(outcome)
 
 
 def _is_readable(box: RunningBox, seconds: float) -> bool:
