@@ -2,7 +2,7 @@
 
 Solutions of collected stdin problems and mutants of the right ones; HumanEvalPack's functions, right and buggy, with
 their test programs, which print whether all is right; and from a checkout's corpus the programs with a known verdict,
-the attacks, those that leave something behind on purpose, and unusual ends.
+mutants of the right ones, the attacks, those that leave something behind on purpose, and unusual ends.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from sandbox_service.strengthen import token_mutants
 COLLECTED = ("kattis_problemtools", "kodsport_wrong")
 FUNCTIONS = "humanevalpack_java_0_59"
 MUTANTS = 10  # of each right program
+SIZES = (1, 2, 3, 7, 20, 100, 1000, 4000)
 VERDICT = "if (correct.contains(false))"
 """In HumanEvalPack's test programs: the end, which throws an exception."""
 
@@ -30,7 +31,7 @@ def all_of(folder: Path, rng: random.Random, repetitions: int) -> Iterator[tuple
         rng: chooses mutants.
         repetitions: of the only test of a program.
     """
-    for name, body in (*_collected(folder, rng), *_functions(folder, repetitions), *_corpus(repetitions)):
+    for name, body in (*_collected(folder, rng), *_functions(folder, repetitions), *_corpus(rng, repetitions)):
         yield name, body | {"language": "java"}
 
 
@@ -60,12 +61,25 @@ def _functions(folder: Path, repetitions: int) -> Iterator[tuple[str, Body]]:
             yield f"{problem['id']}:{number}", {"code": f"{solution['code']}\n{program}", "tests": tests}
 
 
-def _corpus(repetitions: int) -> Iterator[tuple[str, Body]]:
+def _squares(rng: random.Random) -> list[Body]:
+    """Return tests of the problem of tests/verdicts/stdin, the sum of squares."""
+    found = []
+    for size in SIZES:
+        numbers = [rng.randint(-999, 999) for _ in range(size)]
+        text = f"{size}\n{' '.join(map(str, numbers))}\n"
+        found.append({"type": "stdin", "input": text, "output": f"{sum(number * number for number in numbers)}\n"})
+    return found
+
+
+def _corpus(rng: random.Random, repetitions: int) -> Iterator[tuple[str, Body]]:
     from tests.languages import shared_java, test_attacks, toolchains  # only a checkout has them
 
     for case in toolchains.cases():
         if case.language == "java":
             yield f"programs/{case.id}", {"code": case.code, "tests": toolchains.PROBLEM["tests"] * repetitions}
+            if case.verdict == "AC":
+                for mutant in token_mutants.of(case.code, MUTANTS, rng):
+                    yield f"programs/{case.id}, {mutant.name}", {"code": mutant.code, "tests": _squares(rng)}
     for path in test_attacks.FILES:
         if path.suffix == ".java":
             yield f"attacks/{path.name}", {"code": path.read_text(), "tests": [test_attacks.TEST] * repetitions}
