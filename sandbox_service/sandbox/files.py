@@ -39,7 +39,7 @@ def create_sealable() -> int:
 
 
 def seal(fd: int) -> None:
-    """Seal a memfd: no process can change its content or size any more."""
+    """Seal the memfd `fd`: no process can change its content or size any more."""
     fcntl.fcntl(fd, F_ADD_SEALS, SEAL_ALL)
 
 
