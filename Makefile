@@ -119,11 +119,11 @@ lock: $(VENV)/.dev  ## lock the newest versions of all dependencies
 		--generate-hashes --no-emit-index-url --no-header --no-annotate -o locks/gpu.txt
 
 clean:  ## remove what was built
-	rm -rf $(VENV) $(TRAINER) build dist *.egg-info sandbox_service/guest/*.so sandbox_service/guest/*.elf sandbox_service/guest/*.o
+	rm -rf $(VENV) $(TRAINER) build dist *.egg-info sandbox_service/*/*.so sandbox_service/guest/*.elf sandbox_service/guest/*.o
 
 # The environments. The package itself is installed in place, so that a change to the code needs no new one.
 
-$(VENV)/.service: locks/service.txt pyproject.toml setup.py $(wildcard sandbox_service/guest/*.[ch])
+$(VENV)/.service: locks/service.txt pyproject.toml setup.py $(wildcard sandbox_service/*/*.[ch])
 	scripts/system-packages
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/service.txt

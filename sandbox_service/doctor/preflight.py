@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import importlib.util
 import json
 import os
 import platform
@@ -39,6 +40,7 @@ DESCRIBE = (
     "import json, os, sys;"
     "print(json.dumps([sys.implementation.name, sys.version_info[:3], os.path.realpath(sys.executable), os.__file__]))"
 )
+HOST_EXTENSION = "sandbox_service.sandbox._host"
 LOAD_EXTENSION = "import sys; sys.path.insert(0, sys.argv[1]); import _box"
 
 
@@ -191,10 +193,12 @@ def interpreter(settings: Settings) -> Finding:
 
 
 def extension(settings: Settings) -> Finding:
-    """Check that the C extension is built, and that the submissions' interpreter can load it."""
+    """Check that the C extensions are built, and that the submissions' interpreter can load the one of the boxes."""
     mend = "pip install -e . in the repository (needs gcc and python3-dev), or install a wheel for this machine"
     if not list(GUEST.glob("_box*.so")):
         return Finding("extension", Level.PROBLEM, "the C extension that makes boxes is not built", mend)
+    if importlib.util.find_spec(HOST_EXTENSION) is None:
+        return Finding("extension", Level.PROBLEM, f"the C extension {HOST_EXTENSION} is not built", mend)
     found = _ask(settings.python, "-P", "-S", "-B", "-c", LOAD_EXTENSION, str(GUEST))
     if found.returncode:
         text = f"{settings.python} cannot load the C extension: {_last_line(found.stderr)}"

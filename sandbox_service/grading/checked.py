@@ -89,7 +89,8 @@ def sum_of(before: Outcome | None, outcome: Outcome) -> Outcome:
 
 def judged(work: Work, index: int, found: Judgement, outcome: Outcome) -> TestResult:
     """Return the result of the test with this index, which a judge decided."""
-    return work.result(index, found.verdict, found.message, outcome).model_copy(update={"share": found.share})
+    result = work.result(index, found.verdict, found.message, outcome)
+    return result if found.share is None else result.model_copy(update={"share": found.share})
 
 
 def _itself(outcome: Outcome) -> Outcome:

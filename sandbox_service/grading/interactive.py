@@ -64,7 +64,7 @@ def grade(work: Work, index: int, test: InteractiveTest) -> TestResult:
 
 
 def _converse(work: Work, judge: Judge, stdin: bytes, answer: bytes) -> Interaction:
-    limits, judges_limits = limits_of_both(work.limits, judge.limits)
+    limits, judges_limits = judge.limits_beside(work.limits)
     transcript_bytes = min(TRANSCRIPT_BYTES, work.display_bytes)
     program = work.program
 
@@ -82,19 +82,6 @@ def _converse(work: Work, judge: Judge, stdin: bytes, answer: bytes) -> Interact
         )
 
     return work.runner.run_both((work.kind or "", judge.kind), limits, run, program_outcome)
-
-
-def limits_of_both(limits: Limits, judges: Limits) -> tuple[Limits, Limits]:
-    """Return the limits of the program and of the judge: each may have to wait for the other one's CPU time.
-
-    Args:
-        limits: the program's own.
-        judges: the judge's own.
-    """
-    wall = limits.wall + judges.cpu_seconds
-    return limits.model_copy(update={"wall_seconds": wall}), judges.model_copy(
-        update={"wall_seconds": wall + judges.wall}
-    )
 
 
 def program_outcome(found: Interaction) -> Outcome:

@@ -29,6 +29,10 @@ MOST_NEXT_BYTES = 64 << 20
 NEXT_PASS = "nextpass.in"  # noqa: S105  not a password
 
 
+_Called = tuple[list[str], dict[str, bytes], tuple[str, ...], tuple[str, ...]]
+"""The names of the files of a test, the judge's own files, its arguments, and the names that its box has."""
+
+
 class Judge:
     """A judge program of the submission that is being graded, prepared to run. A context manager."""
 
@@ -59,6 +63,8 @@ class Judge:
         self._is_python = language.name == "python"
         self._folders = bench.folders
         self._runner = runner
+        self._calls: dict[tuple[tuple[str, ...], bool], _Called] = {}
+        self._beside: tuple[Limits | None, Limits, Limits] = None, self.limits, self.limits
         self._prepared = runtime.prepare(source, runner, once=False)
         self.source = self._prepared.__enter__()
 
@@ -116,13 +122,36 @@ class Judge:
         Returns:
             The call.
         """
-        own = {name: text.encode() for name, text in _files_beside(self.program).items()} if self._is_python else {}
-        given = {judges.named(self.program, name): content for name, content in files.items()}
+        names = tuple(files)
+        if (names, interacts) not in self._calls:
+            self._calls[names, interacts] = self._called(names, interacts=interacts)
+        named, own, arguments, links = self._calls[names, interacts]
+        self.folder.fill({**dict(zip(named, files.values(), strict=True)), **own})
+        return JudgeCall(self.folder.fd, arguments, links)
+
+    def _called(self, names: tuple[str, ...], *, interacts: bool) -> _Called:
+        """Return how it is called with files of these names: the same for all tests."""
+        named = [judges.named(self.program, name) for name in names]
         arguments = judges.arguments(self.program, interacts=interacts)
-        links = [*given, *(own.keys() - given.keys()), "feedback"]
-        order = {"order.json": self._order(arguments, links, interacts=interacts)} if self._is_python else {}
-        self.folder.fill(own | given | order)
-        return JudgeCall(self.folder.fd, tuple(arguments), tuple(links))
+        if not self._is_python:
+            return named, {}, tuple(arguments), (*named, "feedback")
+        own = {name: text.encode() for name, text in _files_beside(self.program).items() if name not in named}
+        links = [*named, *own, "feedback"]
+        own["order.json"] = self._order(arguments, links, interacts=interacts)
+        return named, own, tuple(arguments), tuple(links)
+
+    def limits_beside(self, limits: Limits) -> tuple[Limits, Limits]:
+        """Return the limits of a program and of this judge beside it: each may wait for the other one's CPU time.
+
+        Args:
+            limits: the program's own.
+        """
+        if self._beside[0] is not limits:
+            wall = limits.wall + self.limits.cpu_seconds
+            program = limits.model_copy(update={"wall_seconds": wall})
+            judge = self.limits.model_copy(update={"wall_seconds": wall + self.limits.wall})
+            self._beside = limits, program, judge
+        return self._beside[1], self._beside[2]
 
     def _order(self, arguments: list[str], links: list[str], *, interacts: bool) -> bytes:
         """Return what guest/judge.py reads: how a judge in Python is called."""

@@ -167,7 +167,8 @@ class OrderedTests:
             if (refused := work.refused) is not None:
                 yield work.result(index, Verdict.CE, refused, None)
                 return
-            if not self.shared.apart and self.shared.takes(work, following := self._following(left)):
+            may_share = work.can_share and not self.shared.apart  # else the tests that follow are not listed: it costs
+            if may_share and self.shared.takes(work, following := self._following(left)):
                 for result in self.shared.grade(work, following, must_pause):
                     if result is not None:
                         _remove(left, result.index)

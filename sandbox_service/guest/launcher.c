@@ -24,10 +24,11 @@
 
 #include <sys/sendfile.h>
 
-#define EXEC_FD 900
-#define REPORT_FD 899
 #define LAUNCHER_FILES 1024 /* descriptors of the launcher itself */
 #define OPEN_FILES 256
+/* right above a box's own numbers: the clone copies the table up to its highest number */
+#define EXEC_FD (OPEN_FILES + 1)
+#define REPORT_FD OPEN_FILES
 #define RESERVED_FDS 16
 #define MAX_FDS 12 /* of a box */
 #define MAX_FILES 128

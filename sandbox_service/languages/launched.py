@@ -19,7 +19,7 @@ from sandbox_service.languages.builds import Build
 from sandbox_service.languages.compiler import Compiler
 from sandbox_service.languages.launcher import LauncherZygote
 from sandbox_service.languages.rows import LANGUAGES, SHOWN, Toolchain
-from sandbox_service.sandbox import files
+from sandbox_service.sandbox import files, huge_page
 from sandbox_service.sandbox.executable import Executable
 from sandbox_service.schema import Limits
 
@@ -106,7 +106,7 @@ def _toolchain(source: Source) -> Toolchain:
 def _executable(toolchain: Toolchain, source: Source, build: Build) -> Executable:
     parts = dict(build.parts)
     if not toolchain.run:
-        return Executable(_sealed(parts[toolchain.made]), ("solution",), needs=toolchain.needs)
+        return Executable(huge_page.create(parts[toolchain.made]), ("solution",), needs=toolchain.needs)
     if not toolchain.made:
         text = {**source.files, compiler.source_name(toolchain, source.text): source.text}
         parts = {name: each.encode("utf-8", "surrogatepass") for name, each in text.items()}

@@ -10,7 +10,6 @@ import os
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from types import TracebackType
 
 from sandbox_service.sandbox.launch_wire import ENVIRONMENT, Box, BoxFile, Request, pack
@@ -79,9 +78,9 @@ class Executable:
         own = [executable] if isinstance(executable, int) else []
         self.fds = [*own, *self.files.values()]
         self.data_bytes = data_bytes_of(executable) if isinstance(executable, int) and not refused else 0
-        self._message = lru_cache(maxsize=4)(self._pack)
-        self._shared_message = lru_cache(maxsize=4)(self._pack_shared)
-        self._judges_message = lru_cache(maxsize=4)(self._pack_judge)
+        # of the last run: the next one is nearly always by the same limits, and comparing the objects costs least
+        self._packed: tuple[Limits | None, bytes] = None, b""
+        self._packed_judge: tuple[Limits | None, object, bytes] = None, None, b""
 
     @classmethod
     def refusing(cls, reason: str) -> Executable:
@@ -129,7 +128,9 @@ class Executable:
 
     def message(self, limits: Limits) -> bytes:
         """Return the message that runs it on a stdin, for the descriptors STDIN, STDOUT, STDERR and its own."""
-        return self._message(limits)
+        if self._packed[0] is not limits:
+            self._packed = limits, self._pack(limits)
+        return self._packed[1]
 
     def shared_message(self, limits: Limits) -> bytes:
         """Return the message that runs it on several tests, for the descriptors of `message` and then the channel.
@@ -137,7 +138,7 @@ class Executable:
         In the box the channel is both 0 and 1, since a virtual machine can use these without opening them; the files of
         a test are opened anew for each, as descriptors 3 and 4 of /proc/self/fd.
         """
-        return self._shared_message(limits)
+        return self._pack_shared(limits)
 
     def judges_message(self, arguments: tuple[str, ...], links: tuple[str, ...], limits: Limits) -> bytes:
         """Return the message that runs it as a judge, whose folder is descriptor 3 of the box.
@@ -150,7 +151,9 @@ class Executable:
         Returns:
             The message, for the descriptors STDIN, STDOUT, STDERR, its own, and the folder.
         """
-        return self._judges_message(arguments, links, limits)
+        if self._packed_judge[0] is not limits or self._packed_judge[1] != (arguments, links):
+            self._packed_judge = limits, (arguments, links), self._pack_judge(arguments, links, limits)
+        return self._packed_judge[2]
 
     def _pack_judge(self, arguments: tuple[str, ...], links: tuple[str, ...], limits: Limits) -> bytes:
         folder = FIRST_FILE + len(self.fds)

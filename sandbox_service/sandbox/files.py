@@ -25,12 +25,22 @@ def create(content: bytes = b"", *, sealed: bool = False) -> int:
         content: the bytes.
         sealed: no process can change it any more.
     """
-    fd = os.memfd_create("box", os.MFD_CLOEXEC | (os.MFD_ALLOW_SEALING if sealed else 0))
+    fd = create_sealable() if sealed else os.memfd_create("box", os.MFD_CLOEXEC)
     if content:
-        _write(fd, content)
+        write(fd, content)
     if sealed:
-        fcntl.fcntl(fd, F_ADD_SEALS, SEAL_ALL)
+        seal(fd)
     return fd
+
+
+def create_sealable() -> int:
+    """Return a new empty memfd that can be sealed."""
+    return os.memfd_create("box", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+
+
+def seal(fd: int) -> None:
+    """Seal the memfd `fd`: no process can change its content or size any more."""
+    fcntl.fcntl(fd, F_ADD_SEALS, SEAL_ALL)
 
 
 def create_all(*contents: bytes) -> list[int]:
@@ -50,7 +60,8 @@ def close_all(fds: list[int]) -> None:
         os.close(fd)
 
 
-def _write(fd: int, content: bytes) -> None:
+def write(fd: int, content: bytes) -> None:
+    """Write `content` to the beginning of the file `fd`."""
     view = memoryview(content)
     while view:
         view = view[os.pwrite(fd, view, len(content) - len(view)) :]
@@ -68,7 +79,7 @@ def rewrite(fd: int, content: bytes) -> None:
     elif not content:
         return
     if content:
-        _write(fd, content)
+        write(fd, content)
     os.lseek(fd, 0, os.SEEK_SET)
 
 

@@ -6,6 +6,7 @@ compares that with what this process sees of itself. The canary (canary.py) then
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -14,7 +15,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,7 @@ from sandbox_service.errors import BoxSetupError, JailDiedError, JailUnsafeError
 from sandbox_service.sandbox import cgroups, diagnosis, files, wire
 from sandbox_service.sandbox.base import IsolationTool, Outcome, Place, Zygote
 from sandbox_service.sandbox.host import filters
-from sandbox_service.sandbox.outcomes import outcome_of
+from sandbox_service.sandbox.outcomes import STDERR_BYTES, outcome_of, outcome_with
 from sandbox_service.sandbox.running import RunningBox, children
 from sandbox_service.schema import Limits
 
@@ -33,6 +34,7 @@ GRACE_SECONDS = 5.0
 MAIN_STACK_BYTES = 1 << 30
 LAST_WORDS_BYTES = 2000
 TASKS_BESIDE = 24  # threads of the program, the zygote, the isolation tool
+NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC)  # this process cannot make a run's files
 
 
 class Jail:
@@ -41,6 +43,9 @@ class Jail:
     """
 
     def __init__(self, tool: IsolationTool, place: Place, zygote: Zygote) -> None:
+        from sandbox_service.sandbox import _host  # not above: without it `proctor doctor` must still say so
+
+        self._host = _host
         self.zygote = zygote
         self.runs = 0
         self.identity: dict[str, object] = {}
@@ -145,12 +150,49 @@ class Jail:
         """Return the records of an answer."""
         return wire.unpack_records(message)
 
+    def _run_box(
+        self,
+        message: bytes,
+        before: Sequence[int],
+        stdin: bytes,
+        after: Sequence[int],
+        limits: Limits,
+        patience_seconds: float,
+    ) -> Outcome:
+        """Run one box with files of its own for stdin, stdout and stderr, sent between these descriptors."""
+        written, stdout, stderr = 0, b"", b""
+
+        def run() -> list[wire.Record]:
+            nonlocal written, stdout, stderr
+            out, err = self._send_files(message, before, stdin, after)
+            try:
+                records = self._records(self._answer(limits.wall, patience_seconds))
+            finally:
+                written, stdout, stderr = self._host.finish(out, err, limits.output_bytes + 1, STDERR_BYTES)
+            return records
+
+        (record,) = self._limited(limits, run)
+        return outcome_with(record, written, stdout, stderr)
+
+    def _send_files(self, message: bytes, before: Sequence[int], stdin: bytes, after: Sequence[int]) -> tuple[int, int]:
+        """Send a job with a run's files, and return those of stdout and stderr."""
+        try:
+            return self._host.begin(self._control.fileno(), message, before, stdin, after)
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                raise
+            raise JailDiedError(f"the zygote is gone: {error}") from None
+
     def _exchange(self, message: bytes, fds: list[int], wall_seconds: float, patience_seconds: float) -> bytes:
         """Send a job and return the answer that it was done."""
         try:
             wire.send(self._control, message, fds)
         except OSError as error:
             raise JailDiedError(f"the zygote is gone: {error}") from None
+        return self._answer(wall_seconds, patience_seconds)
+
+    def _answer(self, wall_seconds: float, patience_seconds: float) -> bytes:
+        """Return the answer to a job that was sent."""
         give_up = time.monotonic() + patience_seconds + GRACE_SECONDS
         answer = wire.RUNNING
         while answer == wire.RUNNING:

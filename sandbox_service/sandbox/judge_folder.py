@@ -19,14 +19,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from sandbox_service.errors import SandboxError
+from sandbox_service.sandbox import files
 
 FEEDBACK = "feedback"
 HELP_SECONDS = 30
+COMPARED_BYTES = 1 << 16  # up to this size a file is left as it is if its content is the same again
 OPTIONS = "size=512m,nr_inodes=2048,mode=755"
 
 _HELPER = """
 import ctypes, os, socket, sys
 NEWNS, NEWUSER, REC, PRIVATE, NOSUID, NODEV, NOEXEC, DETACH = 1 << 17, 1 << 28, 16384, 1 << 18, 2, 4, 8, 2
+NOATIME = 1024  # a judge does not see whether another one has read a file
 libc = ctypes.CDLL(None, use_errno=True)
 def call(name, *arguments):
     if getattr(libc, name)(*arguments):
@@ -42,7 +45,7 @@ if uid:
     write("/proc/self/uid_map", f"{uid} {uid} 1")
     write("/proc/self/gid_map", f"{gid} {gid} 1")
 call("mount", None, b"/", None, REC | PRIVATE, None)
-call("mount", b"judge", b"/tmp", b"tmpfs", NOSUID | NODEV | NOEXEC, sys.argv[2].encode())
+call("mount", b"judge", b"/tmp", b"tmpfs", NOSUID | NODEV | NOEXEC | NOATIME, sys.argv[2].encode())
 folder = os.open("/tmp", os.O_RDONLY | os.O_DIRECTORY)
 call("umount2", b"/tmp", DETACH)
 socket.send_fds(connection, [b"1"], [folder])
@@ -56,23 +59,26 @@ class JudgeFolder:
         """Make the folder. Raises SandboxError."""
         self.fd = _mounted()
         self._feedback = -1
-        self._written: set[str] = set()
+        self._written: dict[str, _File] = {}
+        self._has_old = False
         self._is_ours = os.geteuid() == 0  # judges have another uid, and can change nothing but what is in `feedback`
 
-    def fill(self, files: Mapping[str, bytes]) -> None:
-        """Write the files of a run in place of those of the last one, and an empty feedback folder if there is none.
+    def fill(self, contents: Mapping[str, bytes]) -> None:
+        """Write the files of a run, and an empty feedback folder if there is none.
+
+        Files of earlier runs stay until `clear`.
 
         Args:
-            files: contents by name.
+            contents: the files by name.
 
         Raises:
             SandboxError: there is no room.
         """
         try:
-            for name, content in files.items():
-                if name in self._written:
-                    os.unlink(name, dir_fd=self.fd)
+            for name, content in contents.items():
                 self._write(name, content)
+            if self._has_old:
+                self._remove_old()
             if self._feedback < 0:
                 os.mkdir(FEEDBACK, dir_fd=self.fd)
                 self._feedback = os.open(FEEDBACK, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.fd)
@@ -81,23 +87,32 @@ class JudgeFolder:
             raise SandboxError(f"the judge's folder cannot be filled: {error}") from None
 
     def _write(self, name: str, content: bytes) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-        fd = os.open(name, flags, 0o444, dir_fd=self.fd)
-        self._written.add(name)
-        try:
-            os.fchmod(fd, 0o444)
-            view = memoryview(content)
-            while view:
-                view = view[os.write(fd, view) :]
-        finally:
-            os.close(fd)
+        """Give a file this content: the file of the last run, if no judge can have changed that."""
+        file = self._written.get(name)
+        if file is not None and not self._is_ours:
+            self._unlink(name)
+            file = None
+        if file is None:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+            file = self._written[name] = _File(os.open(name, flags, 0o444, dir_fd=self.fd))
+            os.fchmod(file.fd, 0o444)
+        file.write(content)
+
+    def _unlink(self, name: str) -> None:
+        os.close(self._written.pop(name).fd)
+        os.unlink(name, dir_fd=self.fd)
+
+    def _remove_old(self) -> None:
+        """Remove the files of runs before `clear` that were not written again."""
+        self._has_old = False
+        for name in [name for name, file in self._written.items() if file.is_old]:
+            self._unlink(name)
 
     def left(self) -> frozenset[str]:
         """Return the names in the feedback folder."""
         if self._feedback < 0:
             return frozenset()
-        with os.scandir(self._feedback) as entries:
-            return frozenset(entry.name for entry in entries)
+        return frozenset(os.listdir(self._feedback))  # noqa: PTH208  a descriptor has no path
 
     def feedback(self, name: str, most: int) -> bytes | None:
         """Return the beginning of a file that the judge left in its feedback folder, or None if there is none.
@@ -121,18 +136,23 @@ class JudgeFolder:
             os.unlink(name, dir_fd=self._feedback)
 
     def clear(self) -> None:
-        """Remove everything, for the next run. Raises SandboxError; the folder is then of no use any more."""
+        """Remove everything, for the next run; the host's own files at the latest when the folder is filled again.
+
+        Raises:
+            SandboxError: something cannot be removed. The folder is then of no use any more.
+        """
         try:
-            if self._is_ours and not self.left():  # nothing is there but the host's own files
-                while self._written:
-                    os.unlink(self._written.pop(), dir_fd=self.fd)
+            if self._is_ours and not self.left():
+                self._has_old = bool(self._written)
+                for file in self._written.values():
+                    file.is_old = True
             else:
                 self._remove_all()
         except (OSError, RecursionError) as error:
             raise SandboxError(f"the judge's folder cannot be cleared: {error}") from None
 
     def _remove_all(self) -> None:
-        self._written.clear()
+        self._forget()
         if self._feedback >= 0:
             os.close(self._feedback)
             self._feedback = -1
@@ -143,12 +163,42 @@ class JudgeFolder:
                 else:
                     os.unlink(entry.name, dir_fd=self.fd)
 
+    def _forget(self) -> None:
+        while self._written:
+            os.close(self._written.popitem()[1].fd)
+        self._has_old = False
+
     def close(self) -> None:
         """Close the folder, which ends it."""
+        self._forget()
         if self._feedback >= 0:
             os.close(self._feedback)
             self._feedback = -1
         os.close(self.fd)
+
+
+class _File:
+    """A file that the host wrote and keeps open. `is_old`: a later run, which did not write it, must not find it."""
+
+    __slots__ = ("_content", "fd", "is_old")
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.is_old = False
+        self._content: bytes | None = b""  # None: it is long, or could not be written whole
+
+    def write(self, content: bytes) -> None:
+        """Give it this content."""
+        self.is_old = False
+        before = self._content
+        if content == before:
+            return
+        self._content = None
+        files.write(self.fd, content)
+        if before is None or len(before) > len(content):
+            os.ftruncate(self.fd, len(content))
+        if len(content) <= COMPARED_BYTES:
+            self._content = content
 
 
 def _mounted() -> int:

@@ -15,7 +15,6 @@ from sandbox_service.sandbox.base import OUT_OF_MEMORY, JudgeCall, Outcome
 from sandbox_service.sandbox.executable import Executable, patience_of
 from sandbox_service.sandbox.jail import Jail
 from sandbox_service.sandbox.launch_wire import Launched, Request
-from sandbox_service.sandbox.outcomes import outcome_of
 from sandbox_service.sandbox.running import RunningBox
 from sandbox_service.sandbox.shared_run import ChannelRun
 from sandbox_service.schema import Limits
@@ -28,25 +27,14 @@ class LaunchJail(Jail):
         """Run the program once on this input, in a box of its own; see `base.Sandbox`."""
         if program.is_too_large(limits):
             return _too_large(program)
-        fds = files.create_all(stdin, b"", b"")
-        try:
-            message, sent = program.message(limits), [*fds, *program.fds]
-            launched = self._launch(message, sent, limits, limits.wall, patience_of(limits))
-            outcome = outcome_of(launched.records[0], fds[1], fds[2], limits)
-            return outcome if outcome.exit_code == 0 else explained(outcome, program)
-        finally:
-            files.close_all(fds)
+        message = program.message(limits)
+        outcome = self._run_box(message, (), stdin, program.fds, limits, patience_of(limits))
+        return outcome if outcome.exit_code == 0 else explained(outcome, program)
 
     def run_judge(self, program: Executable, call: JudgeCall, stdin: bytes, limits: Limits) -> Outcome:
         """Run a judge once, with its folder; see `base.Sandbox`."""
-        fds = files.create_all(stdin, b"", b"")
-        try:
-            message = program.judges_message(call.arguments, call.links, limits)
-            sent = [*fds, *program.fds, call.folder]
-            found = self._launch(message, sent, limits, limits.wall, patience_of(limits))
-            return explained(outcome_of(found.records[0], fds[1], fds[2], limits), program)
-        finally:
-            files.close_all(fds)
+        message, fds = program.judges_message(call.arguments, call.links, limits), [*program.fds, call.folder]
+        return explained(self._run_box(message, (), stdin, fds, limits, patience_of(limits)), program)
 
     def start_program(self, program: Executable, stdin: int, stdout: int, limits: Limits) -> RunningBox:
         """Start the program with these ends of pipes; see `base.Sandbox`."""

@@ -23,6 +23,19 @@ def outcome_of(record: wire.Record, out: int | None, err: int, limits: Limits) -
         limits: its limits.
     """
     written = 0 if out is None else files.size(out)
+    stdout = os.pread(out, min(written, limits.output_bytes + 1), 0) if out is not None and written else b""
+    return outcome_with(record, written, stdout, files.read(err, STDERR_BYTES))
+
+
+def outcome_with(record: wire.Record, written: int, stdout: bytes, stderr: bytes) -> Outcome:
+    """Return the outcome of a box with what it wrote.
+
+    Args:
+        record: its record.
+        written: bytes of its stdout.
+        stdout: the beginning of that.
+        stderr: the beginning of its stderr.
+    """
     status = _status(record)
     return Outcome(
         exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
@@ -32,8 +45,8 @@ def outcome_of(record: wire.Record, out: int | None, err: int, limits: Limits) -
         wall_seconds=record.wall_seconds,
         starved_seconds=None if record.starved_seconds < 0 else record.starved_seconds,
         peak_memory_bytes=record.peak_memory_bytes,
-        stdout=os.pread(out, min(written, limits.output_bytes + 1), 0) if out is not None and written else b"",
-        stderr=files.read(err, STDERR_BYTES),
+        stdout=stdout,
+        stderr=stderr,
         stdout_bytes=written,
     )
 

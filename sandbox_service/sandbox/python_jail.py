@@ -29,12 +29,9 @@ class PythonJail(Jail):
 
     def run_stdin(self, program: Program, stdin: bytes, limits: Limits) -> Outcome:
         """Run the program once on this input, in a box of its own; see `base.Sandbox`."""
-        fds = files.create_all(stdin, b"", b"")
-        try:
-            (record,) = self._run(wire.STDIN, limits, program, fds)
-            return outcome_of(record, fds[1], fds[2], limits)
-        finally:
-            files.close_all(fds)
+        job = _job(wire.STDIN, limits)
+        own = (program.source_fd, program.cache_fd)
+        return self._run_box(wire.JOB.pack(*job), own, stdin, (), limits, job.patience_seconds)
 
     def start_shared(self, program: Program, stdin: bytes, limits: Limits) -> ChannelRun:
         """Start a box that runs one test after the other; see `base.Sandbox`."""
@@ -82,12 +79,9 @@ class PythonJail(Jail):
 
     def run_judge(self, program: Program, call: JudgeCall, stdin: bytes, limits: Limits) -> Outcome:
         """Run a judge once, with its folder; see `base.Sandbox`."""
-        fds = files.create_all(stdin, b"", b"")
-        try:
-            (record,) = self._run(wire.JUDGE, limits, program, [*fds, call.folder])
-            return outcome_of(record, fds[1], fds[2], limits)
-        finally:
-            files.close_all(fds)
+        job = _job(wire.JUDGE, limits)
+        own = (program.source_fd, program.cache_fd)
+        return self._run_box(wire.JOB.pack(*job), own, stdin, (call.folder,), limits, job.patience_seconds)
 
     def start_program(self, program: Program, stdin: int, stdout: int, limits: Limits) -> RunningBox:
         """Start the program with these ends of pipes; see `base.Sandbox`."""

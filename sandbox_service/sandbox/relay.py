@@ -7,6 +7,9 @@ away.
 A deadlock is the state in which nothing is on its way and every thread of every living box waits, for something other
 than a time, without having run for IDLE_SECONDS. A thread that waits for a processor does not sleep, so a busy machine
 cannot look like one.
+
+While both sides only talk, `_host.pass_on` does the work in C. It returns when there is something to decide: an end, a
+pipe that is full or closed, too many bytes, or silence.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ IDLE_SECONDS = 1.0
 LOOK_SECONDS = 0.25
 SETTLE_SECONDS = 0.005  # between looks at a judge that has not been told yet
 WAIT_MS = 250
+ANSWERS, QUESTIONS = 0, 1  # the numbers of the flows, which `_host` marks by > and <
 
 
 @dataclass
@@ -59,7 +63,7 @@ class _Flow:
 
     source: int
     sink: int
-    mark: bytes
+    number: int
     most: int
     sent: int = 0
     pending: bytearray = field(default_factory=bytearray)
@@ -81,6 +85,37 @@ class _Flow:
         if self.sink >= 0:
             os.close(self.sink)
             self.sink = -1
+
+
+class Transcript:
+    """The beginning of a conversation, with a mark of its flow before each line."""
+
+    def __init__(self, most: int) -> None:
+        """Args:
+        most: bytes after which nothing is added.
+        """
+        self._text = bytearray()
+        self._most = most
+        self._last = -1
+
+    @property
+    def state(self) -> tuple[int, int, bool]:
+        """The state for `_host`: the room that is left, the last flow, and whether its line has ended."""
+        return self._most - len(self._text), self._last, not self._text or self._text.endswith(b"\n")
+
+    def extend(self, text: bytes, last: int) -> None:
+        """Add what `_host` made of pieces.
+
+        Args:
+            text: the text.
+            last: the flow of the last piece.
+        """
+        self._text += text
+        self._last = last
+
+    def text(self) -> bytes:
+        """Return what was recorded."""
+        return bytes(self._text)
 
 
 Start = Callable[[int, int], RunningBox]
@@ -114,9 +149,9 @@ def converse(
     pipes = [os.pipe2(os.O_CLOEXEC) for _ in range(4)]  # into and out of the program, into and out of the judge
     (program_in, to_program), (from_program, program_out), (judge_in, to_judge), (from_judge, judge_out) = pipes
     for fd in (to_program, from_program, to_judge, from_judge):
-        os.set_blocking(fd, False)
-    answers = _Flow(from_program, to_judge, b"> ", program_bytes)
-    questions = _Flow(from_judge, to_program, b"< ", judge_bytes)
+        fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NONBLOCK)
+    answers = _Flow(from_program, to_judge, ANSWERS, program_bytes)
+    questions = _Flow(from_judge, to_program, QUESTIONS, judge_bytes)
     theirs = [program_in, program_out, judge_in, judge_out]
     try:
         judge = start_judge(judge_in, judge_out)
@@ -141,12 +176,13 @@ class _Relay:
         decides: Callable[[Outcome], bool],
         transcript_bytes: int,
     ) -> None:
+        from sandbox_service.sandbox import _host  # not above: see jail.py
+
+        self._host = _host
         self._program, self._judge = program, judge
         self._answers, self._questions = answers, questions
         self._decides = decides
-        self._transcript = bytearray()
-        self._most = transcript_bytes
-        self._last_mark = b""
+        self._transcript = Transcript(transcript_bytes)
         self._poll = select.poll()
         for fd in (answers.source, questions.source, program.fileno(), judge.fileno()):
             self._poll.register(fd, select.POLLIN)
@@ -161,7 +197,10 @@ class _Relay:
         """Pass on what arrives until both sides have ended."""
         while self._program.outcome is None or self._judge.outcome is None:
             settling = self._is_settling()
-            events = self._poll.poll(SETTLE_SECONDS * 1000 if settling else WAIT_MS)
+            if not self._only_talk():
+                events = self._poll.poll(SETTLE_SECONDS * 1000 if settling else WAIT_MS)
+            else:
+                events = self._poll.poll(0) if self._pass_on() else []
             for fd, _ in events:
                 self._handle(fd)
             if settling and not events:
@@ -180,8 +219,36 @@ class _Relay:
             judge_killed=self._judge.is_killed,
             idle=self._idle,
             waited_for_judge=self._waited_for_judge,
-            transcript=bytes(self._transcript),
+            transcript=self._transcript.text(),
         )
+
+    def _only_talk(self) -> bool:
+        """Return whether both sides run, both pipes are open, and nothing waits to be passed on."""
+        if self._program.outcome is not None or self._judge.outcome is not None:
+            return False
+        flows = self._answers, self._questions
+        return all(flow.source >= 0 and flow.sink >= 0 and not flow.pending for flow in flows)
+
+    def _pass_on(self) -> bool:
+        """Pass on what both sides write until something else happens; return whether it did within the time to wait."""
+        answers, questions = self._answers, self._questions
+        is_news, answered, asked, moved, text, last, stuck, left = self._host.pass_on(
+            (answers.source, answers.sink, answers.most - answers.sent),
+            (questions.source, questions.sink, questions.most - questions.sent),
+            (self._program.fileno(), self._judge.fileno()),
+            WAIT_MS,
+            self._transcript.state,
+        )
+        self._transcript.extend(text, last)
+        self._moved = max(self._moved, moved)
+        for flow, sent in ((answers, answered), (questions, asked)):
+            flow.sent += sent
+            self._stop_flood(flow)
+        if stuck >= 0:
+            flow = (answers, questions)[stuck]
+            flow.pending += left
+            self._write(flow)
+        return bool(is_news)
 
     def _handle(self, fd: int) -> None:
         if fd == self._answers.source:
@@ -213,15 +280,21 @@ class _Relay:
             return
         self._moved = time.monotonic()
         flow.sent += len(data)
-        self._record(flow, data)
-        if flow.is_flood:
-            (self._program if flow is self._answers else self._judge).kill()
-            self._forget(flow.source)
-            flow.close_source()
+        self._transcript.extend(*self._host.quote(flow.number, data, self._transcript.state))
+        if self._stop_flood(flow):
             return
         if flow.sink >= 0:
             flow.pending += data
             self._write(flow)
+
+    def _stop_flood(self, flow: _Flow) -> bool:
+        """Kill the side that wrote more than it may; return whether it did."""
+        if not flow.is_flood:
+            return False
+        (self._program if flow is self._answers else self._judge).kill()
+        self._forget(flow.source)
+        flow.close_source()
+        return True
 
     def _write(self, flow: _Flow) -> None:
         was_full = len(flow.pending) > PIECE_BYTES
@@ -261,18 +334,6 @@ class _Relay:
         if flow.sink >= 0:
             self._forget(flow.sink)
             flow.close_sink()
-
-    def _record(self, flow: _Flow, data: bytes) -> None:
-        room = self._most - len(self._transcript)
-        if room <= 0:
-            return
-        begins_line = not self._transcript or self._transcript.endswith(b"\n")
-        if flow.mark != self._last_mark and not begins_line:
-            self._transcript += b"\n"
-            begins_line = True
-        self._last_mark = flow.mark
-        lines = data[:room].splitlines(keepends=True)
-        self._transcript += b"".join(flow.mark + line if begins_line or at else line for at, line in enumerate(lines))
 
     def _end_of_program(self) -> None:
         self._moved = time.monotonic()

@@ -79,7 +79,7 @@ ACT_KILL_PROCESS, ACT_ERRNO, ACT_ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
 ATTR_BAD_ARCH, ATTR_OPTIMIZE, BINARY_TREE = 2, 8, 2
 CMP_EQ, CMP_MASKED_EQ = 4, 7
 
-EXEC_FD, AT_EMPTY_PATH = 900, 0x1000  # the one exec of guest/launcher.c
+EXEC_FD, AT_EMPTY_PATH = 257, 0x1000  # the one exec of guest/launcher.c
 # flags of mmap: all but shared anonymous memory and mappings that grow down, which RLIMIT_DATA does not count
 MAP_SHARED, MAP_PRIVATE, MAP_SHARED_VALIDATE, MAP_ANONYMOUS, MAP_GROWSDOWN = 1, 2, 3, 0x20, 0x100
 MAP_MASK = MAP_SHARED_VALIDATE | MAP_ANONYMOUS | MAP_GROWSDOWN

@@ -112,8 +112,9 @@ def test_the_command_is_there_and_says_its_version(installed: Path, tmp_path: Pa
 
 
 def test_what_is_compiled_can_be_loaded(installed: Path, tmp_path: Path) -> None:
-    ask = "import sandbox_service.guest._box as box; print(box.__file__)"
-    assert Path(run(installed / "bin" / "python", "-c", ask, cwd=tmp_path).strip()).is_relative_to(installed)
+    for name in ("guest._box", "sandbox._host"):
+        ask = f"import sandbox_service.{name} as built; print(built.__file__)"
+        assert Path(run(installed / "bin" / "python", "-c", ask, cwd=tmp_path).strip()).is_relative_to(installed)
 
 
 def test_data_is_found_where_it_is_installed(installed: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -59,10 +60,31 @@ def test_nothing_of_a_run_is_there_in_the_next(folder: JudgeFolder, left: list[s
     if left:
         os.mkdir(f"{FEEDBACK}/inner", dir_fd=folder.fd)
     folder.clear()
-    assert set(names(folder)) <= {FEEDBACK}
     folder.fill({"input": b"3"})
+    assert content(folder, "input") == b"3"
     assert set(names(folder)) == {FEEDBACK, "input"}
     assert folder.left() == frozenset()
+
+
+@pytest.mark.parametrize("after", [b"", b"1", b"12", b"13", b"123456", b"x" * (1 << 17)])
+def test_a_file_has_the_content_of_its_run_whatever_was_there(folder: JudgeFolder, after: bytes) -> None:
+    for before in (b"", b"12", b"x" * (1 << 17), b"12"):
+        folder.fill({"input": before})
+        folder.clear()
+        folder.fill({"input": after})
+        path = f"/proc/self/fd/{folder.fd}/input"
+        assert (Path(path).read_bytes(), oct(Path(path).stat().st_mode & 0o777)) == (after, "0o444")
+        folder.clear()
+
+
+def test_no_descriptor_is_left(folder: JudgeFolder) -> None:
+    folder.fill({"input": b"1"})
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for number in range(20):
+        folder.fill({f"file{number}": b"1"})
+        folder.clear()
+    folder.fill({"input": b"1"})
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_a_folder_that_was_never_filled_is_clear(folder: JudgeFolder) -> None:

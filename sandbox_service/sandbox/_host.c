@@ -1,0 +1,335 @@
+/* The host's part of every run that is worth no Python: the files of a run, and the passing on of what two boxes say.
+ *
+ * `begin` makes a run's files and sends them to a zygote; `finish` reads and closes them. `pass_on` stands between a
+ * program and a judge as long as both only talk: it returns for everything that is a decision, which relay.py takes.
+ * Nothing here interprets a byte that a box wrote.
+ */
+#define _GNU_SOURCE
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_FDS 64 /* of a message, as in guest/box.h */
+#define PIECE_BYTES (1 << 16)
+#define MOST_FOR_A_BYTE 3 /* in a transcript: a mark and the byte, which is a line of its own */
+
+static PyObject *os_error(void) { return PyErr_SetFromErrno(PyExc_OSError); }
+
+/*** The files of a run ***/
+
+static int write_all(int fd, const char *bytes, Py_ssize_t size)
+{
+    for (Py_ssize_t at = 0; at < size;) {
+        ssize_t written = pwrite(fd, bytes + at, (size_t)(size - at), at);
+        if (written < 0 && errno != EINTR)
+            return -1;
+        at += written > 0 ? written : 0;
+    }
+    return 0;
+}
+
+/* Append the descriptors of a sequence to `fds`; -1 with an exception. */
+static int take_fds(PyObject *given, int *fds, int *count)
+{
+    Py_ssize_t size = PySequence_Size(given);
+    for (Py_ssize_t i = 0; i < size; i++) {
+        PyObject *item = PySequence_GetItem(given, i);
+        long fd = item ? PyLong_AsLong(item) : -1;
+        Py_XDECREF(item);
+        if (fd == -1 && PyErr_Occurred())
+            return -1;
+        if (*count == MAX_FDS) {
+            PyErr_SetString(PyExc_ValueError, "too many descriptors for one message");
+            return -1;
+        }
+        fds[(*count)++] = (int)fd;
+    }
+    return size < 0 ? -1 : 0;
+}
+
+static int send_all(int control, const char *message, Py_ssize_t size, const int *fds, int count)
+{
+    char ancillary[CMSG_SPACE(MAX_FDS * sizeof(int))];
+    struct iovec part = {(char *)message, (size_t)size};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = ancillary};
+    ssize_t sent;
+    header.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
+    memset(ancillary, 0, sizeof ancillary);
+    struct cmsghdr *c = CMSG_FIRSTHDR(&header);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
+    memcpy(CMSG_DATA(c), fds, (size_t)count * sizeof(int));
+    while ((sent = sendmsg(control, &header, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+        ;
+    return sent < 0 ? -1 : 0;
+}
+
+PyDoc_STRVAR(begin_doc, "begin(control, message, before, stdin, after, /) -> (stdout, stderr)\n\n"
+    "Send a message to a zygote, with the descriptors `before`, new files for stdin, stdout and stderr, and `after`.\n"
+    "Returns the descriptors of stdout and stderr, which `finish` closes. Raises OSError, ValueError.");
+
+static PyObject *begin(PyObject *self, PyObject *args)
+{
+    int control, fds[MAX_FDS], count = 0, made[3] = {-1, -1, -1}, bad = 0;
+    const char *message, *stdin_bytes;
+    Py_ssize_t size, stdin_size;
+    PyObject *before, *after;
+    if (!PyArg_ParseTuple(args, "iy#Oy#O", &control, &message, &size, &before, &stdin_bytes, &stdin_size, &after))
+        return NULL;
+    if (take_fds(before, fds, &count))
+        return NULL;
+    for (int i = 0; i < 3 && !bad; i++)
+        bad = (made[i] = memfd_create("box", MFD_CLOEXEC)) < 0;
+    if (bad)
+        os_error();
+    PyObject *ours = bad ? NULL : Py_BuildValue("(iii)", made[0], made[1], made[2]);
+    bad = !ours || take_fds(ours, fds, &count) || take_fds(after, fds, &count);
+    Py_XDECREF(ours);
+    if (!bad && (write_all(made[0], stdin_bytes, stdin_size) || send_all(control, message, size, fds, count))) {
+        bad = 1;
+        os_error();
+    }
+    for (int i = 0; i < (bad ? 3 : 1); i++)
+        if (made[i] >= 0)
+            close(made[i]);
+    return bad ? NULL : Py_BuildValue("(ii)", made[1], made[2]);
+}
+
+/* The beginning of a file, at most so many bytes. */
+static PyObject *beginning(int fd, Py_ssize_t size, Py_ssize_t most)
+{
+    Py_ssize_t wanted = size < most ? size : most, got = 0;
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, wanted);
+    char *to = bytes ? PyBytes_AsString(bytes) : NULL;
+    while (to && got < wanted) {
+        ssize_t more = pread(fd, to + got, (size_t)(wanted - got), got);
+        if (more < 0 && errno == EINTR)
+            continue;
+        if (more <= 0)
+            break;
+        got += more;
+    }
+    if (!to || got == wanted)
+        return bytes;
+    PyObject *shorter = PyBytes_FromStringAndSize(to, got);
+    Py_DECREF(bytes);
+    return shorter;
+}
+
+PyDoc_STRVAR(finish_doc, "finish(stdout, stderr, most_stdout, most_stderr, /) -> (written, stdout, stderr)\n\n"
+    "Read and close what a box wrote: the size of stdout, and the beginning of both. Raises OSError.");
+
+static PyObject *finish(PyObject *self, PyObject *args)
+{
+    int out, err;
+    Py_ssize_t most_out, most_err;
+    struct stat of_out, of_err;
+    PyObject *found = NULL;
+    if (!PyArg_ParseTuple(args, "iinn", &out, &err, &most_out, &most_err))
+        return NULL;
+    if (fstat(out, &of_out) || fstat(err, &of_err))
+        os_error();
+    else {
+        PyObject *written = beginning(out, of_out.st_size, most_out);
+        PyObject *said = beginning(err, of_err.st_size, most_err);
+        if (written && said)
+            found = Py_BuildValue("(nOO)", (Py_ssize_t)of_out.st_size, written, said);
+        Py_XDECREF(written);
+        Py_XDECREF(said);
+    }
+    close(out);
+    close(err);
+    return found;
+}
+
+/*** A conversation ***/
+
+/* The beginning of a conversation: each line with a mark of its flow before it. */
+struct transcript {
+    char *text;
+    Py_ssize_t size, room; /* bytes there are; bytes after which nothing is added */
+    int last, begins_line; /* the flow of the last piece; what comes next is at the beginning of a line */
+};
+
+static int make_room(struct transcript *transcript)
+{
+    transcript->room = transcript->room > 0 ? transcript->room : 0;
+    transcript->text = PyMem_Malloc((size_t)transcript->room * MOST_FOR_A_BYTE + MOST_FOR_A_BYTE);
+    return transcript->text ? 0 : -1;
+}
+
+static void add(struct transcript *transcript, int which, const char *bytes, Py_ssize_t size)
+{
+    Py_ssize_t left = transcript->room - transcript->size;
+    char *to = transcript->text + transcript->size;
+    int begins_line = transcript->begins_line;
+    size = size < left ? size : left;
+    if (size <= 0)
+        return;
+    if (which != transcript->last && !begins_line) {
+        *to++ = '\n';
+        begins_line = 1;
+    }
+    transcript->last = which;
+    for (Py_ssize_t i = 0; i < size; i++) {
+        if (begins_line) {
+            *to++ = "><"[which];
+            *to++ = ' ';
+        }
+        *to++ = bytes[i];
+        begins_line = bytes[i] == '\n' || (bytes[i] == '\r' && !(i + 1 < size && bytes[i + 1] == '\n'));
+    }
+    transcript->begins_line = to[-1] == '\n';
+    transcript->size = to - transcript->text;
+}
+
+struct flow {
+    int source, sink;
+    long long left; /* bytes that may still be written */
+    long long sent;
+};
+
+struct talk {
+    struct flow flows[2];
+    struct transcript transcript;
+    double moved;
+    int stuck; /* the flow whose piece could not be written whole */
+    Py_ssize_t stuck_size;
+    char piece[PIECE_BYTES]; /* last: the rest is set to zero */
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Pass on one piece. 0: and nothing is left over; 1: something has to be decided. */
+static int pass_piece(struct talk *talk, int which)
+{
+    struct flow *flow = &talk->flows[which];
+    ssize_t size = read(flow->source, talk->piece, PIECE_BYTES), done;
+    if (size < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (size <= 0)
+        return 1;
+    talk->moved = now();
+    flow->sent += size;
+    add(&talk->transcript, which, talk->piece, size);
+    if (flow->sent > flow->left)
+        return 1;
+    done = write(flow->sink, talk->piece, (size_t)size);
+    if (done == size)
+        return 0;
+    done = done < 0 ? 0 : done;
+    memmove(talk->piece, talk->piece + done, (size_t)(size - done));
+    talk->stuck = which;
+    talk->stuck_size = size - done;
+    return 1;
+}
+
+/* Pass on until there is something else to do than to pass on. 0: nothing happened for so long; -1: errno. */
+static int talk_on(struct talk *talk, struct pollfd *polled, int milliseconds)
+{
+    for (;;) {
+        int ready = poll(polled, 4, milliseconds);
+        if (ready <= 0)
+            return ready;
+        if (polled[2].revents || polled[3].revents)
+            return 1;
+        for (int i = 0; i < 2; i++)
+            if (polled[i].revents && (polled[i].revents != POLLIN || pass_piece(talk, i)))
+                return 1;
+    }
+}
+
+PyDoc_STRVAR(quote_doc, "quote(flow, bytes, (room, last, begins_line), /) -> (text, last)\n\n"
+    "Return what a piece adds to a transcript: flow 0 is marked by > and flow 1 by <. `room` is how many bytes it can still\n"
+    "take, `last` the flow of the piece before, -1 for none, and `begins_line` whether that one ended its line.");
+
+static PyObject *quote(PyObject *self, PyObject *args)
+{
+    struct transcript transcript = {0};
+    const char *bytes;
+    Py_ssize_t size;
+    int which;
+    if (!PyArg_ParseTuple(args, "iy#(nip)", &which, &bytes, &size, &transcript.room, &transcript.last, &transcript.begins_line))
+        return NULL;
+    if (make_room(&transcript))
+        return PyErr_NoMemory();
+    add(&transcript, which != 0, bytes, size);
+    PyObject *found = Py_BuildValue("(y#i)", transcript.text, transcript.size, transcript.last);
+    PyMem_Free(transcript.text);
+    return found;
+}
+
+PyDoc_STRVAR(pass_on_doc, "pass_on(answers, questions, news, milliseconds, (room, last, begins_line), /)\n\n"
+    "Pass on what a program and a judge write to each other, until something else happens. `answers` and `questions` are\n"
+    "(source, sink, bytes that may still be written); `news` are the two descriptors on which ends are reported; the\n"
+    "last argument is as that of `quote`.\n\n"
+    "Returns (is_news, sent, sent, moved, text, last, stuck, left): whether there is more to do than to wait; the bytes of\n"
+    "both flows; the time of the last one, 0 if there was none; what is to be added to the transcript, and its last flow; the\n"
+    "flow of a piece that could not be written whole, or -1, and the rest of that piece. Raises OSError.");
+
+static PyObject *pass_on(PyObject *self, PyObject *args)
+{
+    int news[2], milliseconds, is_news = 0, fault = 0;
+    PyObject *found = NULL;
+    struct talk *talk = PyMem_Malloc(sizeof *talk);
+    struct flow *answers, *questions;
+    if (!talk)
+        return PyErr_NoMemory();
+    memset(talk, 0, offsetof(struct talk, piece));
+    answers = &talk->flows[0], questions = &talk->flows[1];
+    if (!PyArg_ParseTuple(args, "(iiL)(iiL)(ii)i(nip)", &answers->source, &answers->sink, &answers->left, &questions->source,
+                          &questions->sink, &questions->left, &news[0], &news[1], &milliseconds,
+                          &talk->transcript.room, &talk->transcript.last, &talk->transcript.begins_line))
+        goto end;
+    talk->stuck = -1;
+    if (make_room(&talk->transcript)) {
+        PyErr_NoMemory();
+        goto end;
+    }
+    struct pollfd polled[] = {
+        {answers->source, POLLIN, 0}, {questions->source, POLLIN, 0}, {news[0], POLLIN, 0}, {news[1], POLLIN, 0}};
+    Py_BEGIN_ALLOW_THREADS
+    is_news = talk_on(talk, polled, milliseconds);
+    fault = is_news < 0 ? errno : 0;
+    Py_END_ALLOW_THREADS
+    if (fault && fault != EINTR) {
+        errno = fault;
+        os_error();
+    } else if (!fault || !PyErr_CheckSignals())
+        found = Py_BuildValue("(iLLdy#iiy#)", is_news != 0, answers->sent, questions->sent, talk->moved,
+                              talk->transcript.text, talk->transcript.size, talk->transcript.last, talk->stuck, talk->piece,
+                              talk->stuck_size);
+end:
+    PyMem_Free(talk->transcript.text);
+    PyMem_Free(talk);
+    return found;
+}
+
+static PyMethodDef methods[] = {
+    {"begin", begin, METH_VARARGS, begin_doc},
+    {"finish", finish, METH_VARARGS, finish_doc},
+    {"quote", quote, METH_VARARGS, quote_doc},
+    {"pass_on", pass_on, METH_VARARGS, pass_on_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_host", "The host's part of every run.", -1, methods};
+
+PyMODINIT_FUNC PyInit__host(void) { return PyModule_Create(&module); }

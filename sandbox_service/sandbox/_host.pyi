@@ -1,0 +1,17 @@
+"""Types of the functions of `_host.c`, whose docstrings describe them."""
+
+from collections.abc import Sequence
+
+def begin(
+    control: int, message: bytes, before: Sequence[int], stdin: bytes, after: Sequence[int], /
+) -> tuple[int, int]: ...
+def finish(stdout: int, stderr: int, most_stdout: int, most_stderr: int, /) -> tuple[int, bytes, bytes]: ...
+def quote(flow: int, content: bytes, state: tuple[int, int, bool], /) -> tuple[bytes, int]: ...
+def pass_on(
+    answers: tuple[int, int, int],
+    questions: tuple[int, int, int],
+    news: tuple[int, int],
+    milliseconds: int,
+    state: tuple[int, int, bool],
+    /,
+) -> tuple[int, int, int, float, bytes, int, int, bytes]: ...

@@ -1,0 +1,176 @@
+"""The host's part in C: the files of a run, what passes between two boxes, and files in huge pages."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox_service.sandbox import _host, files, huge_page
+
+EVERYTHING = 1 << 40
+WAIT_MS = 20
+
+
+def expected(pieces: list[tuple[int, bytes]], most: int) -> bytes:
+    """The transcript of a conversation, as docs/judges.md describes it."""
+    text, last = b"", -1
+    for flow, data in pieces:
+        room = most - len(text)
+        if room <= 0 or not data:
+            continue
+        begins_line = text == b"" or text.endswith(b"\n")
+        if flow != last and not begins_line:
+            text, begins_line = text + b"\n", True
+        last = flow
+        for at, line in enumerate(data[:room].splitlines(keepends=True)):
+            text += (b"> ", b"< ")[flow] + line if begins_line or at else line
+    return text
+
+
+PIECES = st.lists(st.tuples(st.integers(0, 1), st.text("ab\n\r\x85", max_size=12).map(str.encode)), max_size=12)
+
+
+@given(PIECES, st.integers(-3, 60))
+def test_a_transcript_marks_each_line(pieces: list[tuple[int, bytes]], most: int) -> None:
+    text, last = b"", -1
+    for flow, data in pieces:
+        more, last = _host.quote(flow, data, (most - len(text), last, text == b"" or text.endswith(b"\n")))
+        text += more
+    assert text == expected(pieces, most)
+
+
+class Pair:
+    """Two sides that only exist as pipes. `hosts` are the host's ends, as `pass_on` takes them."""
+
+    def __init__(self) -> None:
+        pipes = [os.pipe() for _ in range(4)]
+        (self.answers_out, self.program), (self.judge_in, self.answers_in), *rest = pipes
+        (self.questions_out, self.judge), (self.program_in, self.questions_in) = rest
+        self.ends = [fd for pipe in pipes for fd in pipe]
+        for fd in (self.answers_out, self.answers_in, self.questions_out, self.questions_in):
+            os.set_blocking(fd, False)
+        self.news, self.told = socket.socketpair()
+
+    def pass_on(self, most: int = EVERYTHING, room: int = 100) -> tuple[int, int, int, float, bytes, int, int, bytes]:
+        answers, questions = (self.answers_out, self.answers_in, most), (self.questions_out, self.questions_in, most)
+        news = self.news.fileno()
+        return _host.pass_on(answers, questions, (news, news), WAIT_MS, (room, -1, True))
+
+    def close(self, fd: int) -> None:
+        self.ends.remove(fd)
+        os.close(fd)
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    made = Pair()
+    yield made
+    for fd in made.ends:
+        os.close(fd)
+    made.news.close()
+    made.told.close()
+
+
+def test_silence_is_no_news(pair: Pair) -> None:
+    assert pair.pass_on() == (0, 0, 0, 0.0, b"", -1, -1, b"")
+
+
+def test_both_flows_are_passed_on(pair: Pair) -> None:
+    os.write(pair.program, b"1\n2")
+    os.write(pair.judge, b"3\n")
+    is_news, answered, asked, moved, text, last, stuck, left = pair.pass_on()
+    assert (is_news, answered, asked, text, last, stuck, left) == (0, 3, 2, b"> 1\n> 2\n< 3\n", 1, -1, b"")
+    assert moved > 0
+    assert (os.read(pair.judge_in, 9), os.read(pair.program_in, 9)) == (b"1\n2", b"3\n")
+
+
+ENDINGS: dict[str, Callable[[Pair], object]] = {
+    "the program's output ends": lambda pair: pair.close(pair.program),
+    "the judge's output ends": lambda pair: pair.close(pair.judge),
+    "a box has ended": lambda pair: pair.told.send(b"D"),
+    "a zygote has ended": lambda pair: pair.told.close(),
+}
+
+
+@pytest.mark.parametrize("happens", ENDINGS.values(), ids=ENDINGS)
+def test_an_end_is_news_and_is_not_decided(pair: Pair, happens: Callable[[Pair], object]) -> None:
+    happens(pair)
+    assert pair.pass_on() == (1, 0, 0, 0.0, b"", -1, -1, b"")
+
+
+def test_what_is_too_much_is_not_passed_on(pair: Pair) -> None:
+    os.write(pair.program, b"12345")
+    assert pair.pass_on(most=5)[:2] == (0, 5)
+    assert os.read(pair.judge_in, 9) == b"12345"
+    os.write(pair.program, b"123456")
+    assert pair.pass_on(most=5)[:2] == (1, 6)
+    os.set_blocking(pair.judge_in, False)
+    with pytest.raises(BlockingIOError):
+        os.read(pair.judge_in, 9)
+
+
+def test_a_full_pipe_gives_back_the_rest(pair: Pair) -> None:
+    fcntl.fcntl(pair.judge_in, fcntl.F_SETPIPE_SZ, 4096)
+    os.write(pair.program, b"x" * 5000)
+    is_news, answered, _, _, _, _, stuck, left = pair.pass_on(room=0)
+    assert (is_news, answered, stuck, len(left)) == (1, 5000, 0, 5000 - len(os.read(pair.judge_in, 1 << 16)))
+
+
+def test_a_side_that_reads_no_more_gives_back_everything(pair: Pair) -> None:
+    pair.close(pair.program_in)
+    os.write(pair.judge, b"abc")
+    assert pair.pass_on()[6:] == (1, b"abc")
+
+
+def test_a_run_has_files_of_its_own() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        out, err = _host.begin(ours.fileno(), b"job", (0,), b"input", [1, 2])
+        message, (_, stdin, stdout, stderr, _, _), _, _ = socket.recv_fds(theirs, 100, 9)
+        assert (message, os.pread(stdin, 9, 0)) == (b"job", b"input")
+        os.write(stdout, b"answer")
+        os.lseek(stdout, 99, os.SEEK_SET)
+        os.write(stderr, b"words")
+        assert _host.finish(out, err, 3, 9) == (6, b"ans", b"words")
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(out)
+
+
+def test_nothing_is_left_of_a_run_that_cannot_be_sent() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    theirs.close()
+    before = sorted(Path("/proc/self/fd").iterdir())
+    with ours:
+        with pytest.raises(BrokenPipeError):
+            _host.begin(ours.fileno(), b"job", (), b"input", ())
+        with pytest.raises(ValueError, match="too many"):
+            _host.begin(ours.fileno(), b"job", [0] * 65, b"input", ())
+        assert sorted(Path("/proc/self/fd").iterdir()) == before
+
+
+@pytest.mark.parametrize("size", [0, 1000, huge_page.LEAST_BYTES, 1_500_000, huge_page.HUGE_BYTES + 1])
+def test_a_program_is_sealed_and_whole(size: int) -> None:
+    content = os.urandom(size)
+    fd = huge_page.create(content)
+    try:
+        assert os.pread(fd, size + 1, 0) == content
+        assert fcntl.fcntl(fd, files.F_GET_SEALS) == files.SEAL_ALL
+    finally:
+        os.close(fd)
+
+
+def test_a_kernel_without_huge_pages_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huge_page, "MADV_COLLAPSE", 12345)
+    content = os.urandom(1_000_000)
+    fd = huge_page.create(content)
+    try:
+        assert os.pread(fd, 1 << 21, 0) == content
+    finally:
+        os.close(fd)
