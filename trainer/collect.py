@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from trainer.config import Config, Data
+from trainer.duel.earlier import EarlierPrograms
 from trainer.duel.opponent import Opponent
 from trainer.duel.referee import Referee
 from trainer.engines.base import Engine
@@ -89,6 +90,7 @@ class Collector:
         self._grader = grader
         self._referee = Referee(config.duel, grader)
         self._opponent = Opponent(config) if config.duel.opponent else None
+        self._earlier = EarlierPrograms(config.duel.earlier if config.duel.trains_tester else 0)
         self._prompts = prompts
         self._run = f"{config.name}.{secrets.token_hex(4)}"  # random part: ids differ between runs of one name
         self._started = 0  # groups
@@ -144,6 +146,8 @@ class Collector:
         batch.dropped += [
             group for group in taken if self._is_discarded(group)
         ]  # no replacements left: the batch is smaller
+        for group in sorted(batch.sampled, key=_age):
+            self._earlier.add(group)
         batch.version = self._version
         batch.wait_seconds = time.monotonic() - asked
         batch.reward_wait_seconds = min(batch.wait_seconds, time.monotonic() - self._busy.last)
@@ -160,7 +164,8 @@ class Collector:
         """Return what `restore` needs of groups that were not trained on: JSON-compatible data, and finished groups."""
         pending = sorted([*self._in_flight.values(), *self._to_restart], key=lambda begun: begun.number)
         on_the_way = [[begun.number, begun.prompt.id] for begun in pending]
-        return {"begun": self._started, "on_the_way": on_the_way}, list(self._ready)
+        state = {"begun": self._started, "on_the_way": on_the_way, "earlier": self._earlier.state()}
+        return state, list(self._ready)
 
     async def restore(self, state: Mapping[str, Any], ready: Sequence[Group], version: int) -> None:
         """Load the state of a checkpoint. The next `begin` restarts groups that were in flight, with the same seeds.
@@ -171,6 +176,7 @@ class Collector:
             version: The version of the weights.
         """
         self._started, self._ready = state["begun"], list(ready)
+        self._earlier.restore(state.get("earlier", {}))  # older checkpoints have none
         self._to_restart = [
             PendingGroup(number, self._prompts.by_id(name), version) for number, name in state["on_the_way"]
         ]
@@ -191,7 +197,7 @@ class Collector:
             self._start(PendingGroup(self._started, prompt, self._version))
 
     def _start(self, begun: PendingGroup) -> None:
-        task = asyncio.create_task(self._group(begun, self._config))
+        task = asyncio.create_task(self._group(begun, self._config, self._earlier.of(begun.prompt.id)))
         self._in_flight[task] = begun
         task.add_done_callback(self._finished)
 
@@ -248,7 +254,7 @@ class Collector:
             self._in_flight.pop(task)
             task.cancel()
 
-    async def _group(self, begun: PendingGroup, config: Config) -> Group:
+    async def _group(self, begun: PendingGroup, config: Config, earlier: Sequence[str]) -> Group:
         """Sample and grade a group: solutions, and in a duel the testers' answers."""
         count = config.rollout.samples
         work: list[Coroutine[Any, Any, Any]] = [
@@ -258,7 +264,8 @@ class Collector:
         tasks = [asyncio.create_task(each) for each in work]
         try:
             sampled = await asyncio.gather(*tasks)
-            judged = await self._referee.judge(f"{self._run}.{begun.number}", sampled[:count], sampled[count:])
+            name = f"{self._run}.{begun.number}"
+            judged = await self._referee.judge(name, sampled[:count], sampled[count:], earlier)
             return replace(build_group([*sampled[:count], *judged], config), number=begun.number)
         finally:
             for task in tasks:

@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from trainer.algorithms import ALGORITHMS
 from trainer.errors import ConfigError
@@ -133,9 +133,15 @@ class Duel(Section):
 
     testers: int = Field(0, ge=0)  # testers' answers a problem; 0: no duels
     cases: int = Field(1, ge=1)  # test cases an answer
+    earlier: int = Field(8, ge=0)  # wrong programs of earlier steps that the cases must fail as well, a problem
     ask: str = ""  # the tester's question, with {statement} and {cases}; empty: duel/question.py's
     trains: Literal["both", "solver", "tester"] = "both"  # the roles of the trained policy
     opponent: str = ""  # URL of the vLLM with the policy of the other role
+
+    @property
+    def trains_tester(self) -> bool:
+        """Return whether testers' answers are trained on."""
+        return self.testers > 0 and self.trains != "solver"
 
     @model_validator(mode="after")
     def _has_both_roles(self) -> Duel:
@@ -164,13 +170,6 @@ class Loss(Section):
     mean: Literal["token", "sequence", "constant"] = "token"  # constant: divide by rows × max_tokens (Dr. GRPO)
     old: Literal["recomputed", "behaviour"] = "recomputed"  # behaviour: vLLM's log-probabilities
     entropy_bonus: float = Field(0.0, ge=0)  # the coefficient of the entropy, which is subtracted from the loss
-
-    @model_validator(mode="after")
-    def _constants_fit(self) -> Loss:
-        from trainer.loss import check_constants  # imports torch
-
-        check_constants(self.name, self.constants)
-        return self
 
     @property
     def constants(self) -> dict[str, Any]:
@@ -322,6 +321,14 @@ class Config(Section):
     held_out: HeldOut = HeldOut()
     watch: Watch = Watch()
     stages: tuple[Stage, ...] = ()  # changes of settings during the run; see schedule.py
+
+    @field_validator("loss")
+    @classmethod
+    def _constants_fit(cls, loss: Loss) -> Loss:
+        from trainer.loss import check_constants  # imports torch, which reading a file of problems does not need
+
+        check_constants(loss.name, loss.constants)
+        return loss
 
     @model_validator(mode="after")
     def _fits(self) -> Config:

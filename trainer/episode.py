@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import torch
+if TYPE_CHECKING:
+    import torch
 
 Role = Literal["solver", "tester"]  # see duel/; without duels all are solvers
 ROLES: tuple[Role, ...] = ("solver", "tester")

@@ -8,6 +8,7 @@ from typing import Any
 import aiohttp
 
 from trainer.engines.base import InterruptedGenerationError
+from trainer.engines.vllm_api import IDLE_SECONDS
 from trainer.errors import TrainerError
 
 HEALTH_TIMEOUT_SECONDS = 5.0  # for an answer to /health
@@ -26,7 +27,7 @@ class HttpTransport:
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
-        connector = aiohttp.TCPConnector(limit=0, socket_factory=_socket)
+        connector = aiohttp.TCPConnector(limit=0, socket_factory=_socket, keepalive_timeout=IDLE_SECONDS)
         self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None))
 
     async def post(self, path: str, body: Answer | None = None, seconds: float | None = None) -> Answer:

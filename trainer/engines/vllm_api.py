@@ -14,6 +14,7 @@ from typing import Any
 from trainer.engines.base import SamplingParameters
 
 FINISH_REASONS = ("stop", "length")  # other reasons ("abort") do not end a sample
+IDLE_SECONDS = 2.0  # vLLM closes connections that were idle for 5 s (VLLM_HTTP_TIMEOUT_KEEP_ALIVE)
 
 UNMODIFIED_SAMPLING: Mapping[str, Any] = {
     "top_p": 1.0,
