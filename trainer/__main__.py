@@ -21,10 +21,7 @@ INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Train a model.
-
-    Args:
-        arguments: The command line; by default the process's.
+    """Train a model by a command line, by default the process's arguments, and return the exit status.
 
     Returns:
         The exit status.

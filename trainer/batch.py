@@ -87,11 +87,7 @@ def weights(rows: Sequence[Row], mean: Mean, max_tokens: int, full: int = 0) -> 
     def weight(row: Row) -> float:
         if row.is_masked or not row.response:
             return 0.0
-        denominators = {
-            "token": tokens,
-            "sequence": len(trained) * row.response,
-            "constant": len(trained) * max_tokens,
-        }
+        denominators = {"token": tokens, "sequence": len(trained) * row.response, "constant": len(trained) * max_tokens}
         return share / denominators[mean]
 
     return [weight(row) for row in rows]

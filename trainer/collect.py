@@ -20,28 +20,16 @@ import secrets
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
-from trainer.config import Config, Data
+from trainer.config import Config
 from trainer.duel.earlier import EarlierPrograms
 from trainer.duel.opponent import Opponent
 from trainer.duel.referee import Referee
 from trainer.engines.base import Engine
 from trainer.episode import Completion, Episode, Group, Prompt, Role
+from trainer.prompts import Prompts
 from trainer.reward import Grader, build_group
-
-
-class PromptSource(Protocol):
-    """The interface of `prompts.Prompts` that the collector uses."""
-
-    def select(self, data: Data) -> None:
-        """Apply a stage's mixture and difficulty range to the following prompts."""
-
-    def take(self, count: int) -> Sequence[Prompt]:
-        """Return the next `count` prompts."""
-
-    def by_id(self, name: str) -> Prompt:
-        """Return the prompt of the problem of that name."""
 
 
 @dataclass
@@ -84,7 +72,7 @@ class PendingGroup:
 class Collector:
     """Keeps groups in flight and returns batches. All methods run in rank 0's event loop."""
 
-    def __init__(self, config: Config, engine: Engine, grader: Grader, prompts: PromptSource) -> None:
+    def __init__(self, config: Config, engine: Engine, grader: Grader, prompts: Prompts) -> None:
         self._config = config
         self._engine = engine
         self._grader = grader
@@ -107,11 +95,8 @@ class Collector:
     # --- called by the leader
 
     async def begin(self, version: int, config: Config) -> None:
-        """Start groups after vLLM received new weights.
-
-        Args:
-            version: The version of these weights.
-            config: The configuration of the step that trains next.
+        """Start groups after vLLM received weights of a new version. The configuration is that of the step that trains
+        next.
         """
         self._prompts.select(config.data)
         self._version, self._config = version, config
@@ -168,12 +153,8 @@ class Collector:
         return state, list(self._ready)
 
     async def restore(self, state: Mapping[str, Any], ready: Sequence[Group], version: int) -> None:
-        """Load the state of a checkpoint. The next `begin` restarts groups that were in flight, with the same seeds.
-
-        Args:
-            state: The first result of `state`.
-            ready: The second one.
-            version: The version of the weights.
+        """Load the two results of `state` at a version. The next `begin` restarts groups that were in flight, with
+        their seeds.
         """
         self._started, self._ready = state["begun"], list(ready)
         self._earlier.restore(state.get("earlier", {}))  # older checkpoints have none

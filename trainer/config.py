@@ -241,14 +241,6 @@ class Sync(Section):
             raise ValueError("delta requires transport file or broadcast, not 'memory'")
         return self
 
-    def probe_bound(self, dtype: str) -> float:
-        """Return the largest allowed mean difference of the probe, in nats.
-
-        Args:
-            dtype: The model's data type.
-        """
-        return self.max_probe_gap or (1e-3 if dtype == "float32" else 0.1)
-
 
 class Checkpoint(Section):
     """The times at which checkpoints are written, and the number that is kept."""
@@ -267,12 +259,7 @@ class HeldOut(Section):
     samples: int = Field(4, ge=1)  # solutions a problem, at the temperature of training
 
     def is_due(self, step: int, steps: int) -> bool:
-        """Return whether to evaluate after a step.
-
-        Args:
-            step: The step.
-            steps: The number of all steps.
-        """
+        """Return whether to evaluate after a step."""
         return bool(self.problems) and (step % self.every == 0 or step == steps)
 
 
@@ -285,14 +272,6 @@ class Watch(Section):
     tensorboard: bool = True
     wandb: str = ""  # the project's name; empty: off
     bar: bool = True
-
-    def gap_bound(self, dtype: str) -> float:
-        """Return the largest allowed mean difference of a batch, in nats.
-
-        Args:
-            dtype: The model's data type.
-        """
-        return self.max_logprob_gap or (1e-3 if dtype == "float32" else 0.1)
 
 
 class Config(Section):
@@ -386,11 +365,7 @@ class Config(Section):
         return self
 
     def at(self, step: int) -> Config:
-        """Return the settings of a step, with all stages that have begun applied. The result has no stages.
-
-        Args:
-            step: The step, from 1.
-        """
+        """Return the settings of a step, with all stages that have begun applied. The result has no stages."""
         begun = [stage for stage in self.stages if stage.begin <= step]
         if not begun:
             return self
@@ -414,6 +389,11 @@ class Config(Section):
     def folder(self) -> Path:
         """The run's folder."""
         return Path(self.out) / self.name
+
+
+def logprob_bound(configured: float, dtype: str) -> float:
+    """Return the configured bound of a mean difference of log-probabilities, in nats, or the default of the dtype."""
+    return configured or (1e-3 if dtype == "float32" else 0.1)
 
 
 def shipped() -> list[str]:
@@ -446,11 +426,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
 
 
 def resolve(settings: Mapping[str, Any], origin: str = "the configuration") -> Config:
-    """Merge settings with those of the algorithm and the defaults, and validate them.
-
-    Args:
-        settings: The settings of a file.
-        origin: The file's name, for messages.
+    """Merge settings with those of the algorithm and the defaults, and validate them. Messages name their origin.
 
     Returns:
         The validated configuration.
@@ -496,11 +472,8 @@ def _override(text: str) -> dict[str, Any]:
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge two nested mappings. A table "loss" with another name does not inherit constants.
-
-    Args:
-        below: The first one.
-        above: The second one, whose values win.
+    """Merge the mapping above into the one below. A table "loss" with another name does not inherit
+    constants.
 
     Returns:
         The merged mapping.

@@ -75,13 +75,7 @@ def _options() -> argparse.Namespace:
 
 
 def add_common_options(parser: argparse.ArgumentParser, folder: Path, steps: int) -> None:
-    """Add the options that the demos share.
-
-    Args:
-        parser: The parser.
-        folder: The default of `--folder`.
-        steps: The default of `--steps`.
-    """
+    """Add the options that the demos share, with the defaults of `--folder` and `--steps`."""
     command = shutil.which("proctor") or ".venv/bin/proctor"
     parser.add_argument("--folder", type=Path, default=folder)
     parser.add_argument("--service", default="", help="URL of a running service; empty: start one")
@@ -102,22 +96,14 @@ def problems() -> Iterator[dict[str, Any]]:
 
 
 def example(draw: random.Random) -> tuple[str, str]:
-    """Return a random prompt, and a program with the right numbers and mostly a random operator.
-
-    Args:
-        draw: The random generator.
-    """
+    """Draw a random prompt, and a program with the right numbers and mostly a random operator."""
     word, left, right = draw.choice(list(OPERATORS)), draw.choice(NUMBERS), draw.choice(NUMBERS)
     other = word if draw.random() < HINT_SHARE else draw.choice(list(OPERATORS))
     return f"{word} {left} {right}\n", f"print({left}{OPERATORS[other]}{right})"
 
 
 def write_problems(path: Path) -> None:
-    """Write the problems as JSON Lines.
-
-    Args:
-        path: The file.
-    """
+    """Write the problems as JSON Lines."""
     path.write_text("".join(json.dumps(problem) + "\n" for problem in problems()))
 
 
@@ -158,9 +144,6 @@ def settings(folder: Path, service: str, colocated: bool, samples: int, **more: 
 def train(*configs: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
     """Run `proctor train` with each configuration, at the same time.
 
-    Args:
-        configs: The configurations, with names and folders.
-
     Returns:
         For each run the metrics of its steps.
 
@@ -180,11 +163,7 @@ def train(*configs: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
 
 
 def curve(rates: list[float], width: int = 60) -> str:
-    """Draw values in [0, 1] as a line of bars.
-
-    Args:
-        rates: The values.
-        width: The most bars.
+    """Draw values in [0, 1], such as pass rates, as a line of bars of at most `width` characters.
 
     Returns:
         The line.
@@ -195,20 +174,13 @@ def curve(rates: list[float], width: int = 60) -> str:
 
 
 def mean(values: list[float]) -> float:
-    """Return the mean, 0 of no values.
-
-    Args:
-        values: The values.
-    """
+    """Return the mean, 0 of no values."""
     return sum(values) / len(values) if values else 0.0
 
 
 @contextmanager
 def serving(options: argparse.Namespace) -> Iterator[str]:
-    """Start the reward service, unless one is given, and stop it afterwards.
-
-    Args:
-        options: The command line.
+    """Start the reward service, unless the options name one, and stop it afterwards.
 
     Yields:
         The service's URL.
@@ -250,10 +222,7 @@ def guarded(
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Create an empty folder for one demo at a time.
-
-    Args:
-        folder: The folder; its content is deleted.
+    """Create an empty folder for one demo at a time; its content is deleted.
 
     Raises:
         ConfigError: Another process uses the folder.

@@ -35,11 +35,6 @@ class HeldOut:
     def of(cls, config: Config, engine: Engine, grader: Grader) -> HeldOut:
         """Read the configured problems.
 
-        Args:
-            config: The run's configuration.
-            engine: The run's engine.
-            grader: The run's grader.
-
         Returns:
             The held-out problems, none if no file is configured.
 
@@ -54,10 +49,7 @@ class HeldOut:
         return cls(config, engine, grader, prompts.take(len(prompts)))
 
     async def figures(self, version: int) -> dict[str, float]:
-        """Sample and grade all problems.
-
-        Args:
-            version: The version of the weights.
+        """Sample and grade all problems with the weights of a version.
 
         Returns:
             Metrics by name. Problems without a verdict are in none of them.

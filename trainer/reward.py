@@ -149,21 +149,13 @@ def overlong(tokens: int, room: int, buffer: int, factor: float) -> float:
 
 
 def build_group(episodes: Sequence[Episode], config: Config) -> Group:
-    """Return the group of these episodes, with length penalties, masks and filters applied.
-
-    Args:
-        episodes: The graded samples of one prompt.
-        config: The configuration of the step at which the group was started.
-    """
+    """Return the group of these episodes, with the penalties, masks and filters of the step that started it."""
     return Group(episodes[0].prompt, [_apply_filters(episode, config) for episode in episodes])
 
 
 def team_advantages(team: Sequence[Episode], name: str) -> list[float]:
-    """Return the advantages of episodes with one role; 0 for masked and silenced ones.
-
-    Args:
-        team: The episodes of one group with one role.
-        name: The advantage estimator's name; see `advantage.advantages`.
+    """Return the advantages, by an estimator's name, of a group's episodes with one role; 0 for masked and silenced
+    ones.
     """
     worth = advantages(name, [None if each.is_masked else each.total for each in team])
     return [0.0 if each.is_silenced else value for each, value in zip(team, worth, strict=True)]

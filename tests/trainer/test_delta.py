@@ -22,9 +22,9 @@ from tests.trainer.vllm_world import Policy, World
 from trainer.config import resolve
 from trainer.engines.base import InterruptedGenerationError
 from trainer.errors import ConfigError, StaleWeightsError
-from trainer.sync import Synced, Syncer
+from trainer.sync import Syncer
 from trainer.sync.adapters import FIRST, SECOND, merged
-from trainer.sync.base import Transport
+from trainer.sync.base import Delivery, Transport
 from trainer.sync.bucket import Bucket, unpack
 from trainer.sync.checksum import Checksum
 from trainer.sync.delta import DeltaSender
@@ -44,7 +44,7 @@ def changed(policy: Policy, seed: int) -> None:
             parameter.add_(0.1 * (torch.rand(parameter.shape, generator=generator) < 0.02))
 
 
-def step(world: World, policy: Policy, syncer: Syncer, seed: int) -> Synced:
+def step(world: World, policy: Policy, syncer: Syncer, seed: int) -> Delivery:
     """Change, sync, and see that vLLM's own parameters have the very bits."""
     changed(policy, seed)
     synced = None

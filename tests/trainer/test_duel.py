@@ -339,7 +339,7 @@ class Learnt(World):
         is_right = completion.text == "good"
         return Reward(float(is_right), "AC" if is_right else "WA")
 
-    async def passes(self, _: str, __: Prompt, completion: Completion, tests: Sequence[Any]) -> list[bool]:
+    async def passes(self, _: str, __: Prompt, completion: Completion, tests: Sequence[Any]) -> list[bool]:  # type: ignore[override]
         self.graded.append(completion.text)
         return [completion.text == "good" for _ in tests]
 

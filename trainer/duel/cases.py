@@ -13,13 +13,9 @@ Case = Mapping[str, str]  # a stdin test of sandbox_service.schema
 
 
 def parse_cases(text: str, count: int) -> list[Case] | None:
-    """Return the test cases of an answer: a JSON array of objects with the texts "input" and "output".
+    """Return the test cases of an answer, `count` of them: a JSON array of objects with the texts "input" and "output".
 
     The array is the last fenced block, or the whole answer, without a part that ends with `</think>`.
-
-    Args:
-        text: The answer.
-        count: The number of cases that it must have.
 
     Returns:
         The cases, None if the answer has another form.

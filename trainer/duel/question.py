@@ -60,10 +60,7 @@ def question_for(problem: Problem, ask: str, cases: int) -> Problem:
 
 
 def without_examples(statement: str) -> str:
-    """Remove sections of examples, and the notes that follow them.
-
-    Args:
-        statement: The problem's statement.
+    """Remove sections of examples, and the notes that follow them, from a statement.
 
     Returns:
         The rest; the whole statement if less than a quarter would be left.

@@ -69,10 +69,7 @@ UNKNOWN = Reward(None, reason="no right or no wrong solution")
 
 
 def distinct(written: Sequence[Sequence[Case] | None]) -> tuple[list[Case], list[list[int] | None]]:
-    """Number the distinct test cases of several answers.
-
-    Args:
-        written: The cases of each answer; None if its form is wrong.
+    """Number the distinct test cases of several answers, each written as cases, or None if its form is wrong.
 
     Returns:
         The distinct cases, and for each answer the numbers of its cases.

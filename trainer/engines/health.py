@@ -33,10 +33,7 @@ class HealthMonitor:
         self._error = ""
 
     async def wait(self, why: str) -> list[State]:
-        """Wait until the server is healthy.
-
-        Args:
-            why: Why it is not, for messages.
+        """Wait until the server is healthy; messages say why it is not.
 
         Returns:
             The states of its workers.

@@ -53,10 +53,7 @@ class Retry:
         self._delay = FIRST_DELAY
 
     def record(self, what: str) -> None:
-        """Record a failed attempt.
-
-        Args:
-            what: The failure.
+        """Record what failed in an attempt.
 
         Raises:
             UnavailableError: Attempts have failed for more than twice `patience_seconds`.
@@ -74,9 +71,6 @@ class Retry:
 @asynccontextmanager
 async def cancelled_on_exit(*work: Any) -> AsyncIterator[list[asyncio.Task[Any]]]:
     """Run awaitables as tasks and cancel them at the end of the block.
-
-    Args:
-        work: The awaitables.
 
     Yields:
         The tasks, in the order of the awaitables.

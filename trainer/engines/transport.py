@@ -59,12 +59,7 @@ class HttpTransport:
             raise InterruptedGenerationError(f"{type(error).__name__}: {error}") from None
 
     async def call(self, method: str, *arguments: Any, seconds: float | None = None) -> list[Answer]:
-        """Call a method of vllm_ext.Extension in each worker.
-
-        Args:
-            method: The method's name.
-            arguments: Its JSON-compatible arguments.
-            seconds: The timeout; None for no limit.
+        """Call a method of vllm_ext.Extension in each worker, with JSON-compatible arguments, for at most `seconds`.
 
         Returns:
             One result a worker.

@@ -46,9 +46,6 @@ Loss = Callable[..., LossOutputs]
 def bounded(log_ratio: torch.Tensor) -> torch.Tensor:
     """Clamp log ratios to ±20.
 
-    Args:
-        log_ratio: [N].
-
     Returns:
         The clamped ratios [N].
     """
@@ -59,11 +56,6 @@ def row_mean(values: torch.Tensor, sequence: torch.Tensor, trains: torch.Tensor)
     """Return for each token the mean over its row, restricted to the tokens that train; 0 for rows without any.
 
     Sums are in double precision: a GPU adds in any order, and runs must be repeatable to the bit of a float32.
-
-    Args:
-        values: [N].
-        sequence: [N] int64, the token's row.
-        trains: [N] bool.
 
     Returns:
         [N], in the type of `values`.

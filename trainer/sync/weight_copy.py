@@ -29,11 +29,7 @@ class WeightCopy:
         yield from list(self._tensors.items())  # `tee` may have these, and changes their order
 
     def tee(self, weights: Weights) -> Iterator[tuple[str, Tensor]]:
-        """Yield the weights unchanged and store each one.
-
-        Args:
-            weights: Names and tensors.
-        """
+        """Yield the weights unchanged and store each one."""
         for name, tensor in weights:
             old = self._tensors.pop(name, None)
             if old is None or (old.shape, old.dtype) != (tensor.shape, tensor.dtype):
@@ -46,9 +42,6 @@ class WeightCopy:
 
         A tensor is stored before its first patch is yielded, so that an abandoned iteration loses nothing.
 
-        Args:
-            weights: Names and tensors.
-
         Yields:
             Labels and payloads [bytes] uint8.
         """
@@ -57,11 +50,7 @@ class WeightCopy:
             yield from list(self._patches(name, tensor.detach().contiguous().view(-1)))
 
     def apply_patch(self, label: str, payload: Tensor) -> str:
-        """Apply a patch to the stored weights.
-
-        Args:
-            label: The patch's label.
-            payload: [bytes] uint8.
+        """Apply a patch by its label, with its payload [bytes] uint8, to the stored weights.
 
         Returns:
             The tensor's name.
