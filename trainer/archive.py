@@ -39,10 +39,7 @@ def write_groups(folder: Path, groups: Sequence[Group]) -> None:
 
 
 def read_groups(folder: Path, prompt: Callable[[str], Prompt]) -> list[Group]:
-    """Read what `write_groups` wrote; `prompt` returns the prompt of an id.
-
-    Returns:
-        The groups; none if the folder has no such files.
+    """Return the groups that `write_groups` wrote, none if the folder has none; `prompt` returns the prompt of an id.
 
     Raises:
         OSError: A file cannot be read.

@@ -109,10 +109,7 @@ class Collector:
         self._start_new(config.rollout.prompts * batches - len(self._in_flight) - len(self._ready))
 
     async def batch(self) -> Batch:
-        """Wait for the next batch.
-
-        Returns:
-            The batch.
+        """Return the next batch when it is complete.
 
         Raises:
             TrainerError: As raised by the engine or the reward service.

@@ -402,14 +402,11 @@ def shipped() -> list[str]:
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Config:
-    """Read a configuration.
+    """Return a configuration, read and validated.
 
     Args:
         path: A TOML or JSON file, or the name of a shipped configuration.
         overrides: `section.key=value`, with the value in TOML or as text.
-
-    Returns:
-        The validated configuration.
 
     Raises:
         ConfigError: The file cannot be read, or a setting is invalid.
@@ -426,10 +423,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
 
 
 def resolve(settings: Mapping[str, Any], origin: str = "the configuration") -> Config:
-    """Merge settings with those of the algorithm and the defaults, and validate them. Messages name their origin.
-
-    Returns:
-        The validated configuration.
+    """Return settings merged with those of the algorithm and the defaults, and validated. Messages name their origin.
 
     Raises:
         ConfigError: A setting is invalid.
@@ -472,12 +466,7 @@ def _override(text: str) -> dict[str, Any]:
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the mapping above into the one below. A table "loss" with another name does not inherit
-    constants.
-
-    Returns:
-        The merged mapping.
-    """
+    """Return the mapping above merged into the one below. A table "loss" with another name inherits no constants."""
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)

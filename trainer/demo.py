@@ -142,10 +142,7 @@ def settings(folder: Path, service: str, colocated: bool, samples: int, **more: 
 
 
 def train(*configs: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
-    """Run `proctor train` with each configuration, at the same time.
-
-    Returns:
-        For each run the metrics of its steps.
+    """Return the metrics of the steps of `proctor train` with each configuration, run at the same time.
 
     Raises:
         ConfigError: A run failed.
@@ -163,11 +160,7 @@ def train(*configs: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
 
 
 def curve(rates: list[float], width: int = 60) -> str:
-    """Draw values in [0, 1], such as pass rates, as a line of bars of at most `width` characters.
-
-    Returns:
-        The line.
-    """
+    """Draw values in [0, 1], such as pass rates, as a line of bars of at most `width` characters."""
     size = -(-len(rates) // width)
     means = [mean(rates[start : start + size]) for start in range(0, len(rates), size)]
     return "".join(BARS[min(int(rate * len(BARS)), len(BARS) - 1)] for rate in means)
@@ -180,11 +173,7 @@ def mean(values: list[float]) -> float:
 
 @contextmanager
 def serving(options: argparse.Namespace) -> Iterator[str]:
-    """Start the reward service, unless the options name one, and stop it afterwards.
-
-    Yields:
-        The service's URL.
-    """
+    """Start the reward service, unless the options name one, yield its URL, and stop it afterwards."""
     if options.service:
         yield options.service
         return

@@ -167,11 +167,7 @@ class Head(nn.Module):
 
 @torch.no_grad()
 def entropy_of(all_logp: Tensor) -> Tensor:
-    """Return the entropies of distributions [n, vocabulary] of log-probabilities.
-
-    Returns:
-        [n], in nats, computed in place.
-    """
+    """Return the entropies [n], in nats, of log-probabilities [n, vocabulary], computed in place."""
     return all_logp.exp().mul_(all_logp).sum(-1).neg_()
 
 

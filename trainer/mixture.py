@@ -59,10 +59,7 @@ class Mixture:
         self._said, self._shares, self._difficulty = dict(shares), chosen, difficulty
 
     def check(self, shares: Mapping[str, float], difficulty: Range | None) -> dict[str, Fraction]:
-        """Validate the arguments of `select`: shares and a difficulty range.
-
-        Returns:
-            The shares of sources with one, with sum 1.
+        """Return the shares of sources with one, with sum 1, validated with the difficulty as `select` does.
 
         Raises:
             ConfigError: As raised by `select`.

@@ -137,10 +137,7 @@ class Needs:
 
 
 def needs(config: Config, machine: Machine) -> Needs:
-    """Estimate the memory that a stage needs on a machine.
-
-    Returns:
-        The estimate.
+    """Return the estimated memory that a stage needs on a machine.
 
     Raises:
         ConfigError: The model's shape is unknown.

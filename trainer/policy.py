@@ -60,11 +60,8 @@ class Policy:
         self._reference = self._load_reference() if config.kl.is_on else None
 
     def score(self, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
-        """Return log-probabilities under the current policy, without gradient; by default at the temperature of the
-        rollouts.
-
-        Returns:
-            For each micro-batch [N] float32, in host memory.
+        """Return log-probabilities [N] of each micro-batch, without gradient, in host memory, by default at the
+        rollouts' temperature.
         """
         return self._scored(self._engine, micro, temperature)
 
@@ -257,12 +254,9 @@ class Policy:
         return engine
 
     def _load(self, path: str, trains: bool = True) -> Scorer:
-        """Load a model onto this rank's device.
+        """Return a model on this rank's device.
 
         The ranks of a machine load one after the other, so that its host memory holds one copy at a time.
-
-        Returns:
-            The scorer.
         """
         scorer = None
         for local in range(self._ranks.local_size):

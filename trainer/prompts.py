@@ -56,10 +56,7 @@ class Prompts:
 
     @classmethod
     def of(cls, config: Config) -> Prompts:
-        """Read the configured files with the model's tokenizer, and check the data settings of all stages.
-
-        Returns:
-            The prompts.
+        """Return the prompts of the configured files, after checking the data settings of all stages.
 
         Raises:
             ConfigError: As above, or a stage's mixture or difficulty range is invalid.

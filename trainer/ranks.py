@@ -86,11 +86,7 @@ class Ranks:
         return everyone
 
     def concatenate(self, own: Tensor) -> Tensor:
-        """Concatenate the tensors [m] of all ranks, each with its own m, in host memory.
-
-        Returns:
-            The tensors of all ranks in their order [sum of m].
-        """
+        """Return the tensors [m] of all ranks, each with its own m, joined in host memory."""
         lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
         dist.all_gather(lengths, torch.tensor([own.numel()]), group=self._group)
         longest = max(int(length) for length in lengths)

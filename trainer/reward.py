@@ -82,16 +82,13 @@ class Grader:
     async def passes(
         self, episode_id: str, prompt: Prompt, completion: Completion, tests: Sequence[Mapping[str, Any]]
     ) -> list[bool] | None:
-        """Return which tests a sample passes, beside those of its problem.
+        """Return for each test whether a sample passes it, beside those of its problem; None without a verdict.
 
         Args:
             episode_id: A unique id.
             prompt: The prompt, with checker and limits.
             completion: The sample.
             tests: The tests; they must not be modified later.
-
-        Returns:
-            A bool a test; None without a verdict.
 
         Raises:
             UnavailableError: The service did not answer for `reward.patience_seconds`.
@@ -138,9 +135,6 @@ def overlong(tokens: int, room: int, buffer: int, factor: float) -> float:
         room: The most tokens that the response could have.
         buffer: The length of the interval in which the penalty grows; 0 disables it.
         factor: The largest penalty.
-
-    Returns:
-        The penalty, at most 0.
     """
     if not buffer:
         return 0.0

@@ -141,10 +141,7 @@ class Learner:
                 self.execute(order)
 
     def execute(self, order: Order) -> Tally:
-        """Execute an order.
-
-        Returns:
-            The tally of all ranks after "learn"; an empty one otherwise.
+        """Return the tally of all ranks after executing an order: an empty one unless it is "learn".
 
         Raises:
             OSError: A file could not be written; raised on all ranks.
@@ -449,19 +446,11 @@ class _EventLoopThread:
         self._thread.start()
 
     def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start a coroutine in the loop and return its concurrent future.
-
-        Returns:
-            The future.
-        """
+        """Start a coroutine in the loop and return its concurrent future."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop and wait for its result.
-
-        Returns:
-            The result.
-        """
+        """Run a coroutine in the loop and wait for its result."""
         return self.begin(work).result()
 
     def close(self) -> None:

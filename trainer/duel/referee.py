@@ -69,10 +69,8 @@ UNKNOWN = Reward(None, reason="no right or no wrong solution")
 
 
 def distinct(written: Sequence[Sequence[Case] | None]) -> tuple[list[Case], list[list[int] | None]]:
-    """Number the distinct test cases of several answers, each written as cases, or None if its form is wrong.
-
-    Returns:
-        The distinct cases, and for each answer the numbers of its cases.
+    """Return the distinct cases of several written answers, and for each answer the numbers of its cases; None stays
+    None.
     """
     numbers: dict[tuple[str, str], int] = {}
     cases: list[Case] = []

@@ -15,10 +15,7 @@ from trainer.engines.server_pool import ServerPool
 
 
 async def start_engines(config: Config, notice: Notice = print) -> Engine:
-    """Connect to vLLM or start it. Its weights are not verified yet. Notices tell of start-up, restarts and outages.
-
-    Returns:
-        The connected engine.
+    """Return an engine, connected to vLLM or started, with unverified weights. Notices tell of start-up and outages.
 
     Raises:
         UnavailableError: vLLM did not become healthy in time.

@@ -52,10 +52,7 @@ class Engine(Protocol):
         """
 
     async def score(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probabilities of tokens (ids [n]) at temperature 1.
-
-        Returns:
-            [n - 1], for all tokens but the first.
+        """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1.
 
         Raises:
             InterruptedGenerationError: vLLM became unavailable.
@@ -93,9 +90,6 @@ class Engine(Protocol):
         Args:
             method: The method's name.
             arguments: Its arguments, JSON-compatible for servers.
-
-        Returns:
-            One result a worker.
 
         Raises:
             InterruptedGenerationError: vLLM became unavailable.

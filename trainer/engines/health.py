@@ -33,10 +33,7 @@ class HealthMonitor:
         self._error = ""
 
     async def wait(self, why: str) -> list[State]:
-        """Wait until the server is healthy; messages say why it is not.
-
-        Returns:
-            The states of its workers.
+        """Return the states of the server's workers once it is healthy; messages say why it is not.
 
         Raises:
             UnavailableError: It was not healthy within `patience_seconds`, or died too often.
@@ -69,10 +66,7 @@ class HealthMonitor:
             return None
 
     def _revive(self, deaths: int) -> int:
-        """Start the trainer's own server if it is dead.
-
-        Returns:
-            1 if it was dead, else 0.
+        """Return 1 after starting the trainer's own server if it is dead, else 0.
 
         Raises:
             UnavailableError: It died too often.

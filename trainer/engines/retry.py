@@ -70,11 +70,7 @@ class Retry:
 
 @asynccontextmanager
 async def cancelled_on_exit(*work: Any) -> AsyncIterator[list[asyncio.Task[Any]]]:
-    """Run awaitables as tasks and cancel them at the end of the block.
-
-    Yields:
-        The tasks, in the order of the awaitables.
-    """
+    """Run awaitables as tasks, yield these in the same order, and cancel them at the end of the block."""
     tasks = [asyncio.ensure_future(each) for each in work]
     try:
         yield tasks

@@ -60,10 +60,7 @@ class ServerEngine:
         self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> ServerEngine:
-        """Connect to the server.
-
-        Returns:
-            This engine.
+        """Return this engine, connected to the server.
 
         Raises:
             UnavailableError: It did not become healthy in time.

@@ -31,15 +31,12 @@ class HttpTransport:
         self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None))
 
     async def post(self, path: str, body: Answer | None = None, seconds: float | None = None) -> Answer:
-        """Send a POST request.
+        """Return the JSON answer to a POST request, empty if it has no JSON.
 
         Args:
             path: The path, with its query.
             body: The JSON body.
             seconds: The timeout; None for no limit.
-
-        Returns:
-            The JSON answer; empty if the answer has no JSON.
 
         Raises:
             InterruptedGenerationError: The server is unavailable or overloaded.
@@ -59,10 +56,8 @@ class HttpTransport:
             raise InterruptedGenerationError(f"{type(error).__name__}: {error}") from None
 
     async def call(self, method: str, *arguments: Any, seconds: float | None = None) -> list[Answer]:
-        """Call a method of vllm_ext.Extension in each worker, with JSON-compatible arguments, for at most `seconds`.
-
-        Returns:
-            One result a worker.
+        """Return each worker's result of a method of vllm_ext.Extension, with JSON-compatible arguments, within
+        `seconds`.
 
         Raises:
             RequestFailedError: The method failed in a worker.

@@ -75,11 +75,7 @@ def score_request(ids: Sequence[int]) -> dict[str, Any]:
 
 
 def parse_scores(answer: dict[str, Any], ids: Sequence[int]) -> list[float]:
-    """Return the log-probabilities in an answer's JSON, for all ids [n] but the first.
-
-    Returns:
-        [n - 1], for all tokens but the first.
-    """
+    """Return the log-probabilities in an answer's JSON, for all ids [n] but the first."""
     (choice,) = answer["choices"]
     logprobs = choice["prompt_logprobs"][1:]
     return [float(at[str(token)]["logprob"]) for token, at in zip(ids[1:], logprobs, strict=True)]

@@ -70,16 +70,13 @@ class Transport(ABC):
     def send(
         self, version: int, weights: Weights, begin: UpdateKind = "full", coded: Callable[[Weights], Weights] = iter
     ) -> Delivery:
-        """Send weights; see Sender.
+        """Return the delivery of sent weights; see Sender.
 
         Args:
             version: The version of the weights.
             weights: Names and tensors.
             begin: The kind of update.
             coded: Encodes the weights for transfer; by default they are sent as they are.
-
-        Returns:
-            The sent bytes and times.
         """
         began, sent, size = time.monotonic(), Checksum(), 0
 

@@ -69,9 +69,5 @@ def sum_on_device(flat: Tensor) -> int:
 
 
 def wrap_int64(value: int) -> int:
-    """Wrap an integer value to the range of int64.
-
-    Returns:
-        The integer in the range.
-    """
+    """Wrap an integer value to the range of int64."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)

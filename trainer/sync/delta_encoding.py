@@ -70,10 +70,7 @@ def decode_into(payload: Bytes, width: int, numbers: Numbers) -> None:
 
 
 def parse_label(label: str, payload: Bytes) -> tuple[str, int, int]:
-    """Check a patch's CRC and parse its label.
-
-    Returns:
-        Name, start and width.
+    """Return the parts of a patch's label, whose CRC of the payload is checked: name, start and width.
 
     Raises:
         ValueError: Label or payload are damaged.
@@ -86,11 +83,7 @@ def parse_label(label: str, payload: Bytes) -> tuple[str, int, int]:
 
 
 def pieces(count: int) -> Iterator[slice]:
-    """Yield the slices of a tensor of `count` numbers that are encoded separately.
-
-    Returns:
-        An iterator over the slices.
-    """
+    """Yield the slices of a tensor of `count` numbers that are encoded separately."""
     return (slice(start, min(start + PIECE, count)) for start in range(0, count, PIECE))
 
 

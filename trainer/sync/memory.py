@@ -56,10 +56,7 @@ def make_handle(payload: Tensor) -> dict[str, Any]:
 
 
 def open_handle(handle: dict[str, Any], device: torch.device) -> Tensor:
-    """Map the memory of a handle, a result of `make_handle`, into this process on its device.
-
-    Returns:
-        The tensor, which shares the memory.
+    """Return the tensor of a handle, whose memory is shared with the process that made it, on this process's device.
 
     Raises:
         ValueError: The memory is on another GPU.

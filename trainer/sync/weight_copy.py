@@ -38,22 +38,17 @@ class WeightCopy:
             yield name, tensor
 
     def encode_changes(self, weights: Weights) -> Iterator[tuple[str, Tensor]]:
-        """Yield patches from the stored weights to the given ones, and store these.
+        """Yield patches (labels, and payloads [bytes] uint8) from the stored weights to the given ones, and store
+        these.
 
         A tensor is stored before its first patch is yielded, so that an abandoned iteration loses nothing.
-
-        Yields:
-            Labels and payloads [bytes] uint8.
         """
         self.changed = 0
         for name, tensor in weights:
             yield from list(self._patches(name, tensor.detach().contiguous().view(-1)))
 
     def apply_patch(self, label: str, payload: Tensor) -> str:
-        """Apply a patch by its label, with its payload [bytes] uint8, to the stored weights.
-
-        Returns:
-            The tensor's name.
+        """Return the name of the tensor that a patch, its label and payload [bytes] uint8, was applied to.
 
         Raises:
             ValueError: The patch is damaged or does not fit.
