@@ -133,7 +133,7 @@ class Duel(Section):
 
     testers: int = Field(0, ge=0)  # testers' answers a problem; 0: no duels
     cases: int = Field(1, ge=1)  # test cases an answer
-    earlier: int = Field(8, ge=0)  # wrong programs of earlier steps that the cases must fail as well, a problem
+    earlier: int = Field(0, ge=0)  # wrong programs of earlier steps that the cases must fail as well, a problem
     ask: str = ""  # the tester's question, with {statement} and {cases}; empty: duel/question.py's
     trains: Literal["both", "solver", "tester"] = "both"  # the roles of the trained policy
     opponent: str = ""  # URL of the vLLM with the policy of the other role

@@ -36,7 +36,6 @@ WARM_STEPS, WARM_ROWS, WARM_LR = 300, 64, 2e-3
 HINT_SHARE = 0.1  # of the programs of the pre-training; their operator is right
 SAMPLES = 16
 SETTLED, LEAST = 10, 0.85  # no step after the tenth has a lower pass rate
-MICRO = 512  # tokens; without flash attention the cost is quadratic
 START_SECONDS = 120.0
 Example = Callable[[random.Random], tuple[str, str]]
 BARS = "▁▂▃▄▅▆▇█"
@@ -136,7 +135,6 @@ def settings(folder: Path, service: str, colocated: bool, samples: int, **more: 
             "schedule": "linear",  # at a constant rate the last updates may undo what was learnt
             "betas": [0.9, 0.95],
             "weight_decay": 0.0,
-            "micro_tokens": MICRO,
         },
     } | more
 

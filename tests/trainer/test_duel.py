@@ -19,6 +19,7 @@ from trainer.archive import read_groups, write_groups
 from trainer.collect import Batch, Collector
 from trainer.config import Config, resolve
 from trainer.data import Problem
+from trainer.duel import opponent
 from trainer.duel.cases import CASE_BYTES, parse_cases
 from trainer.duel.earlier import EarlierPrograms
 from trainer.duel.matrix import choose, scores
@@ -234,7 +235,7 @@ class World:
 
 def dueling(**duel: Any) -> Config:
     rollout = {"prompts": 2, "samples": 4}
-    said = {"model": {"path": "m"}, "data": {"train": ["d"]}, "rollout": rollout, "duel": {"testers": 3} | duel}
+    said = {"model": {"path": "m"}, "data": {"train": ["d"]}, "rollout": rollout, "duel": {"testers": 3, "earlier": 8} | duel}
     return resolve(said)
 
 
@@ -465,13 +466,13 @@ def test_an_answer_of_the_opponent_may_be_truncated() -> None:
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", port := free_port()).start()
         data = {"train": ["d"], "format": "plain"}
-        opponent = Opponent(
+        other = Opponent(
             configured(data=data, duel={"testers": 2, "trains": "solver", "opponent": f"http://127.0.0.1:{port}"})
         )
         try:
-            return await opponent.generate(Prompt("p", [1], {}, messages=[{"role": "user", "content": "hi"}]), 1, 5)
+            return await other.generate(Prompt("p", [1], {}, messages=[{"role": "user", "content": "hi"}]), 1, 5)
         finally:
-            await opponent.close()
+            await other.close()
             await runner.cleanup()
 
     told: Completion = run(work())
@@ -530,3 +531,31 @@ def case_of(given: str, wanted: str) -> dict[str, str]:
 def test_an_episode_knows_its_role() -> None:
     made = Episode(Prompt("p", [1], {}), Completion((), (), "", False, 0, 0), Reward(1.0), role="tester")
     assert not made.is_own
+
+
+def test_a_connection_that_was_idle_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server hangs up at the second request on a connection, as vLLM does that has just closed it."""
+    monkeypatch.setattr(opponent, "IDLE_SECONDS", 0.05)
+    body = json.dumps({"choices": [{"text": "x", "finish_reason": "stop"}]}).encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    notices: list[str] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(int(request.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]))
+        writer.write(head + body)
+        await reader.read(1)
+        writer.close()
+
+    async def work() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", port := free_port())
+        duel = {"testers": 2, "trains": "solver", "opponent": f"http://127.0.0.1:{port}"}
+        other = Opponent(configured(data={"train": ["d"], "format": "plain"}, duel=duel), notices.append)
+        async with server:
+            for seconds in (0.2, 0.0):
+                await other.generate(Prompt("p", [1], {}, messages=[{"role": "user", "content": "hi"}]), 1, 5)
+                await asyncio.sleep(seconds)
+            await other.close()
+
+    run(work())
+    assert not notices
