@@ -235,7 +235,8 @@ class World:
 
 def dueling(**duel: Any) -> Config:
     rollout = {"prompts": 2, "samples": 4}
-    said = {"model": {"path": "m"}, "data": {"train": ["d"]}, "rollout": rollout, "duel": {"testers": 3, "earlier": 8} | duel}
+    duel = {"testers": 3, "earlier": 8} | duel
+    said = {"model": {"path": "m"}, "data": {"train": ["d"]}, "rollout": rollout, "duel": duel}
     return resolve(said)
 
 
