@@ -26,7 +26,6 @@ from typing import Any
 
 import torch
 import vllm._custom_ops as custom_ops
-from safetensors import safe_open
 from torch import Tensor
 from vllm.config import set_current_vllm_config
 from vllm.model_executor.layers import utils as linear_layers
@@ -36,6 +35,7 @@ from trainer.sync.adapters import Merger, name_of_weight
 from trainer.sync.base import UpdateKind
 from trainer.sync.bucket import Place, unpack
 from trainer.sync.checksum import Checksum
+from trainer.sync.file import read_weights
 from trainer.sync.memory import open_handle
 from trainer.sync.process_group import WeightGroup, local_address_towards
 from trainer.sync.weight_copy import WeightCopy
@@ -117,8 +117,7 @@ class Extension:
                 "error": f"no file {missing[0]}: sync.folder must be one that vLLM sees as well"
             }
         for path in paths:
-            with safe_open(path, "pt", device=str(self._proctor_landing())) as file:
-                self._proctor_take((name, file.get_tensor(name)) for name in file.keys())  # noqa: SIM118
+            self._proctor_take(read_weights(path, str(self._proctor_landing())))
         return self._proctor_answer()
 
     def proctor_load_handle(self, places: Sequence[Place], handle: dict[str, Any]) -> dict[str, Any]:

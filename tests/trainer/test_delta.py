@@ -123,13 +123,16 @@ class Adapted(Policy):
             yield from ((each, self.parts[each]) for each in (name + FIRST, name + SECOND, name) if each in self.parts)
 
 
-@pytest.mark.parametrize("transport", ["file", "broadcast"])
-def test_a_delta_of_a_run_with_adapters_has_the_adapters_alone(world: World, transport: str) -> None:
+@pytest.mark.parametrize(("transport", "bucket_bytes"), [("file", 1 << 12), ("file", 1 << 24), ("broadcast", 1 << 12)])
+def test_a_delta_of_a_run_with_adapters_has_the_adapters_alone(world: World, transport: str, bucket_bytes: int) -> None:
+    """Also where a weight and its adapters are in one file."""
     earlier = world.syncer(delta=True)
     assert world.sync(Policy(world.model), earlier)  # the workers know the weights' names
     earlier.close()
     policy = Adapted(world.model)
-    syncer = world.syncer(transport=transport, delta=True, full_every=3, bucket_bytes=1 << 12, timeout_seconds=30.0)
+    syncer = world.syncer(
+        transport=transport, delta=True, full_every=3, bucket_bytes=bucket_bytes, timeout_seconds=30.0
+    )
     kinds, adapters = [], 0
     for seed in range(1, 5):
         policy.move(seed)
