@@ -46,7 +46,7 @@ def read_weights(path: str, device: str) -> Iterator[tuple[str, Tensor]]:
 
 
 def _write(bucket: Bucket, path: Path) -> None:
-    """Write a file atomically. Keys begin with a number: safetensors has an order of its own, and adapters come first."""
+    """Write a file atomically. Keys begin with a number: safetensors has its own order, and adapters come first."""
     unfinished = path.with_suffix(".part")
     try:
         weights = enumerate(unpack(bucket.places, bucket.payload))
