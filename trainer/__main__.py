@@ -21,14 +21,7 @@ INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Train a model.
-
-    Args:
-        arguments: The command line; by default the process's.
-
-    Returns:
-        The exit status.
-    """
+    """Train a model by a command line, by default the process's arguments, and return the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if any(each.partition("=")[0] == "--show" for each in arguments):
         return _show(arguments)
@@ -75,16 +68,13 @@ def _show(arguments: list[str]) -> int:
 
 
 def dry_run(config: Config, name: str, ranks: int, gpu_gb: float) -> int:
-    """Print the plan of a run.
+    """Return the exit status after printing the plan of a run: 1 if the run does not fit.
 
     Args:
         config: The configuration.
         name: The configuration as given.
         ranks: The number of ranks, 0 for that of the configuration.
         gpu_gb: The memory of a GPU.
-
-    Returns:
-        The exit status, 1 if the run does not fit.
     """
     from trainer import plan
 

@@ -63,10 +63,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     ),
     "m2po": Algorithm(
         "Zheng et al. 2025, arXiv 2510.01161: no clip; the tokens that make the second moment too great are left out",
-        {
-            "loss": {"name": "m2po", "mean": "token", "old": "behaviour"},
-            "correction": {"name": "none"},
-        },
+        {"loss": {"name": "m2po", "mean": "token", "old": "behaviour"}, "correction": {"name": "none"}},
     ),
     "gspo": Algorithm(
         "Zheng et al. 2025, arXiv 2507.18071: one ratio for a response, the geometric mean of its tokens'",

@@ -24,10 +24,6 @@ PLAIN = [each.name for each in fields(Completion) if each.name not in COLUMNS]
 def write_groups(folder: Path, groups: Sequence[Group]) -> None:
     """Write groups to two files of a folder.
 
-    Args:
-        folder: The folder.
-        groups: The groups.
-
     Raises:
         OSError: Writing failed.
     """
@@ -43,14 +39,7 @@ def write_groups(folder: Path, groups: Sequence[Group]) -> None:
 
 
 def read_groups(folder: Path, prompt: Callable[[str], Prompt]) -> list[Group]:
-    """Read what `write_groups` wrote.
-
-    Args:
-        folder: The folder.
-        prompt: Returns the prompt of an id.
-
-    Returns:
-        The groups; none if the folder has no such files.
+    """Return the groups that `write_groups` wrote, none if the folder has none; `prompt` returns the prompt of an id.
 
     Raises:
         OSError: A file cannot be read.

@@ -39,7 +39,7 @@ def minibatches(groups: Sequence[Sequence[Row]], count: int, prompts: int = 0) -
 
 
 def pack(rows: Sequence[Row], budget_tokens: int, ranks: int) -> list[list[list[Row]]]:
-    """Distribute rows over ranks and micro-batches.
+    """Return micro-batches, each a list of rows, for each rank.
 
     The number of micro-batches is the smallest that fits and the same for each rank; a micro-batch may be empty. The
     i-th micro-batches of the ranks have about equal lengths, because ranks wait for each other.
@@ -48,9 +48,6 @@ def pack(rows: Sequence[Row], budget_tokens: int, ranks: int) -> list[list[list[
         rows: The rows of one optimiser step.
         budget_tokens: The most tokens of a micro-batch, unless it is a single longer row.
         ranks: The number of ranks.
-
-    Returns:
-        For each rank its micro-batches, each a list of rows.
     """
     lengths = [len(row.ids) for row in rows]
     each = max(1, math.ceil(sum(lengths) / (budget_tokens * ranks)))
@@ -87,25 +84,18 @@ def weights(rows: Sequence[Row], mean: Mean, max_tokens: int, full: int = 0) -> 
     def weight(row: Row) -> float:
         if row.is_masked or not row.response:
             return 0.0
-        denominators = {
-            "token": tokens,
-            "sequence": len(trained) * row.response,
-            "constant": len(trained) * max_tokens,
-        }
+        denominators = {"token": tokens, "sequence": len(trained) * row.response, "constant": len(trained) * max_tokens}
         return share / denominators[mean]
 
     return [weight(row) for row in rows]
 
 
 def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
-    """Pack rows end to end into a micro-batch. Without rows, return one response token of weight 0.
+    """Return rows packed end to end as a micro-batch; without rows, one response token of weight 0.
 
     Args:
         rows: The rows.
         scale: The weight of each row's response tokens.
-
-    Returns:
-        The micro-batch.
 
     Raises:
         ValueError: A row has no prompt, or its `behaviour` is not one number for each response token.

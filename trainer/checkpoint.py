@@ -59,12 +59,8 @@ class Checkpoints:
     """The checkpoints of one run. Used on rank 0 only."""
 
     def __init__(self, run: Path, keep: int = 1, keep_every: int = 0) -> None:
-        """Open a run's checkpoints.
-
-        Args:
-            run: The run's folder.
-            keep: How many of the newest to keep.
-            keep_every: Also keep steps divisible by this; 0 keeps no others.
+        """Open the checkpoints of a run: `keep` of the newest, and the steps divisible by `keep_every` (0: none), are
+        kept.
         """
         self._folder = run / FOLDER
         self._keep = keep
@@ -75,11 +71,7 @@ class Checkpoints:
         return sorted(_checkpoints(self._folder), key=lambda each: each.step)
 
     def newest(self, notice: Callable[[str], None]) -> Checkpoint | None:
-        """Return the newest undamaged checkpoint, None if there is none.
-
-        Args:
-            notice: Receives a line for each damaged checkpoint.
-        """
+        """Return the newest undamaged checkpoint, None if there is none. Each damaged one gives a notice."""
         for each in reversed(self.all()):
             if not (damaged := each.damaged_files()):
                 return each

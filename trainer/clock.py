@@ -35,11 +35,7 @@ class Clock:
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
-        """Measure a block under a name.
-
-        Args:
-            name: The span's name, one of NAMES.
-        """
+        """Measure a block under a name, one of NAMES."""
         began = self._now()
         self._spans.append(0.0)
         try:
@@ -52,12 +48,12 @@ class Clock:
                 self._spans[-1] += whole
 
     def move(self, source: str, target: str, seconds: float) -> None:
-        """Move time from one name to another, at most what `source` has.
+        """Move time from one name to another.
 
         Args:
             source: The name to take from.
             target: The name to add to.
-            seconds: The time to move.
+            seconds: The time to move, at most what the source has.
         """
         seconds = min(max(seconds, 0.0), self._seconds.get(source, 0.0))
         self._seconds[source] = self._seconds.get(source, 0.0) - seconds

@@ -20,27 +20,16 @@ import secrets
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
-from trainer.config import Config, Data
+from trainer.config import Config
+from trainer.duel.earlier import EarlierPrograms
 from trainer.duel.opponent import Opponent
 from trainer.duel.referee import Referee
 from trainer.engines.base import Engine
 from trainer.episode import Completion, Episode, Group, Prompt, Role
+from trainer.prompts import Prompts
 from trainer.reward import Grader, build_group
-
-
-class PromptSource(Protocol):
-    """The interface of `prompts.Prompts` that the collector uses."""
-
-    def select(self, data: Data) -> None:
-        """Apply a stage's mixture and difficulty range to the following prompts."""
-
-    def take(self, count: int) -> Sequence[Prompt]:
-        """Return the next `count` prompts."""
-
-    def by_id(self, name: str) -> Prompt:
-        """Return the prompt of the problem of that name."""
 
 
 @dataclass
@@ -83,12 +72,13 @@ class PendingGroup:
 class Collector:
     """Keeps groups in flight and returns batches. All methods run in rank 0's event loop."""
 
-    def __init__(self, config: Config, engine: Engine, grader: Grader, prompts: PromptSource) -> None:
+    def __init__(self, config: Config, engine: Engine, grader: Grader, prompts: Prompts) -> None:
         self._config = config
         self._engine = engine
         self._grader = grader
         self._referee = Referee(config.duel, grader)
         self._opponent = Opponent(config) if config.duel.opponent else None
+        self._earlier = EarlierPrograms(config.duel.earlier if config.duel.trains_tester else 0)
         self._prompts = prompts
         self._run = f"{config.name}.{secrets.token_hex(4)}"  # random part: ids differ between runs of one name
         self._started = 0  # groups
@@ -105,11 +95,8 @@ class Collector:
     # --- called by the leader
 
     async def begin(self, version: int, config: Config) -> None:
-        """Start groups after vLLM received new weights.
-
-        Args:
-            version: The version of these weights.
-            config: The configuration of the step that trains next.
+        """Start groups after vLLM received weights of a new version. The configuration is that of the step that trains
+        next.
         """
         self._prompts.select(config.data)
         self._version, self._config = version, config
@@ -122,10 +109,7 @@ class Collector:
         self._start_new(config.rollout.prompts * batches - len(self._in_flight) - len(self._ready))
 
     async def batch(self) -> Batch:
-        """Wait for the next batch.
-
-        Returns:
-            The batch.
+        """Return the next batch when it is complete.
 
         Raises:
             TrainerError: As raised by the engine or the reward service.
@@ -144,6 +128,8 @@ class Collector:
         batch.dropped += [
             group for group in taken if self._is_discarded(group)
         ]  # no replacements left: the batch is smaller
+        for group in sorted(batch.sampled, key=_age):
+            self._earlier.add(group)
         batch.version = self._version
         batch.wait_seconds = time.monotonic() - asked
         batch.reward_wait_seconds = min(batch.wait_seconds, time.monotonic() - self._busy.last)
@@ -160,17 +146,15 @@ class Collector:
         """Return what `restore` needs of groups that were not trained on: JSON-compatible data, and finished groups."""
         pending = sorted([*self._in_flight.values(), *self._to_restart], key=lambda begun: begun.number)
         on_the_way = [[begun.number, begun.prompt.id] for begun in pending]
-        return {"begun": self._started, "on_the_way": on_the_way}, list(self._ready)
+        state = {"begun": self._started, "on_the_way": on_the_way, "earlier": self._earlier.state()}
+        return state, list(self._ready)
 
     async def restore(self, state: Mapping[str, Any], ready: Sequence[Group], version: int) -> None:
-        """Load the state of a checkpoint. The next `begin` restarts groups that were in flight, with the same seeds.
-
-        Args:
-            state: The first result of `state`.
-            ready: The second one.
-            version: The version of the weights.
+        """Load the two results of `state` at a version. The next `begin` restarts groups that were in flight, with
+        their seeds.
         """
         self._started, self._ready = state["begun"], list(ready)
+        self._earlier.restore(state.get("earlier", {}))  # older checkpoints have none
         self._to_restart = [
             PendingGroup(number, self._prompts.by_id(name), version) for number, name in state["on_the_way"]
         ]
@@ -191,7 +175,7 @@ class Collector:
             self._start(PendingGroup(self._started, prompt, self._version))
 
     def _start(self, begun: PendingGroup) -> None:
-        task = asyncio.create_task(self._group(begun, self._config))
+        task = asyncio.create_task(self._group(begun, self._config, self._earlier.of(begun.prompt.id)))
         self._in_flight[task] = begun
         task.add_done_callback(self._finished)
 
@@ -248,7 +232,7 @@ class Collector:
             self._in_flight.pop(task)
             task.cancel()
 
-    async def _group(self, begun: PendingGroup, config: Config) -> Group:
+    async def _group(self, begun: PendingGroup, config: Config, earlier: Sequence[str]) -> Group:
         """Sample and grade a group: solutions, and in a duel the testers' answers."""
         count = config.rollout.samples
         work: list[Coroutine[Any, Any, Any]] = [
@@ -258,7 +242,8 @@ class Collector:
         tasks = [asyncio.create_task(each) for each in work]
         try:
             sampled = await asyncio.gather(*tasks)
-            judged = await self._referee.judge(f"{self._run}.{begun.number}", sampled[:count], sampled[count:])
+            name = f"{self._run}.{begun.number}"
+            judged = await self._referee.judge(name, sampled[:count], sampled[count:], earlier)
             return replace(build_group([*sampled[:count], *judged], config), number=begun.number)
         finally:
             for task in tasks:

@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from trainer.algorithms import ALGORITHMS
 from trainer.errors import ConfigError
@@ -133,9 +133,15 @@ class Duel(Section):
 
     testers: int = Field(0, ge=0)  # testers' answers a problem; 0: no duels
     cases: int = Field(1, ge=1)  # test cases an answer
+    earlier: int = Field(0, ge=0)  # wrong programs of earlier steps that the cases must fail as well, a problem
     ask: str = ""  # the tester's question, with {statement} and {cases}; empty: duel/question.py's
     trains: Literal["both", "solver", "tester"] = "both"  # the roles of the trained policy
     opponent: str = ""  # URL of the vLLM with the policy of the other role
+
+    @property
+    def trains_tester(self) -> bool:
+        """Return whether testers' answers are trained on."""
+        return self.testers > 0 and self.trains != "solver"
 
     @model_validator(mode="after")
     def _has_both_roles(self) -> Duel:
@@ -164,13 +170,6 @@ class Loss(Section):
     mean: Literal["token", "sequence", "constant"] = "token"  # constant: divide by rows × max_tokens (Dr. GRPO)
     old: Literal["recomputed", "behaviour"] = "recomputed"  # behaviour: vLLM's log-probabilities
     entropy_bonus: float = Field(0.0, ge=0)  # the coefficient of the entropy, which is subtracted from the loss
-
-    @model_validator(mode="after")
-    def _constants_fit(self) -> Loss:
-        from trainer.loss import check_constants  # imports torch
-
-        check_constants(self.name, self.constants)
-        return self
 
     @property
     def constants(self) -> dict[str, Any]:
@@ -242,14 +241,6 @@ class Sync(Section):
             raise ValueError("delta requires transport file or broadcast, not 'memory'")
         return self
 
-    def probe_bound(self, dtype: str) -> float:
-        """Return the largest allowed mean difference of the probe, in nats.
-
-        Args:
-            dtype: The model's data type.
-        """
-        return self.max_probe_gap or (1e-3 if dtype == "float32" else 0.1)
-
 
 class Checkpoint(Section):
     """The times at which checkpoints are written, and the number that is kept."""
@@ -268,12 +259,7 @@ class HeldOut(Section):
     samples: int = Field(4, ge=1)  # solutions a problem, at the temperature of training
 
     def is_due(self, step: int, steps: int) -> bool:
-        """Return whether to evaluate after a step.
-
-        Args:
-            step: The step.
-            steps: The number of all steps.
-        """
+        """Return whether to evaluate after a step."""
         return bool(self.problems) and (step % self.every == 0 or step == steps)
 
 
@@ -286,14 +272,6 @@ class Watch(Section):
     tensorboard: bool = True
     wandb: str = ""  # the project's name; empty: off
     bar: bool = True
-
-    def gap_bound(self, dtype: str) -> float:
-        """Return the largest allowed mean difference of a batch, in nats.
-
-        Args:
-            dtype: The model's data type.
-        """
-        return self.max_logprob_gap or (1e-3 if dtype == "float32" else 0.1)
 
 
 class Config(Section):
@@ -322,6 +300,14 @@ class Config(Section):
     held_out: HeldOut = HeldOut()
     watch: Watch = Watch()
     stages: tuple[Stage, ...] = ()  # changes of settings during the run; see schedule.py
+
+    @field_validator("loss")
+    @classmethod
+    def _constants_fit(cls, loss: Loss) -> Loss:
+        from trainer.loss import check_constants  # imports torch, which reading a file of problems does not need
+
+        check_constants(loss.name, loss.constants)
+        return loss
 
     @model_validator(mode="after")
     def _fits(self) -> Config:
@@ -379,11 +365,7 @@ class Config(Section):
         return self
 
     def at(self, step: int) -> Config:
-        """Return the settings of a step, with all stages that have begun applied. The result has no stages.
-
-        Args:
-            step: The step, from 1.
-        """
+        """Return the settings of a step, with all stages that have begun applied. The result has no stages."""
         begun = [stage for stage in self.stages if stage.begin <= step]
         if not begun:
             return self
@@ -409,20 +391,22 @@ class Config(Section):
         return Path(self.out) / self.name
 
 
+def logprob_bound(configured: float, dtype: str) -> float:
+    """Return the configured bound of a mean difference of log-probabilities, in nats, or the default of the dtype."""
+    return configured or (1e-3 if dtype == "float32" else 0.1)
+
+
 def shipped() -> list[str]:
     """Return the names of the shipped configurations."""
     return sorted(path.stem for path in CONFIGS.glob("*.toml"))
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Config:
-    """Read a configuration.
+    """Return a configuration, read and validated.
 
     Args:
         path: A TOML or JSON file, or the name of a shipped configuration.
         overrides: `section.key=value`, with the value in TOML or as text.
-
-    Returns:
-        The validated configuration.
 
     Raises:
         ConfigError: The file cannot be read, or a setting is invalid.
@@ -439,14 +423,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
 
 
 def resolve(settings: Mapping[str, Any], origin: str = "the configuration") -> Config:
-    """Merge settings with those of the algorithm and the defaults, and validate them.
-
-    Args:
-        settings: The settings of a file.
-        origin: The file's name, for messages.
-
-    Returns:
-        The validated configuration.
+    """Return settings merged with those of the algorithm and the defaults, and validated. Messages name their origin.
 
     Raises:
         ConfigError: A setting is invalid.
@@ -489,15 +466,7 @@ def _override(text: str) -> dict[str, Any]:
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge two nested mappings. A table "loss" with another name does not inherit constants.
-
-    Args:
-        below: The first one.
-        above: The second one, whose values win.
-
-    Returns:
-        The merged mapping.
-    """
+    """Return the mapping above merged into the one below. A table "loss" with another name inherits no constants."""
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)

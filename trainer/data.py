@@ -92,10 +92,7 @@ class Problems(Sequence[Problem]):
         return self._read(self._spots[index])
 
     def by_id(self, name: str) -> Problem:
-        """Return the problem with an id.
-
-        Args:
-            name: The id.
+        """Return the problem with an id (name).
 
         Raises:
             ConfigError: There is no such problem, or `keep` rejected it.
@@ -160,19 +157,12 @@ class Cursor:
         self._order = self._order_of(0)
 
     def within(self, difficulty: Range | None) -> None:
-        """Restrict the following problems to a difficulty range; see `check` for errors.
-
-        Args:
-            difficulty: The range, both ends included; None: all problems.
-        """
+        """Restrict the following problems to a difficulty range, None for all; see `check` for errors."""
         self.check(difficulty)
         self._range = difficulty
 
     def check(self, difficulty: Range | None) -> None:
-        """Check a difficulty range.
-
-        Args:
-            difficulty: The range, both ends included; None: all problems.
+        """Check a difficulty range, both ends included; None is all problems.
 
         Raises:
             ConfigError: No problem is within the range, or a line has no difficulty.
@@ -185,11 +175,7 @@ class Cursor:
             raise ConfigError(f"data.difficulty: no problem of {source!r} is from {difficulty[0]} to {difficulty[1]}")
 
     def take(self, count: int) -> list[Problem]:
-        """Return the next problems.
-
-        Args:
-            count: How many.
-        """
+        """Return the next problems, `count` of them."""
         return [self._problems[self._next()] for _ in range(count)]
 
     def state(self) -> dict[str, Any]:
@@ -197,10 +183,7 @@ class Cursor:
         return {"epoch": self.epoch, "position": self.position, "problems": self._problems.fingerprint}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue at the position of another cursor.
-
-        Args:
-            state: The result of `state`.
+        """Continue at the position of another cursor, its `state`.
 
         Raises:
             ConfigError: The problems differ from those of the state.

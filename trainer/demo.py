@@ -36,7 +36,6 @@ WARM_STEPS, WARM_ROWS, WARM_LR = 300, 64, 2e-3
 HINT_SHARE = 0.1  # of the programs of the pre-training; their operator is right
 SAMPLES = 16
 SETTLED, LEAST = 10, 0.85  # no step after the tenth has a lower pass rate
-MICRO = 512  # tokens; without flash attention the cost is quadratic
 START_SECONDS = 120.0
 Example = Callable[[random.Random], tuple[str, str]]
 BARS = "▁▂▃▄▅▆▇█"
@@ -75,13 +74,7 @@ def _options() -> argparse.Namespace:
 
 
 def add_common_options(parser: argparse.ArgumentParser, folder: Path, steps: int) -> None:
-    """Add the options that the demos share.
-
-    Args:
-        parser: The parser.
-        folder: The default of `--folder`.
-        steps: The default of `--steps`.
-    """
+    """Add the options that the demos share, with the defaults of `--folder` and `--steps`."""
     command = shutil.which("proctor") or ".venv/bin/proctor"
     parser.add_argument("--folder", type=Path, default=folder)
     parser.add_argument("--service", default="", help="URL of a running service; empty: start one")
@@ -102,22 +95,14 @@ def problems() -> Iterator[dict[str, Any]]:
 
 
 def example(draw: random.Random) -> tuple[str, str]:
-    """Return a random prompt, and a program with the right numbers and mostly a random operator.
-
-    Args:
-        draw: The random generator.
-    """
+    """Draw a random prompt, and a program with the right numbers and mostly a random operator."""
     word, left, right = draw.choice(list(OPERATORS)), draw.choice(NUMBERS), draw.choice(NUMBERS)
     other = word if draw.random() < HINT_SHARE else draw.choice(list(OPERATORS))
     return f"{word} {left} {right}\n", f"print({left}{OPERATORS[other]}{right})"
 
 
 def write_problems(path: Path) -> None:
-    """Write the problems as JSON Lines.
-
-    Args:
-        path: The file.
-    """
+    """Write the problems as JSON Lines."""
     path.write_text("".join(json.dumps(problem) + "\n" for problem in problems()))
 
 
@@ -150,19 +135,12 @@ def settings(folder: Path, service: str, colocated: bool, samples: int, **more: 
             "schedule": "linear",  # at a constant rate the last updates may undo what was learnt
             "betas": [0.9, 0.95],
             "weight_decay": 0.0,
-            "micro_tokens": MICRO,
         },
     } | more
 
 
 def train(*configs: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
-    """Run `proctor train` with each configuration, at the same time.
-
-    Args:
-        configs: The configurations, with names and folders.
-
-    Returns:
-        For each run the metrics of its steps.
+    """Return the metrics of the steps of `proctor train` with each configuration, run at the same time.
 
     Raises:
         ConfigError: A run failed.
@@ -180,39 +158,20 @@ def train(*configs: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
 
 
 def curve(rates: list[float], width: int = 60) -> str:
-    """Draw values in [0, 1] as a line of bars.
-
-    Args:
-        rates: The values.
-        width: The most bars.
-
-    Returns:
-        The line.
-    """
+    """Draw values in [0, 1], such as pass rates, as a line of bars of at most `width` characters."""
     size = -(-len(rates) // width)
     means = [mean(rates[start : start + size]) for start in range(0, len(rates), size)]
     return "".join(BARS[min(int(rate * len(BARS)), len(BARS) - 1)] for rate in means)
 
 
 def mean(values: list[float]) -> float:
-    """Return the mean, 0 of no values.
-
-    Args:
-        values: The values.
-    """
+    """Return the mean, 0 of no values."""
     return sum(values) / len(values) if values else 0.0
 
 
 @contextmanager
 def serving(options: argparse.Namespace) -> Iterator[str]:
-    """Start the reward service, unless one is given, and stop it afterwards.
-
-    Args:
-        options: The command line.
-
-    Yields:
-        The service's URL.
-    """
+    """Start the reward service, unless the options name one, yield its URL, and stop it afterwards."""
     if options.service:
         yield options.service
         return
@@ -250,10 +209,7 @@ def guarded(
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Create an empty folder for one demo at a time.
-
-    Args:
-        folder: The folder; its content is deleted.
+    """Create an empty folder for one demo at a time; its content is deleted.
 
     Raises:
         ConfigError: Another process uses the folder.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import torch
+if TYPE_CHECKING:
+    import torch
 
 Role = Literal["solver", "tester"]  # see duel/; without duels all are solvers
 ROLES: tuple[Role, ...] = ("solver", "tester")
@@ -110,11 +111,7 @@ class Group:
 
 
 def is_flat(team: Sequence[Episode]) -> bool:
-    """Return whether all task rewards, without penalties, are equal; the advantages are then 0.
-
-    Args:
-        team: Episodes with one role; masked ones do not count.
-    """
+    """Return whether all task rewards of a team, without penalties, are equal; masked ones do not count."""
     return len({each.reward.value for each in team if not each.is_masked}) < 2
 
 
@@ -174,20 +171,11 @@ class Tally:
         self.counts[name] = self.counts.get(name, 0.0) + count
 
     def add_max(self, name: str, value: float) -> None:
-        """Update a maximum.
-
-        Args:
-            name: The metric.
-            value: The value.
-        """
+        """Update a maximum (metric `name`) with a value."""
         self.peaks[name] = max(self.peaks.get(name, value), value)
 
     def merge(self, other: Tally) -> None:
-        """Add another tally to this one.
-
-        Args:
-            other: The tally to add.
-        """
+        """Add another tally to this one."""
         for name, total in other.sums.items():
             self.add(name, total, other.counts[name])
         for name, value in other.peaks.items():

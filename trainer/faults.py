@@ -34,10 +34,7 @@ class FaultGauge:
         self._last: deque[str | None] = deque(maxlen=window)  # reasons of faults; None for a verdict
 
     def count(self, fault: str | None) -> None:
-        """Count a sample.
-
-        Args:
-            fault: Why it has no verdict; None if it has one.
+        """Count a sample by its fault: why it has no verdict, None if it has one.
 
         Raises:
             TooManyFaultsError: The share of samples without a verdict is too high.

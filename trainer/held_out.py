@@ -33,15 +33,7 @@ class HeldOut:
 
     @classmethod
     def of(cls, config: Config, engine: Engine, grader: Grader) -> HeldOut:
-        """Read the configured problems.
-
-        Args:
-            config: The run's configuration.
-            engine: The run's engine.
-            grader: The run's grader.
-
-        Returns:
-            The held-out problems, none if no file is configured.
+        """Return the configured problems of a run, none if no file is configured.
 
         Raises:
             ConfigError: A file or a line is invalid.
@@ -54,13 +46,7 @@ class HeldOut:
         return cls(config, engine, grader, prompts.take(len(prompts)))
 
     async def figures(self, version: int) -> dict[str, float]:
-        """Sample and grade all problems.
-
-        Args:
-            version: The version of the weights.
-
-        Returns:
-            Metrics by name. Problems without a verdict are in none of them.
+        """Return metrics of all problems with a verdict, sampled with the weights of a version.
 
         Raises:
             TrainerError: As raised by the engine or the reward service.

@@ -107,11 +107,7 @@ class Scorer(nn.Module):
 
 
 def row_lengths(positions: Tensor) -> list[int]:
-    """Return the lengths of packed rows.
-
-    Args:
-        positions: [T] int64, from 0 in each row.
-    """
+    """Return the lengths of packed rows by the positions of their tokens [T], from 0 in each row."""
     starts = (positions == 0).nonzero()[:, 0].tolist()
     return [end - start for start, end in zip(starts, [*starts[1:], len(positions)], strict=True)]
 
@@ -140,14 +136,7 @@ class Head(nn.Module):
         self.learns_entropy = learns_entropy
 
     def forward(self, hidden: Tensor, targets: Tensor, temperature: float, with_entropy: bool) -> tuple[Tensor, Tensor]:
-        """Return log-probabilities and entropies [N]; see `Scorer.forward`.
-
-        Args:
-            hidden: [N, width] hidden states before the targets.
-            targets: [N] int64.
-            temperature: The divisor of the logits.
-            with_entropy: Whether to compute entropies.
-        """
+        """Return log-probabilities and entropies [N]; see `Scorer.forward`."""
         chunks = zip(torch.split(hidden, self.chunk_tokens), torch.split(targets, self.chunk_tokens), strict=True)
         scored = [self._checkpointed_score(some, wanted, temperature, with_entropy) for some, wanted in chunks]
         logp, entropy = zip(*scored, strict=True)
@@ -178,14 +167,7 @@ class Head(nn.Module):
 
 @torch.no_grad()
 def entropy_of(all_logp: Tensor) -> Tensor:
-    """Return the entropies of distributions.
-
-    Args:
-        all_logp: [n, vocabulary] log-probabilities.
-
-    Returns:
-        [n], in nats, computed in place.
-    """
+    """Return the entropies [n], in nats, of log-probabilities [n, vocabulary], computed in place."""
     return all_logp.exp().mul_(all_logp).sum(-1).neg_()
 
 

@@ -45,10 +45,6 @@ class Weight:
 def add_adapters(model: nn.Module, settings: Lora) -> None:
     """Add adapters to a model in place and freeze its other weights. B is 0, so that the model computes as before.
 
-    Args:
-        model: A Hugging Face model.
-        settings: Their size.
-
     Raises:
         ConfigError: peft is not installed.
     """
@@ -63,11 +59,7 @@ def add_adapters(model: nn.Module, settings: Lora) -> None:
 
 
 def weights_of(model: nn.Module) -> Iterator[Weight]:
-    """Yield all weights of a model with or without adapters.
-
-    Args:
-        model: The model; under ZeRO-3 its parameters may be partitioned.
-    """
+    """Yield all weights of a model with or without adapters. Under ZeRO-3 its parameters may be partitioned."""
     parameters = dict(model.named_parameters())
     for name, parameter in parameters.items():
         layer, is_adapted, kind = name.partition(BASE)

@@ -11,13 +11,10 @@ from trainer.repetition import repetition
 
 
 def batch_metrics(batch: Batch) -> dict[str, float]:
-    """Return the metrics of all sampled groups, including the dropped ones.
+    """Return the metrics of all sampled groups of a batch, including the dropped ones.
 
     In a duel the metrics of rewards, lengths and faults are those of the solutions, and those of the testers' answers
     have names with "tester_".
-
-    Args:
-        batch: The batch of a step.
 
     Returns:
         Values by name. Names with "_seconds" are seconds, shares are from 0 to 1, lengths are tokens.

@@ -59,14 +59,7 @@ class Mixture:
         self._said, self._shares, self._difficulty = dict(shares), chosen, difficulty
 
     def check(self, shares: Mapping[str, float], difficulty: Range | None) -> dict[str, Fraction]:
-        """Validate the arguments of `select`.
-
-        Args:
-            shares: As for `select`.
-            difficulty: As for `select`.
-
-        Returns:
-            The shares of sources with one, with sum 1.
+        """Return the shares of sources with one, with sum 1, validated with the difficulty as `select` does.
 
         Raises:
             ConfigError: As raised by `select`.
@@ -78,11 +71,7 @@ class Mixture:
         return {name: part / sum(parts.values()) for name, part in parts.items()}
 
     def take(self, count: int) -> list[Problem]:
-        """Return the next problems.
-
-        Args:
-            count: How many.
-        """
+        """Return the next problems, `count` of them."""
         return [problem for _ in range(count) for problem in self._cursor(self._next_source()).take(1)]
 
     def state(self) -> dict[str, Any]:
@@ -95,10 +84,7 @@ class Mixture:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue at the position of another mixture, also within an epoch or a stage.
-
-        Args:
-            state: The result of `state`.
+        """Continue at the position of another mixture, its `state`, also within an epoch or a stage.
 
         Raises:
             ConfigError: The problems differ from those of the state.

@@ -16,16 +16,13 @@ DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 
 
 def load(config: Config, path: str, sequence_group: Any = None, trains: bool = True) -> Scorer:
-    """Load a Hugging Face model into host memory with dropout off, so that ratios are 1 before the first step.
+    """Return a Hugging Face model in host memory with dropout off, so that ratios are 1 before the first step.
 
     Args:
         config: The run's configuration.
         path: A folder, or a name on the hub.
         sequence_group: The ranks over which rows are split.
         trains: Whether the model is trained; it then gets the configured adapters.
-
-    Returns:
-        The scorer.
 
     Raises:
         ConfigError: The model does not exist, `logprob.Scorer` does not support its architecture, or peft is missing.

@@ -36,11 +36,7 @@ class Objective:
 
     @classmethod
     def of(cls, config: Config) -> Objective:
-        """Return the objective of a run.
-
-        Args:
-            config: The run's configuration.
-        """
+        """Return the objective of a run."""
         return cls(config.loss, config.correction, config.kl)
 
     @property
@@ -65,11 +61,7 @@ class Objective:
         return None if prepare is None else partial(prepare, **self._constants)
 
     def old(self, micro: MicroBatch, logp: torch.Tensor) -> torch.Tensor:
-        """Return the log-probabilities in the denominator of the loss's ratio.
-
-        Args:
-            micro: The micro-batch.
-            logp: [N] log-probabilities of the current policy.
+        """Return the log-probabilities in the denominator of the loss's ratio; `logp` [N] is the current policy's.
 
         Returns:
             [N] float32.

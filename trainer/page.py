@@ -57,12 +57,7 @@ TEMPLATE = Path(__file__).parent / "templates" / "run.html"
 
 
 def write(path: Path, rows: Sequence[Row], config: Mapping[str, Any]) -> None:
-    """Write the page of a run, in one step.
-
-    Args:
-        path: The page.
-        rows: As for `render`.
-        config: As for `render`.
+    """Write the page of a run at a path, in one step; rows and config are those of `render`.
 
     Raises:
         OSError: The file cannot be written; an older page is left as it was.
@@ -71,12 +66,7 @@ def write(path: Path, rows: Sequence[Row], config: Mapping[str, Any]) -> None:
 
 
 def render(rows: Sequence[Row], config: Mapping[str, Any]) -> str:
-    """Return the page of a run as HTML.
-
-    Args:
-        rows: The steps, ascending.
-        config: The configuration of the run as plain data.
-    """
+    """Return the page of a run as HTML, from its steps (rows, ascending) and its configuration (config)."""
     tiles = ((_late_mean(rows, name), label) for name, label in HEADLINES)
     return pages.render(
         TEMPLATE,

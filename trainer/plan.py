@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
 from pathlib import Path
 
-from trainer.config import Config, load, shipped
+from trainer.config import Config
 from trainer.errors import ConfigError
 
 GB = 1e9
@@ -54,11 +53,7 @@ class Shape:
         return self.layers * layer + self.hidden + self.vocabulary * self.hidden * (1 if self.is_tied else 2)
 
     def adapters(self, rank: int) -> int:
-        """Return the number of parameters of LoRA adapters.
-
-        Args:
-            rank: The rank of their matrices; 0: there are none.
-        """
+        """Return the number of parameters of LoRA adapters whose matrices have a rank; 0: there are none."""
         widths = 2 * (self.hidden + self.queries) + 2 * (self.hidden + self.keys) + 3 * (self.hidden + self.inner)
         return rank * self.layers * widths
 
@@ -69,10 +64,7 @@ class Shape:
 
     @classmethod
     def of(cls, path: str) -> Shape:
-        """Return the shape of a known model, or that of a folder's config.json.
-
-        Args:
-            path: The model's name or folder.
+        """Return the shape of a known model, or that of a folder's config.json, by the model's name or path.
 
         Raises:
             ConfigError: The shape is unknown.
@@ -145,14 +137,7 @@ class Needs:
 
 
 def needs(config: Config, machine: Machine) -> Needs:
-    """Estimate the memory of a stage.
-
-    Args:
-        config: The settings of the stage.
-        machine: The hardware.
-
-    Returns:
-        The estimate.
+    """Return the estimated memory that a stage needs on a machine.
 
     Raises:
         ConfigError: The model's shape is unknown.
@@ -187,12 +172,7 @@ def _activations(config: Config, shape: Shape) -> float:
 
 
 def problems(config: Config, machine: Machine) -> list[str]:
-    """Return why a stage does not fit, one line a reason.
-
-    Args:
-        config: The settings of the stage.
-        machine: The hardware.
-    """
+    """Return why a stage does not fit a machine, one line a reason."""
     if not machine.has_gpu:
         return []
     own, room, found = needs(config, machine), machine.gpu_gb - SPARE_GB, []
@@ -217,12 +197,7 @@ def problems(config: Config, machine: Machine) -> list[str]:
 
 
 def shares_gpus(config: Config, machine: Machine) -> bool:
-    """Return whether servers that the run starts are on GPUs that ranks train on.
-
-    Args:
-        config: The configuration.
-        machine: The hardware.
-    """
+    """Return whether servers that the run starts are on GPUs that ranks train on."""
     rollout = config.rollout
     if rollout.servers or rollout.engine == "colocated":
         return rollout.engine == "colocated"
@@ -232,11 +207,7 @@ def shares_gpus(config: Config, machine: Machine) -> bool:
 
 
 def report(config: Config, machine: Machine) -> str:
-    """Return the plan of a run, stage by stage.
-
-    Args:
-        config: The configuration.
-        machine: The hardware.
+    """Return the plan of a run on a machine, stage by stage.
 
     Raises:
         ConfigError: The model's shape is unknown.
@@ -246,7 +217,7 @@ def report(config: Config, machine: Machine) -> str:
     lines += [f"  {line}" for line in _places(config, machine)]
     for number, stage in enumerate(config.stage_configs):
         begin = config.stages[number - 1].begin if number else 1
-        own = needs(_with_longest(stage, config), machine)
+        own = needs(with_longest(stage, config), machine)
         lines.append(f"from step {begin} on, responses of up to {stage.rollout.max_tokens:,} tokens")
         lines.append(
             f"  a training GPU: {own.weights:.1f} GB of weights, {own.states:.1f} of gradients and optimiser, "
@@ -256,7 +227,7 @@ def report(config: Config, machine: Machine) -> str:
             f"  a server: {own.sampler_weights:.1f} GB of weights a GPU, {own.cache:.0f} of cache for {own.longest} "
             "sequences of full length"
         )
-        lines += [f"  does not fit: {line}" for line in problems(_with_longest(stage, config), machine)] or ["  fits"]
+        lines += [f"  does not fit: {line}" for line in problems(with_longest(stage, config), machine)] or ["  fits"]
     lines.append(f"host memory of a machine while loading: {own.loading:.0f} GB; a checkpoint: {own.checkpoint:.0f} GB")
     return "\n".join(lines)
 
@@ -286,7 +257,7 @@ def _places(config: Config, machine: Machine) -> Iterator[str]:
     )
 
 
-def _with_longest(stage: Config, config: Config) -> Config:
+def with_longest(stage: Config, config: Config) -> Config:
     """Return a stage's configuration with the context length of the longest stage."""
     return stage.model_copy(update={"rollout": stage.rollout.model_copy(update={"max_model_len": config.longest})})
 
@@ -301,20 +272,3 @@ def machine_of(name: str, ranks: int, gpu_gb: float) -> Machine:
     """
     ranks = ranks or LAYOUTS.get(name, Machine.ranks)
     return Machine(ranks, gpu_gb, name != "smoke", min(ranks, Machine.local_ranks))
-
-
-def table() -> str:
-    """Return the plans of all shipped configurations as a Markdown table."""
-    lines = [["", "ranks", "servers", "GB a GPU to train", "KV GB", "sequences", "fits 80 GB"], ["---"] * 7]
-    for name in shipped():
-        if name == "smoke":
-            continue
-        config, machine = load(Path(name)), machine_of(name, 0, Machine.gpu_gb)
-        for stage in config.stage_configs:
-            own = needs(_with_longest(stage, config), machine)
-            label = f"`{name}`" + (f" {stage.rollout.max_tokens // 1024}K" if config.stages else "")
-            servers = f"{config.rollout.replicas} × {config.rollout.tensor_parallel}"
-            fits = "no" if problems(_with_longest(stage, config), machine) else "yes"
-            figures = [f"{ceil(own.training)}", f"{own.cache:.0f}", f"{own.longest}", fits]
-            lines.append([label, f"{machine.ranks}", servers + (", in turn" if config.rollout.turns else ""), *figures])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -14,11 +14,11 @@ import math
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -30,30 +30,12 @@ from trainer.errors import ConfigError
 from trainer.logprob import Head, Scorer
 from trainer.lora import weights_of
 from trainer.model import load
+from trainer.objective import Objective
 from trainer.ranks import Ranks
 
 NEVER = 10**12
 STATE = "state"  # DeepSpeed's folder within a checkpoint
 RNG_STATE = "rng_{}.pt"  # one file a rank
-
-
-class ObjectiveProtocol(Protocol):
-    """The function that `Policy.update` minimises; `objective.Objective` implements it."""
-
-    @property
-    def needs_old(self) -> bool:
-        """Return whether ratios are relative to `MicroBatch.old` instead of `MicroBatch.behaviour`."""
-
-    @property
-    def prepare(self) -> Callable[[Tensor, Tensor], Mapping[str, Tensor]] | None:
-        """None, or a function of log_ratio [M] and advantage [M] of all trained tokens on all ranks, called before a
-        step.
-        """
-
-    def __call__(
-        self, micro: MicroBatch, logp: Tensor, entropy: Tensor, prepared: Mapping[str, Tensor]
-    ) -> tuple[Tensor, Tally]:
-        """Return the scalar that is summed over micro-batches and ranks, and the metrics."""
 
 
 class Policy:
@@ -78,32 +60,18 @@ class Policy:
         self._reference = self._load_reference() if config.kl.is_on else None
 
     def score(self, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
-        """Return log-probabilities under the current policy, without gradient.
-
-        Args:
-            micro: This rank's micro-batches.
-            temperature: The softmax temperature; by default that of the rollouts.
-
-        Returns:
-            For each micro-batch [N] float32, in host memory.
+        """Return log-probabilities [N] of each micro-batch, without gradient, in host memory, by default at the
+        rollouts' temperature.
         """
         return self._scored(self._engine, micro, temperature)
 
     def score_reference(self, micro: Sequence[MicroBatch]) -> list[Tensor]:
-        """Return log-probabilities under the reference model; otherwise as `score`.
-
-        Args:
-            micro: This rank's micro-batches.
-        """
+        """Return log-probabilities under the reference model; otherwise as `score`."""
         assert self._reference is not None, "no KL term, no reference model"
         return self._scored(self._reference, micro)
 
     def update(
-        self,
-        micro: Sequence[MicroBatch],
-        objective: ObjectiveProtocol,
-        is_first: bool = False,
-        lr: float | None = None,
+        self, micro: Sequence[MicroBatch], objective: Objective, is_first: bool = False, lr: float | None = None
     ) -> Tally:
         """Take one optimiser step on the sum of `objective` over all micro-batches and ranks.
 
@@ -158,10 +126,7 @@ class Policy:
             torch.cuda.empty_cache()
 
     def save_model(self, folder: Path) -> None:
-        """Write the model and its tokenizer in Hugging Face's format, atomically.
-
-        Args:
-            folder: The folder to create or replace.
+        """Write the model and its tokenizer in Hugging Face's format, atomically, to a new or replaced folder.
 
         Raises:
             OSError: Writing failed on some rank; raised on all ranks.
@@ -178,9 +143,6 @@ class Policy:
 
     def save_state(self, folder: Path) -> None:
         """Write what `restore` needs: weights and optimiser state, bit for bit, and the random generators.
-
-        Args:
-            folder: The folder to write to.
 
         Raises:
             OSError: Writing failed on some rank; raised on all ranks.
@@ -204,9 +166,6 @@ class Policy:
         """Load what `save_state` wrote. Requires the same number of ranks and ZeRO stage.
 
         The files are unpickled: load only checkpoints that you trust.
-
-        Args:
-            folder: The folder that `save_state` wrote.
         """
         self._engine.load_checkpoint(str(folder), tag=STATE)
         _set_rng_state(torch.load(folder / RNG_STATE.format(self._ranks.rank), weights_only=True))
@@ -239,9 +198,7 @@ class Policy:
         }
         return replace(micro, **moved)
 
-    def _prepared(
-        self, micro: Sequence[MicroBatch], objective: ObjectiveProtocol, is_first: bool
-    ) -> Mapping[str, Tensor]:
+    def _prepared(self, micro: Sequence[MicroBatch], objective: Objective, is_first: bool) -> Mapping[str, Tensor]:
         """Gather the step's ratios and advantages from all ranks and call `objective.prepare`."""
         if objective.prepare is None:
             return {}
@@ -258,7 +215,7 @@ class Policy:
         prepared = objective.prepare(*everyone)
         return {name: value.to(self._ranks.device) for name, value in prepared.items()}
 
-    def _backward(self, micro: MicroBatch, objective: ObjectiveProtocol, prepared: Mapping[str, Tensor]) -> Tally:
+    def _backward(self, micro: MicroBatch, objective: Objective, prepared: Mapping[str, Tensor]) -> Tally:
         logp, entropy = self._ask(self._engine, micro, with_entropy=True)
         value, tally = objective(micro, logp, entropy, prepared)
         value = value + logp[:0].sum()  # makes every objective depend on the model
@@ -297,16 +254,9 @@ class Policy:
         return engine
 
     def _load(self, path: str, trains: bool = True) -> Scorer:
-        """Load a model onto this rank's device.
+        """Return a model on this rank's device.
 
         The ranks of a machine load one after the other, so that its host memory holds one copy at a time.
-
-        Args:
-            path: A folder, or a name on the hub.
-            trains: Whether the model is trained.
-
-        Returns:
-            The scorer.
         """
         scorer = None
         for local in range(self._ranks.local_size):
@@ -351,11 +301,7 @@ class Policy:
 
 
 def check(config: Config, ranks: int) -> None:
-    """Check that DeepSpeed supports the configuration.
-
-    Args:
-        config: The run's configuration.
-        ranks: The number of ranks.
+    """Check that DeepSpeed supports the configuration on so many ranks.
 
     Raises:
         ConfigError: The combination of settings is not supported.
@@ -390,12 +336,7 @@ def learning_rate(settings: Optimiser, step: int, steps: int) -> float:
 
 
 def deepspeed_settings(config: Config, trains: bool = True) -> dict[str, Any]:
-    """Return DeepSpeed's configuration, overridden by `deepspeed.extra`.
-
-    Args:
-        config: The run's configuration.
-        trains: Whether the engine has an optimiser; false for the reference model.
-    """
+    """Return DeepSpeed's configuration, overridden by `deepspeed.extra`; the reference model trains nothing."""
     zero: dict[str, Any] = {"stage": config.deepspeed.zero}
     if not torch.cuda.is_available():
         zero["overlap_comm"] = False  # CPUs have no streams to overlap

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError
 
@@ -24,38 +24,14 @@ from trainer.episode import Prompt
 from trainer.errors import ConfigError
 from trainer.mixture import Mixture
 
+if TYPE_CHECKING:  # slow import
+    from transformers import PreTrainedTokenizerBase
+
 THINK_ANSWER = (
     "First work out how to solve the problem, between <think> and </think>. "
     "Then give the whole solution, in one fenced code block, between <answer> and </answer>. "
     "Only what is in the answer is graded."
 )
-
-
-class Tokenizer(Protocol):
-    """The methods used of `transformers.PreTrainedTokenizerBase`."""
-
-    chat_template: Any
-
-    def encode(self, text: str, *, add_special_tokens: bool = True) -> list[int]:
-        """Return the token ids of a text, between special tokens if asked."""
-        ...
-
-    def decode(self, token_ids: Any) -> Any:
-        """Return the text of token ids."""
-        ...
-
-    def apply_chat_template(
-        self, conversation: list[dict[str, str]], *, tokenize: bool, add_generation_prompt: bool, **more: Any
-    ) -> Any:
-        """Return a conversation in the model's format.
-
-        Args:
-            conversation: Messages with `role` and `content`.
-            tokenize: False to return text, True for token ids.
-            add_generation_prompt: Whether the assistant's turn is opened at the end.
-            more: The template's own arguments.
-        """
-        ...
 
 
 class Prompts:
@@ -65,7 +41,7 @@ class Prompts:
         ConfigError: A file or a line is invalid, or the tokenizer does not support the format.
     """
 
-    def __init__(self, data: Data, tokenizer: Tokenizer, seed: int, duel: Duel = Duel()) -> None:  # noqa: B008 - frozen
+    def __init__(self, data: Data, tokenizer: PreTrainedTokenizerBase, seed: int, duel: Duel = Duel()) -> None:  # noqa: B008 - frozen
         if data.format != "plain" and not tokenizer.chat_template:
             raise ConfigError(
                 f"data.format is {data.format!r}, but the model's tokenizer has no chat template: "
@@ -80,13 +56,7 @@ class Prompts:
 
     @classmethod
     def of(cls, config: Config) -> Prompts:
-        """Read the configured files with the model's tokenizer, and check the data settings of all stages.
-
-        Args:
-            config: The run's configuration.
-
-        Returns:
-            The prompts.
+        """Return the prompts of the configured files, after checking the data settings of all stages.
 
         Raises:
             ConfigError: As above, or a stage's mixture or difficulty range is invalid.
@@ -122,10 +92,7 @@ class Prompts:
         return self._prompt(self._problems[0])
 
     def by_id(self, name: str) -> Prompt:
-        """Return the prompt of a problem, independent of the position.
-
-        Args:
-            name: The problem's id.
+        """Return the prompt of a problem by its id (name), independent of the position.
 
         Raises:
             ConfigError: There is no such problem.
@@ -135,9 +102,6 @@ class Prompts:
     def select(self, data: Data) -> None:
         """Apply a stage's mixture and difficulty range to the following prompts.
 
-        Args:
-            data: The stage's settings.
-
         Raises:
             ConfigError: As raised by `check`.
         """
@@ -146,20 +110,13 @@ class Prompts:
     def check(self, data: Data) -> None:
         """Validate a stage's mixture and difficulty range.
 
-        Args:
-            data: The stage's settings.
-
         Raises:
             ConfigError: A source is unknown or not named, or has no problems within the range.
         """
         self._mixture.check(data.mixture, data.difficulty)
 
     def take(self, count: int) -> list[Prompt]:
-        """Return the next prompts, across epochs.
-
-        Args:
-            count: How many.
-        """
+        """Return the next prompts, `count` of them, across epochs."""
         return [self._prompt(problem) for problem in self._mixture.take(count)]
 
     def state(self) -> dict[str, Any]:
@@ -167,10 +124,7 @@ class Prompts:
         return self._mixture.state()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue at a saved position, with its mixture and difficulty range.
-
-        Args:
-            state: The result of `state`.
+        """Continue at a saved position (`state`), with its mixture and difficulty range.
 
         Raises:
             ConfigError: The problems differ from those of the state.
@@ -178,11 +132,7 @@ class Prompts:
         self._mixture.restore(state)
 
     def decode(self, prompt: Prompt) -> str:
-        """Return a prompt as text, with its special tokens.
-
-        Args:
-            prompt: The prompt.
-        """
+        """Return a prompt as text, with its special tokens."""
         return str(self._tokenizer.decode(list(prompt.ids)))
 
     def _prompt(self, problem: Problem) -> Prompt:
@@ -200,16 +150,11 @@ class Prompts:
         return all(len(each.ids) <= self._data.max_prompt_tokens for each in (prompt, prompt.tester) if each)
 
 
-def encode(problem: Problem, data: Data, tokenizer: Tokenizer) -> list[int]:
+def encode(problem: Problem, data: Data, tokenizer: PreTrainedTokenizerBase) -> list[int]:
     """Return the token ids of a prompt.
 
     A chat template writes its special tokens itself. For plain text the tokenizer adds its own (a beginning-of-sequence
     token for some models), as vLLM does.
-
-    Args:
-        problem: The problem.
-        data: The data settings.
-        tokenizer: The model's tokenizer.
 
     Raises:
         ConfigError: The prompt is empty or does not fit the format.
@@ -224,12 +169,7 @@ def encode(problem: Problem, data: Data, tokenizer: Tokenizer) -> list[int]:
 
 
 def conversation(problem: Problem, data: Data) -> list[dict[str, str]]:
-    """Return the problem's messages, with the configured system text before its own.
-
-    Args:
-        problem: The problem.
-        data: The data settings.
-    """
+    """Return the problem's messages, with the configured system text before its own."""
     ours = data.system or (THINK_ANSWER if data.format == "think_answer" else "")
     theirs, rest = _system_apart(problem.messages)
     system = "\n\n".join(text for text in (ours, theirs) if text)
@@ -245,7 +185,7 @@ def _plain(problem: Problem, data: Data) -> str:
     return f"{data.system}\n\n{problem.text}" if data.system else problem.text
 
 
-def _chat(problem: Problem, data: Data, tokenizer: Tokenizer) -> str:
+def _chat(problem: Problem, data: Data, tokenizer: PreTrainedTokenizerBase) -> str:
     try:
         text = tokenizer.apply_chat_template(
             conversation(problem, data), tokenize=False, add_generation_prompt=True, **data.template

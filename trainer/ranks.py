@@ -19,11 +19,7 @@ from trainer.episode import Tally
 
 T = TypeVar("T")
 
-ALONE = {
-    "RANK": "0",
-    "LOCAL_RANK": "0",
-    "WORLD_SIZE": "1",
-}  # what a launcher sets for a single process
+ALONE = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}  # what a launcher sets for a single process
 TIMEOUT = timedelta(days=7)  # ranks wait while rank 0 samples; if rank 0 dies, its connections close at once
 
 
@@ -64,54 +60,33 @@ class Ranks:
         return torch.device("cuda", self.local) if torch.cuda.is_available() else torch.device("cpu")
 
     def sequence_group(self, size: int) -> Any:
-        """Return the group of `size` neighbouring ranks that this one is in, None for 1. Collective.
-
-        Args:
-            size: The number of ranks of a group, a divisor of their number.
+        """Return the group of `size` neighbouring ranks that this one is in, None for 1; it divides their number.
+        Collective.
         """
         groups = [dist.new_group(list(range(first, first + size))) for first in range(0, self.size, size) if size > 1]
         return groups[self.rank // size] if groups else None
 
     def broadcast(self, thing: T | None = None) -> T:
-        """Return rank 0's object on all ranks.
-
-        Args:
-            thing: The object, which is pickled; ignored on other ranks.
-        """
+        """Return rank 0's object (thing), which is pickled, on all ranks."""
         box: list[Any] = [thing]
         dist.broadcast_object_list(box, src=0, group=self._group)
         return box[0]  # type: ignore[no-any-return]
 
     def merge_tallies(self, tally: Tally) -> Tally:
-        """Return the sum of all ranks' tallies, added in the order of the ranks.
-
-        Args:
-            tally: This rank's tally.
-        """
+        """Return the sum of all ranks' tallies, added in the order of the ranks."""
         total = Tally()
         for each in self.gather(tally):
             total.merge(each)
         return total
 
     def gather(self, own: T) -> list[T]:
-        """Return the objects of all ranks, on all ranks.
-
-        Args:
-            own: This rank's object, which is pickled.
-        """
+        """Return the objects of all ranks, which are pickled, on all ranks."""
         everyone: list[Any] = [None] * self.size
         dist.all_gather_object(everyone, own, group=self._group)
         return everyone
 
     def concatenate(self, own: Tensor) -> Tensor:
-        """Concatenate the tensors of all ranks in host memory.
-
-        Args:
-            own: [m]; m may differ between ranks.
-
-        Returns:
-            The tensors of all ranks in their order [sum of m].
-        """
+        """Return the tensors [m] of all ranks, each with its own m, joined in host memory."""
         lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
         dist.all_gather(lengths, torch.tensor([own.numel()]), group=self._group)
         longest = max(int(length) for length in lengths)

@@ -12,7 +12,7 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
@@ -55,27 +55,18 @@ class Report:
         self._terminal = _Terminal(config, done, console or Console(stderr=True))
         if config.watch.tensorboard:
             self._sinks += _tensorboard(config.folder, done, self.notice)
-        self._rows = _kept(config.folder / METRICS, done)
+        keep_steps(config.folder / METRICS, done)
+        self._rows: list[Mapping[str, Any]] = [*lines(config.folder / METRICS)]
         self._file = (config.folder / METRICS).open("a", encoding="utf-8")
         self._seconds: Counter[str] = Counter()
         self._page_written = -math.inf
 
     def notice(self, text: str) -> None:
-        """Print a line on the terminal. Thread-safe.
-
-        Args:
-            text: The line.
-        """
+        """Print a line of text on the terminal. Thread-safe."""
         self._terminal.say(text)
 
     def step(self, step: int, figures: Mapping[str, float], clock: Clock) -> None:
-        """Report a step.
-
-        Args:
-            step: The step's number.
-            figures: Its figures by name.
-            clock: Measured its time.
-        """
+        """Report a step: its figures by name, and its time by the clock."""
         seconds = clock.seconds()
         self._seconds.update(seconds)
         row = _finite({**figures, "step_seconds": sum(seconds.values()), **_named(seconds)})
@@ -109,11 +100,7 @@ class Report:
 
 
 def where_the_time_went(seconds: Mapping[str, float]) -> str:
-    """Return one line with the shares of the total time.
-
-    Args:
-        seconds: Seconds by name.
-    """
+    """Return one line with the shares of the total time, from seconds by name."""
     total = sum(seconds.values()) or 1.0
     shares = [f"{name} {seconds[name] / total:.0%}" for name in _in_order(seconds) if seconds[name] > 0]
     return f"{_duration(sum(seconds.values()))}: " + " · ".join(shares)
@@ -217,24 +204,25 @@ def _import_wandb() -> ModuleType:
         ) from None
 
 
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a JSON Lines file, none if it does not exist. An incomplete last line is ignored."""
+    if path.exists():
+        with path.open(encoding="utf-8") as file:
+            yield from (json.loads(line) for line in file if line.endswith("\n"))
+
+
 def read(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a metrics file. An incomplete last line is ignored.
-
-    Args:
-        path: The file.
-    """
-    lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else [""]
-    return [json.loads(line) for line in lines[:-1]]
+    """Return the rows of a metrics file."""
+    return list(lines(path))
 
 
-def _kept(path: Path, done: int) -> list[Mapping[str, Any]]:
-    """Return the rows up to the resumed step, and truncate the file to these."""
-    rows: list[Mapping[str, Any]] = [row for row in read(path) if row["step"] <= done]
+def keep_steps(path: Path, done: int) -> None:
+    """Remove the lines of steps after `done`, which will run again, and an incomplete last line from a file (path)."""
     if path.exists():
         unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        unfinished.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        with unfinished.open("w", encoding="utf-8") as new:
+            new.writelines(json.dumps(row) + "\n" for row in lines(path) if row["step"] <= done)
         unfinished.replace(path)
-    return rows
 
 
 def _named(seconds: Mapping[str, float]) -> dict[str, float]:

@@ -82,16 +82,13 @@ class Grader:
     async def passes(
         self, episode_id: str, prompt: Prompt, completion: Completion, tests: Sequence[Mapping[str, Any]]
     ) -> list[bool] | None:
-        """Return which tests a sample passes, beside those of its problem.
+        """Return for each test whether a sample passes it, beside those of its problem; None without a verdict.
 
         Args:
             episode_id: A unique id.
             prompt: The prompt, with checker and limits.
             completion: The sample.
             tests: The tests; they must not be modified later.
-
-        Returns:
-            A bool a test; None without a verdict.
 
         Raises:
             UnavailableError: The service did not answer for `reward.patience_seconds`.
@@ -138,9 +135,6 @@ def overlong(tokens: int, room: int, buffer: int, factor: float) -> float:
         room: The most tokens that the response could have.
         buffer: The length of the interval in which the penalty grows; 0 disables it.
         factor: The largest penalty.
-
-    Returns:
-        The penalty, at most 0.
     """
     if not buffer:
         return 0.0
@@ -149,21 +143,13 @@ def overlong(tokens: int, room: int, buffer: int, factor: float) -> float:
 
 
 def build_group(episodes: Sequence[Episode], config: Config) -> Group:
-    """Return the group of these episodes, with length penalties, masks and filters applied.
-
-    Args:
-        episodes: The graded samples of one prompt.
-        config: The configuration of the step at which the group was started.
-    """
+    """Return the group of these episodes, with the penalties, masks and filters of the step that started it."""
     return Group(episodes[0].prompt, [_apply_filters(episode, config) for episode in episodes])
 
 
 def team_advantages(team: Sequence[Episode], name: str) -> list[float]:
-    """Return the advantages of episodes with one role; 0 for masked and silenced ones.
-
-    Args:
-        team: The episodes of one group with one role.
-        name: The advantage estimator's name; see `advantage.advantages`.
+    """Return the advantages, by an estimator's name, of a group's episodes with one role; 0 for masked and silenced
+    ones.
     """
     worth = advantages(name, [None if each.is_masked else each.total for each in team])
     return [0.0 if each.is_silenced else value for each, value in zip(team, worth, strict=True)]

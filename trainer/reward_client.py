@@ -2,7 +2,7 @@
 
 HTTP, retries and waiting for an absent service are the client's. This module adds two things: the client's exceptions
 become the trainer's (`UnavailableError`, `ConfigError`), and a problem's suite is hashed once for all its samples.
-`HttpTransport`, `Peer`, `pauses` and `describe_error` are re-exported for `trainer.evaluation.endpoint`, which sends
+The other names are re-exported for `trainer.engines` and `trainer.evaluation.endpoint`; the latter sends
 requests to a model's server over the same HTTP layer.
 """
 
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sandbox_service.client import REQUEST_FAULTS, AsyncClient, Grade, Peer, Suite, errors, reason_of
-from sandbox_service.client.transport import Answer, HttpTransport, describe_error, pauses
+from sandbox_service.client.transport import Answer, HttpTransport, describe_error, keepalive_socket, pauses
 from trainer.errors import ConfigError, UnavailableError
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Peer",
     "RewardClient",
     "describe_error",
+    "keepalive_socket",
     "pauses",
     "reason_of",
     "trainer_errors",

@@ -7,7 +7,6 @@ which is deleted, when it has half of `watch.rollouts_bytes`. `proctor train --s
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from trainer.collect import Batch
 from trainer.config import Config
 from trainer.episode import Episode, Group, Prompt
+from trainer.report import keep_steps, lines
 from trainer.reward import team_advantages
 
 ROLLOUTS, OLDER = "rollouts.jsonl", "rollouts.old.jsonl"
@@ -28,17 +28,11 @@ class Rollouts:
         self._config = config
         self._path = config.folder / ROLLOUTS
         for path in (self._path, config.folder / OLDER):
-            _keep(path, done)
+            keep_steps(path, done)
         self._file = self._path.open("a", encoding="utf-8")
 
     def write(self, step: int, batch: Batch, decode: Callable[[Prompt], str]) -> None:
-        """Append the episodes of a batch.
-
-        Args:
-            step: The step that trains on it.
-            batch: The batch.
-            decode: Returns a prompt as text.
-        """
+        """Append the episodes of the batch that a step trains on; `decode` returns a prompt as text."""
         for group in _chosen(batch.sampled, self._config.watch.rollouts):
             for episode, advantage in _with_advantages(group, self._config.advantage.name):
                 self._file.write(json.dumps(_line(step, group, episode, advantage, decode)) + "\n")
@@ -54,15 +48,9 @@ class Rollouts:
 
 
 def read(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the kept samples of a run, oldest first. An incomplete last line is ignored.
-
-    Args:
-        folder: The run's folder.
-    """
+    """Yield the kept samples of a run, oldest first. An incomplete last line is ignored."""
     for path in (folder / OLDER, folder / ROLLOUTS):
-        if path.exists():
-            with path.open(encoding="utf-8") as file:
-                yield from (json.loads(line) for line in file if line.endswith("\n"))
+        yield from lines(path)
 
 
 def _chosen(groups: Sequence[Group], which: str) -> Sequence[Group]:
@@ -101,13 +89,3 @@ def _line(
         "version": completion.version,
         **({"figures": dict(reward.figures)} if reward.figures else {}),
     }
-
-
-def _keep(path: Path, done: int) -> None:
-    """Remove the lines of steps after `done`, which will run again, and an incomplete last line."""
-    if not path.exists():
-        return
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    with path.open(encoding="utf-8") as old, unfinished.open("w", encoding="utf-8") as new:
-        new.writelines(line for line in old if line.endswith("\n") and json.loads(line)["step"] <= done)
-    unfinished.replace(path)

@@ -47,10 +47,8 @@ class Stage(BaseModel):
         return self.model_extra or {}
 
     def over(self, base: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a configuration with this stage's settings. A table (`data.mixture`) is replaced, not merged.
-
-        Args:
-            base: The configuration of the stage before.
+        """Return this stage's settings over a base, that of the stage before. A table (`data.mixture`) is replaced, not
+        merged.
         """
         return {**base, **{section: {**base[section], **settings} for section, settings in self.changes.items()}}
 

@@ -21,11 +21,7 @@ Range = tuple[float, float]
 
 
 def main(arguments: Sequence[str], console: Console | None = None) -> None:
-    """Print the samples that the options select, the newest last.
-
-    Args:
-        arguments: The command line.
-        console: Where to print.
+    """Print the samples that the arguments of the command line select, the newest last.
 
     Raises:
         ConfigError: The run has no samples, or none is selected.

@@ -22,10 +22,7 @@ def tiny_tokenizer() -> PreTrainedTokenizerFast:
     bytewise.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     bytewise.decoder = decoders.ByteLevel()
     made: PreTrainedTokenizerFast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
-        tokenizer_object=bytewise,
-        pad_token=PAD,
-        eos_token=END,
-        additional_special_tokens=[MESSAGE, MESSAGE_END],
+        tokenizer_object=bytewise, pad_token=PAD, eos_token=END, additional_special_tokens=[MESSAGE, MESSAGE_END]
     )
     made.chat_template = CHAT
     return made

@@ -23,7 +23,7 @@ from trainer.batch import collate, minibatches, pack, weights
 from trainer.checkpoint import ENGINE, MODEL, Checkpoint, Checkpoints
 from trainer.clock import Clock
 from trainer.collect import Batch, Collector
-from trainer.config import Config
+from trainer.config import Config, logprob_bound
 from trainer.engines import start_engines
 from trainer.engines.base import Engine, InterruptedGenerationError
 from trainer.episode import Episode, Group, MicroBatch, Row, Tally, is_flat
@@ -58,9 +58,6 @@ class Order:
 def run(config: Config) -> None:
     """Train a model.
 
-    Args:
-        config: The run's configuration.
-
     Raises:
         TrainerError: The run cannot continue; the message says what to change.
     """
@@ -78,11 +75,7 @@ def run(config: Config) -> None:
 
 
 def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
-    """Return the checkpoint to resume from, None for a new run.
-
-    Args:
-        config: The run's configuration.
-        ranks: The number of ranks of this run.
+    """Return the checkpoint to resume from on so many ranks, None for a new run.
 
     Raises:
         ConfigError: The folder already holds a run that is not resumed, or the checkpoint has another number of ranks.
@@ -101,12 +94,7 @@ def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
 
 
 def check_same(state: Mapping[str, Any], config: Config, ranks: int) -> None:
-    """Check that DeepSpeed can load a checkpoint.
-
-    Args:
-        state: The checkpoint's `state.json`.
-        config: The run's configuration.
-        ranks: The number of ranks of this run.
+    """Check that DeepSpeed can load a checkpoint's state on so many ranks.
 
     Raises:
         ConfigError: The checkpoint was written with another number of ranks or another ZeRO stage.
@@ -121,12 +109,6 @@ def check_same(state: Mapping[str, Any], config: Config, ranks: int) -> None:
 
 def lead(config: Config, learner: Learner, ranks: Ranks, checkpoint: Checkpoint | None) -> None:
     """Run the leader on rank 0 and release its resources.
-
-    Args:
-        config: The run's configuration.
-        learner: This rank's learner.
-        ranks: The process group.
-        checkpoint: The checkpoint to resume from, if any.
 
     Raises:
         TrainerError: The run cannot continue.
@@ -159,13 +141,7 @@ class Learner:
                 self.execute(order)
 
     def execute(self, order: Order) -> Tally:
-        """Execute an order.
-
-        Args:
-            order: What to do.
-
-        Returns:
-            The tally of all ranks after "learn"; an empty one otherwise.
+        """Return the tally of all ranks after executing an order: an empty one unless it is "learn".
 
         Raises:
             OSError: A file could not be written; raised on all ranks.
@@ -185,13 +161,8 @@ class Learner:
         return Tally()
 
     def score(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probabilities of tokens under the policy, at temperature 1. Collective.
-
-        Args:
-            ids: Token ids [n].
-
-        Returns:
-            Log-probabilities [n - 1] of all tokens but the first.
+        """Return the log-probabilities of tokens (ids [n]) but the first, under the policy, at temperature 1.
+        Collective.
         """
         row = Row(ids, len(ids) - 1, [0.0] * (len(ids) - 1), 0.0)
         (scores,) = self.policy.score([collate([row], [0.0])], temperature=1.0)
@@ -248,11 +219,7 @@ class Leader:
         self._ends = ExitStack()
 
     def lead(self, checkpoint: Checkpoint | None) -> None:
-        """Run all steps that are not done yet.
-
-        Args:
-            checkpoint: The checkpoint to resume from, if any.
-        """
+        """Run all steps that are not done yet, after the checkpoint if there is one."""
         done = checkpoint.step if checkpoint else 0
         self._version = done
         self._open(checkpoint)
@@ -384,7 +351,8 @@ class Leader:
         Raises:
             StaleWeightsError: The mean difference exceeds `watch.max_logprob_gap`.
         """
-        gap, most = tally.metrics().get("logprob_gap", 0.0), self._config.watch.gap_bound(self._config.model.dtype)
+        gap = tally.metrics().get("logprob_gap", 0.0)
+        most = logprob_bound(self._config.watch.max_logprob_gap, self._config.model.dtype)
         if not gap <= most:
             raise StaleWeightsError(
                 f"vLLM's log-probabilities of this batch differ by {gap:.2g} on average, more than {most:g} "
@@ -406,11 +374,7 @@ class Leader:
 
 
 async def put_to_sleep(engine: Engine) -> None:
-    """Put an engine to sleep. One that became unavailable is waited for: it gets weights with the next sync.
-
-    Args:
-        engine: The engine.
-    """
+    """Put an engine to sleep. One that became unavailable is waited for: it gets weights with the next sync."""
     try:
         await engine.sleep()
     except InterruptedGenerationError:
@@ -418,12 +382,7 @@ async def put_to_sleep(engine: Engine) -> None:
 
 
 def training_rows(groups: Sequence[Group], config: Config) -> list[list[Row]]:
-    """Return the rows of a batch, group by group, with their advantages.
-
-    Args:
-        groups: The groups.
-        config: The run's configuration.
-    """
+    """Return the rows of a batch, group by group, with their advantages."""
     rows = [group_rows(group, config.advantage.name, config.buffer.drop_flat) for group in groups]
     if not config.advantage.normalise:
         return rows
@@ -467,9 +426,6 @@ def config_differences(then: Mapping[str, Any], now: Mapping[str, Any], where: s
         then: The configuration of the checkpoint.
         now: The configuration of this run.
         where: The prefix of setting names, for nested sections.
-
-    Returns:
-        One line a setting.
     """
     lines = []
     for key in sorted(then.keys() | now.keys()):
@@ -490,25 +446,11 @@ class _EventLoopThread:
         self._thread.start()
 
     def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start a coroutine in the loop and return its concurrent future.
-
-        Args:
-            work: The coroutine.
-
-        Returns:
-            The future.
-        """
+        """Start a coroutine in the loop and return its concurrent future."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop and wait for its result.
-
-        Args:
-            work: The coroutine.
-
-        Returns:
-            The result.
-        """
+        """Run a coroutine in the loop and wait for its result."""
         return self.begin(work).result()
 
     def close(self) -> None:

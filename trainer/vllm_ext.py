@@ -26,7 +26,6 @@ from typing import Any
 
 import torch
 import vllm._custom_ops as custom_ops
-from safetensors import safe_open
 from torch import Tensor
 from vllm.config import set_current_vllm_config
 from vllm.model_executor.layers import utils as linear_layers
@@ -36,7 +35,8 @@ from trainer.sync.adapters import Merger, name_of_weight
 from trainer.sync.base import UpdateKind
 from trainer.sync.bucket import Place, unpack
 from trainer.sync.checksum import Checksum
-from trainer.sync.cuda_handles import open_handle
+from trainer.sync.file import read_weights
+from trainer.sync.memory import open_handle
 from trainer.sync.process_group import WeightGroup, local_address_towards
 from trainer.sync.weight_copy import WeightCopy
 
@@ -86,32 +86,14 @@ class Extension:
         }
 
     def proctor_join(self, backend: str, host: str, port: int, ranks: dict[str, int], seconds: float) -> dict[str, Any]:
-        """Join the trainer's process group.
-
-        Args:
-            backend: "gloo" or "nccl".
-            host: Rank 0's address.
-            port: Rank 0's port.
-            ranks: The rank of each worker by process name.
-            seconds: The timeout.
-
-        Returns:
-            The state of this worker, as the trainer verifies it.
-        """
+        """Join the trainer's process group, whose ranks are by process name; see `WeightGroup`."""
         own = local_address_towards(host) if backend == "gloo" else ""
         rank = ranks[process_name()]
         self._proctor.group = WeightGroup(backend, host, port, rank, len(ranks) + 1, seconds, own).join()
         return self._proctor_answer()
 
     def proctor_begin(self, begun: UpdateKind = "full") -> dict[str, Any]:
-        """Begin an update; the version becomes -1.
-
-        Args:
-            begun: "full", "kept" (full, and keep a copy) or "delta" (relative to the copy).
-
-        Returns:
-            The state of this worker, as the trainer verifies it.
-        """
+        """Begin an update of a kind; the version becomes -1."""
         state = self._proctor
         state.version, state.base = -1, None
         state.received, state.begun, state.changed, state.fault = Checksum(), begun, set(), ""
@@ -128,55 +110,29 @@ class Extension:
         return self._proctor_answer()
 
     def proctor_load_files(self, paths: Sequence[str]) -> dict[str, Any]:
-        """Load safetensors files.
-
-        Args:
-            paths: The files.
-
-        Returns:
-            The state of this worker, as the trainer verifies it.
-        """
+        """Load safetensors files by their paths."""
         missing = [path for path in paths if not Path(path).exists()]
         if missing:
             return self._proctor_answer() | {
                 "error": f"no file {missing[0]}: sync.folder must be one that vLLM sees as well"
             }
         for path in paths:
-            with safe_open(path, "pt", device=str(self._proctor_landing())) as file:
-                self._proctor_take((name, file.get_tensor(name)) for name in file.keys())  # noqa: SIM118
+            self._proctor_take(read_weights(path, str(self._proctor_landing())))
         return self._proctor_answer()
 
     def proctor_load_handle(self, places: Sequence[Place], handle: dict[str, Any]) -> dict[str, Any]:
-        """Load weights from another process's memory on this GPU. Not tested.
-
-        Args:
-            places: The tensors' places.
-            handle: The CUDA IPC handle.
-
-        Returns:
-            The state of this worker, as the trainer verifies it.
-        """
+        """Load weights at their places from another process's memory on this GPU, by its IPC handle. Not tested."""
         self._proctor_take(unpack(places, open_handle(handle, self.device)))
         torch.cuda.synchronize(self.device)  # the trainer reuses the memory after the answer
         return self._proctor_answer()
 
     def proctor_load_tensors(self, weights: Iterable[tuple[str, Tensor]]) -> dict[str, Any]:
-        """Load tensors of this process.
-
-        Args:
-            weights: Names and tensors.
-
-        Returns:
-            The state of this worker, as the trainer verifies it.
-        """
+        """Load tensors of this process."""
         self._proctor_take(weights)
         return self._proctor_answer()
 
     def proctor_end(self, version: int) -> dict[str, Any]:
-        """End the update.
-
-        Args:
-            version: The version of the weights.
+        """End the update to a version.
 
         Returns:
             The version and the checksums of the received weights ("received") and of the model's ("held", None if they

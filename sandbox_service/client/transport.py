@@ -47,6 +47,7 @@ class Peer:
     url_setting: str = "url"
     patience_setting: str = "patience_seconds"
     answer_seconds: float = 0.0  # limit for a whole answer; 0: patience_seconds
+    idle_seconds: float = 15.0  # a connection that was idle for longer is not used again: servers close theirs later
 
 
 class NoAnswerError(Exception):
@@ -245,7 +246,9 @@ class HttpTransport:
         if self._session is None:
             key = self.peer.key or os.environ.get(self.peer.key_variable)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, socket_factory=_socket),
+                connector=aiohttp.TCPConnector(
+                    limit=0, socket_factory=keepalive_socket, keepalive_timeout=self.peer.idle_seconds
+                ),
                 headers=_named() | ({"Authorization": f"Bearer {key}"} if key else {}),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
             )
@@ -383,8 +386,8 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
             begun = [each]
 
 
-def _socket(address: tuple[Any, ...]) -> socket.socket:
-    """Return a socket with keep-alive, which notices within half a minute that the other machine is gone."""
+def keepalive_socket(address: tuple[Any, ...]) -> socket.socket:
+    """Return a keep-alive socket for an address, which notices within half a minute that the other machine is gone."""
     made = socket.socket(*address[:3])
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):

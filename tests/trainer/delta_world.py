@@ -30,7 +30,8 @@ from trainer.engines.base import SamplingParameters
 from trainer.engines.process import VllmProcess, arguments_of
 from trainer.engines.server import ServerEngine
 from trainer.engines.server_pool import ServerPool
-from trainer.sync import Synced, Syncer
+from trainer.sync import Syncer
+from trainer.sync.base import Delivery
 
 
 class Learner(Policy):
@@ -85,7 +86,7 @@ class World:
         )
         return Syncer.of(config, self.engine, self.loop.begin, PROBE, notice)
 
-    def step(self, syncer: Syncer) -> Synced:
+    def step(self, syncer: Syncer) -> Delivery:
         """Learn, sync as the trainer's loop does, and see that every bit of both is right."""
         self.learner.learn()
         self.version += 1
@@ -127,7 +128,7 @@ def run(world: World, transport: str, steps: int) -> None:
     print(table(transport, rows), flush=True)
 
 
-def table(transport: str, rows: Sequence[tuple[str, Synced]]) -> str:
+def table(transport: str, rows: Sequence[tuple[str, Delivery]]) -> str:
     """By kind: how often, and the medians."""
 
     def lines() -> Iterator[str]:

@@ -106,7 +106,7 @@ def two_policies(folder: Path, service: str, more: Mapping[str, Any]) -> Iterato
                 folder,
                 service,
                 **{**more, **server, "name": role, "rollout": {"engine": "server", "servers": [own]}},
-                duel={"trains": role, "opponent": other},
+                duel={"trains": role, "opponent": other, "earlier": 8},
             )
             for role, own, other in zip(("solver", "tester"), urls, urls[::-1], strict=True)
         ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +214,9 @@ def test_what_is_neither_a_file_nor_shipped_is_refused(
         load(Path(name))
     assert ("there are archer_1.5b" in str(refusal.value)) == (name == "archer")
     assert str(refusal.value).startswith(name)
+
+
+def test_evaluation_against_a_server_needs_no_torch() -> None:
+    """Its command reads settings, and imports what computes only to start vLLM."""
+    script = "import sys, trainer.evaluation.__main__; print({'torch', 'vllm', 'transformers'} & {*sys.modules})"
+    assert subprocess.check_output([sys.executable, "-c", script], text=True) == "set()\n"

@@ -22,9 +22,9 @@ from tests.trainer.vllm_world import Policy, World
 from trainer.config import resolve
 from trainer.engines.base import InterruptedGenerationError
 from trainer.errors import ConfigError, StaleWeightsError
-from trainer.sync import Synced, Syncer
+from trainer.sync import Syncer
 from trainer.sync.adapters import FIRST, SECOND, merged
-from trainer.sync.base import Transport
+from trainer.sync.base import Delivery, Transport
 from trainer.sync.bucket import Bucket, unpack
 from trainer.sync.checksum import Checksum
 from trainer.sync.delta import DeltaSender
@@ -44,7 +44,7 @@ def changed(policy: Policy, seed: int) -> None:
             parameter.add_(0.1 * (torch.rand(parameter.shape, generator=generator) < 0.02))
 
 
-def step(world: World, policy: Policy, syncer: Syncer, seed: int) -> Synced:
+def step(world: World, policy: Policy, syncer: Syncer, seed: int) -> Delivery:
     """Change, sync, and see that vLLM's own parameters have the very bits."""
     changed(policy, seed)
     synced = None
@@ -123,13 +123,16 @@ class Adapted(Policy):
             yield from ((each, self.parts[each]) for each in (name + FIRST, name + SECOND, name) if each in self.parts)
 
 
-@pytest.mark.parametrize("transport", ["file", "broadcast"])
-def test_a_delta_of_a_run_with_adapters_has_the_adapters_alone(world: World, transport: str) -> None:
+@pytest.mark.parametrize(("transport", "bucket_bytes"), [("file", 1 << 12), ("file", 1 << 24), ("broadcast", 1 << 12)])
+def test_a_delta_of_a_run_with_adapters_has_the_adapters_alone(world: World, transport: str, bucket_bytes: int) -> None:
+    """Also where a weight and its adapters are in one file."""
     earlier = world.syncer(delta=True)
     assert world.sync(Policy(world.model), earlier)  # the workers know the weights' names
     earlier.close()
     policy = Adapted(world.model)
-    syncer = world.syncer(transport=transport, delta=True, full_every=3, bucket_bytes=1 << 12, timeout_seconds=30.0)
+    syncer = world.syncer(
+        transport=transport, delta=True, full_every=3, bucket_bytes=bucket_bytes, timeout_seconds=30.0
+    )
     kinds, adapters = [], 0
     for seed in range(1, 5):
         policy.move(seed)

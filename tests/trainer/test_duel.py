@@ -19,13 +19,15 @@ from trainer.archive import read_groups, write_groups
 from trainer.collect import Batch, Collector
 from trainer.config import Config, resolve
 from trainer.data import Problem
+from trainer.duel import opponent
 from trainer.duel.cases import CASE_BYTES, parse_cases
+from trainer.duel.earlier import EarlierPrograms
 from trainer.duel.matrix import choose, scores
 from trainer.duel.opponent import Opponent
 from trainer.duel.question import question_for, without_examples
 from trainer.duel.referee import distinct
 from trainer.engines.process import VllmProcess
-from trainer.episode import Completion, Episode, Prompt, Reward
+from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.errors import ConfigError
 from trainer.metrics import batch_metrics
 from trainer.reward import Grader
@@ -233,7 +235,8 @@ class World:
 
 def dueling(**duel: Any) -> Config:
     rollout = {"prompts": 2, "samples": 4}
-    said = {"model": {"path": "m"}, "data": {"train": ["d"]}, "rollout": rollout, "duel": {"testers": 3} | duel}
+    duel = {"testers": 3, "earlier": 8} | duel
+    said = {"model": {"path": "m"}, "data": {"train": ["d"]}, "rollout": rollout, "duel": duel}
     return resolve(said)
 
 
@@ -319,6 +322,97 @@ def test_groups_in_flight_are_started_again_with_the_same_seeds() -> None:
     assert len(first.seeds) == 2 * (4 + 3)
 
 
+# --- wrong programs of earlier steps
+
+
+class Learnt(World):
+    """A solution is right if its text is "good"; wrong ones pass no case. Later solutions are all right."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_good = False
+        self.graded: list[str] = []
+
+    async def generate(self, ids: Sequence[int], seed: int, _: int) -> Completion:
+        text = self.text if ids[0] == 9 else "good" if self.is_good or seed % 2 else f"bad {seed}"
+        return Completion([7, 8], [-0.5, -0.25], text, False, 0, 0)
+
+    async def grade(self, _: str, __: Prompt, completion: Completion) -> Reward:  # type: ignore[override]
+        is_right = completion.text == "good"
+        return Reward(float(is_right), "AC" if is_right else "WA")
+
+    async def passes(self, _: str, __: Prompt, completion: Completion, tests: Sequence[Any]) -> list[bool]:  # type: ignore[override]
+        self.graded.append(completion.text)
+        return [completion.text == "good" for _ in tests]
+
+
+def second_batch(world: Learnt, through_checkpoint: bool = False, **duel: Any) -> Batch:
+    """The batch after one in which the solver wrote wrong programs as well."""
+
+    async def work() -> Batch:
+        config = dueling(**duel)
+        one = Collector(config, world, world, world)  # type: ignore[arg-type]
+        await one.begin(0, config)
+        await one.batch()
+        world.is_good = True
+        if through_checkpoint:
+            state, ready = await one.state()
+            await one.close()
+            one = Collector(config, world, world, world)  # type: ignore[arg-type]
+            await one.restore(json.loads(json.dumps(state)), ready, version=1)
+        world.graded.clear()
+        await one.begin(1, config)
+        try:
+            return await one.batch()
+        finally:
+            await one.close()
+
+    batch: Batch = run(work())
+    return batch
+
+
+@pytest.mark.parametrize("through_checkpoint", [False, True])
+def test_cases_are_judged_by_wrong_programs_of_earlier_steps(through_checkpoint: bool) -> None:
+    world = Learnt()
+    told = batch_metrics(second_batch(world, through_checkpoint))
+    assert (told["pass_rate"], told["tester_judged"], told["tester_reward"], told["tester_caught"]) == (1, 1, 1, 1)
+    assert sum(text.startswith("bad") for text in world.graded) > 0
+
+
+def test_without_earlier_programs_answers_to_solved_problems_are_masked() -> None:
+    assert batch_metrics(second_batch(Learnt(), earlier=0))["tester_judged"] == 0
+
+
+def solved(problem: str, *texts: str, verdict: str = "WA", cut: bool = False) -> Group:
+    prompt = Prompt(problem, [1], {})
+    reward = Reward(float(verdict == "AC"), verdict)
+    return Group(prompt, [Episode(prompt, Completion([1], [0.0], text, cut, 0, 0), reward) for text in texts])
+
+
+def test_the_newest_wrong_programs_are_kept_once_each() -> None:
+    kept = EarlierPrograms(2)
+    for group in (
+        solved("p", "a", "b", "b"),
+        solved("p", "a"),
+        solved("p", "c", verdict="AC"),
+        solved("p", "d", cut=True),
+        solved("q", "e"),
+    ):
+        kept.add(group)
+    assert (kept.of("p"), kept.of("q"), kept.of("r")) == (["b", "a"], ["e"], [])
+
+
+def test_the_programs_of_all_problems_are_bounded() -> None:
+    kept = EarlierPrograms(2, text_length=5)
+    for group in (solved("p", "aa"), solved("q", "bb"), solved("p", "cc"), solved("r", "d")):
+        kept.add(group)
+    assert kept.state() == {"p": ["aa", "cc"], "r": ["d"]}
+    again = EarlierPrograms(2, text_length=5)
+    again.restore(kept.state())
+    again.add(solved("s", "e"))
+    assert again.state() == {"r": ["d"], "s": ["e"]}
+
+
 # --- two runs
 
 
@@ -373,13 +467,13 @@ def test_an_answer_of_the_opponent_may_be_truncated() -> None:
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", port := free_port()).start()
         data = {"train": ["d"], "format": "plain"}
-        opponent = Opponent(
+        other = Opponent(
             configured(data=data, duel={"testers": 2, "trains": "solver", "opponent": f"http://127.0.0.1:{port}"})
         )
         try:
-            return await opponent.generate(Prompt("p", [1], {}, messages=[{"role": "user", "content": "hi"}]), 1, 5)
+            return await other.generate(Prompt("p", [1], {}, messages=[{"role": "user", "content": "hi"}]), 1, 5)
         finally:
-            await opponent.close()
+            await other.close()
             await runner.cleanup()
 
     told: Completion = run(work())
@@ -438,3 +532,31 @@ def case_of(given: str, wanted: str) -> dict[str, str]:
 def test_an_episode_knows_its_role() -> None:
     made = Episode(Prompt("p", [1], {}), Completion((), (), "", False, 0, 0), Reward(1.0), role="tester")
     assert not made.is_own
+
+
+def test_a_connection_that_was_idle_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server hangs up at the second request on a connection, as vLLM does that has just closed it."""
+    monkeypatch.setattr(opponent, "IDLE_SECONDS", 0.05)
+    body = json.dumps({"choices": [{"text": "x", "finish_reason": "stop"}]}).encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    notices: list[str] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(int(request.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]))
+        writer.write(head + body)
+        await reader.read(1)
+        writer.close()
+
+    async def work() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", port := free_port())
+        duel = {"testers": 2, "trains": "solver", "opponent": f"http://127.0.0.1:{port}"}
+        other = Opponent(configured(data={"train": ["d"], "format": "plain"}, duel=duel), notices.append)
+        async with server:
+            for seconds in (0.2, 0.0):
+                await other.generate(Prompt("p", [1], {}, messages=[{"role": "user", "content": "hi"}]), 1, 5)
+                await asyncio.sleep(seconds)
+            await other.close()
+
+    run(work())
+    assert not notices

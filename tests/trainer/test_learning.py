@@ -18,6 +18,8 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from tests.trainer.launcher import ROOT, launch
 from trainer import demo
@@ -121,6 +123,30 @@ def test_two_ranks_with_a_server_do_what_one_does_alone(runs: Runs, warm: Path, 
         assert together[figure] == pytest.approx(alone[figure], rel=1e-3), figure
     assert len(of_two) == 2
     assert (warm / "ranks" / "model" / "model.safetensors").exists()
+
+
+@pytest.mark.full  # a vLLM server starts
+def test_adapters_are_trained_and_sampled_from(warm: Path, service: str) -> None:
+    """The server gets the adapters alone, and each sync's probe compares its weights with the trainer's."""
+    rank = 8
+    more = {"name": "lora", "steps": 8, "seed": SEEDS[0], "lora": {"rank": rank}, "sync": {"delta": True}}
+    said = demo.settings(warm, service, colocated=False, samples=demo.SAMPLES, **ALGORITHM | more)
+    said["optimiser"] |= {"lr": 5e-3, "schedule": "constant"}
+    status, output = launch("trainer.__main__", [str(write(warm, said))], SECONDS)
+    assert status == 0, output[-3000:]
+    found = rows(warm / "lora")
+    print(
+        *(f"{row['pass_rate']:.2f} {row['grad_norm']:.3f} {row['sync_bytes']} {row['probe_gap']:.1e}" for row in found)
+    )
+    assert len(found) == 8
+    assert all(row["grad_norm"] > 0 and row["probe_gap"] < 1e-4 for row in found)
+    old, new = (load_file(folder / "model.safetensors") for folder in (warm / "warm", warm / "lora" / "model"))
+    assert found[0]["sync_bytes"] < sum(each.nbytes for each in old.values()) / 2
+    ranks = {
+        name: int(torch.linalg.matrix_rank(new[name] - old[name], rtol=1e-4)) for name in old if old[name].ndim == 2
+    }
+    assert {name for name in ranks if not ranks[name]} == {"model.embed_tokens.weight"}
+    assert max(ranks.values()) == rank
 
 
 def test_a_run_is_not_written_over(runs: Runs, warm: Path) -> None:

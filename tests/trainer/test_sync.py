@@ -14,9 +14,9 @@ from torch import Tensor
 
 from tests.trainer.vllm_world import PROBE, Policy, World, prompts
 from trainer.errors import StaleWeightsError
+from trainer.sync.base import Delivery, check_delivery
 from trainer.sync.bucket import pack, unpack
 from trainer.sync.checksum import Checksum, sum_of_bits, sum_on_device
-from trainer.sync.delivery import Delivery, check_delivery
 from trainer.sync.memory import MemoryTransport
 
 CPU = torch.device("cpu")

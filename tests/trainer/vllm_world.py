@@ -26,7 +26,8 @@ from trainer.engines.base import SamplingParameters
 from trainer.engines.process import VllmProcess, arguments_of
 from trainer.engines.server import ServerEngine
 from trainer.episode import Completion
-from trainer.sync import Synced, Syncer
+from trainer.sync import Syncer
+from trainer.sync.base import Delivery
 
 TEMPERATURE = 0.7
 PROBE = [2, 10, 20, 30, 44, 7, 199, 100, 81, 3]
@@ -123,7 +124,7 @@ class World:
         config = self.config.model_copy(update={"sync": self.config.sync.model_copy(update=sync)})
         return Syncer.of(config, engine or self.engine, self.loop.begin, PROBE, self.notices.append)
 
-    def sync(self, policy: Policy, syncer: Syncer | None = None) -> Synced | None:
+    def sync(self, policy: Policy, syncer: Syncer | None = None) -> Delivery | None:
         """The next version."""
         self.version += 1
         return (syncer or self.syncer()).send(self.version, policy.weights(), policy.score)

@@ -7,11 +7,12 @@ test cases each (`duel.cases`).
     cases.py      the test cases in an answer
     referee.py    grades each solution against all m·k cases, once
     matrix.py     the rewards, and the choice of a solution by such cases; pure
+    earlier.py    wrong programs of earlier steps, which the cases must tell from right ones as well
     opponent.py   the other policy, where two runs train a model each
 
 Solutions are rewarded by the hidden tests, as without testers. An answer is rewarded only if all right solutions pass
-its cases, by the share of wrong solutions that fail one of them. Without a right or without a wrong solution the
-answers of a problem are masked. Advantages are relative to the same role.
+its cases, by the share of wrong solutions, with those of earlier steps, that fail one of them. Without a right or
+without a wrong one the answers of a problem are masked. Advantages are relative to the same role.
 
 `collect` starts both roles, and the loop trains on both. The rest of the trainer does not distinguish them.
 """

@@ -13,16 +13,10 @@ Case = Mapping[str, str]  # a stdin test of sandbox_service.schema
 
 
 def parse_cases(text: str, count: int) -> list[Case] | None:
-    """Return the test cases of an answer: a JSON array of objects with the texts "input" and "output".
+    """Return the `count` test cases of an answer, None if its form is not a JSON array of {"input": text, "output":
+    text}.
 
     The array is the last fenced block, or the whole answer, without a part that ends with `</think>`.
-
-    Args:
-        text: The answer.
-        count: The number of cases that it must have.
-
-    Returns:
-        The cases, None if the answer has another form.
     """
     answer = text.rpartition("</think>")[2]
     blocks = FENCE.findall(answer)

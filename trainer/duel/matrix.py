@@ -54,9 +54,5 @@ def _score(columns: Sequence[int] | None, right: Sequence[Sequence[bool]], wrong
 
 
 def choose(rows: Sequence[Row]) -> int:
-    """Return the solution that passes the most test cases, the first of equal ones.
-
-    Args:
-        rows: For each solution its row.
-    """
+    """Return the solution that passes the most test cases, the first of equal ones."""
     return max(range(len(rows)), key=lambda each: (sum(rows[each] or ()), -each))

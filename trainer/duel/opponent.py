@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from trainer.config import Config
-from trainer.engines.vllm_api import UNMODIFIED_SAMPLING
+from trainer.engines.vllm_api import IDLE_SECONDS, UNMODIFIED_SAMPLING
 from trainer.episode import Completion, Prompt
 from trainer.errors import TrainerError
 from trainer.reward_client import HttpTransport, Peer, describe_error, trainer_errors
@@ -29,6 +29,7 @@ class Opponent:
             name="opponent's server",
             url_setting="duel.opponent",
             patience_setting="rollout.patience_seconds",
+            idle_seconds=IDLE_SECONDS,
         )
         with trainer_errors():
             self._transport = HttpTransport(peer, notice)

@@ -60,14 +60,7 @@ def question_for(problem: Problem, ask: str, cases: int) -> Problem:
 
 
 def without_examples(statement: str) -> str:
-    """Remove sections of examples, and the notes that follow them.
-
-    Args:
-        statement: The problem's statement.
-
-    Returns:
-        The rest; the whole statement if less than a quarter would be left.
-    """
+    """Return a statement without examples and the notes that follow them, the whole if less than a quarter is left."""
     kept, is_example = [], False
     for line in statement.splitlines(keepends=True):
         if EXAMPLE.fullmatch(line.rstrip()):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from trainer.config import Duel
 from trainer.duel.cases import Case, parse_cases
 from trainer.duel.matrix import Row, scores
-from trainer.episode import Completion, Episode, Reward
+from trainer.episode import Completion, Episode, Prompt, Reward
 from trainer.reward import Grader
 
 
@@ -19,16 +19,20 @@ class Referee:
         self._settings = settings
         self._grader = grader
 
-    async def judge(self, name: str, solutions: Sequence[Episode], answers: Sequence[Completion]) -> list[Episode]:
+    async def judge(
+        self, name: str, solutions: Sequence[Episode], answers: Sequence[Completion], earlier: Sequence[str] = ()
+    ) -> list[Episode]:
         """Return the testers' episodes.
 
         Args:
             name: A unique name of the group.
             solutions: The solver's graded episodes.
             answers: The testers' answers to the same problem.
+            earlier: Wrong programs of earlier steps.
 
         Returns:
-            An episode an answer; without a reward if no solution is right or none is wrong.
+            An episode an answer; without a reward if no solution is right, or neither a solution nor an earlier program
+            is wrong.
 
         Raises:
             UnavailableError: The reward service does not answer.
@@ -39,19 +43,24 @@ class Referee:
             return []
         written = [parse_cases(each.text, self._settings.cases) for each in answers]
         cases, columns = distinct(written)
-        right = [_is_right(each) for each in solutions]
-        rows = await self._rows(name, solutions, cases) if {True, False} <= set(right) else [None] * len(right)
+        now = [each.completion for each in solutions]
+        before = [_as_completion(text) for text in earlier if text not in {each.text for each in now}]
+        right = [*map(_is_right, solutions), *(False for _ in before)]
+        programs = [*now, *before] if {True, False} <= set(right) else []
+        rows = await self._rows(name, solutions[0].prompt, programs, cases) or [None] * len(right)
         found = scores(right, rows, columns)
         rewards = [Reward(each.value, figures=each.figures) for each in found] or [UNKNOWN] * len(answers)
         prompt = solutions[0].prompt.tester or solutions[0].prompt
         return [Episode(prompt, *each, role="tester") for each in zip(answers, rewards, strict=True)]
 
-    async def _rows(self, name: str, solutions: Sequence[Episode], cases: Sequence[Case]) -> list[Row]:
+    async def _rows(
+        self, name: str, prompt: Prompt, programs: Sequence[Completion], cases: Sequence[Case]
+    ) -> list[Row]:
         if not cases:
-            return [[] for _ in solutions]
+            return [[] for _ in programs]
         each = [
-            self._grader.passes(f"{name}.cases.{number}", solution.prompt, solution.completion, cases)
-            for number, solution in enumerate(solutions)
+            self._grader.passes(f"{name}.cases.{number}", prompt, program, cases)
+            for number, program in enumerate(programs)
         ]
         return list(await asyncio.gather(*each))
 
@@ -60,13 +69,8 @@ UNKNOWN = Reward(None, reason="no right or no wrong solution")
 
 
 def distinct(written: Sequence[Sequence[Case] | None]) -> tuple[list[Case], list[list[int] | None]]:
-    """Number the distinct test cases of several answers.
-
-    Args:
-        written: The cases of each answer; None if its form is wrong.
-
-    Returns:
-        The distinct cases, and for each answer the numbers of its cases.
+    """Return the distinct cases of several written answers, and for each answer the numbers of its cases; None stays
+    None.
     """
     numbers: dict[tuple[str, str], int] = {}
     cases: list[Case] = []
@@ -77,6 +81,10 @@ def distinct(written: Sequence[Sequence[Case] | None]) -> tuple[list[Case], list
                 cases.append(case)
         columns.append(None if answer is None else [numbers[case["input"], case["output"]] for case in answer])
     return cases, columns
+
+
+def _as_completion(text: str) -> Completion:
+    return Completion((), (), text, False, 0, 0)
 
 
 def _is_right(solution: Episode) -> bool | None:

@@ -2,6 +2,41 @@
 besides.
 """
 
-from trainer.engines.start import start_engines
+from __future__ import annotations
 
-__all__ = ["start_engines"]
+import asyncio
+
+from trainer.config import Config
+from trainer.engines.base import Engine, Notice, SamplingParameters
+from trainer.engines.colocated import ColocatedEngine
+from trainer.engines.process import VllmProcess
+from trainer.engines.server import ServerEngine
+from trainer.engines.server_pool import ServerPool
+
+
+async def start_engines(config: Config, notice: Notice = print) -> Engine:
+    """Return an engine, connected to vLLM or started, with unverified weights. Notices tell of start-up and outages.
+
+    Raises:
+        UnavailableError: vLLM did not become healthy in time.
+        ConfigError: vLLM was not started as the trainer requires.
+    """
+    if config.rollout.engine == "colocated":
+        return await ColocatedEngine(config).open()
+    servers = [_server(config, url, notice) for url in config.rollout.servers]
+    if not servers:
+        processes = [VllmProcess.from_config(config, number) for number in range(config.rollout.replicas)]
+        servers = [_server(config, each.url, notice, each) for each in processes]
+    opened = await asyncio.gather(*(server.open() for server in servers), return_exceptions=True)
+    if errors := [each for each in opened if isinstance(each, BaseException)]:
+        for server in opened:
+            if isinstance(server, ServerEngine):
+                await server.close()
+        raise errors[0]
+    return servers[0] if len(servers) == 1 else ServerPool(servers, config.rollout.patience_seconds)
+
+
+def _server(config: Config, url: str, notice: Notice, process: VllmProcess | None = None) -> ServerEngine:
+    rollout = config.rollout
+    room = max(1, rollout.concurrency // max(rollout.replicas, len(rollout.servers)))
+    return ServerEngine(url, SamplingParameters.of(config), notice, rollout.patience_seconds, room, process)

@@ -52,13 +52,7 @@ class Engine(Protocol):
         """
 
     async def score(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probabilities of tokens at temperature 1.
-
-        Args:
-            ids: Token ids [n].
-
-        Returns:
-            [n - 1], for all tokens but the first.
+        """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1.
 
         Raises:
             InterruptedGenerationError: vLLM became unavailable.
@@ -97,20 +91,13 @@ class Engine(Protocol):
             method: The method's name.
             arguments: Its arguments, JSON-compatible for servers.
 
-        Returns:
-            One result a worker.
-
         Raises:
             InterruptedGenerationError: vLLM became unavailable.
             StaleWeightsError: The method failed.
         """
 
     def mark_synced(self, version: int) -> None:
-        """Declare the weights verified and open the engine for samples.
-
-        Args:
-            version: Their version.
-        """
+        """Declare weights of a version verified and open the engine for samples."""
 
     async def wait_until_healthy(self) -> None:
         """Wait for vLLM after InterruptedGenerationError.
@@ -133,19 +120,11 @@ class SamplingParameters:
 
     @classmethod
     def of(cls, config: Config) -> SamplingParameters:
-        """Return a run's parameters.
-
-        Args:
-            config: The run's configuration.
-        """
+        """Return a run's parameters."""
         return cls(config.rollout.temperature, config.longest, config.buffer.in_flight == "keep")
 
     def tokens_after(self, prompt_tokens: int, max_tokens: int) -> int:
-        """Return the most tokens of a response.
-
-        Args:
-            prompt_tokens: The prompt's length.
-            max_tokens: The configured limit.
+        """Return the most tokens of a response to a prompt of so many tokens, under the configured limit.
 
         Raises:
             TrainerError: The prompt leaves no room.

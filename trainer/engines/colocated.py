@@ -42,10 +42,7 @@ class ColocatedEngine:
         self._driver = _Driver(lambda: _vllm(config, self._sampling))
 
     async def open(self) -> ColocatedEngine:
-        """Load the model.
-
-        Returns:
-            This engine.
+        """Return this engine with its model loaded.
 
         Raises:
             ConfigError: The model cannot be served as required.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from typing import Any
 
 from trainer.engines.base import InterruptedGenerationError, Notice
@@ -33,13 +32,7 @@ class HealthMonitor:
         self._error = ""
 
     async def wait(self, why: str) -> list[State]:
-        """Wait until the server is healthy.
-
-        Args:
-            why: Why it is not, for messages.
-
-        Returns:
-            The states of its workers.
+        """Return the states of the server's workers once it is healthy; messages say why it is not.
 
         Raises:
             UnavailableError: It was not healthy within `patience_seconds`, or died too often.
@@ -47,14 +40,15 @@ class HealthMonitor:
         """
         self._error = why
         began = time.monotonic()
-        tell = _Throttle(began)
-        delay, deaths = FIRST_DELAY, 0
+        told, delay, deaths = began, FIRST_DELAY, 0
         while (states := await self._states()) is None:
             deaths += self._revive(deaths)
             away = time.monotonic() - began
             if away > self._patience:
                 raise UnavailableError(self._timeout_message(away))
-            tell(lambda: self._notice(self._waiting_message(time.monotonic() - began)))
+            if time.monotonic() - told > NOTICE_SECONDS:
+                told = time.monotonic()
+                self._notice(self._waiting_message(away))
             await asyncio.sleep(delay)
             delay = min(delay * 1.5, MOST_DELAY)
         if self._was_up and time.monotonic() - began > NOTICE_SECONDS:
@@ -72,10 +66,7 @@ class HealthMonitor:
             return None
 
     def _revive(self, deaths: int) -> int:
-        """Start the trainer's own server if it is dead.
-
-        Returns:
-            1 if it was dead, else 0.
+        """Return 1 after starting the trainer's own server if it is dead, else 0.
 
         Raises:
             UnavailableError: It died too often.
@@ -103,15 +94,3 @@ class HealthMonitor:
 
     def _log(self) -> str:
         return f"The end of {self._process.log}:\n{self._process.tail()}" if self._process else ""
-
-
-class _Throttle:
-    """Runs a function at most every NOTICE_SECONDS."""
-
-    def __init__(self, now: float) -> None:
-        self._last = now
-
-    def __call__(self, do: Callable[[], None]) -> None:
-        if time.monotonic() - self._last > NOTICE_SECONDS:
-            self._last = time.monotonic()
-            do()

@@ -47,12 +47,7 @@ class VllmProcess:
 
     @classmethod
     def from_config(cls, config: Config, number: int = 0) -> VllmProcess:
-        """Return a server of a run. Its log, `vllm.log` in the run's folder, starts with its command.
-
-        Args:
-            config: The run's configuration.
-            number: Which of the replicas, from 0; the log of the second is `vllm1.log`.
-        """
+        """Return a server of a run by its number. Its log, `vllm.log` (`vllm1.log` …), begins with its command."""
         devices = devices_of(config, number)
         environment = {"CUDA_VISIBLE_DEVICES": devices} if devices else NOTHING
         return cls(arguments_of(config), config.folder / f"vllm{number or ''}.log", environment=environment)
@@ -74,12 +69,7 @@ class VllmProcess:
         atexit.unregister(self.end)
         atexit.register(self.end)
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        guard = [
-            sys.executable,
-            "-I",
-            str(GUARD),
-            str(os.getpid()),
-        ]  # a file: a module imports its package
+        guard = [sys.executable, "-I", str(GUARD), str(os.getpid())]  # a file: a module imports its package
         with self.log.open("ab") as log:
             log.write(f"$ VLLM_SERVER_DEV_MODE=1 {shlex.join(self._command)}\n".encode())
             log.flush()
@@ -121,12 +111,7 @@ class VllmProcess:
 
 
 def devices_of(config: Config, number: int) -> str:
-    """Return the CUDA_VISIBLE_DEVICES of a replica, empty for the trainer's.
-
-    Args:
-        config: The run's configuration.
-        number: Which of the replicas, from 0.
-    """
+    """Return the CUDA_VISIBLE_DEVICES of a replica by its number, from 0; empty for the trainer's."""
     rollout = config.rollout
     if not rollout.devices and rollout.replicas == 1 and not rollout.turns:
         return ""
@@ -137,11 +122,7 @@ def devices_of(config: Config, number: int) -> str:
 
 
 def arguments_of(config: Config) -> list[str]:
-    """Return vLLM's command-line arguments for a run; `rollout.server_arguments` come last and win.
-
-    Args:
-        config: The run's configuration.
-    """
+    """Return vLLM's command-line arguments for a run; `rollout.server_arguments` come last and win."""
     rollout = config.rollout
     ours = [
         *("--model", config.model.path, "--dtype", config.model.dtype, "--seed", str(config.seed)),

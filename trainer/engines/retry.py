@@ -53,10 +53,7 @@ class Retry:
         self._delay = FIRST_DELAY
 
     def record(self, what: str) -> None:
-        """Record a failed attempt.
-
-        Args:
-            what: The failure.
+        """Record what failed in an attempt.
 
         Raises:
             UnavailableError: Attempts have failed for more than twice `patience_seconds`.
@@ -73,14 +70,7 @@ class Retry:
 
 @asynccontextmanager
 async def cancelled_on_exit(*work: Any) -> AsyncIterator[list[asyncio.Task[Any]]]:
-    """Run awaitables as tasks and cancel them at the end of the block.
-
-    Args:
-        work: The awaitables.
-
-    Yields:
-        The tasks, in the order of the awaitables.
-    """
+    """Run awaitables as tasks, yield these in the same order, and cancel them at the end of the block."""
     tasks = [asyncio.ensure_future(each) for each in work]
     try:
         yield tasks

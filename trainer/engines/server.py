@@ -39,16 +39,6 @@ class ServerEngine:
         concurrency: int = 1024,
         process: VllmProcess | None = None,
     ) -> None:
-        """Create the engine.
-
-        Args:
-            url: The server's URL.
-            sampling: The sampling distribution.
-            notice: Receives lines about restarts and outages.
-            patience_seconds: How long an outage may last.
-            concurrency: The most requests in flight.
-            process: The server's process if the trainer starts it.
-        """
         self._url = url
         self._sampling = sampling
         self._notice = notice
@@ -70,10 +60,7 @@ class ServerEngine:
         self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> ServerEngine:
-        """Connect to the server.
-
-        Returns:
-            This engine.
+        """Return this engine, connected to the server.
 
         Raises:
             UnavailableError: It did not become healthy in time.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import socket
 from typing import Any
 
 import aiohttp
 
 from trainer.engines.base import InterruptedGenerationError
+from trainer.engines.vllm_api import IDLE_SECONDS
 from trainer.errors import TrainerError
+from trainer.reward_client import keepalive_socket
 
 HEALTH_TIMEOUT_SECONDS = 5.0  # for an answer to /health
-KEEPALIVE = {socket.TCP_KEEPIDLE: 30, socket.TCP_KEEPINTVL: 10, socket.TCP_KEEPCNT: 6}  # seconds, seconds, times
 HINT = "was it started with VLLM_SERVER_DEV_MODE=1 and --worker-extension-cls trainer.vllm_ext.Extension?"
 
 Answer = dict[str, Any]
@@ -26,19 +26,16 @@ class HttpTransport:
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
-        connector = aiohttp.TCPConnector(limit=0, socket_factory=_socket)
+        connector = aiohttp.TCPConnector(limit=0, socket_factory=keepalive_socket, keepalive_timeout=IDLE_SECONDS)
         self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None))
 
     async def post(self, path: str, body: Answer | None = None, seconds: float | None = None) -> Answer:
-        """Send a POST request.
+        """Return the JSON answer to a POST request, empty if it has no JSON.
 
         Args:
             path: The path, with its query.
             body: The JSON body.
             seconds: The timeout; None for no limit.
-
-        Returns:
-            The JSON answer; empty if the answer has no JSON.
 
         Raises:
             InterruptedGenerationError: The server is unavailable or overloaded.
@@ -58,15 +55,8 @@ class HttpTransport:
             raise InterruptedGenerationError(f"{type(error).__name__}: {error}") from None
 
     async def call(self, method: str, *arguments: Any, seconds: float | None = None) -> list[Answer]:
-        """Call a method of vllm_ext.Extension in each worker.
-
-        Args:
-            method: The method's name.
-            arguments: Its JSON-compatible arguments.
-            seconds: The timeout; None for no limit.
-
-        Returns:
-            One result a worker.
+        """Return each worker's result of a method of vllm_ext.Extension, with JSON-compatible arguments, within
+        `seconds`.
 
         Raises:
             RequestFailedError: The method failed in a worker.
@@ -98,13 +88,3 @@ def _refusal(url: str, status: int, text: str) -> Exception:
     if url.endswith("/collective_rpc"):
         return RequestFailedError(f"{message} ({HINT})") if status >= 500 else TrainerError(f"{message} ({HINT})")
     return InterruptedGenerationError(message) if status >= 500 or status == 429 else TrainerError(message)
-
-
-def _socket(address: Any) -> socket.socket:
-    """Return a socket with keepalive, so that requests to a machine that is gone fail."""
-    made = socket.socket(address[0], address[1], address[2])
-    made.setblocking(False)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in KEEPALIVE.items():
-        made.setsockopt(socket.IPPROTO_TCP, option, value)
-    return made

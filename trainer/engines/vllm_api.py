@@ -14,6 +14,7 @@ from typing import Any
 from trainer.engines.base import SamplingParameters
 
 FINISH_REASONS = ("stop", "length")  # other reasons ("abort") do not end a sample
+IDLE_SECONDS = 2.0  # vLLM closes connections that were idle for 5 s (VLLM_HTTP_TIMEOUT_KEEP_ALIVE)
 
 UNMODIFIED_SAMPLING: Mapping[str, Any] = {
     "top_p": 1.0,
@@ -62,35 +63,19 @@ def sample_request(
 
 
 def parse_sample(answer: dict[str, Any]) -> Sample:
-    """Return the response in an answer.
-
-    Args:
-        answer: The JSON body.
-    """
+    """Return the response in an answer's JSON."""
     (choice,) = answer["choices"]
     ids, logprobs = choice["token_ids"], (choice["logprobs"] or {"token_logprobs": []})["token_logprobs"]
     return Sample(ids, logprobs, choice["text"], choice["finish_reason"] if len(ids) == len(logprobs) else "torn")
 
 
 def score_request(ids: Sequence[int]) -> dict[str, Any]:
-    """Return the request body for the log-probabilities of given tokens. vLLM requires at least one new token.
-
-    Args:
-        ids: Token ids [n].
-    """
+    """Return the request body for the log-probabilities of tokens (ids [n]). vLLM requires at least one new token."""
     return {**UNMODIFIED_SAMPLING, "prompt": list(ids), "max_tokens": 1, "temperature": 1.0, "prompt_logprobs": 0}
 
 
 def parse_scores(answer: dict[str, Any], ids: Sequence[int]) -> list[float]:
-    """Return the log-probabilities in an answer.
-
-    Args:
-        answer: The JSON body.
-        ids: Token ids [n].
-
-    Returns:
-        [n - 1], for all tokens but the first.
-    """
+    """Return the log-probabilities in an answer's JSON, for all ids [n] but the first."""
     (choice,) = answer["choices"]
     logprobs = choice["prompt_logprobs"][1:]
     return [float(at[str(token)]["logprob"]) for token, at in zip(ids[1:], logprobs, strict=True)]

@@ -57,11 +57,7 @@ LOSSES: Mapping[str, LossSpec] = {
 
 
 def check_constants(name: str, constants: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a loss's constants, with integers converted to floats where the loss takes floats.
-
-    Args:
-        name: The loss.
-        constants: Its constants as configured.
+    """Return the constants of a loss (its name), with integers converted to floats where it takes floats.
 
     Raises:
         ValueError: The loss or a constant is unknown, or a value has the wrong type or is out of range.

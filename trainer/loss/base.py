@@ -44,14 +44,7 @@ Loss = Callable[..., LossOutputs]
 
 
 def bounded(log_ratio: torch.Tensor) -> torch.Tensor:
-    """Clamp log ratios to ±20.
-
-    Args:
-        log_ratio: [N].
-
-    Returns:
-        The clamped ratios [N].
-    """
+    """Clamp log ratios to ±20."""
     return log_ratio.clamp(-LOG_RATIO_BOUND, LOG_RATIO_BOUND)
 
 
@@ -59,14 +52,6 @@ def row_mean(values: torch.Tensor, sequence: torch.Tensor, trains: torch.Tensor)
     """Return for each token the mean over its row, restricted to the tokens that train; 0 for rows without any.
 
     Sums are in double precision: a GPU adds in any order, and runs must be repeatable to the bit of a float32.
-
-    Args:
-        values: [N].
-        sequence: [N] int64, the token's row.
-        trains: [N] bool.
-
-    Returns:
-        [N], in the type of `values`.
     """
     counts = torch.bincount(sequence[trains], minlength=torch.bincount(sequence).numel())
     sums = torch.zeros(counts.numel(), dtype=torch.float64, device=values.device)

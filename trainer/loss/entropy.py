@@ -41,9 +41,6 @@ def by_class(high: torch.Tensor, of_high: float, of_low: float, like: torch.Tens
         of_high: The number of the high class.
         of_low: The number of the low class.
         like: A tensor with the type and device of the result.
-
-    Returns:
-        [N].
     """
     return torch.where(high, like.new_tensor(of_high), like.new_tensor(of_low))
 

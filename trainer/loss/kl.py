@@ -71,9 +71,6 @@ def coefficients(
         coefficient: The coefficient of all tokens, or of the low class.
         high_entropy_coefficient: The coefficient of the high class; None: one class.
         quantile: The entropy quantile that separates the classes.
-
-    Returns:
-        [N].
     """
     if high_entropy_coefficient is None:
         return torch.full_like(entropy, coefficient)

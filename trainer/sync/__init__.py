@@ -7,6 +7,6 @@
 `sync.transport = "auto"` takes the first that can be used.
 """
 
-from trainer.sync.syncer import Synced, Syncer
+from trainer.sync.syncer import Syncer
 
-__all__ = ["Synced", "Syncer"]
+__all__ = ["Syncer"]

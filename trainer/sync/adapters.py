@@ -24,11 +24,7 @@ def merged(weight: Tensor, first: Tensor, second: Tensor) -> Tensor:
 
 
 def name_of_weight(name: str) -> str:
-    """Return the name of the weight that a tensor belongs to.
-
-    Args:
-        name: The name of a weight or of one of its matrices.
-    """
+    """Return the name of the weight that a tensor of this name belongs to: a weight, or one of its matrices."""
     return name.removesuffix(FIRST).removesuffix(SECOND)
 
 
@@ -40,11 +36,7 @@ class Merger:
         self.has_merged = False
 
     def __call__(self, weights: Iterable[tuple[str, Tensor]]) -> Iterator[tuple[str, Tensor]]:
-        """Yield whole weights.
-
-        Args:
-            weights: Names and tensors.
-        """
+        """Yield whole weights."""
         for name, tensor in weights:
             if name.endswith((FIRST, SECOND)):
                 self._waiting[name] = tensor.clone()  # its memory may be used again before the weight comes

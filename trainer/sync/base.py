@@ -6,31 +6,48 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from typing import Literal, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor
 
+from trainer.errors import StaleWeightsError
 from trainer.sync.bucket import Bucket, pack
 from trainer.sync.checksum import Checksum
-from trainer.sync.delivery import Delivery, Report, check_delivery
 
+Report = dict[str, Any]
 Weights = Iterable[tuple[str, Tensor]]  # by Hugging Face name, each once; tied weights once
 Call = Callable[..., "Future[list[Report]]"]  # (method, *arguments) → a future of all workers' answers
+Kind = Literal["full", "delta"]
 UpdateKind = Literal["full", "kept", "delta"]  # the kind of update; kept: full, and workers keep a copy
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A transfer of weights."""
+
+    sent: Checksum  # of all weights, transferred or not
+    reports: list[Report]
+    bytes: int
+    seconds: float  # of the transfer; with the pause and the probe once it is verified
+    kind: Kind = "full"
+    density: float = 1.0  # share of numbers that changed since the last transfer; 1 if unknown
+    gap: float = 0.0  # the mean difference of the probe's log-probabilities, in nats; the largest of all replicas
+
+    @property
+    def is_held_compared(self) -> bool:
+        """Return whether all workers could compute the checksum of their model's weights."""
+        return all(report["held"] is not None for report in self.reports)
 
 
 class Sender(Protocol):
     """Sends weights to vLLM."""
 
     def send(self, version: int, weights: Weights) -> Delivery:
-        """Send all weights; each is read once and in order.
+        """Send all weights of a version; each is read once and in order.
 
         Call it from the thread that gathers the weights, never from the event loop, which must run meanwhile.
-
-        Args:
-            version: The version of the weights.
-            weights: Names and tensors.
 
         Raises:
             InterruptedGenerationError: vLLM became unavailable.
@@ -53,16 +70,13 @@ class Transport(ABC):
     def send(
         self, version: int, weights: Weights, begin: UpdateKind = "full", coded: Callable[[Weights], Weights] = iter
     ) -> Delivery:
-        """Send weights; see Sender.
+        """Return the delivery of sent weights; see Sender.
 
         Args:
             version: The version of the weights.
             weights: Names and tensors.
             begin: The kind of update.
             coded: Encodes the weights for transfer; by default they are sent as they are.
-
-        Returns:
-            The sent bytes and times.
         """
         began, sent, size = time.monotonic(), Checksum(), 0
 
@@ -85,3 +99,26 @@ class Transport(ABC):
 
     def close(self) -> None:  # noqa: B027 - most have no resources
         """Release the transport's resources."""
+
+
+def check_delivery(delivery: Delivery, version: int) -> None:
+    """Compare the workers' reports with the version and the weights that were sent.
+
+    Raises:
+        StaleWeightsError: A worker has another version or other weights.
+    """
+    for number, report in enumerate(delivery.reports):
+        worker = f"worker {number} of vLLM"
+        if report["version"] != version:
+            raise StaleWeightsError(f"{worker} has version {report['version']} and should have {version}")
+        if report["received"] != delivery.sent.as_json():
+            raise StaleWeightsError(f"{worker} received other weights than were sent: {_differ(delivery.sent, report)}")
+        if report["held"] is not None and report["held"] != delivery.sent.plain:
+            raise StaleWeightsError(
+                f"{worker} received version {version} but its model does not hold it: the checksum is "
+                f"{report['held']}, not {delivery.sent.plain}"
+            )
+
+
+def _differ(sent: Checksum, report: Report) -> str:
+    return f"{report['received']}, and should be {sent.as_json()}"

@@ -15,9 +15,8 @@ from urllib.parse import urlsplit
 import torch
 
 from trainer.engines.base import InterruptedGenerationError
-from trainer.sync.base import Call, Transport
+from trainer.sync.base import Call, Report, Transport
 from trainer.sync.bucket import Bucket
-from trainer.sync.delivery import Report
 from trainer.sync.process_group import WeightGroup, local_address_towards
 
 POLL_SECONDS = 0.0005

@@ -49,12 +49,7 @@ def pack(weights: Iterable[tuple[str, Tensor]], bucket_bytes: int, device: torch
 
 
 def unpack(places: Sequence[Place], payload: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Yield the tensors as views of the payload.
-
-    Args:
-        places: The tensors' places.
-        payload: [bytes] uint8.
-    """
+    """Yield the tensors at their places as views of the payload [bytes] uint8."""
     for name, dtype_name, shape, start in places:
         dtype: torch.dtype = getattr(torch, dtype_name)
         size = math.prod(shape) * dtype.itemsize

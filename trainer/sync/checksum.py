@@ -31,34 +31,21 @@ class Checksum:
 
     @classmethod
     def of(cls, weights: Iterable[tuple[str, Tensor]]) -> Checksum:
-        """Return the checksum of all weights.
-
-        Args:
-            weights: Names and tensors.
-        """
+        """Return the checksum of all weights."""
         made = cls()
         for name, tensor in weights:
             made.add(name, tensor)
         return made
 
     def add(self, name: str, tensor: Tensor) -> None:
-        """Add a tensor.
-
-        Args:
-            name: Its name.
-            tensor: A tensor of any shape.
-        """
+        """Add a tensor by its name."""
         dtype, total = str(tensor.dtype), sum_of_bits(tensor)
         self.plain[dtype] = wrap_int64(self.plain.get(dtype, 0) + total)
         self.named[dtype] = wrap_int64(self.named.get(dtype, 0) + total * zlib.crc32(name.encode()))
         self.numbers[dtype] = self.numbers.get(dtype, 0) + tensor.numel()
 
     def tee(self, weights: Iterable[tuple[str, Tensor]]) -> Iterator[tuple[str, Tensor]]:
-        """Yield the weights unchanged and add each one.
-
-        Args:
-            weights: Names and tensors.
-        """
+        """Yield the weights unchanged and add each one."""
         for name, tensor in weights:
             self.add(name, tensor)
             yield name, tensor
@@ -69,11 +56,7 @@ class Checksum:
 
 
 def sum_of_bits(tensor: Tensor) -> int:
-    """Return the sum of a tensor's bits, read as integers of its own width.
-
-    Args:
-        tensor: A tensor of any shape.
-    """
+    """Return the sum of a tensor's bits, read as integers of its own width."""
     flat = tensor.detach().contiguous().view(-1).view(INTEGERS[tensor.element_size()])
     if flat.device.type == "cpu":  # numpy is seven times faster: torch copies
         return int(flat.numpy().sum(dtype=np.int64))
@@ -81,21 +64,10 @@ def sum_of_bits(tensor: Tensor) -> int:
 
 
 def sum_on_device(flat: Tensor) -> int:
-    """Return the sum of integers on their own device.
-
-    Args:
-        flat: [n] integers.
-    """
+    """Return the sum of integers on their own device."""
     return wrap_int64(sum(int(chunk.sum(dtype=torch.int64)) for chunk in torch.split(flat, CHUNK)))
 
 
 def wrap_int64(value: int) -> int:
-    """Wrap an integer to the range of int64.
-
-    Args:
-        value: The integer.
-
-    Returns:
-        The integer in the range.
-    """
+    """Wrap an integer value to the range of int64."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)

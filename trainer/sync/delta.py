@@ -15,8 +15,7 @@ from torch import Tensor
 
 from trainer.engines.base import Notice
 from trainer.errors import StaleWeightsError
-from trainer.sync.base import Call, Transport, Weights
-from trainer.sync.delivery import Delivery
+from trainer.sync.base import Call, Delivery, Transport, Weights
 from trainer.sync.weight_copy import WeightCopy
 
 
@@ -24,14 +23,6 @@ class DeltaSender:
     """A Sender of deltas. Keeps a copy of the weights in this process; each vLLM worker keeps one too."""
 
     def __init__(self, transport: Transport, call: Call, full_every: int, notice: Notice) -> None:
-        """Create the sender.
-
-        Args:
-            transport: The transport.
-            call: Calls a method of all workers.
-            full_every: One in so many transfers is full; 1: all are.
-            notice: Receives a line when a delta fails.
-        """
         self._transport = transport
         self._call = call
         self._full_every = full_every

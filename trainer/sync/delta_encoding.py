@@ -34,23 +34,13 @@ class Patch:
     changed: int  # the number of changed numbers
 
     def label(self, name: str, start: int) -> str:
-        """Return the name of the patch in a bucket: `crc:width:start:name`.
-
-        Args:
-            name: The tensor's name.
-            start: The index of the piece's first number.
-        """
+        """Return the name of the patch in a bucket, with the index where its piece starts: `crc:width:start:name`."""
         rest = f"{self.width}:{start}:{name}"
         return f"{_crc(rest, self.payload)}:{rest}"
 
 
 def encode(old: Numbers, new: Numbers) -> Patch | None:
-    """Return the patch from one piece to another, None if they are equal.
-
-    Args:
-        old: [n] integers.
-        new: [n] integers.
-    """
+    """Return the patch from one piece to another [n], None if they are equal."""
     changed = np.flatnonzero(old != new)
     if not changed.size:
         return None
@@ -63,12 +53,7 @@ def encode(old: Numbers, new: Numbers) -> Patch | None:
 
 
 def decode_into(payload: Bytes, width: int, numbers: Numbers) -> None:
-    """Apply a patch in place.
-
-    Args:
-        payload: The patch's payload.
-        width: The patch's width.
-        numbers: The integers from the piece's first number on.
+    """Apply a patch of a width in place, to the numbers from its piece's first one on.
 
     Raises:
         ValueError: The payload has an invalid size.
@@ -85,14 +70,7 @@ def decode_into(payload: Bytes, width: int, numbers: Numbers) -> None:
 
 
 def parse_label(label: str, payload: Bytes) -> tuple[str, int, int]:
-    """Check a patch's CRC and parse its label.
-
-    Args:
-        label: The label.
-        payload: The payload.
-
-    Returns:
-        Name, start and width.
+    """Return the parts of a patch's label, whose CRC of the payload is checked: name, start and width.
 
     Raises:
         ValueError: Label or payload are damaged.
@@ -105,14 +83,7 @@ def parse_label(label: str, payload: Bytes) -> tuple[str, int, int]:
 
 
 def pieces(count: int) -> Iterator[slice]:
-    """Yield the slices of a tensor that are encoded separately.
-
-    Args:
-        count: The number of numbers.
-
-    Returns:
-        An iterator over the slices.
-    """
+    """Yield the slices of a tensor of `count` numbers that are encoded separately."""
     return (slice(start, min(start + PIECE, count)) for start in range(0, count, PIECE))
 
 

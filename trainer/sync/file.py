@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from safetensors import safe_open
 from safetensors.torch import save_file
+from torch import Tensor
 
 from trainer.sync.base import Call, Transport
 from trainer.sync.bucket import Bucket, unpack
@@ -36,11 +38,19 @@ class FileTransport(Transport):
                 path.unlink(missing_ok=True)
 
 
+def read_weights(path: str, device: str) -> Iterator[tuple[str, Tensor]]:
+    """Yield the weights of a file at a path in the order in which they were sent, on a device."""
+    with safe_open(path, "pt", device=device) as file:
+        for key in sorted(file.keys()):
+            yield key.partition(":")[2], file.get_tensor(key)
+
+
 def _write(bucket: Bucket, path: Path) -> None:
-    """Write a file atomically."""
+    """Write a file atomically. Keys begin with a number: safetensors has its own order, and adapters come first."""
     unfinished = path.with_suffix(".part")
     try:
-        tensors = {name: tensor.clone() for name, tensor in unpack(bucket.places, bucket.payload)}
+        weights = enumerate(unpack(bucket.places, bucket.payload))
+        tensors = {f"{number:08}:{name}": tensor.clone() for number, (name, tensor) in weights}
         save_file(tensors, unfinished)
         unfinished.replace(path)
     finally:

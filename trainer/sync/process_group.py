@@ -58,23 +58,14 @@ class WeightGroup:
         return self
 
     def send(self, bucket: Bucket, wait: Callable[[Work], None]) -> None:
-        """Broadcast a bucket, on rank 0.
-
-        Args:
-            bucket: The bucket.
-            wait: Waits for a broadcast to finish and may raise.
-        """
+        """Broadcast a bucket, on rank 0; `wait` waits for a broadcast to finish and may raise."""
         header = torch.frombuffer(bytearray(json.dumps(bucket.places).encode()), dtype=torch.uint8)
         lengths = torch.tensor([header.numel(), bucket.payload.numel()], dtype=torch.int64)
         for tensor in (lengths, header, bucket.payload):
             wait(self._broadcast(tensor.to(self._device)))
 
     def send_end(self, wait: Callable[[Work], None]) -> None:
-        """Broadcast the end of the stream, on rank 0.
-
-        Args:
-            wait: As for `send`.
-        """
+        """Broadcast the end of the stream, on rank 0; see `send`."""
         wait(self._broadcast(torch.zeros(2, dtype=torch.int64, device=self._device)))
 
     def receive(self) -> Iterator[Bucket]:
@@ -111,11 +102,7 @@ def _nccl(timeout: timedelta, _: str) -> Callable[..., Any]:
 
 
 def local_address_towards(host: str) -> str:
-    """Return this machine's address on the route to a host.
-
-    Args:
-        host: The host.
-    """
+    """Return this machine's address on the route to a host."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect((host, 9))  # connecting a datagram socket sends nothing
         return str(probe.getsockname()[0])

@@ -14,19 +14,18 @@ import math
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from trainer.config import Config
+from trainer.config import Config, logprob_bound
 from trainer.engines.base import Engine, InterruptedGenerationError, Notice
 from trainer.errors import StaleWeightsError
-from trainer.sync.base import Call, Sender, Transport, Weights
+from trainer.sync.base import Call, Delivery, Sender, Transport, Weights
 from trainer.sync.broadcast import BroadcastTransport
-from trainer.sync.delivery import Delivery, Kind
 from trainer.sync.delta import DeltaSender
 from trainer.sync.file import FileTransport
 from trainer.sync.memory import MemoryTransport
@@ -35,19 +34,6 @@ Begin = Callable[[Coroutine[Any, Any, Any]], "Future[Any]"]  # starts a coroutin
 Score = Callable[[Sequence[int]], Sequence[float]]  # token ids [n] → log-probabilities [n - 1] at temperature 1
 QUANTILE = 0.95  # of the probe's differences
 QUANTILE_FACTOR = 5.0  # its bound, as a multiple of the mean's
-
-
-@dataclass(frozen=True)
-class Synced:
-    """The result of a sync."""
-
-    version: int
-    bytes: int
-    seconds: float  # from the pause to the end of the probe
-    gap: float  # the mean difference of the probe's log-probabilities, in nats; the largest of all replicas
-    is_held_compared: bool  # whether the checksums of the models' weights were compared
-    kind: Kind  # "full" after a failed delta
-    density: float  # share of changed numbers; 1 for a full transfer
 
 
 class Syncer:
@@ -73,19 +59,11 @@ class Syncer:
     def of(
         cls, config: Config, engine: Engine, begin: Begin, probe_ids: Sequence[int], notice: Notice = print
     ) -> Syncer:
-        """Return the syncer of a run.
-
-        Args:
-            config: The run's configuration.
-            engine: The engine.
-            begin: Starts a coroutine in the engine's event loop.
-            probe_ids: Token ids of the probe.
-            notice: Receives a line when a delta fails.
-        """
+        """Return the syncer of a run, with the token ids of its probe; a failed delta gives a notice."""
         sender = make_sender(config, lambda method, *arguments: begin(engine.rpc(method, *arguments)), notice)
-        return cls(engine, begin, sender, probe_ids, config.sync.probe_bound(config.model.dtype))
+        return cls(engine, begin, sender, probe_ids, logprob_bound(config.sync.max_probe_gap, config.model.dtype))
 
-    def send(self, version: int, weights: Weights, score: Score) -> Synced | None:
+    def send(self, version: int, weights: Weights, score: Score) -> Delivery | None:
         """Update vLLM's weights and verify them.
 
         In all cases `weights` is exhausted once and `score` is called once, so that other ranks can run the same
@@ -97,7 +75,7 @@ class Syncer:
             score: Returns the trainer's log-probabilities of the probe.
 
         Returns:
-            The result; None if vLLM was restarted meanwhile and needs another sync.
+            The transfer; None if vLLM was restarted meanwhile and needs another sync.
 
         Raises:
             StaleWeightsError: vLLM does not have the weights or does not use them.
@@ -120,9 +98,7 @@ class Syncer:
                 f"{QUANTILE_FACTOR * self._max_gap:g} (sync.max_probe_gap): it does not use the synced weights"
             )
         self._begin(_called(self._engine.mark_synced, version)).result()
-        seconds = time.monotonic() - began
-        is_compared, kind = delivery.is_held_compared, delivery.kind
-        return Synced(version, delivery.bytes, seconds, gap, is_compared, kind, delivery.density)
+        return replace(delivery, seconds=time.monotonic() - began, gap=gap)
 
     def close(self) -> None:
         """Release the transport's resources."""
@@ -150,12 +126,7 @@ class Syncer:
 
 
 def probe_gap(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
-    """Return the mean and the 0.95 quantile of the differences, both infinite if one is not a number.
-
-    Args:
-        ours: The trainer's log-probabilities of the probe, at least one.
-        theirs: vLLM's.
-    """
+    """Return mean and 0.95 quantile of the differences of ours and theirs, both infinite if one is not a number."""
     gaps = sorted(abs(a - b) for a, b in zip(ours, theirs, strict=True))
     if not all(map(math.isfinite, gaps)):
         return math.inf, math.inf
@@ -167,24 +138,13 @@ async def _called(call: Callable[[int], None], version: int) -> None:
 
 
 def make_sender(config: Config, call: Call, notice: Notice) -> Sender:
-    """Return the sender that the configuration selects.
-
-    Args:
-        config: The run's configuration.
-        call: Calls a method of all workers.
-        notice: Receives a line when a delta fails.
-    """
+    """Return the sender that the configuration selects."""
     transport = make_transport(config, call)
     return DeltaSender(transport, call, config.sync.full_every, notice) if config.sync.delta else transport
 
 
 def make_transport(config: Config, call: Call) -> Transport:
-    """Return the transport of a run.
-
-    Args:
-        config: The run's configuration.
-        call: Calls a method of all workers.
-    """
+    """Return the transport of a run."""
     sync, name = config.sync, transport_of(config, torch.cuda.is_available())
     if name == "file":
         return FileTransport(call, sync.bucket_bytes, Path(sync.folder))
@@ -196,14 +156,11 @@ def make_transport(config: Config, call: Call) -> Transport:
 
 
 def transport_of(config: Config, has_gpu: bool) -> str:
-    """Return the transport: the configured one, or for "auto" the fastest that can be used.
+    """Return the transport: the configured one, or for "auto" the fastest that can be used with or without a GPU
+    (has_gpu).
 
     Memory for a vLLM in this process or on this rank's only GPU; broadcast (NCCL) between GPUs; otherwise a file, also
     for servers that take turns with several ranks: NCCL needs a GPU for each member, and IPC reaches its own GPU only.
-
-    Args:
-        config: The run's configuration.
-        has_gpu: Whether the trainer has a GPU.
     """
     rollout = config.rollout
     if config.sync.transport != "auto":

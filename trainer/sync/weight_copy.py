@@ -29,11 +29,7 @@ class WeightCopy:
         yield from list(self._tensors.items())  # `tee` may have these, and changes their order
 
     def tee(self, weights: Weights) -> Iterator[tuple[str, Tensor]]:
-        """Yield the weights unchanged and store each one.
-
-        Args:
-            weights: Names and tensors.
-        """
+        """Yield the weights unchanged and store each one."""
         for name, tensor in weights:
             old = self._tensors.pop(name, None)
             if old is None or (old.shape, old.dtype) != (tensor.shape, tensor.dtype):
@@ -42,29 +38,17 @@ class WeightCopy:
             yield name, tensor
 
     def encode_changes(self, weights: Weights) -> Iterator[tuple[str, Tensor]]:
-        """Yield patches from the stored weights to the given ones, and store these.
+        """Yield patches (labels, and payloads [bytes] uint8) from the stored weights to the given ones, and store
+        these.
 
         A tensor is stored before its first patch is yielded, so that an abandoned iteration loses nothing.
-
-        Args:
-            weights: Names and tensors.
-
-        Yields:
-            Labels and payloads [bytes] uint8.
         """
         self.changed = 0
         for name, tensor in weights:
             yield from list(self._patches(name, tensor.detach().contiguous().view(-1)))
 
     def apply_patch(self, label: str, payload: Tensor) -> str:
-        """Apply a patch to the stored weights.
-
-        Args:
-            label: The patch's label.
-            payload: [bytes] uint8.
-
-        Returns:
-            The tensor's name.
+        """Return the name of the tensor that a patch, its label and payload [bytes] uint8, was applied to.
 
         Raises:
             ValueError: The patch is damaged or does not fit.
