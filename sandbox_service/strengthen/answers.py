@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_service.schema import Limits, StdinTest, TestCase, Verdict
-from sandbox_service.strengthen.ranges import LEAST_JUDGES
 from sandbox_service.strengthen.runs import Program, Row, Runner
-from sandbox_service.strengthen.subjects import Made, Subject
+from sandbox_service.strengthen.subjects import Subject
+from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made
 from sandbox_service.validation import seeds
 
 EXCERPT = 200  # characters of an input in a report
@@ -32,11 +32,16 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Answered:
-    """The valid tests, the slowest run of a reference on them, and suspicious references."""
+    """The valid tests, the slowest run of a reference on them, and suspicious references.
+
+    `tried` has the names of the tiers of all inputs, `doubted` those that the references doubt.
+    """
 
     candidates: list[Candidate]
     slowest_seconds: float
     suspicious: list[dict[str, Any]]
+    tried: frozenset[str] = frozenset()
+    doubted: frozenset[str] = frozenset()
 
     def __add__(self, other: Answered) -> Answered:
         """Return the tests of two batches."""
@@ -45,6 +50,8 @@ class Answered:
             [*self.candidates, *other.candidates],
             max(self.slowest_seconds, other.slowest_seconds),
             [*self.suspicious, *(each for each in other.suspicious if each["program"] not in known)],
+            self.tried | other.tried,
+            self.doubted | other.doubted,
         )
 
 
@@ -87,7 +94,8 @@ async def find(
     valid = [each for place, each in enumerate(found) if all(_is_accepted(row, place) for row in rows)]
     doubtful = doubtful_tiers(made, said, found, rows[: len(references)])
     kept = [each for each in valid if each.made.tier not in doubtful]
-    return Answered(kept, max((row.slowest_seconds for row in rows), default=0.0), suspicious)
+    slowest = max((row.slowest_seconds for row in rows), default=0.0)
+    return Answered(kept, slowest, suspicious, frozenset(each.tier for each in made), frozenset(doubtful))
 
 
 def doubtful_tiers(made: Sequence[Made], said: Row, found: Sequence[Candidate], rows: Sequence[Row]) -> set[str]:
@@ -105,7 +113,7 @@ def doubtful_tiers(made: Sequence[Made], said: Row, found: Sequence[Candidate], 
     for place, candidate in enumerate(found):
         verdicts = {row.verdicts[place] for row in rows if place < len(row.verdicts)}
         doubted[candidate.made.tier] += bool(verdicts & {Verdict.WA, Verdict.RTE})
-    return {tier for tier, count in doubted.items() if count > MOST_DOUBT * tried[tier] and count > 1}
+    return {tier for tier, count in doubted.items() if count > MOST_DOUBT * tried[tier]}
 
 
 async def seeded(
