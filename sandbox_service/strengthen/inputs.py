@@ -30,6 +30,7 @@ PATTERNS = (
 )  # fmt: skip
 MOST = {"one": 1, "few": 6, "cases": 60, "some": 24, "many": 400, "largest": 100_000}
 TRIES = 12
+LEAST_LETTERS = 5
 ALPHABETS = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
 FREE_LENGTH = 12  # tokens of a list whose length nothing says
 
@@ -121,9 +122,7 @@ class Maker:
 
     def alphabet_of(self, facts: SlotFacts) -> str:
         """Return the letters of a slot's words."""
-        if not self._letters:
-            return facts.alphabet
-        return "".join(each for each in ALPHABETS if set(each) & set(facts.alphabet)) or facts.alphabet
+        return widened(facts.alphabet) if self._letters else facts.alphabet
 
     def range_of(self, slot: int, numbers: Numbers) -> Range:
         """Return the numbers that a slot may have after these."""
@@ -137,6 +136,16 @@ class Maker:
     def is_cases(self, slot: int) -> bool:
         """Return whether a slot says how many cases there are, each with lengths of its own."""
         return slot in self._cases
+
+
+def widened(letters: str) -> str:
+    """Return letters with the rest of each alphabet of which several are among them.
+
+    Args:
+        letters: Those seen. A few may be all that the problem has, as where words are made of A, C, G and T.
+    """
+    wide = [each for each in ALPHABETS if len(set(each) & set(letters)) >= LEAST_LETTERS]
+    return "".join([*wide, *(each for each in letters if not any(each in alphabet for alphabet in wide))])
 
 
 def _case_slots(items: Sequence[Item]) -> Iterator[int]:

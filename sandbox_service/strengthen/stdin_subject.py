@@ -12,7 +12,7 @@ from sandbox_service.strengthen import tables, tiers
 from sandbox_service.strengthen.facts import facts_of, without_ranges
 from sandbox_service.strengthen.form import Form, lines_in, trimmed
 from sandbox_service.strengthen.inference import form_of
-from sandbox_service.strengthen.inputs import Maker, UnmadeError, plan_of
+from sandbox_service.strengthen.inputs import Maker, UnmadeError, plan_of, widened
 from sandbox_service.strengthen.ranges import ranges_of
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made, Tier, Wanted
@@ -88,7 +88,8 @@ class StdinSubject:
             return [tiers.WIDER, *given]
         words = [each for each in facts.slots.values() if each.kind == "word" and not each.words]
         lengths = bool(facts.lengths) or any(each.low < each.high for each in words)
-        wide = tiers.beyond(has_lengths=lengths, has_words=bool(words), digits=wanted.digits)
+        has_letters = any(widened(each.alphabet) != each.alphabet for each in words)
+        wide = tiers.beyond(has_lengths=lengths, has_letters=has_letters, digits=wanted.digits)
         return [tiers.SEEN, *wide[: len(wide) // 2], tiers.SEEN, *wide[len(wide) // 2 :], *given]
 
     def _may_be_wide(self, judges: int) -> bool:

@@ -104,17 +104,17 @@ def changed(inputs: int) -> list[Tier]:
     return [Tier(f"changed {at + 1}", given=at) for at in range(inputs)]
 
 
-def beyond(*, has_lengths: bool, has_words: bool, digits: int) -> list[Tier]:
+def beyond(*, has_lengths: bool, has_letters: bool, digits: int) -> list[Tier]:
     """Return the tiers whose inputs go beyond those seen.
 
     Args:
         has_lengths: Some numbers or words have lengths that can grow.
-        has_words: There are words.
+        has_letters: Words have letters of an alphabet that may have more.
         digits: Of the largest numbers.
     """
     far = [_far(each) for each in FAR if each <= digits]
     long = [Tier(f"lengths to 10^{each}", is_wide=True, longest=10**each) for each in LONG if has_lengths]
-    return [WIDER, LOOSE, *far, WIDER, *long, LOOSE, *([LETTERS] if has_words else [])]
+    return [WIDER, LOOSE, *far, WIDER, *long, LOOSE, *([LETTERS] if has_letters else [])]
 
 
 def _far(digits: int) -> Tier:

@@ -28,7 +28,7 @@ from sandbox_service.validation.sampler import Sampler
 
 CHUNK = 16  # tests at a time, so that a program which needs its whole limit is not run on all
 MOST_TIMEOUTS = 2  # after so many a program is not run on further tests,
-MOST_FAILURES = 8  # nor after so many failures: nearly every test refuses it
+MOST_FAILURES = 8  # nor is a mutant after so many failures: nearly every test refuses it
 MUTANT_FACTOR = 10  # a mutant may take ten times the time of the slowest reference
 ROUNDS = 3  # of inputs: further ones follow what was doubted, or make more until half as many as wanted are valid
 MOST_RARE, RARE_BYTES = 12, 2000  # inputs with rare answers that are changed
@@ -232,7 +232,11 @@ async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], 
     tests = [each.test for each in answered.candidates]
     for start in range(0, len(tests), CHUNK):
         chunk = tests[start : start + CHUNK]
-        running = [each for each in passed if timeouts[each] < MOST_TIMEOUTS and len(fails[each]) < MOST_FAILURES]
+        running = [
+            each
+            for each in passed
+            if timeouts[each] < MOST_TIMEOUTS and (programs[each].kind != "mutant" or len(fails[each]) < MOST_FAILURES)
+        ]
         rows = await runner.run([programs[place] for place in running], chunk, limits, to_the_end=True)
         for place, row in zip(running, rows, strict=True):
             failed = {start + at for at, verdict in enumerate(row.verdicts) if verdict != Verdict.AC}
@@ -265,6 +269,8 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     others = {place: tests - set(added) for place, tests in fails.items()}
     every = [*added, *cover.choose(others, sizes, wanted.audit, wanted.depth)]
     every = cover.filled(every, groups, said, len(added) + wanted.audit)
+    others_by_size = sorted(set(range(len(candidates))) - set(every), key=lambda place: (sizes[place], place))
+    every += others_by_size[: len(added) + wanted.audit - len(every)]
     return Choice(found.programs, found.passed, found.fails, candidates, added, every[len(added) :])
 
 

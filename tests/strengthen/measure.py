@@ -182,7 +182,7 @@ async def _round(
         judges = [row for place, row in enumerate(own) if place not in out]
         tiers = answers.doubtful_tiers(made, said, every, judges)
         doubts.append({place for place, each in enumerate(every) if each.made.tier in tiers})
-        if len(judges) < LEAST_JUDGES:
+        if len(judges) < LEAST_JUDGES <= len(right):
             doubts[-1] |= {place for place, each in enumerate(every) if not _is_made_for_few(subject, each.made)}
     slowest = max((row.slowest_seconds for row in own), default=0.0)
     return every, Accepted(accepted, slowest, doubts), tiers  # the tiers of the last fold, which has all references

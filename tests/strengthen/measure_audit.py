@@ -89,8 +89,8 @@ async def _graded(problem: Problem, judge: Judge, audit: list[Any], programs: li
         counts[program.name] += 1
         counts[f"{program.name} audited"] += bool(grade.audit)
         counts[f"{program.name} suspect"] += grade.suspect
-        counts["scored ms"] += round(1000 * sum(each.cpu_seconds for each in grade.tests))
-        counts["audit ms"] += round(1000 * sum(each.cpu_seconds for each in grade.audit or ()))
+        counts[f"{program.name} scored ms"] += round(1000 * sum(each.cpu_seconds for each in grade.tests))
+        counts[f"{program.name} audit ms"] += round(1000 * sum(each.cpu_seconds for each in grade.audit or ()))
     return counts
 
 
@@ -116,7 +116,7 @@ async def _main(options: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
-    parser.add_argument("--audit", type=int, default=24)
+    parser.add_argument("--audit", type=int, default=32)
     parser.add_argument("--step", type=int, default=1)
     parser.add_argument("--limit", type=int, default=10_000)
     parser.add_argument("--rights", type=int, default=12)
