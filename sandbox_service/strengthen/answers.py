@@ -8,8 +8,8 @@ others are suspicious, and are reported with the input that tells.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_service.schema import Limits, StdinTest, TestCase, Verdict
@@ -139,7 +139,23 @@ async def seeded(
         if code is not None:
             programs.append(Program("reference", each.name, code, each.language))
     changes = {"cpu_seconds": limits.cpu_seconds + seeds.START_SECONDS, "processes": seeds.PROCESSES}
-    return await runner.run(programs, tests, limits.model_copy(update=changes), to_the_end=True)
+    limits = limits.model_copy(update=changes)
+    rows = await runner.run(programs, tests, limits, to_the_end=True)
+    failed = [place for place in range(len(tests)) if any(_crashed(row, place) for row in rows)]
+    again = await runner.run(programs, [tests[place] for place in failed], limits, to_the_end=True)
+    return [_with(row, dict(zip(failed, new.verdicts, strict=False))) for row, new in zip(rows, again, strict=True)]
+
+
+def _crashed(row: Row, place: int) -> bool:
+    return place < len(row.verdicts) and row.verdicts[place] == Verdict.RTE
+
+
+def _with(row: Row, verdicts: Mapping[int, str]) -> Row:
+    """The row, with the verdict of a second run where the first one crashed: a second interpreter may fail to start."""
+    if row.bad_test:
+        return row
+    found = [verdicts.get(place, each) if _crashed(row, place) else each for place, each in enumerate(row.verdicts)]
+    return replace(row, verdicts=tuple(found))
 
 
 def _is_accepted(row: Row, place: int) -> bool:
