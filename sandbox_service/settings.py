@@ -112,6 +112,12 @@ class Settings(BaseModel):
         0.01, ge=0, le=1, description="share of these with another verdict; beyond, a slot shares no boxes any more"
     )
 
+    audit_test_share: float = Field(
+        0.02, ge=0, le=1,
+        description="share of accepted submissions on which audit tests run; they always run on those whose source "
+        "seems to know the tests",
+    )  # fmt: skip
+
     # limits of one submission
     max_cpu_seconds: float = Field(60.0, gt=0, description="largest limits.cpu_seconds")
     max_wall_seconds: float = Field(300.0, gt=0, description="largest limits.wall_seconds")

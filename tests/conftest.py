@@ -186,6 +186,7 @@ def running_service(**settings: object) -> Iterator[Service]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SANDBOX_")}
     environment["SANDBOX_ISOLATION"] = ISOLATION
     environment["SANDBOX_CACHE_SECONDS"] = "0"  # every submission is to be graded, unless a test says otherwise
+    environment["SANDBOX_AUDIT_TEST_SHARE"] = "1"
     environment |= {f"SANDBOX_{name.upper()}": str(value) for name, value in settings.items()}
     command = [sys.executable, "-m", "sandbox_service.cli", "serve", "--port", str(port)]
     process = subprocess.Popen(command, env=environment)

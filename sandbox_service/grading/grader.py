@@ -12,10 +12,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from sandbox_service import languages
 from sandbox_service.errors import JailUnsafeError, SandboxError
+from sandbox_service.grading.audit_selection import is_selected
 from sandbox_service.grading.judges import JudgeBench, Judges
 from sandbox_service.grading.ordered_tests import OrderedTests, Progress
 from sandbox_service.grading.roles import fault_result, ranked, split
@@ -64,6 +66,7 @@ class Grader:
         bench: JudgeBench | None = None,
         *,
         sharing: Sharing | None = None,
+        audit_share: float = 1.0,
     ) -> None:
         """Grade with these sandboxes.
 
@@ -76,6 +79,7 @@ class Grader:
             compile_limits: those of compilers, where a submission asks for no others.
             bench: what the slot has for judges.
             sharing: says whether stdin tests may share a box; None for never, unless a submission asks for it.
+            audit_share: of accepted submissions that do not seem to know their tests, those on which audit tests run.
         """
         self._compile_limits = compile_limits or Limits()
         self._runner = Runner(jails, exclusive or NoExclusiveRun())
@@ -84,6 +88,7 @@ class Grader:
         self._display_bytes = display_bytes
         self._bench = bench or JudgeBench()
         self._sharing = sharing or Sharing()
+        self._audit_share = audit_share
         self._first = FirstTests()
 
     def grade(self, submission: Submission, is_cancelled: Callable[[], bool] = lambda: False) -> Grade:
@@ -182,7 +187,10 @@ class Grader:
 
                 works = Works(prepare, given, list(submission.tests or ()))
                 shares = self._sharing.allows(submission)
-                tests = OrderedTests(works, submission, progress, self._first, shares_stdin=shares)
+                is_audited = partial(is_selected, source, submission.tests or (), self._audit_share)
+                tests = OrderedTests(
+                    works, submission, progress, self._first, shares_stdin=shares, is_audited=is_audited
+                )
                 results, notes = tests.done, judges.notes
                 if not tests.run(must_pause):
                     return self._progress(tests, progress.graded_seconds + time.monotonic() - begin)

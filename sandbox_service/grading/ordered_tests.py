@@ -1,4 +1,4 @@
-"""Runs the tests of a submission: scored tests up to the first failure that decides, then audit tests if all passed.
+"""Runs the tests of a submission: scored tests up to the first failure that decides, then audit tests of selected ones.
 
 A fault of the sandbox in an audit test is not one of the submission's verdict: the result of that test is IE.
 """
@@ -52,7 +52,14 @@ class OrderedTests:
     """The tests of one submission, in order."""
 
     def __init__(
-        self, works: Works, submission: Submission, progress: Progress, first: FirstTests, *, shares_stdin: bool
+        self,
+        works: Works,
+        submission: Submission,
+        progress: Progress,
+        first: FirstTests,
+        *,
+        shares_stdin: bool,
+        is_audited: Callable[[], bool],
     ) -> None:
         """Begin, or go on where a slot paused.
 
@@ -62,7 +69,9 @@ class OrderedTests:
             progress: of an earlier call.
             first: what the slot knows about first tests.
             shares_stdin: stdin tests may share a box.
+            is_audited: asked when the scored tests passed; true if the audit tests run as well.
         """
+        self._is_audited = is_audited
         self._works, self._submission = works, submission
         self._tests = submission.tests or ()
         self.done: list[TestResult] = []
@@ -75,7 +84,7 @@ class OrderedTests:
         self.shared = Shared(first, apart=apart, has_begun=bool(progress.tests), passes=progress.shared)
 
     def run(self, must_pause: Callable[[], bool]) -> bool:
-        """Run the scored tests up to the first failure, and the audit tests if all scored ones passed.
+        """Run the scored tests up to the first failure, and the audit tests of a selected one that passed all.
 
         `done` has all results. A fault of the sandbox in an audit test leaves the verdict as it is.
 
@@ -92,7 +101,7 @@ class OrderedTests:
             raise BadTestError("a submission in the language text can have tests of type stdin only")
         if not self._run("scored", must_pause):
             return False
-        if not self._all_passed():
+        if not self._all_passed() or not self._has_audit_tests() or not self._is_audited():
             return True
         try:
             return self._run("audit", must_pause)
@@ -101,6 +110,9 @@ class OrderedTests:
         except SandboxError as error:
             self.done.append(fault_result(self._tests, self.done, "audit", error))
             return True
+
+    def _has_audit_tests(self) -> bool:
+        return any(test.role == "audit" for test in self._tests)
 
     def _all_passed(self) -> bool:
         passed = {result.index for result in self.done if result.verdict == Verdict.AC}

@@ -124,6 +124,7 @@ def grader_of(
         settings.compile_limits,
         bench,
         sharing=sharing or sharing_of(settings),
+        audit_share=settings.audit_test_share,
     )
 
 

@@ -8,14 +8,14 @@ others are suspicious, and are reported with the input that tells.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_service.schema import Limits, StdinTest, TestCase, Verdict
-from sandbox_service.strengthen.ranges import LEAST_JUDGES
 from sandbox_service.strengthen.runs import Program, Row, Runner
-from sandbox_service.strengthen.subjects import Made, Subject
+from sandbox_service.strengthen.subjects import Subject
+from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made
 from sandbox_service.validation import seeds
 
 EXCERPT = 200  # characters of an input in a report
@@ -32,11 +32,16 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Answered:
-    """The valid tests, the slowest run of a reference on them, and suspicious references."""
+    """The valid tests, the slowest run of a reference on them, and suspicious references.
+
+    `tried` has the names of the tiers of all inputs, `doubted` those that the references doubt.
+    """
 
     candidates: list[Candidate]
     slowest_seconds: float
     suspicious: list[dict[str, Any]]
+    tried: frozenset[str] = frozenset()
+    doubted: frozenset[str] = frozenset()
 
     def __add__(self, other: Answered) -> Answered:
         """Return the tests of two batches."""
@@ -45,6 +50,8 @@ class Answered:
             [*self.candidates, *other.candidates],
             max(self.slowest_seconds, other.slowest_seconds),
             [*self.suspicious, *(each for each in other.suspicious if each["program"] not in known)],
+            self.tried | other.tried,
+            self.doubted | other.doubted,
         )
 
 
@@ -87,7 +94,8 @@ async def find(
     valid = [each for place, each in enumerate(found) if all(_is_accepted(row, place) for row in rows)]
     doubtful = doubtful_tiers(made, said, found, rows[: len(references)])
     kept = [each for each in valid if each.made.tier not in doubtful]
-    return Answered(kept, max((row.slowest_seconds for row in rows), default=0.0), suspicious)
+    slowest = max((row.slowest_seconds for row in rows), default=0.0)
+    return Answered(kept, slowest, suspicious, frozenset(each.tier for each in made), frozenset(doubtful))
 
 
 def doubtful_tiers(made: Sequence[Made], said: Row, found: Sequence[Candidate], rows: Sequence[Row]) -> set[str]:
@@ -105,7 +113,7 @@ def doubtful_tiers(made: Sequence[Made], said: Row, found: Sequence[Candidate], 
     for place, candidate in enumerate(found):
         verdicts = {row.verdicts[place] for row in rows if place < len(row.verdicts)}
         doubted[candidate.made.tier] += bool(verdicts & {Verdict.WA, Verdict.RTE})
-    return {tier for tier, count in doubted.items() if count > MOST_DOUBT * tried[tier] and count > 1}
+    return {tier for tier, count in doubted.items() if count > MOST_DOUBT * tried[tier]}
 
 
 async def seeded(
@@ -131,7 +139,23 @@ async def seeded(
         if code is not None:
             programs.append(Program("reference", each.name, code, each.language))
     changes = {"cpu_seconds": limits.cpu_seconds + seeds.START_SECONDS, "processes": seeds.PROCESSES}
-    return await runner.run(programs, tests, limits.model_copy(update=changes), to_the_end=True)
+    limits = limits.model_copy(update=changes)
+    rows = await runner.run(programs, tests, limits, to_the_end=True)
+    failed = [place for place in range(len(tests)) if any(_crashed(row, place) for row in rows)]
+    again = await runner.run(programs, [tests[place] for place in failed], limits, to_the_end=True)
+    return [_with(row, dict(zip(failed, new.verdicts, strict=False))) for row, new in zip(rows, again, strict=True)]
+
+
+def _crashed(row: Row, place: int) -> bool:
+    return place < len(row.verdicts) and row.verdicts[place] == Verdict.RTE
+
+
+def _with(row: Row, verdicts: Mapping[int, str]) -> Row:
+    """The row, with the verdict of a second run where the first one crashed: a second interpreter may fail to start."""
+    if row.bad_test:
+        return row
+    found = [verdicts.get(place, each) if _crashed(row, place) else each for place, each in enumerate(row.verdicts)]
+    return replace(row, verdicts=tuple(found))
 
 
 def _is_accepted(row: Row, place: int) -> bool:

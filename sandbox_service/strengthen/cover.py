@@ -1,13 +1,15 @@
 """Chooses tests by greedy cover: few and short ones that fail most wrong programs, each program several times.
 
 A program that no chosen test fails counts more than all programs that one fails already; a second and a third test that
-fails a program guard against programs that nobody has seen. Ties go to the shorter input, then to the earlier one.
+fails a program guard against programs that nobody has seen. Large inputs cost more to grade: what they fail counts
+less, so that one is chosen only where small ones do not tell. Ties go to the shorter input, then to the earlier one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
+LARGE = 10_000  # bytes of an input that count what it fails half
 FIRST = 1000  # weight of a program that nothing fails yet; further failures count 1
 
 
@@ -27,7 +29,11 @@ def choose(fails: Mapping[int, Set[int]], sizes: Sequence[int], most: int, depth
             by_test.setdefault(test, []).append(program)
     chosen: list[int] = []
     while len(chosen) < most:
-        gains = {test: _gain(programs, failed, depth) for test, programs in by_test.items() if test not in chosen}
+        gains = {
+            test: _gain(programs, failed, depth) / (1 + sizes[test] / LARGE)
+            for test, programs in by_test.items()
+            if test not in chosen
+        }
         best = max(gains, key=lambda test: (gains[test], -sizes[test], -test), default=None)
         if best is None or gains[best] == 0:
             break

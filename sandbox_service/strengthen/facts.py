@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -19,6 +20,8 @@ Kind = Literal["int", "real", "word"]
 Order = Literal["", "ascending", "rising", "descending", "falling"]
 
 CHANCE = 0.05  # a fact that chance gives more rarely is certain
+MOST_PARTS = (4, 3, 2)  # equal parts of words
+LEAST_PART = 3  # letters of such a part
 MOST_WORDS = 12  # a vocabulary with more words is none
 _REAL = re.compile(r"-?\d+\.\d+")
 
@@ -48,6 +51,7 @@ class SlotFacts:
         words: All words, if they are few and come again.
         at_most: A slot whose number is never exceeded.
         length_of: A slot with the length of each word.
+        repeats: So many equal parts that each word has, but for one letter; 1 for no such parts.
         order: Of the items of each list.
         distinct: No list has an item twice.
         permutation: Each list has the numbers from 1 on.
@@ -63,6 +67,7 @@ class SlotFacts:
     words: tuple[str, ...] = ()
     at_most: int | None = None
     length_of: Length | None = None
+    repeats: int = 1
     order: Order = ""
     distinct: bool = False
     permutation: bool = False
@@ -72,11 +77,12 @@ class SlotFacts:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation of two numbers in the same line that always holds: <, <= or !=."""
+    """A relation of two numbers in the same line that always holds: <, <= or !=. `is_certain`: by more than chance."""
 
     left: int
     sign: Literal["<", "<=", "!="]
     right: int
+    is_certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +119,15 @@ def facts_of(form: Form, inputs: Sequence[str]) -> Facts:
         _collect_rows(form.items, values, blocks)
     slots = {slot: _facts(each) for slot, each in seen.items()}
     rows = {slot: Rows(_are_distinct(each), all(map(_is_tree, each))) for slot, each in blocks.items()}
-    return Facts(slots, tuple(_relations(pairs)), frozenset(_lengths(form.items)), rows)
+    lengths = {*_lengths(form.items), *(each.length_of.slot for each in slots.values() if each.length_of)}
+    return Facts(slots, tuple(_relations(pairs)), frozenset(lengths), rows)
 
 
 def without_ranges(facts: Facts) -> Facts:
     """Return the facts without least and greatest numbers, and without a word on which of them are certain."""
     slots = {slot: replace(each, low=0, high=0, certain=frozenset()) for slot, each in facts.slots.items()}
-    return replace(facts, slots=slots)
+    relations = tuple(replace(each, is_certain=True) for each in facts.relations)
+    return replace(facts, slots=slots, relations=relations)
 
 
 def _collect_rows(items: Sequence[Item], values: Sequence[Any], blocks: dict[int, list[list[tuple[str, ...]]]]) -> None:
@@ -290,12 +298,32 @@ def _words(seen: Seen, tokens: Sequence[str]) -> SlotFacts:
         alphabet="".join(sorted({letter for token in tokens for letter in token})) or "a",
         words=tuple(distinct) if is_vocabulary else (),
         length_of=length_of,
+        repeats=_repeats(tokens),
+        certain=frozenset({"repeats"}),
     )
+
+
+def _repeats(tokens: Sequence[str]) -> int:
+    """The number of equal parts of each word, but for one letter, if the parts are long enough to be no chance."""
+    for times in MOST_PARTS:
+        if tokens and all(len(each) >= LEAST_PART * times and _has_parts(each, times) for each in tokens):
+            return times
+    return 1
+
+
+def _has_parts(word: str, times: int) -> bool:
+    if len(word) % times:
+        return False
+    size = len(word) // times
+    places = [Counter(word[at::size]).most_common(1)[0][1] for at in range(size)]
+    return sum(times - count for count in places) <= 1 and len(set(word)) > 1
 
 
 def _length_of(seen: Seen) -> Length | None:
     """The number that says how long each word is."""
     sizes = [(len(tokens[0]), numbers) for tokens, numbers in seen.lists]
+    if all(size == 1 for size, _ in sizes):
+        return None  # letters: any number may happen to be 1
     for offset in (0, -1, 1):
         for slot in reversed(sizes[0][1]):
             length = Length(slot, 1, offset)
@@ -306,14 +334,15 @@ def _length_of(seen: Seen) -> Length | None:
 
 def _relations(pairs: dict[tuple[int, int], list[tuple[int, int]]]) -> Iterator[Relation]:
     for (left, right), values in pairs.items():
+        is_certain = 0.5 ** len(values) < CHANCE
         if any(a == b for a, b in values):
             if all(a <= b for a, b in values):
-                yield Relation(left, "<=", right)
+                yield Relation(left, "<=", right, is_certain)
             elif all(a >= b for a, b in values):
-                yield Relation(right, "<=", left)
+                yield Relation(right, "<=", left, is_certain)
         elif all(a < b for a, b in values):
-            yield Relation(left, "<", right)
+            yield Relation(left, "<", right, is_certain)
         elif all(a > b for a, b in values):
-            yield Relation(right, "<", left)
+            yield Relation(right, "<", left, is_certain)
         else:
-            yield Relation(left, "!=", right)
+            yield Relation(left, "!=", right, is_certain)

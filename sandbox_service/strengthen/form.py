@@ -7,7 +7,7 @@ Every token has a slot; the slots of whole numbers may be lengths of what follow
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,6 +95,15 @@ class Form:
             raise MisfitError(f"line {at + 1} is beyond the form")
         return values
 
+    def values_of(self, line: Line, inputs: Sequence[str]) -> list[Value]:
+        """Return the values of one line of the form in inputs that have the form.
+
+        Args:
+            line: One of `lines_in`.
+            inputs: The inputs.
+        """
+        return [value for text in inputs for value in _values_of(line, self.items, self.parse(text))]
+
     def text(self, values: Sequence[Any]) -> str:
         """Return a value as an input."""
         lines: list[str] = []
@@ -108,6 +117,28 @@ class Form:
         except MisfitError:
             return False
         return trimmed(self.text(values)) == trimmed(text)
+
+
+def lines_in(items: Sequence[Item]) -> Iterator[Line]:
+    """Yield the lines of a form, also those of repeated parts.
+
+    Args:
+        items: The items of the form.
+    """
+    for item in items:
+        if isinstance(item, Repeat):
+            yield from lines_in(item.body)
+        else:
+            yield item
+
+
+def _values_of(line: Line, items: Sequence[Item], values: Sequence[Any]) -> Iterator[Value]:
+    for item, value in zip(items, values, strict=True):
+        if isinstance(item, Repeat):
+            for turn in value:
+                yield from _values_of(line, item.body, turn)
+        elif item == line:
+            yield value
 
 
 def lines_of(text: str) -> list[list[str]]:

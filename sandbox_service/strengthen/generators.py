@@ -14,7 +14,8 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.judging.extraction import extract
 from sandbox_service.schema import Limits, StdinTest, TestCase
 from sandbox_service.strengthen.runs import Program, Row, Runner
-from sandbox_service.strengthen.subjects import Made, Subject
+from sandbox_service.strengthen.subjects import Subject
+from sandbox_service.strengthen.tiers import Made
 from sandbox_service.validation.duplicates import text_of
 from sandbox_service.validation.model import Messages, ModelRefusedError
 from sandbox_service.validation.recipe import Generators

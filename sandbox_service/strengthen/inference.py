@@ -133,6 +133,8 @@ class _Search:
     # --- repeated parts
 
     def _repeats(self, length: Length | None, places: list[_Place], depth: int, size: int) -> Iterator[_Option]:
+        if length is None and places[0].left <= MOST_ITEMS and len({place.left for place in places}) == 1:
+            return  # as many lines in all inputs: hardly a list that ends with the input
         counts = [length.of(place.numbers) if length else 1 for place in places]
         if any(each is None or each > place.left for each, place in zip(counts, places, strict=True)) or not any(
             counts

@@ -7,12 +7,13 @@ otherwise only those that chance does not explain.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+import string
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sandbox_service.strengthen.facts import Facts, Relation, SlotFacts
-from sandbox_service.strengthen.form import Form, Item, Line, Numbers, Repeat, Value
+from sandbox_service.strengthen.form import Form, Item, Line, Numbers, Repeat, Value, whole
 from sandbox_service.strengthen.patterns import LISTS, arranged, by_parent, distinct_numbers, log_uniform
 from sandbox_service.strengthen.ranges import Range
 from sandbox_service.strengthen.trees import edges
@@ -22,12 +23,15 @@ SCALES = (
     ("one", "least"), ("cases", "few"), ("one", "few"), ("cases", "some"), ("one", "some"), ("cases", "least"),
     ("few", "many"), ("cases", "few"), ("one", "few"), ("one", "largest"), ("one", "many"),
 )  # fmt: skip
+LONG = (("one", "largest"), ("one", "many"), ("few", "many"), ("cases", "some"), ("one", "largest"))
 PATTERNS = (
     "wide", "narrow", "equal", "edges", "ascending", "ties", "low", "descending", "alternating", "high", "odd one",
     "wide",
 )  # fmt: skip
 MOST = {"one": 1, "few": 6, "cases": 60, "some": 24, "many": 400, "largest": 100_000}
 TRIES = 12
+LEAST_LETTERS = 5
+ALPHABETS = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
 FREE_LENGTH = 12  # tokens of a list whose length nothing says
 
 
@@ -49,20 +53,32 @@ class Plan:
         return f"{self.cases} × {self.size}, {self.pattern}"
 
 
-def plans() -> Iterator[Plan]:
-    """Yield plans without an end; each pair of sizes meets each pattern."""
-    number = 0
-    while True:
-        cases, size = SCALES[number % len(SCALES)]
-        yield Plan(cases, size, PATTERNS[number % len(PATTERNS)])
-        number += 1
+def plan_of(number: int, *, is_long: bool = False) -> Plan:
+    """Return a plan; each pair of sizes meets each pattern.
+
+    Args:
+        number: From 0.
+        is_long: Lengths are great.
+    """
+    cases, size = SCALES[number % len(SCALES)]
+    if is_long:
+        cases, size = LONG[number % len(LONG)]
+    return Plan(cases, size, PATTERNS[number % len(PATTERNS)])
 
 
 class Maker:
     """Makes inputs of one form."""
 
     def __init__(
-        self, form: Form, facts: Facts, ranges: dict[int, Range], *, is_strict: bool, most_bytes: int = 100_000
+        self,
+        form: Form,
+        facts: Facts,
+        ranges: dict[int, Range],
+        *,
+        is_strict: bool,
+        most_bytes: int = 100_000,
+        letters: bool = False,
+        kept: Mapping[Line, Sequence[Value]] | None = None,
     ) -> None:
         """Make inputs with these facts.
 
@@ -72,10 +88,15 @@ class Maker:
             ranges: From and to which number, by slot.
             is_strict: Keep uncertain facts too.
             most_bytes: Size of the largest input.
+            letters: Words have all letters of an alphabet of which some were seen.
+            kept: Lines of the form that have one of these values.
         """
         self._form, self._facts, self._ranges = form, facts, ranges
         self._is_strict = is_strict
         self._most_bytes = most_bytes
+        self._letters = letters
+        self.relations = [each for each in facts.relations if is_strict or each.is_certain]
+        self.kept = kept or {}
         self._cases = frozenset(_case_slots(form.items))
 
     def make(self, plan: Plan, chance: random.Random) -> str:
@@ -99,6 +120,10 @@ class Maker:
         """The facts of the form."""
         return self._facts
 
+    def alphabet_of(self, facts: SlotFacts) -> str:
+        """Return the letters of a slot's words."""
+        return widened(facts.alphabet) if self._letters else facts.alphabet
+
     def range_of(self, slot: int, numbers: Numbers) -> Range:
         """Return the numbers that a slot may have after these."""
         each = self._ranges[slot]
@@ -111,6 +136,16 @@ class Maker:
     def is_cases(self, slot: int) -> bool:
         """Return whether a slot says how many cases there are, each with lengths of its own."""
         return slot in self._cases
+
+
+def widened(letters: str) -> str:
+    """Return letters with the rest of each alphabet of which several are among them.
+
+    Args:
+        letters: Those seen. A few may be all that the problem has, as where words are made of A, C, G and T.
+    """
+    wide = [each for each in ALPHABETS if len(set(each) & set(letters)) >= LEAST_LETTERS]
+    return "".join([*wide, *(each for each in letters if not any(each in alphabet for alphabet in wide))])
 
 
 def _case_slots(items: Sequence[Item]) -> Iterator[int]:
@@ -180,9 +215,9 @@ class _Making:
     # --- lines
 
     def _line(self, line: Line, numbers: Numbers, pattern: str | None = None) -> Value:
-        relations = [
-            each for each in self._maker.facts.relations if each.left in line.slots and each.right in line.slots
-        ]
+        if (values := self._maker.kept.get(line)) is not None:
+            return self._kept(line, values, numbers)
+        relations = [each for each in self._maker.relations if each.left in line.slots and each.right in line.slots]
         for turn in range(TRIES):
             tokens = [self._token(slot, numbers, pattern if not turn else "wide") for slot in line.slots]
             if all(_is_kept(each, numbers) for each in relations):
@@ -194,6 +229,22 @@ class _Making:
         rest = self._list(line, numbers) if line.rest is not None else []
         self._spend([*tokens, *rest])
         return Value(tokens, rest)
+
+    def _kept(self, line: Line, values: Sequence[Value], numbers: Numbers) -> Value:
+        """A value of the line in a given input, with as many items as earlier numbers say."""
+        fitting = []
+        for value in values:
+            known = {slot: number for slot, token in zip(line.slots, value.tokens, strict=True)
+                     if (number := whole(token)) is not None}  # fmt: skip
+            length = line.rest.length.of({**numbers, **known}) if line.rest and line.rest.length else len(value.rest)
+            if length == len(value.rest):
+                fitting.append((value, known))
+        if not fitting:
+            raise UnmadeError("no given line has this length")
+        value, known = self._chance.choice(fitting)
+        numbers.update(known)
+        self._spend([*value.tokens, *value.rest])
+        return value
 
     def _mended(self, line: Line, tokens: list[str], relations: Sequence[Relation], numbers: Numbers) -> bool:
         """Exchange two numbers that are in the wrong order; return whether all relations hold then."""
@@ -304,7 +355,9 @@ class _Making:
         length = facts.length_of.of(numbers) if facts.length_of else self._word_length(slot)
         if length is None or length > self._left:
             raise UnmadeError("a word is too long")
-        letters = facts.alphabet
+        letters = self._maker.alphabet_of(facts)
+        if facts.repeats > 1 and self._maker.holds(facts, "repeats"):
+            return self._repeated(facts.repeats, letters, length)
         if pattern in ("equal", "low", "high"):
             return chance.choice(letters) * length
         if pattern == "alternating":
@@ -317,11 +370,21 @@ class _Making:
             return "".join(sorted(word, reverse=pattern == "descending"))
         if pattern == "odd one" and length:
             place = chance.randrange(length)
-            return letters[0] * place + chance.choice(facts.alphabet) + letters[0] * (length - place - 1)
+            return letters[0] * place + chance.choice(letters) + letters[0] * (length - place - 1)
         if pattern == "edges" and length > 1:  # the same from both ends
             half = word[: (length + 1) // 2]
             return half + half[: length // 2][::-1]
         return word
+
+    def _repeated(self, times: int, letters: str, length: int) -> str:
+        """A word of equal parts, of which perhaps one letter is another one."""
+        chance = self._chance
+        size = max(length // times, 1)
+        word = list("".join(chance.choices(letters, k=size)) * times)
+        if chance.random() < 0.8:
+            place = chance.choice([0, size - 1]) if chance.random() < 0.5 else chance.randrange(size)
+            word[chance.randrange(times) * size + place] = chance.choice(letters)
+        return "".join(word)
 
     def _word_length(self, slot: int) -> int:
         allowed = self._maker.range_of(slot, {})

@@ -11,7 +11,7 @@ from sandbox_service.strengthen.ranges import Range
 def log_uniform(low: int, high: int, chance: random.Random) -> int:
     """Return a number from `low` to `high` whose count of digits is uniform."""
     span = (high - low).bit_length()
-    return min(low + (1 << chance.randint(0, span)) - chance.randint(0, 2), high) if span else low
+    return max(low, min(low + (1 << chance.randint(0, span)) - chance.randint(0, 2), high)) if span else low
 
 
 def by_parent(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int, int]]:

@@ -16,7 +16,6 @@ from sandbox_service.strengthen.form import Form, Item, Repeat
 
 WIDER = 10  # how much greater than any number seen
 LEAST_HIGH = 20  # … and at least this great
-LEAST_JUDGES = 3  # references that may judge inputs beyond those seen
 SURE_HIGH = 100_000  # numbers this great show their bound
 
 _NUMBER = r"-?\d[\d,]*(?:\s*[·⋅*×]\s*10)?(?:\s*\^\s*\{?\d+\}?)?"
@@ -35,24 +34,30 @@ class Range:
     is_stated: bool = False
 
 
-def ranges_of(form: Form, facts: Facts, statement: str, *, judges: int, most: int = 0) -> dict[int, Range]:
+def ranges_of(
+    form: Form, facts: Facts, statement: str, *, is_wide: bool, most: int = 0, longest: int = 0
+) -> dict[int, Range]:
     """Return the range of each slot with numbers; of words, of their length.
 
     Args:
         form: The form of the inputs.
         facts: Its facts.
         statement: Text of the problem.
-        judges: How many references judge the inputs.
-        most: With enough judges, numbers whose bound nothing says go up to this.
+        is_wide: Numbers go beyond those seen.
+        most: If they do, numbers whose bound nothing says go up to this.
+        longest: If they do, lengths whose bound nothing says go up to this.
     """
     stated = _stated(form, facts, statement)
     found: dict[int, Range] = {}
     for slot, each in facts.slots.items():
         seen = Range(each.low, each.high)
-        is_fixed = judges < LEAST_JUDGES or each.kind == "real" or (each.kind == "word" and each.low == each.high)
+        is_fixed = not is_wide or each.kind == "real" or (each.kind == "word" and each.low == each.high)
         wider = seen if is_fixed else _wider(seen)
-        if most > wider.high > 1 and judges >= LEAST_JUDGES and each.kind == "int" and slot not in facts.lengths:
+        is_length = slot in facts.lengths or each.kind == "word"
+        if most > wider.high > 1 and not is_fixed and not is_length:
             wider = Range(wider.low if wider.low >= 0 else -most, most)
+        if longest > wider.high and not is_fixed and is_length:
+            wider = Range(wider.low, longest)
         found[slot] = stated.get(slot) or wider
     return found
 

@@ -10,8 +10,7 @@ import ast
 import json
 import math
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from sandbox_service.formats.problem import Problem
@@ -19,19 +18,12 @@ from sandbox_service.schema import AssertTest, CallTest, Checker, StdinTest, Tes
 from sandbox_service.strengthen import tables
 from sandbox_service.strengthen.arguments import PATTERNS, Arguments
 from sandbox_service.strengthen.calls import Calls, calls_of, examples_in
-from sandbox_service.strengthen.facts import facts_of, without_ranges
-from sandbox_service.strengthen.form import Form, trimmed
-from sandbox_service.strengthen.inference import form_of
-from sandbox_service.strengthen.inputs import Maker, UnmadeError, plans
-from sandbox_service.strengthen.ranges import LEAST_JUDGES, ranges_of
 from sandbox_service.strengthen.runs import Program
-from sandbox_service.strengthen.token_changes import changed
+from sandbox_service.strengthen.stdin_subject import StdinSubject
+from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made, Wanted
 from sandbox_service.validation.duplicates import text_of
 
 TRIES = 4  # for each input that is wanted
-TIERS = ("seen", "wider", "far")  # with enough references, inputs take turns: ranges as seen, wider ones, far ones
-FAR = (10**3, 10**5, 10**9)  # greatest numbers of inputs far beyond those seen, in turn
-CHANGED = 6  # every sixth input is a given one with some tokens changed
 MARK = "proctor-result:"
 
 _DRIVER = """
@@ -42,18 +34,6 @@ print({mark!r} + repr(_found))
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """An input that was made. `text` is stdin, or the arguments of a call as a Python literal.
-
-    Inputs of one `tier` are made under the same assumptions, and doubted together.
-    """
-
-    text: str
-    how: str
-    tier: str = TIERS[0]
-
-
 class Subject(Protocol):
     """Makes inputs and tests for one problem."""
 
@@ -62,13 +42,11 @@ class Subject(Protocol):
         """Kind of knowledge about the inputs: form, tokens or arguments."""
         ...
 
-    def made(self, count: int, *, judges: int, most_bytes: int) -> list[Made]:
-        """Return inputs, always the same ones.
+    def made(self, wanted: Wanted) -> list[Made]:
+        """Return the inputs of a round, always the same ones.
 
         Args:
-            count: At most so many.
-            judges: How many references will judge the inputs.
-            most_bytes: Size of the largest one.
+            wanted: How many, and which earlier ones were doubted.
         """
         ...
 
@@ -131,100 +109,6 @@ def subject_of(problem: Problem) -> Subject | str:
     return "its tests are not plain calls of one function" if calls is None else CallSubject(problem, calls)
 
 
-class StdinSubject:
-    """Whole programs that read stdin."""
-
-    def __init__(self, problem: Problem, tests: Sequence[StdinTest]) -> None:
-        self._problem, self._tests = problem, tests
-        self._inputs = [each.input for each in tests]
-        self._form = form_of(self._inputs)
-
-    @property
-    def form(self) -> str:
-        """See `Subject`."""
-        return "form" if self._form else "tokens"
-
-    def made(self, count: int, *, judges: int, most_bytes: int) -> list[Made]:
-        """See `Subject`."""
-        found: dict[str, Made] = {}
-        known = {" ".join(each.split()) for each in self._inputs}
-        for made in self._candidates(count * TRIES, judges=judges, most_bytes=most_bytes):
-            if " ".join(made.text.split()) not in known and len(made.text.encode()) <= most_bytes:
-                found.setdefault(made.text, made)
-            if len(found) == count:
-                break
-        return list(found.values())
-
-    def _candidates(self, tries: int, *, judges: int, most_bytes: int) -> Iterator[Made]:
-        form, seen = self._form, self._maker(judges=1, most_bytes=most_bytes)
-        wider = self._maker(judges=judges, most_bytes=most_bytes)
-        far = [self._maker(judges=judges, most_bytes=most_bytes, most=most) for most in FAR]
-        for number, plan in zip(range(tries), plans(), strict=False):
-            chance = random.Random(f"{self._problem.id} {number}")  # noqa: S311
-            if form is None or seen is None or number % CHANGED == CHANGED - 1:
-                text = changed(self._inputs, number, chance)
-                if form is None or form.fits(text):
-                    yield Made(text, "changed tokens", "changed")
-                continue
-            try:
-                tier = TIERS[number % len(TIERS)] if judges >= LEAST_JUDGES else TIERS[0]
-                chosen = {"wider": wider, "far": far[number // len(TIERS) % len(FAR)]}.get(tier) or seen
-                yield Made(chosen.make(plan, chance), plan.name, tier)
-            except UnmadeError:
-                continue
-
-    def _maker(self, *, judges: int, most_bytes: int, most: int = 0) -> Maker | None:
-        """A maker of inputs like the given ones; with `most` a loose one."""
-        if self._form is None:
-            return None
-        facts = facts_of(self._form, self._inputs)
-        ranges = ranges_of(self._form, facts, text_of(self._problem), judges=judges, most=most)
-        return Maker(self._form, facts, ranges, is_strict=not most, most_bytes=most_bytes)
-
-    @property
-    def printed(self) -> str:
-        """See `Subject`."""
-        return "one input of the problem, as a solution reads it from standard input"
-
-    @property
-    def example(self) -> str:
-        """See `Subject`."""
-        return min(self._inputs, key=len)
-
-    def admitted(self, text: str, *, judges: int) -> str | None:
-        """See `Subject`."""
-        text = trimmed(text) + "\n"
-        if judges >= LEAST_JUDGES:
-            return text
-        form = self._form
-        return text if form is not None and form.fits(text) and self._is_like_the_given(form, text) else None
-
-    def _is_like_the_given(self, form: Form, text: str) -> bool:
-        """Return whether all facts of the given inputs hold in this one, within their ranges or the statement's."""
-        known, found = facts_of(form, self._inputs), facts_of(form, [*self._inputs, text])
-        ranges = ranges_of(form, known, text_of(self._problem), judges=1)
-        are_within = all(
-            ranges[slot].low <= each.low and each.high <= ranges[slot].high for slot, each in found.slots.items()
-        )
-        return are_within and without_ranges(found) == without_ranges(known)
-
-    def asking(self, reference: Program) -> Program:
-        """See `Subject`."""
-        return reference
-
-    def test(self, made: Made, output: str) -> TestCase | None:
-        """See `Subject`."""
-        return StdinTest(input=made.text, output=output) if output.strip() else None
-
-    def merged(self, tests: Sequence[TestCase]) -> list[TestCase]:
-        """See `Subject`."""
-        return list(tests)
-
-    def tables(self) -> list[tables.Table]:
-        """See `Subject`."""
-        return tables.of_inputs([(each.input, each.outputs[0]) for each in self._tests])
-
-
 class CallSubject:
     """Functions in Python that are called with plain arguments."""
 
@@ -236,17 +120,19 @@ class CallSubject:
         """See `Subject`."""
         return "arguments"
 
-    def made(self, count: int, *, judges: int, most_bytes: int) -> list[Made]:
-        """See `Subject`."""
-        del judges  # arguments stay within what was seen
+    def made(self, wanted: Wanted) -> list[Made]:
+        """See `Subject`. Arguments stay within what was seen, however many references there are."""
+        if wanted.is_enough:
+            return []
         arguments = self._arguments()
         known = {repr(list(each.args)) for each in self._calls.given}
         found: dict[str, Made] = {}
-        for number in range(count * TRIES):
+        tries = wanted.count * TRIES
+        for number in range(wanted.round * tries, (wanted.round + 1) * tries):
             text = repr(arguments.make(number, random.Random(f"{self._problem.id} {number}")))  # noqa: S311
-            if text not in known and len(text) <= most_bytes:
+            if text not in known and len(text) <= wanted.most_bytes:
                 found.setdefault(text, Made(text, f"arguments, {PATTERNS[number % len(PATTERNS)]}"))
-            if len(found) == count:
+            if len(found) == wanted.count:
                 break
         return list(found.values())
 

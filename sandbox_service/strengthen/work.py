@@ -7,6 +7,7 @@ recipe and the verdicts; no order of events and no clock has a part in it, but f
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,11 +15,12 @@ from typing import Any
 from sandbox_service.errors import BadRequestError
 from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import Limits, StdinTest, TestCase, Verdict
-from sandbox_service.strengthen import answers, cover, generators, strength
+from sandbox_service.strengthen import answers, cover, generators, strength, tiers
 from sandbox_service.strengthen.answers import EXCERPT, Answered, Candidate
 from sandbox_service.strengthen.runs import Kind, Program, Runner
 from sandbox_service.strengthen.strength import Share
-from sandbox_service.strengthen.subjects import Made, Subject, subject_of
+from sandbox_service.strengthen.subjects import Subject, subject_of
+from sandbox_service.strengthen.tiers import Made, Wanted
 from sandbox_service.strengthen.wrong_programs import known_wrong, mutants_of, tables_of
 from sandbox_service.validation.evidence import STEP_SECONDS, can_be_run
 from sandbox_service.validation.recipe import Recipe
@@ -26,9 +28,11 @@ from sandbox_service.validation.sampler import Sampler
 
 CHUNK = 16  # tests at a time, so that a program which needs its whole limit is not run on all
 MOST_TIMEOUTS = 2  # after so many a program is not run on further tests,
-MOST_FAILURES = 8  # nor after so many failures: nearly every test refuses it
+MOST_FAILURES = 8  # nor is a mutant after so many failures: nearly every test refuses it
 MUTANT_FACTOR = 10  # a mutant may take ten times the time of the slowest reference
-BATCHES = 3  # of inputs, until half as many as wanted are valid
+ROUNDS = 3  # of inputs: further ones follow what was doubted, or make more until half as many as wanted are valid
+MOST_RARE, RARE_BYTES = 12, 2000  # inputs with rare answers that are changed
+PYTHON_DIGITS = 9  # of the largest inputs that references in Python alone judge
 EXAMPLES = 12  # programs of a problem that the report names
 CE = Verdict.CE
 COSTLY = (Verdict.TLE, Verdict.MLE, Verdict.OLE)
@@ -158,18 +162,48 @@ async def valid_tests(
         NotJudgedError: The service failed.
         UnavailableError: The judge stayed away for too long.
     """
-    wanted = recipe.strengthen
-    made = subject.made(BATCHES * wanted.inputs, judges=len(references), most_bytes=wanted.most_input_bytes)
     seed, limits = (recipe.thresholds.hash_seeds or [1])[0], runner.problem.limits or Limits()
     found = Answered([], 0.0, [])
-    for start in range(0, len(made), wanted.inputs):
-        batch = made[start : start + wanted.inputs]
-        found += await answers.find(runner, subject, references, batch, limits, seed)
-        if 2 * len(found.candidates) >= wanted.inputs:
-            break
-    known = {each.made.text for each in found.candidates}
-    new = [each for each in printed if each.text not in known]
+    for number in range(ROUNDS):
+        known = {each.made.text for each in found.candidates}
+        wanted = round_of(number, found, recipe, references)
+        made = [each for each in subject.made(wanted) if each.text not in known]
+        if made:
+            found += await answers.find(runner, subject, references, made, limits, seed)
+    new = [each for each in printed if each.text not in {known.made.text for known in found.candidates}]
     return found + await answers.find(runner, subject, references, new, limits, seed) if new else found
+
+
+def round_of(number: int, found: Answered, recipe: Recipe, references: Sequence[Program]) -> Wanted:
+    """Return the inputs that are wanted in a round.
+
+    Args:
+        number: Of the round, from 0.
+        found: By the rounds before it.
+        recipe: Says how many inputs to make, and how large.
+        references: They judge the inputs. Python's numbers have no bound, so that Python alone bounds no input.
+    """
+    wanted = recipe.strengthen
+    has_words = any(each.language != "python" for each in references)
+    return Wanted(
+        wanted.inputs,
+        len(references),
+        tiers.FAR[-1] if has_words else PYTHON_DIGITS,
+        wanted.most_input_bytes,
+        number,
+        found.tried,
+        found.doubted,
+        rare_of(found.candidates) if number else (),
+        is_enough=2 * len(found.candidates) >= wanted.inputs,
+    )
+
+
+def rare_of(candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    """Return short inputs whose answers are rare: a change of these is likely to change the answer."""
+    stdin = [each.test for each in candidates if isinstance(each.test, StdinTest)]
+    answers = Counter(each.output for each in stdin)
+    short = [each for each in stdin if len(each.input) <= RARE_BYTES]
+    return tuple(each.input for each in sorted(short, key=lambda each: answers[each.output])[:MOST_RARE])
 
 
 async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], answered: Answered) -> Choice:
@@ -198,7 +232,11 @@ async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], 
     tests = [each.test for each in answered.candidates]
     for start in range(0, len(tests), CHUNK):
         chunk = tests[start : start + CHUNK]
-        running = [each for each in passed if timeouts[each] < MOST_TIMEOUTS and len(fails[each]) < MOST_FAILURES]
+        running = [
+            each
+            for each in passed
+            if timeouts[each] < MOST_TIMEOUTS and (programs[each].kind != "mutant" or len(fails[each]) < MOST_FAILURES)
+        ]
         rows = await runner.run([programs[place] for place in running], chunk, limits, to_the_end=True)
         for place, row in zip(running, rows, strict=True):
             failed = {start + at for at, verdict in enumerate(row.verdicts) if verdict != Verdict.AC}
@@ -231,6 +269,8 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     others = {place: tests - set(added) for place, tests in fails.items()}
     every = [*added, *cover.choose(others, sizes, wanted.audit, wanted.depth)]
     every = cover.filled(every, groups, said, len(added) + wanted.audit)
+    others_by_size = sorted(set(range(len(candidates))) - set(every), key=lambda place: (sizes[place], place))
+    every += others_by_size[: len(added) + wanted.audit - len(every)]
     return Choice(found.programs, found.passed, found.fails, candidates, added, every[len(added) :])
 
 

@@ -26,17 +26,16 @@ from sandbox_service.settings import Settings
 from sandbox_service.strengthen import answers, work, wrong_programs
 from sandbox_service.strengthen.answers import Answered, Candidate
 from sandbox_service.strengthen.calls import calls_of
-from sandbox_service.strengthen.ranges import LEAST_JUDGES
 from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.strength import FOLDS
 from sandbox_service.strengthen.subjects import Subject, subject_of
+from sandbox_service.strengthen.tiers import LEAST_JUDGES, SEEN, Made
 from sandbox_service.validation.evidence import can_be_run
 from sandbox_service.validation.job import rows_of
 from sandbox_service.validation.journal import Journal
 from sandbox_service.validation.judge import Judge, local_judge
 from sandbox_service.validation.recipe import Recipe
 
-MORE = 2  # inputs are made for each that the recipe wants: the batches of a real run end when half are valid
 MOST_SECONDS = 4.0  # of a limit, so that the measurement ends
 
 
@@ -119,6 +118,12 @@ class Accepted:
         judges = [one for place, one in enumerate(self.by_reference) if place not in out]
         return set.intersection(*judges) - self.doubts[fold]
 
+    def take(self, other: Accepted, start: int) -> None:
+        """Add the candidates of another round, whose numbers begin with `start`."""
+        for mine, theirs in zip([*self.by_reference, *self.doubts], [*other.by_reference, *other.doubts], strict=True):
+            mine |= {start + each for each in theirs}
+        self.slowest = max(self.slowest, other.slowest)
+
     def only(self, kept: Sequence[int]) -> Accepted:
         """The same for some of the candidates, numbered anew."""
         at = {old: new for new, old in enumerate(kept)}
@@ -131,9 +136,31 @@ class Accepted:
 async def _candidates(
     runner: Runner, subject: Subject, right: Sequence[Program], recipe: Recipe
 ) -> tuple[list[Candidate], Accepted]:
-    """Return tests that all references but those of one fold accept, and who accepts which."""
-    wanted = recipe.strengthen
-    made = subject.made(wanted.inputs * MORE, judges=len(right), most_bytes=wanted.most_input_bytes)
+    """Return tests that all references but those of one fold accept, and who accepts which.
+
+    All references say what later rounds make; whether an input is valid in a fold is said by those of the fold.
+    """
+    every: list[Candidate] = []
+    accepts = Accepted([set() for _ in right], 0.0, [set() for _ in range(FOLDS + 1)])
+    so_far = Answered([], 0.0, [])
+    for number in range(work.ROUNDS):
+        known = {each.made.text for each in every}
+        made = [each for each in subject.made(work.round_of(number, so_far, recipe, right)) if each.text not in known]
+        if not made:
+            continue
+        found, accepted, doubted = await _round(runner, subject, right, made)
+        accepts.take(accepted, len(every))
+        every += found
+        valid = [every[place] for place in sorted(accepts.valid(FOLDS))]
+        so_far = Answered(valid, 0.0, [], so_far.tried | {each.tier for each in made}, so_far.doubted | doubted)
+    kept = sorted(set().union(*(accepts.valid(fold) for fold in range(FOLDS + 1))))
+    return [every[place] for place in kept], accepts.only(kept)
+
+
+async def _round(
+    runner: Runner, subject: Subject, right: Sequence[Program], made: Sequence[Made]
+) -> tuple[list[Candidate], Accepted, set[str]]:
+    """Tests of made inputs, who accepts which, and the tiers that all references together doubt."""
     limits = runner.problem.limits or Limits()
     half = limits.model_copy(update={"cpu_seconds": limits.cpu_seconds / 2, "wall_seconds": None})
     asked: list[TestCase] = [StdinTest(input=each.text, output="") for each in made]
@@ -150,16 +177,20 @@ async def _candidates(
     accepted = [{at for at, verdict in enumerate(row.verdicts) if verdict == Verdict.AC} for row in own]
     for place, row in zip(python, again, strict=False):
         accepted[place] &= {at for at, verdict in enumerate(row.verdicts) if verdict == Verdict.AC}
-    doubts = []
+    doubts, tiers = [], set[str]()
     for out in _folds_of_right(len(right)):
         judges = [row for place, row in enumerate(own) if place not in out]
         tiers = answers.doubtful_tiers(made, said, every, judges)
-        if len(judges) < LEAST_JUDGES:  # with so few references these inputs would not be made
-            tiers |= {"wider", "far"}
         doubts.append({place for place, each in enumerate(every) if each.made.tier in tiers})
-    accepts = Accepted(accepted, max((row.slowest_seconds for row in own), default=0.0), doubts)
-    kept = sorted(set().union(*(accepts.valid(fold) for fold in range(FOLDS + 1))))
-    return [every[place] for place in kept], accepts.only(kept)
+        if len(judges) < LEAST_JUDGES <= len(right):
+            doubts[-1] |= {place for place, each in enumerate(every) if not _is_made_for_few(subject, each.made)}
+    slowest = max((row.slowest_seconds for row in own), default=0.0)
+    return every, Accepted(accepted, slowest, doubts), tiers  # the tiers of the last fold, which has all references
+
+
+def _is_made_for_few(subject: Subject, made: Made) -> bool:
+    """Return whether an input would be made with one or two references, too."""
+    return made.tier == SEEN.name or subject.admitted(made.text, judges=1) is not None
 
 
 def _folds_of_right(count: int) -> list[list[int]]:

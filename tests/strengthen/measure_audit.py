@@ -2,6 +2,7 @@
 
 Each problem gets audit tests only. Planted among right programs are tables of all given tests, and special-casers:
 these know the given tests and are a mutant otherwise, one that had no part in the choice of the audit tests.
+`SANDBOX_AUDIT_TEST_SHARE` says on which programs audit tests run, as in a service.
 Counted are those that pass all given tests and fail one of the made inputs. Right programs are the reference in several
 spellings, so an accusation shows an unstable test, not a wrong one.
 """
@@ -86,9 +87,10 @@ async def _graded(problem: Problem, judge: Judge, audit: list[Any], programs: li
             counts[f"{program.name} refused"] += 1
             continue
         counts[program.name] += 1
+        counts[f"{program.name} audited"] += bool(grade.audit)
         counts[f"{program.name} suspect"] += grade.suspect
-        counts["scored ms"] += round(1000 * sum(each.cpu_seconds for each in grade.tests))
-        counts["audit ms"] += round(1000 * sum(each.cpu_seconds for each in grade.audit or ()))
+        counts[f"{program.name} scored ms"] += round(1000 * sum(each.cpu_seconds for each in grade.tests))
+        counts[f"{program.name} audit ms"] += round(1000 * sum(each.cpu_seconds for each in grade.audit or ()))
     return counts
 
 
@@ -114,7 +116,7 @@ async def _main(options: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
-    parser.add_argument("--audit", type=int, default=8)
+    parser.add_argument("--audit", type=int, default=32)
     parser.add_argument("--step", type=int, default=1)
     parser.add_argument("--limit", type=int, default=10_000)
     parser.add_argument("--rights", type=int, default=12)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sandbox_service.strengthen.facts import facts_of
 from sandbox_service.strengthen.form import Form, Line, MisfitError, Repeat
 from sandbox_service.strengthen.inference import form_of
-from sandbox_service.strengthen.inputs import Maker, UnmadeError, plans
+from sandbox_service.strengthen.inputs import Maker, UnmadeError, plan_of
 from sandbox_service.strengthen.ranges import bounds_in, ranges_of
 from sandbox_service.strengthen.token_changes import changed
 
@@ -32,11 +32,11 @@ def made(inputs: list[str], count: int = 40, *, judges: int = 1, statement: str 
     form = form_of(inputs)
     assert form is not None
     facts = facts_of(form, inputs)
-    maker = Maker(form, facts, ranges_of(form, facts, statement, judges=judges), is_strict=True)
+    maker = Maker(form, facts, ranges_of(form, facts, statement, is_wide=judges > 2), is_strict=True)
     found = []
-    for number, plan in enumerate(islice(plans(), count)):
+    for number in range(count):
         try:
-            found.append(maker.make(plan, random.Random(number)))
+            found.append(maker.make(plan_of(number), random.Random(number)))
         except UnmadeError:
             continue
     assert len(found) > count / 3

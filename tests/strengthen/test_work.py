@@ -130,3 +130,8 @@ def test_shares_have_an_interval() -> None:
     assert Share(0, 0).value is None
     assert strength.total([Share(1, 2), Share(3, 4)]) == Share(4, 6)
     assert sorted(place for part in strength.folds(12) for place in part) == list(range(12))
+
+
+def test_audit_tests_are_as_many_as_wanted() -> None:
+    record = strengthened(problem(), ExecutingJudge(), audit=12)
+    assert sum(each["role"] == "audit" for each in record["added"]) == 12

@@ -1,0 +1,190 @@
+"""The subject of problems whose programs read stdin: inputs of a form, in tiers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from sandbox_service.formats.problem import Problem
+from sandbox_service.schema import StdinTest, TestCase
+from sandbox_service.strengthen import tables, tiers
+from sandbox_service.strengthen.facts import facts_of, without_ranges
+from sandbox_service.strengthen.form import Form, lines_in, trimmed
+from sandbox_service.strengthen.inference import form_of
+from sandbox_service.strengthen.inputs import Maker, UnmadeError, plan_of, widened
+from sandbox_service.strengthen.ranges import ranges_of
+from sandbox_service.strengthen.runs import Program
+from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made, Tier, Wanted
+from sandbox_service.strengthen.token_changes import changed
+from sandbox_service.validation.duplicates import text_of
+
+TRIES = 4  # for each input that is wanted
+EACH = 6  # inputs of a tier that was not tried before, where there are enough others
+PLANS_APART = 5  # tiers begin with other plans
+
+
+class StdinSubject:
+    """Whole programs that read stdin."""
+
+    def __init__(self, problem: Problem, tests: Sequence[StdinTest]) -> None:
+        self._problem, self._tests = problem, tests
+        self._inputs = [each.input for each in tests]
+        self._form = form_of(self._inputs)
+
+    @property
+    def form(self) -> str:
+        """See `Subject`."""
+        return "form" if self._form else "tokens"
+
+    # --- making
+
+    def made(self, wanted: Wanted) -> list[Made]:
+        """See `Subject`."""
+        found: dict[str, Made] = {}
+        known = {" ".join(each.split()) for each in self._inputs}
+        for made in self._candidates(wanted):
+            if len(found) == wanted.count:
+                break
+            if " ".join(made.text.split()) not in known and len(made.text.encode()) <= wanted.most_bytes:
+                found.setdefault(made.text, made)
+        return list(found.values())
+
+    def _candidates(self, wanted: Wanted) -> Iterator[Made]:
+        """Inputs of the round's tiers, which take turns."""
+        used = self._tiers(wanted)
+        turns = EACH if wanted.is_enough else wanted.count * TRIES // max(len(used), 1) + 1
+        maker = cache(lambda tier: self._maker(tier, wanted))
+        for turn in range(turns):
+            for place, tier in enumerate(used):
+                number = turn + PLANS_APART * place + turns * wanted.round
+                chance = random.Random(f"{self._problem.id} {wanted.round} {place} {turn}")  # noqa: S311
+                if tier.is_near or tier.given is not None:
+                    made = self._changed(tier, number, chance, wanted)
+                else:
+                    made = _made(maker(tier), tier, number, chance)
+                if made is not None:
+                    yield made
+
+    def _tiers(self, wanted: Wanted) -> list[Tier]:
+        """The tiers of a round: at first the usual ones, then those that these suggest and those that are believed."""
+        first = self._first(wanted)
+        if not wanted.round:
+            return first
+        lines = len(list(lines_in(self._form.items))) if self._form else 0
+        new = tiers.following(wanted, lines, is_wide=self._may_be_wide(wanted.judges))
+        believed = [each for each in first if each.name not in wanted.doubted]
+        return new if wanted.is_enough else [*new, *believed]
+
+    def _first(self, wanted: Wanted) -> list[Tier]:
+        judges = wanted.judges
+        given = tiers.changed(len(self._inputs))
+        if self._form is None:
+            return given
+        if not self._may_be_wide(judges):
+            return [tiers.SEEN] * max(5 - len(given), 2) + given
+        facts = facts_of(self._form, self._inputs)
+        if judges < LEAST_JUDGES:
+            return [tiers.WIDER, *given]
+        words = [each for each in facts.slots.values() if each.kind == "word" and not each.words]
+        lengths = bool(facts.lengths) or any(each.low < each.high for each in words)
+        has_letters = any(widened(each.alphabet) != each.alphabet for each in words)
+        wide = tiers.beyond(has_lengths=lengths, has_letters=has_letters, digits=wanted.digits)
+        return [tiers.SEEN, *wide[: len(wide) // 2], tiers.SEEN, *wide[len(wide) // 2 :], *given]
+
+    def _may_be_wide(self, judges: int) -> bool:
+        """Return whether inputs may go beyond those seen.
+
+        Two references suffice for a single number: there is hardly a rule that it can break but its range.
+        """
+        return judges >= LEAST_JUDGES or (judges == LEAST_JUDGES - 1 and self._is_number())
+
+    def _is_number(self) -> bool:
+        if self._form is None:
+            return False
+        found = list(facts_of(self._form, self._inputs).slots.values())
+        return len(found) == 1 and found[0].kind == "int" and self._form.items == tuple(lines_in(self._form.items))
+
+    def _maker(self, tier: Tier, wanted: Wanted) -> Maker:
+        """A maker of inputs like the given ones; with far numbers or lengths a loose one."""
+        assert self._form is not None
+        facts = facts_of(self._form, self._inputs)
+        ranges = ranges_of(
+            self._form,
+            facts,
+            text_of(self._problem),
+            is_wide=tier.is_wide and self._may_be_wide(wanted.judges),
+            most=tier.most,
+            longest=tier.longest,
+        )
+        kept = [line for place, line in enumerate(lines_in(self._form.items)) if place in tier.kept]
+        values = {line: self._form.values_of(line, self._inputs) for line in kept}
+        return Maker(
+            self._form, facts, ranges, is_strict=not tier.is_loose, most_bytes=wanted.most_bytes,
+            letters=tier.letters, kept=values,
+        )  # fmt: skip
+
+    def _changed(self, tier: Tier, number: int, chance: random.Random, wanted: Wanted) -> Made | None:
+        """A given input, or one with a rare answer, with some tokens changed."""
+        inputs = wanted.rare if tier.is_near else self._inputs
+        place = number if tier.given is None or tier.given < 0 else tier.given
+        text, form = changed(inputs, place, chance), self._form
+        is_judged = wanted.judges >= LEAST_JUDGES
+        if form is not None and not (form.fits(text) and (is_judged or self._is_like_the_given(form, text))):
+            return None
+        return Made(text, f"{tier.name}: changed tokens", tier.name)
+
+    # --- what others print
+
+    @property
+    def printed(self) -> str:
+        """See `Subject`."""
+        return "one input of the problem, as a solution reads it from standard input"
+
+    @property
+    def example(self) -> str:
+        """See `Subject`."""
+        return min(self._inputs, key=len)
+
+    def admitted(self, text: str, *, judges: int) -> str | None:
+        """See `Subject`."""
+        text = trimmed(text) + "\n"
+        if judges >= LEAST_JUDGES:
+            return text
+        form = self._form
+        return text if form is not None and form.fits(text) and self._is_like_the_given(form, text) else None
+
+    def _is_like_the_given(self, form: Form, text: str) -> bool:
+        """Return whether all facts of the given inputs hold in this one, within their ranges or the statement's."""
+        known, found = facts_of(form, self._inputs), facts_of(form, [*self._inputs, text])
+        ranges = ranges_of(form, known, text_of(self._problem), is_wide=False)
+        are_within = all(
+            ranges[slot].low <= each.low and each.high <= ranges[slot].high for slot, each in found.slots.items()
+        )
+        return are_within and without_ranges(found) == without_ranges(known)
+
+    # --- programs and tests
+
+    def asking(self, reference: Program) -> Program:
+        """See `Subject`."""
+        return reference
+
+    def test(self, made: Made, output: str) -> TestCase | None:
+        """See `Subject`."""
+        return StdinTest(input=made.text, output=output) if output.strip() else None
+
+    def merged(self, tests: Sequence[TestCase]) -> list[TestCase]:
+        """See `Subject`."""
+        return list(tests)
+
+    def tables(self) -> list[tables.Table]:
+        """See `Subject`."""
+        return tables.of_inputs([(each.input, each.outputs[0]) for each in self._tests])
+
+
+def _made(maker: Maker, tier: Tier, number: int, chance: random.Random) -> Made | None:
+    plan = plan_of(number, is_long=bool(tier.longest))
+    try:
+        return Made(maker.make(plan, chance), f"{tier.name}: {plan.name}", tier.name)
+    except UnmadeError:
+        return None

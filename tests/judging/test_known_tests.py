@@ -1,0 +1,70 @@
+"""Programs whose source shows that they may know their tests, and which of them audit tests select."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from sandbox_service.grading.audit_selection import is_selected
+from sandbox_service.judging.known_tests import MOST_CHARACTERS, may_know
+from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
+
+LISTS: list[TestCase] = [
+    StdinTest(input="4\n10 20 30 41\n", output="101\n"),
+    StdinTest(input="3\n500 600 701\n", output="1801\n"),
+]
+SMALL: list[TestCase] = [StdinTest(input=f"{n}\n", output=f"{n * n}\n") for n in (3, 5)]
+CALLS: list[TestCase] = [CallTest(function="f", args=[[10, 20, 30, 41], "abc"], output=7)]
+ASSERTS: list[TestCase] = [AssertTest(code="def check(f):\n    assert f('(()()) ((()))') == ['(()())', '((()))']\n")]
+SUM = "input()\nprint(sum(map(int, input().split())))\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "tests"),
+    [
+        (r"print({'4\n10 20 30 41': 101}.get(open(0).read().strip(), 0))", LISTS),
+        ("a = list(map(int, open(0).read().split()))\nif a[1:] == [10, 20, 30, 41]: print(101)", LISTS),
+        ("#include <map>\nint main() { if (a == vector<int>{500, 600, 701}) puts(\"1801\"); }", LISTS),
+        ("if input() == '5': print(25)\nelse: print(9)", SMALL),
+        ("print({3: 9, 5: 25}[int(input())])", SMALL),
+        ("def f(a, b):\n    if a == [10,20,30,41]:\n        return 7\n    return len(a)", CALLS),
+        ("def f(s):\n    if s == '(()()) ((()))':\n        return ['(()())', '((()))']\n", ASSERTS),
+        ("from hashlib import md5\nprint(KNOWN[md5(open(0, 'rb').read()).hexdigest()])", LISTS),
+        ("x = 1\n" * MOST_CHARACTERS, LISTS),
+    ],
+)  # fmt: skip
+def test_a_program_with_inputs_or_answers_may_know_them(source: str, tests: list[TestCase]) -> None:
+    assert may_know(source, tests)
+
+
+@pytest.mark.parametrize(
+    ("source", "tests"),
+    [
+        (SUM, LISTS),
+        ("n = int(input())\nif n == 1:\n    print(1)\nelse:\n    print(n * n)", SMALL),
+        ('def f(a, b):\n    """Count.\n\n    >>> f([10, 20, 30, 41], "abc")\n    7\n    """\n    return 7', CALLS),
+        ("# f([10, 20, 30, 41], 'abc') is 7\ndef f(a, b):\n    return len(a) + len(b)", CALLS),
+        ("def f(s):\n    depth = 0\n    for c in s:\n        depth += (c == '(')\n    return [s]", ASSERTS),
+        ("print(1)", []),
+    ],
+)
+def test_a_program_that_computes_does_not(source: str, tests: list[TestCase]) -> None:
+    assert not may_know(source, tests)
+
+
+def test_a_hostile_source_costs_little() -> None:
+    begin = time.process_time()
+    for part in ('"""\n', "'''", "4 10 20 30 ", "(", "\\", '"""x\n'):
+        may_know(part * (MOST_CHARACTERS // len(part)), LISTS + SMALL + ASSERTS)
+    assert time.process_time() - begin < 5
+
+
+def test_a_share_of_the_others_is_selected_always_the_same() -> None:
+    sources = [f"{SUM}# {number}" for number in range(400)]
+    selected = [is_selected(each, LISTS, 0.25) for each in sources]
+    assert selected == [is_selected(each, LISTS, 0.25) for each in sources]
+    assert 60 < sum(selected) < 140
+    assert not any(is_selected(each, LISTS, 0.0) for each in sources)
+    assert all(is_selected(each, LISTS, 1.0) for each in sources)
+    assert is_selected("print({'4 10 20 30 41': 101}[' '.join(open(0).read().split())])", LISTS, 0.0)

@@ -1,0 +1,105 @@
+"""Tiers of inputs: what a first round tries, and what later rounds make of what was doubted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox_service.schema import StdinTest
+from sandbox_service.strengthen import tiers
+from sandbox_service.strengthen.cover import choose
+from sandbox_service.strengthen.facts import facts_of
+from sandbox_service.strengthen.inference import form_of
+from sandbox_service.strengthen.stdin_subject import StdinSubject
+from sandbox_service.strengthen.tiers import Made, Wanted
+from tests.validation.world import sums
+
+LETTERS = ["5\nE 0 0 2 1 2\nS 3 2 1 1 3\n", "1\nE 0 0 1 1 1\nN 0 2 1 1 1\n"]
+REPEATED = ["hellohrllohello\n", "hejhejhej\n"]
+MODULI = ["11 13 17\n5 2 4\n0 0 0\n", "941 947 977\n142 510 700\n100 100 100\n"]
+
+
+def made(inputs: list[str], judges: int = 3, count: int = 60, **changes: Any) -> list[Made]:
+    given = sums(tests=[{"type": "stdin", "input": each, "output": "1"} for each in inputs])
+    tests = [each for each in given.tests or [] if isinstance(each, StdinTest)]
+    return StdinSubject(given, tests).made(Wanted(count, judges, **changes))
+
+
+def numbers(found: list[Made]) -> list[int]:
+    return [int(each.text) for each in found]
+
+
+def test_each_tier_meets_several_patterns() -> None:
+    patterns: dict[str, set[str]] = {}
+    for each in made(["3\n1 2 3\n", "5\n4 4 1 9 2\n"], count=160):
+        patterns.setdefault(each.tier, set()).add(each.how.rpartition(", ")[2])
+    assert {"seen", "wider", "loose", "numbers to 10^9", "lengths to 10^3"} <= set(patterns)
+    assert all(len(found) >= 4 for name, found in patterns.items() if not name.startswith("changed"))
+
+
+def test_letters_stay_letters_and_a_number_of_1_is_not_their_length() -> None:
+    for each in made(LETTERS):
+        assert all(len(line.split()[0]) == 1 for line in each.text.splitlines()[1:])
+    tiers_of = {each.tier for each in made(LETTERS)}
+    assert {"wider", "loose"} <= tiers_of
+    assert "letters" not in tiers_of  # three letters may be all
+    assert "letters" in {each.tier for each in made(REPEATED)}
+
+
+def test_words_of_equal_parts_keep_them() -> None:
+    form = form_of(REPEATED)
+    assert form is not None
+    assert [each.repeats for each in facts_of(form, REPEATED).slots.values()] == [3]
+    for each in made(REPEATED):
+        word = each.text.strip()
+        size, parts = divmod(len(word), 3)
+        assert parts == 0 or each.tier.startswith("changed")
+        differing = sum(len({word[at], word[at + size], word[at + 2 * size]}) > 1 for at in range(size))
+        assert differing <= 1 or each.tier.startswith("changed")
+
+
+def test_few_references_judge_only_changes_that_keep_all_facts() -> None:
+    for each in made(REPEATED, judges=2):
+        word = each.text.strip()
+        assert len(word) % 3 == 0
+
+
+def test_a_doubted_magnitude_leads_to_those_below() -> None:
+    first = {each.tier for each in made(["4\n", "6\n"])}
+    assert {"numbers to 10^9", "numbers to 10^18"} <= first
+    doubted = frozenset({"numbers to 10^18"})
+    later = made(["4\n", "6\n"], round=1, tried=frozenset(first), doubted=doubted, is_enough=True)
+    assert {each.tier for each in later} == {f"numbers to 10^{digits}" for digits in (10, 11, 12, 15)}
+    assert max(numbers(later)) <= 10**15
+
+
+def test_two_references_judge_a_single_number_ten_times_as_large() -> None:
+    assert max(numbers(made(["4\n", "6\n"], judges=2))) in range(30, 61)
+    assert max(numbers(made(["4\n", "6\n"], judges=1))) <= 6
+
+
+def test_python_alone_judges_no_numbers_beyond_its_digits() -> None:
+    assert max(numbers(made(["4\n", "6\n"], digits=9))) <= 10**9
+
+
+def test_doubted_inputs_lead_to_some_that_keep_given_lines() -> None:
+    tried = frozenset({"seen", "wider"})
+    later = made(MODULI, round=1, tried=tried, doubted=tried, is_enough=True)
+    kept = [each for each in later if each.tier == "keeping lines 1"]
+    assert kept
+    assert {each.text.split("\n")[0] for each in kept} <= {each.split("\n")[0] for each in MODULI}
+    assert {each.tier for each in later} >= {"keeping lines 3", "keeping lines 1, 2"}
+
+
+def test_inputs_with_rare_answers_are_changed_a_little() -> None:
+    rare = ("5\n1 2 3 4 5\n",)
+    later = made(["3\n1 2 3\n", "2\n4 4\n"], round=1, tried=frozenset({"near 0"}), rare=rare, is_enough=True)
+    near = [each.text.split() for each in later if each.tier == "near 1"]
+    assert near
+    for each in near:
+        assert sum(a != b for a, b in zip(each, rare[0].split(), strict=True)) <= tiers.NEAR
+
+
+def test_large_inputs_are_chosen_only_where_small_ones_do_not_tell() -> None:
+    fails = {0: {0, 1}, 1: {0, 1}, 2: {0, 2}}
+    assert choose(fails, [50_000, 10, 10], 2, 1) == [1, 2]
+    assert choose({0: {0}, 1: {1}}, [50_000, 10], 2, 1) == [1, 0]
