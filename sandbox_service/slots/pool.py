@@ -118,6 +118,12 @@ class SlotPool:
         return max(0, sum(slot.free for slot in self._slots) - len(self._waiting))
 
     @property
+    def begins(self) -> int:
+        """Return how many tasks that are not here yet would begin as soon as they are given."""
+        is_held_up = len(self._waiting) or len(self._paused) or any(task.alone for task in self._running.values())
+        return 0 if is_held_up else self.idle
+
+    @property
     def busy(self) -> int:
         """Return how many slots run a task."""
         return len(self._running)
