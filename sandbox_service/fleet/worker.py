@@ -407,7 +407,7 @@ class Worker:
                     self._cancel(task_id)
                 if not self._stopping:
                     await self._rebalance(found.need, found.others)
-                await self._give_back_ghosts()
+                await self._give_back_ghosts(found.held)
                 await self._note_format()
                 if listener.refused > self._refused:
                     await self._ledger.count("refused", listener.refused - self._refused)
@@ -437,12 +437,19 @@ class Worker:
         elif need.waiting and not others.idle and (count := self._pool.slots_to_share):
             await self._claim_beyond_share(count, self._pool.least_urgent)
 
-    async def _give_back_ghosts(self) -> None:
-        """Give back what the worker does not have although Redis says so: Redis lost the worker's last steps."""
+    async def _give_back_ghosts(self, count: int) -> None:
+        """Give back what the worker does not have although Redis says so: Redis lost the worker's last steps.
+
+        Args:
+            count: how many submissions it holds by the ledger. Their ids are read only if these are more than it has.
+        """
+        known = self._tasks.keys() | self._steps.ids
+        if count <= len(known):
+            self._ghosts.clear()
+            return
         if time.monotonic() - self._checked_ghosts_at < GHOST_SECONDS:
             return
         self._checked_ghosts_at = time.monotonic()
-        known = self._tasks.keys() | self._steps.ids
         ghosts = set(await self._ledger.held(self.name)) - known
         for task_id in ghosts & self._ghosts:  # seen twice, so no claim is on its way
             self._steps.add(GiveBack(task_id))

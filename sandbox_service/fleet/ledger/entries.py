@@ -157,6 +157,8 @@ class Exchanged(NamedTuple):
     claims: list[Claim]
     suites: dict[str, bytes]
     """The bytes of some suites of the claims, by id."""
+    held: int = 0
+    """How many submissions the worker holds; 0 without a beat."""
 
 
 class Found(NamedTuple):

@@ -260,7 +260,7 @@ def _exchanged(reply: list[Any], claims: list[Claim]) -> Exchanged:
     """Return a reply of exchange.lua, whose claims are decoded."""
     suites = {id_.decode(): body for id_, body in zip(*[iter(reply[12])] * 2, strict=True)}
     cancelled = [each.decode() for each in reply[7]]
-    return Exchanged(cancelled, Need(*reply[2:5]), Elsewhere(*reply[5:7]), claims, suites)
+    return Exchanged(cancelled, Need(*reply[2:5]), Elsewhere(*reply[5:7]), claims, suites, reply[13])
 
 
 def _without_needless_starts(steps: Sequence[Step]) -> Iterator[Step]:

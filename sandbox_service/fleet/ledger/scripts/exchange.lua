@@ -12,9 +12,9 @@
 --
 -- Returns {'ok', ids of the steps that the worker does not hold any more} without a beat and a claim. With one of them,
 -- these follow: need ×3, idle slots of all workers, the priority of the next claim, ids to cancel, 1 if the claim gave
--- up after MOST_SWEPT, the time, how many of the claims begin now, six values for each claim, id and bytes of suites.
--- For a worker that is not registered it returns {'unknown'} after the steps. Ids to cancel are returned again until a
--- step settles them.
+-- up after MOST_SWEPT, the time, how many of the claims begin now, six values for each claim, id and bytes of suites,
+-- and with a beat how many submissions the worker holds. For a worker that is not registered it returns {'unknown'}
+-- after the steps. Ids to cancel are returned again until a step settles them.
 
 local is_beat, is_claim, idle = ARGV[6] == '1', ARGV[10] ~= '', number(ARGV[9])
 local known, first_step = {}, 19 + number(ARGV[18])
@@ -78,5 +78,5 @@ end
 return {
   'ok', strangers, waiting, call('SCARD', WORKERS), slots, math.max(0, number(counts[3]) + idle - idle_before),
   is_beat and waiting > 0 and most_urgent() or 3, to_cancel, looked >= MOST_SWEPT and 1 or 0, exact(clock()), begun,
-  values, suites,
+  values, suites, is_beat and call('SCARD', HELD_HERE) or 0,
 }
