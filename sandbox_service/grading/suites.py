@@ -245,7 +245,7 @@ class LruCache(Generic[T]):
             self.drop(next(iter(self._things)))
 
     def latest(self, count: int) -> tuple[str, ...]:
-        """Return the names that were used last, so many at most."""
+        """Return the names that were used last, at most `count` of them."""
         return tuple(itertools.islice(reversed(self._things), count))
 
     def drop(self, name: str) -> None:

@@ -86,7 +86,7 @@ class Claim(NamedTuple):
 
 
 class ClaimRequest(NamedTuple):
-    """How much a worker would claim."""
+    """The number of submissions that a worker would claim, and for what."""
 
     most: int
     """Submissions at most; there are never more than 64."""
@@ -147,7 +147,7 @@ Step: TypeAlias = Start | Finish | GiveBack | Drop
 
 
 class Exchanged(NamedTuple):
-    """What a worker learns from a call with a claim or a beat."""
+    """The reply to a call of a worker with a claim or a beat."""
 
     cancelled: list[str]
     """The ids that it must cancel, again each time until it settles them."""
