@@ -16,6 +16,7 @@ from benchmarks import (
     mixed,
     performance,
     run,
+    service_cpu,
     shared_runs,
     simulation,
     soak,
@@ -38,6 +39,7 @@ COMMANDS = {
     "shared_runs": shared_runs.main,
     "endless": endless.main,
     "performance": performance.main,
+    "service_cpu": service_cpu.main,
 }
 
 

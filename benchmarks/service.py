@@ -69,10 +69,10 @@ class Service:
         """Start the service, unless it is a running one, and wait until it is ready."""
         if self._own:
             self._process = subprocess.Popen(
-                [command(), "serve", "--port", str(urlsplit(self.url).port)],
+                self._command(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env=environment(slots=self._slots) | self._settings,
+                env=environment(slots=self._slots, port=urlsplit(self.url).port) | self._settings,
             )
         deadline = time.monotonic() + READY_SECONDS
         while not self._ready():
@@ -82,6 +82,9 @@ class Service:
                 self.close()
                 raise UnavailableError(f"{self.url}/readyz did not answer 200 within {READY_SECONDS:.0f} s")
             time.sleep(0.1)
+
+    def _command(self) -> list[str]:
+        return [command(), "serve"]
 
     def close(self) -> None:
         """Stop the service if it was started here."""

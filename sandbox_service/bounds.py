@@ -1,6 +1,6 @@
 """Bounds of a queue and turns among its clients: the specification, and the texts of refusals.
 
-`queues/backlog.py` implements it in Python, `fleet/ledger/scripts` (submit.lua, claim.lua, prelude.lua) in Lua;
+`queues/backlog.py` implements it in Python, `fleet/ledger/scripts` (submit.lua, claims.lua, prelude.lua) in Lua;
 `tests/queues/fairness_cases.py` has the cases that both must pass.
 
 1. A submission loads the queue with one submission, its bytes and its estimated CPU seconds, from the time when it is

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from importlib.resources import files
 
 from benchmarks.simulation.fleet import Fleet
 from sandbox_service.fleet.ledger import lua
@@ -52,10 +51,4 @@ def _is_of_a_script(command: bytes) -> bool:
 
 def _names_of_scripts() -> dict[str, str]:
     """Return the names of the ledger's scripts by their digests."""
-    folder = files("sandbox_service.fleet.ledger") / "scripts"
-    prelude = (folder / "prelude.lua").read_text(encoding="utf-8")
-    return {
-        hashlib.sha1(lua._with_prelude(file.read_text(encoding="utf-8"), prelude).encode()).hexdigest(): file.name
-        for file in folder.iterdir()
-        if file.name.endswith(".lua") and file.name != "prelude.lua"
-    }
+    return {hashlib.sha1(text.encode()).hexdigest(): f"{name}.lua" for name, text in lua.texts().items()}

@@ -26,6 +26,7 @@ from sandbox_service.api import (
 )
 from sandbox_service.api.authentication import ApiKeyAuth
 from sandbox_service.api.browser_guard import BrowserGuard
+from sandbox_service.api.direct_routes import DirectRoutes, endpoints
 from sandbox_service.api.large import pool
 from sandbox_service.api.openapi import add_constraints
 from sandbox_service.api.request_body import ArrivingBytes, LargeBodyError
@@ -59,9 +60,8 @@ def create(
         libraries: Names and versions for `/healthz`; None where other machines grade.
         relays_large: True to relay requests with large bodies to separate processes (see `large`).
     """
-    guard = (
-        [Depends(ApiKeyAuth(keys, settings.admins))] if (keys := settings.keys) else []
-    )  # read first: a bad key file stops the start
+    checks = [ApiKeyAuth(keys, settings.admins)] if (keys := settings.keys) else []
+    guard = [Depends(check) for check in checks]  # read first: a bad key file stops the start
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -69,7 +69,9 @@ def create(
             queue, recent = await stack.enter_async_context(open_queue())
             if relays_large:
                 app.state.large = await stack.enter_async_context(pool.running(queue, settings))
-            for router in _guarded(queue, recent, settings, registry, notes):
+            busiest = grading.routes(queue, settings)
+            app.state.direct = endpoints(busiest)
+            for router in (busiest, *_guarded(queue, recent, settings, registry, notes)):
                 app.include_router(router, dependencies=guard)
             app.include_router(
                 operations.routes(queue, registry, sharing, notes, libraries, toolchains.KnownVersions().now)
@@ -81,7 +83,9 @@ def create(
     app = FastAPI(title="proctor", version=version("proctor"), lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.arriving = ArrivingBytes(settings.queue_bytes)
     app.state.reads_small_only = relays_large
+    app.state.direct = {}
     error_responses.install(app)
+    app.add_middleware(DirectRoutes, owner=app, checks=checks)
     app.add_middleware(BrowserGuard, bound=settings.host, hosts=settings.host_names, asks_for_keys=bool(settings.keys))
     app.add_exception_handler(LargeBodyError, pool.answer)
     _describe(app)
@@ -91,8 +95,8 @@ def create(
 def _guarded(
     queue: ObservedQueue, recent: History, settings: Settings, registry: CollectorRegistry, notes: Sequence[str]
 ) -> Iterator[APIRouter]:
-    """Yield the routers that require an API key. The first match wins, so the busiest routes come first."""
-    for module in (grading, suites, submissions):
+    """Yield the other routers that require an API key. The first match wins, so the busiest routes come first."""
+    for module in (suites, submissions):
         yield module.routes(queue, settings)
     for foreign in compat.ROUTES:
         yield foreign(queue, settings)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,6 +22,7 @@ MOST_HEAD_BYTES = 64 << 10  # plus whatever arrives in the same read
 SPARE_DESCRIPTORS = 512  # for slots, jails, Redis and files
 SHARE_THAT_MAKES_ROOM = 16
 
+SCOPE_KEY = "proctor.connection"  # of the connection in the scope of its requests
 BODY_HEADERS = (b"content-length", b"transfer-encoding")
 REASONS = {
     400: "Bad Request",
@@ -50,6 +51,7 @@ class Connection(HttpToolsProtocol):
     """A uvicorn connection with time and size limits, which `sweep` enforces."""
 
     bounds: ClassVar[ConnectionBounds]
+    is_lost = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Implements asyncio.Protocol. Closes idle connections if there are too many, or refuses this one."""
@@ -59,6 +61,7 @@ class Connection(HttpToolsProtocol):
         self._unread_since: float | None = None  # since when sent data has not been read
         self._loose_bytes = 0  # received since the last body byte or the end of the last head
         self._body_is_lost = False
+        self._when_lost: set[Callable[[], None]] = set()
         if len(self.connections) > self.bounds.connections and not self._make_room():
             self._refuse(503, "unavailable", f"all {self.bounds.connections} connections are in use; retry later")
 
@@ -72,6 +75,21 @@ class Connection(HttpToolsProtocol):
             self._refuse(400, "no_upgrade", "a request with a body must not ask for an upgrade; use plain HTTP/1.1")
         elif self._loose_bytes > MOST_HEAD_BYTES:
             self._refuse(431, "head_too_large", f"the request's head has over {MOST_HEAD_BYTES} bytes")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Implements asyncio.Protocol."""
+        super().connection_lost(exc)
+        self.is_lost = True
+        for callback in list(self._when_lost):
+            callback()
+
+    def watch(self, lost: Callable[[], None]) -> None:
+        """Call `lost` when the client disconnects."""
+        self._when_lost.add(lost)
+
+    def forget(self, lost: Callable[[], None]) -> None:
+        """Do not call `lost` any more."""
+        self._when_lost.discard(lost)
 
     def pause_writing(self) -> None:
         """Implements asyncio.Protocol."""
@@ -88,6 +106,7 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Called by the parser at the first byte of a request."""
         super().on_message_begin()
+        self.scope[SCOPE_KEY] = self  # type: ignore[literal-required]
         self.idle_since, self._arriving_since = None, self.loop.time()
 
     def on_headers_complete(self) -> None:

@@ -45,6 +45,15 @@ class Lookahead:
         soon = self._begin_soon(slots, CHUNK)
         return max(1, min(CHUNK, max(soon, idle, self.most_held - held)))
 
+    def dry_seconds(self, slots: int, waiting: int) -> float:
+        """Return after how many seconds all that waits here will have begun; 0 if times are not known yet.
+
+        Args:
+            slots: those that can grade.
+            waiting: submissions that are here and have not begun.
+        """
+        return waiting * self._seconds / max(1, slots)
+
     def _begin_soon(self, slots: int, unknown: int) -> int:
         return int(AHEAD_SECONDS * slots / self._seconds) if self._seconds else unknown
 

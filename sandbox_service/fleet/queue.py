@@ -133,7 +133,7 @@ class FleetQueue:
         self._status.require_memory([job for job in each if not self._pending.has(job)])
         check_fits((load_of(job, self._estimate) for job in each if not self._pending.has(job)), self._bounds)
         new = [job for job in each if not self._pending.has(job)]
-        await self._with_retries(lambda: self.quotas.check(new))
+        await self._with_retries(lambda: self.quotas.check(new, lambda: self._are_known(new)))
         pending = {job.id: self._pending.add(job) for job in each}
         waiters = [SharedWaiter(pending[job.id], self._pending.release) for job in jobs]  # before an answer can arrive
         try:
@@ -149,6 +149,11 @@ class FleetQueue:
         self.quotas.submitted([job for job, (state, _) in zip(each, taken, strict=True) if state in ("new", "cached")])
         self._observers.watch(jobs, waiters, began)
         return list(waiters)
+
+    async def _are_known(self, jobs: Sequence[Job]) -> bool:
+        """Return whether all jobs were submitted before, here or elsewhere, and none of them ended with a fault."""
+        found = await self._ledger.look([job.id for job in jobs])
+        return all(each.state != "gone" and not each.fault for each in found)
 
     def observe(self, observer: QueueObserver) -> None:
         """See ObservedQueue."""

@@ -22,11 +22,14 @@ from typing import Any, Literal
 from redis.exceptions import RedisError
 
 from sandbox_service.errors import SandboxError
-from sandbox_service.event_loop import cancel_tasks
+from sandbox_service.event_loop import cancel_tasks, wait_event
 from sandbox_service.fleet.ledger.entries import (
+    Beat,
     Claim,
+    ClaimRequest,
     Drop,
     Elsewhere,
+    Exchanged,
     Finish,
     GiveBack,
     Need,
@@ -59,6 +62,7 @@ TURN_SECONDS = 1.0  # … and if more waits, so that the ledger decides anew whi
 GHOST_SECONDS = 5.0
 NOTE_SECONDS = 60.0  # between two notes that this version uses Redis
 MOST_SUITES = 10_000
+SUITES_TO_NAME = 4  # that this worker used last, when it claims: the ledger need not send them
 
 Stopped = asyncio.Task[Literal[True]]
 MakeListener = Callable[[str, Callable[[], tuple[int, int, int]]], JobListener]
@@ -94,8 +98,9 @@ class Worker:
         self._tasks: dict[str, Task] = {}
         self._begun: set[str] = set()
         self._suites: LruCache[Suite] = LruCache(MOST_SUITES, suite_bytes)
-        self._steps = StepSender(ledger, lambda: self.name)
+        self._steps = StepSender(ledger, lambda: self.name, self)
         self._has_room = asyncio.Event()
+        self._is_awake = False  # a wake-up is being handled: it claims
         self._lookahead = Lookahead()
         self._stopping = False
         self._is_registered = False
@@ -103,6 +108,10 @@ class Worker:
         self._checked_ghosts_at = 0.0
         self._ghosts: set[str] = set()
         self._noted_at = 0.0
+        self._beaten_at = 0.0
+        self._beat_pause = beat_seconds(1)
+        self._carried: Exchanged | None = None  # the reply to a beat that went along with steps or a claim
+        self._has_carried = asyncio.Event()
         self._pool = SlotPool(make_slot, slots, self, memory_bytes)
 
     def _new_name(self) -> str:
@@ -202,6 +211,7 @@ class Worker:
         finally:
             self._stopping = True
             self._has_room.set()
+            self._steps.stop_claims()
             listener.stop()
             await self._drain(drain_seconds)
             await cancel_tasks(background)
@@ -210,43 +220,68 @@ class Worker:
 
     async def _claim_when_room(self) -> tuple[int, int, int]:
         """Claim once there is room. Return how many submissions still wait, and for how many workers and slots."""
-        while not self._stopping:
-            await self._until_room()
-            claimed, need = await self._claim()
-            if claimed or not need.waiting:
-                return need
-            self._has_room.clear()  # the ledger left what waits to other workers; ask again later
-            pause = LOOK_AGAIN_SECONDS if self._pool.idle else LOOK_RARELY_SECONDS
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._has_room.wait(), pause)
-        return 0, 0, 0
+        self._is_awake = True
+        try:
+            while not self._stopping:
+                claimed, need = await self._begin_all(await self._steps.claim())
+                if claimed or not need.waiting:
+                    return need
+                self._has_room.clear()  # the ledger left what waits to other workers; ask again later
+                await wait_event(self._has_room, LOOK_AGAIN_SECONDS if self._pool.idle else LOOK_RARELY_SECONDS)
+            return 0, 0, 0
+        finally:
+            self._is_awake = False
 
-    async def _claim(self) -> tuple[int, Need]:
-        pool = self._pool
-        most = self._lookahead.most_claims(pool.ready, pool.idle, pool.held)
-        return await self._begin_all(await self._ledger.claim(self.name, most, pool.idle, pool.ready))
+    async def _claim_now(self) -> None:
+        """Claim, though nothing has woken this worker."""
+        request = self.wanted()
+        if request is not None:
+            await self._begin_all(await self._ledger.exchange(self.name, claim=request))
 
     async def _claim_beyond_share(self, count: int, last_priority: int) -> None:
         """Claim what slots can begin after the test that is running, though none is idle."""
         pool = self._pool
-        found = await self._ledger.claim(self.name, count, pool.idle, pool.ready, last_priority, count)
-        await self._begin_all(found)
+        request = ClaimRequest(count, pool.idle, pool.ready, last_priority, count)
+        await self._begin_all(await self._ledger.exchange(self.name, claim=request))
 
-    async def _begin_all(self, found: tuple[list[Claim], Need]) -> tuple[int, Need]:
-        claims, need = found
-        for claim in claims:
+    async def _begin_all(self, found: Exchanged) -> tuple[int, Need]:
+        for suite_id, body in found.suites.items():
+            self._keep_suite(suite_id, body)
+        for claim in found.claims:
             await self._begin(claim)
-        return len(claims), need
+        return len(found.claims), found.need
 
-    async def _until_room(self) -> None:
-        while not self._stopping:
-            slots = self._pool.ready
-            self._lookahead.update(slots)
-            if slots and self._pool.held < self._lookahead.most_held:
-                return
-            self._has_room.clear()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._has_room.wait(), LOOK_AGAIN_SECONDS)
+    # --- called by the sender of steps
+
+    def wanted(self) -> ClaimRequest | None:
+        """See Claimant."""
+        pool = self._pool
+        slots = pool.ready
+        self._lookahead.update(slots)
+        if self._stopping or not slots or pool.held >= self._lookahead.most_held:
+            return None
+        most = self._lookahead.most_claims(slots, pool.idle, pool.held)
+        suites = self._suites.latest(SUITES_TO_NAME)
+        return ClaimRequest(most, pool.idle, slots, begins=pool.begins, suites=suites)
+
+    def dry_seconds(self) -> float:
+        """See Claimant."""
+        pool = self._pool
+        return 0.0 if pool.idle else self._lookahead.dry_seconds(pool.ready, pool.held - pool.busy)
+
+    def due_beat(self) -> Beat | None:
+        """See Claimant. A beat that goes along in the second half of the time between two replaces the next one."""
+        if time.monotonic() - self._beaten_at < self._beat_pause / 2:
+            return None
+        return Beat(self._pool.busy, self._pool.ready, self._pool.idle)
+
+    def beaten(self, found: Exchanged) -> None:
+        """See Claimant."""
+        self._beaten_at = time.monotonic()
+        self._carried = found
+        self._has_carried.set()
+
+    # --- suites
 
     async def _begin(self, claim: Claim) -> None:
         if claim.id in self._tasks:
@@ -273,6 +308,8 @@ class Worker:
             priority=claim.terms.priority,
         )
         self._tasks[claim.id] = task
+        if claim.begun:
+            self._begun.add(claim.id)
         self._pool.give(task)
 
     async def _suite(self, suite_id: str) -> Suite | None:
@@ -280,17 +317,26 @@ class Worker:
         suite = self._suites.get(suite_id)
         if suite is None:
             body = await self._ledger.get_suite(suite_id)
-            if body is None or id_of(body) != suite_id:
-                return None
-            suite = Suite(suite_id, body, [])
-            self._suites.put(suite_id, suite, len(body))
+            suite = self._keep_suite(suite_id, body) if body is not None else None
+        return suite
+
+    def _keep_suite(self, suite_id: str, body: bytes) -> Suite | None:
+        """Keep the bytes of a suite and return it; None if they are not its bytes."""
+        if id_of(body) != suite_id:
+            return None
+        suite = Suite(suite_id, body, [])
+        self._suites.put(suite_id, suite, len(body))
         return suite
 
     # --- called by the pool
 
     def pool_idle(self) -> None:
         """See PoolOwner."""
+        self._note_room()
+
+    def _note_room(self) -> None:
         self._has_room.set()
+        self._steps.room_changed()
 
     def most_urgent(self) -> int | None:
         """See PoolOwner: none, since what waits in Redis must be claimed first."""
@@ -319,7 +365,7 @@ class Worker:
             self._steps.send_last()
         self._lookahead.went_on()
         if self._pool.held < self._lookahead.most_held:
-            self._has_room.set()
+            self._note_room()
 
     def pool_failed(self) -> None:
         """See PoolOwner. Gives back what was claimed when no slot has worked for `HOLD_SECONDS`."""
@@ -351,19 +397,17 @@ class Worker:
 
     async def _beat(self, listener: JobListener) -> None:
         """Report that the worker lives, and do what the reply asks for."""
-        pause = beat_seconds(1)
         while True:
             self._check_hope()
             try:
-                pool = self._pool
-                cancelled, need, others = await self._ledger.beat(self.name, pool.busy, pool.ready, pool.idle)
+                found, self._carried = self._carried or await self._own_beat(), None
                 self._ledger.outage.succeeded()
-                pause = beat_seconds(need.workers)
-                for task_id in cancelled:
+                self._beat_pause = beat_seconds(found.need.workers)
+                for task_id in found.cancelled:
                     self._cancel(task_id)
                 if not self._stopping:
-                    await self._rebalance(need, others)
-                await self._give_back_ghosts()
+                    await self._rebalance(found.need, found.others)
+                await self._give_back_ghosts(found.held)
                 await self._note_format()
                 if listener.refused > self._refused:
                     await self._ledger.count("refused", listener.refused - self._refused)
@@ -372,24 +416,40 @@ class Worker:
                 await self._start_over()
             except (RedisError, OSError) as error:
                 self._ledger.outage.failed(error)
-            await asyncio.sleep(pause)
+            self._steps.room_changed()
+            await wait_event(self._has_carried, self._beat_pause)
+            self._has_carried.clear()
+
+    async def _own_beat(self) -> Exchanged:
+        """Beat in a call of its own."""
+        pool = self._pool
+        found = await self._ledger.beat(self.name, pool.busy, pool.ready, pool.idle)
+        self._beaten_at = time.monotonic()
+        return found
 
     async def _rebalance(self, need: Need, others: Elsewhere) -> None:
         """Give back or claim, by what waits in the ledger and how idle other workers are."""
         self._give_back_stuck(need, others.idle)
-        if need.waiting and self._pool.idle:
-            await self._claim()  # no wake-up has come: RQ has lost it, or Redis has no room for one
+        if need.waiting and self._pool.idle and not self._is_awake:
+            await self._claim_now()  # no wake-up has come: RQ has lost it, or Redis has no room for one
         elif others.urgent < min(self._pool.least_urgent, self._pool.most_urgent_waiting):
             await self._claim_beyond_share(self._pool.ready, others.urgent)
         elif need.waiting and not others.idle and (count := self._pool.slots_to_share):
             await self._claim_beyond_share(count, self._pool.least_urgent)
 
-    async def _give_back_ghosts(self) -> None:
-        """Give back what the worker does not have although Redis says so: Redis lost the worker's last steps."""
+    async def _give_back_ghosts(self, count: int) -> None:
+        """Give back what the worker does not have although Redis says so: Redis lost the worker's last steps.
+
+        Args:
+            count: how many submissions it holds by the ledger. Their ids are read only if these are more than it has.
+        """
+        known = self._tasks.keys() | self._steps.ids
+        if count <= len(known):
+            self._ghosts.clear()
+            return
         if time.monotonic() - self._checked_ghosts_at < GHOST_SECONDS:
             return
         self._checked_ghosts_at = time.monotonic()
-        known = self._tasks.keys() | self._steps.ids
         ghosts = set(await self._ledger.held(self.name)) - known
         for task_id in ghosts & self._ghosts:  # seen twice, so no claim is on its way
             self._steps.add(GiveBack(task_id))
@@ -413,6 +473,7 @@ class Worker:
         self._begun.clear()
         self._steps.take()
         self._is_registered = False
+        self._carried = None
         self.name = self._new_name()
         if self._stopping:
             return

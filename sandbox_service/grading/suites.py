@@ -6,6 +6,7 @@ Tests that come inside a submission become a suite too: behind the API, all test
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from collections import OrderedDict
@@ -242,6 +243,10 @@ class LruCache(Generic[T]):
         self._bytes += size
         while len(self._things) > 1 and (len(self._things) > self._most or self._bytes > self._most_bytes):
             self.drop(next(iter(self._things)))
+
+    def latest(self, count: int) -> tuple[str, ...]:
+        """Return the names that were used last, at most `count` of them."""
+        return tuple(itertools.islice(reversed(self._things), count))
 
     def drop(self, name: str) -> None:
         """Remove the value of a name, if it is there."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
 from sandbox_service.bounds import Bounds
@@ -109,13 +109,13 @@ class LocalQueue:
     async def submit(self, jobs: Sequence[Job]) -> list[Waiter]:
         """See JobQueue."""
         began = time.monotonic()
-        await self.quotas.check([job for job in jobs if job.id not in self._jobs])
+        await self.quotas.check([job for job in jobs if not self._is_known(job)])
         new = [job for job in distinct(jobs) if not self._is_known(job)]
         if new:
             self._check_open()
             check_memory(new, self._pool.memory_bytes, "this machine")
-            self._check_room(new)
-        waiters = [self._waiter(job) for job in jobs]
+        loads = self._check_room(new)
+        waiters = [self._waiter(job, loads) for job in jobs]
         self.quotas.submitted(new)
         self.pool_idle()
         self._observers.watch(jobs, waiters, began)
@@ -139,25 +139,24 @@ class LocalQueue:
         if self._pool.unusable_seconds() is not None:
             raise UnavailableError("nothing can be graded: " + "; ".join(self.unready()))
 
-    def _check_room(self, jobs: Sequence[Job]) -> None:
-        loads = [self._load(job) for job in jobs]
-        check_fits(loads, self._bounds)
+    def _check_room(self, jobs: Sequence[Job]) -> dict[str, Load]:
+        """Return the load of each submission by id. Raise QueueFullError or BodyTooLargeError if there is no room."""
+        loads = {job.id: load_of(job, self._estimate) for job in jobs}
+        check_fits(loads.values(), self._bounds)
         wanted: dict[str, Load] = {}
-        for job, load in zip(jobs, loads, strict=True):
-            wanted.setdefault(job.client, Load()).add(load)
+        for job in jobs:
+            wanted.setdefault(job.client, Load()).add(loads[job.id])
         for client, together in wanted.items():
             self._backlog.check_room(client, together)
+        return loads
 
-    def _load(self, job: Job) -> Load:
-        return load_of(job, self._estimate)
-
-    def _waiter(self, job: Job) -> Waiter:
+    def _waiter(self, job: Job, loads: Mapping[str, Load]) -> Waiter:
         pending = self._jobs.get(job.id)
         if pending is not None:
             pending.keep |= job.keep
             return SharedWaiter(pending, self._released)
         known = self._answered.get(job.id) or self._cached(job)
-        return _Answered(job.id, known) if known is not None else SharedWaiter(self._take(job), self._released)
+        return _Answered(job.id, known) if known is not None else SharedWaiter(self._take(job, loads), self._released)
 
     def _cached(self, job: Job) -> EncodedGrade | None:
         found = None if job.fresh else self._cache.get(job.digest.hex())
@@ -168,10 +167,10 @@ class LocalQueue:
         self._answered.put(job.id, job.digest, answer)
         return answer
 
-    def _take(self, job: Job) -> _Pending:
+    def _take(self, job: Job, loads: Mapping[str, Load]) -> _Pending:
         pending = self._jobs[job.id] = _Pending(job)
         self._faults.drop(job.id)
-        self._backlog.add(Waiting(job.id, job.client, job.priority, self._load(job)))
+        self._backlog.add(Waiting(job.id, job.client, job.priority, loads[job.id]))
         return pending
 
     def _released(self, pending: _Pending) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from sandbox_service.api_keys import KeyTerms
@@ -94,8 +94,16 @@ class Quotas:
         """True if a key has a quota."""
         return bool(self._terms)
 
-    async def check(self, jobs: Sequence[Job]) -> None:
-        """Raise OverQuotaError if a key of these jobs has nothing left."""
+    async def check(self, jobs: Sequence[Job], are_known: Callable[[], Awaitable[bool]] | None = None) -> None:
+        """Check that the keys of some jobs have something left.
+
+        Args:
+            jobs: Those that are not known from before.
+            are_known: Looks up elsewhere whether all of them are known; called before they are refused.
+
+        Raises:
+            OverQuotaError: A key has nothing left.
+        """  # noqa: DOC501 (`_refusal` makes the exception)
         for key in self._keys(jobs):
             terms = self._terms[key]
             quota = Usage(terms.submissions, terms.slot_seconds)
@@ -106,7 +114,7 @@ class Quotas:
                 for each in range(2)
                 if level[each] > most[each]
             ]
-            if waits:
+            if waits and not (are_known is not None and await are_known()):
                 self.refused[key] += 1
                 raise _refusal(terms.label or key, *max(waits))
 

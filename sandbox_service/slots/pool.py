@@ -115,7 +115,17 @@ class SlotPool:
     @property
     def idle(self) -> int:
         """Return how many slots could begin a task now that is not here yet."""
-        return max(0, sum(slot.free for slot in self._slots) - len(self._waiting))
+        free = 0
+        for slot in self._slots:
+            if slot.free:
+                free += 1
+        return max(0, free - len(self._waiting))
+
+    @property
+    def begins(self) -> int:
+        """Return how many tasks that are not here yet would begin as soon as they are given."""
+        is_held_up = len(self._waiting) or len(self._paused) or any(task.alone for task in self._running.values())
+        return 0 if is_held_up else self.idle
 
     @property
     def busy(self) -> int:
@@ -256,7 +266,7 @@ class SlotPool:
 
     def _dispatch(self, *, nothing_new: bool = False) -> None:
         """Start tasks in free slots, in order. `nothing_new`: the owner has none."""
-        if self._waiting.head is None and self._paused.head is None:
+        if not self._waiting and not self._paused:
             return
         for slot in self._slots:
             if slot.free:

@@ -114,10 +114,14 @@ class SlotProcess:
         self._send(protocol.SUBMIT, key, suite.id.encode() + protocol.work_head(progress), body)
 
     def _send(self, kind: int, key: int, head: bytes, body: bytes) -> None:
-        """Write a message. The body is written separately, because it may be large and is not copied."""
+        """Write a message. A large body is written separately and not copied."""
         assert self._writer is not None
-        self._writer.write(protocol.HEADER.pack(len(head) + len(body), kind, key) + head)
-        self._writer.write(body)
+        head = protocol.HEADER.pack(len(head) + len(body), kind, key) + head
+        if len(body) <= protocol.CHUNK:
+            self._writer.write(head + body)
+        else:
+            self._writer.write(head)
+            self._writer.write(body)
 
     def pause(self, key: int) -> None:
         """Ask it to return the submission with this key after the test that is running, unless that is the last."""

@@ -65,6 +65,8 @@ def memory_of(body: bytes) -> int:
     Args:
         body: the submission's JSON. One that cannot be read counts as one without limits: a slot will refuse it.
     """
+    if b'"memory_bytes"' not in body and b'"language"' not in body:
+        return DEFAULT_BYTES  # of most, without parsing
     try:
         found = orjson.loads(body)
         toolchain = languages.find(found.get("language", "python")).toolchain
@@ -91,7 +93,11 @@ class TaskLine:
     @property
     def head(self) -> Task | None:
         """Return the task that goes next."""
-        return next((line[0] for line in self._lines if line), None) if self._count else None
+        if self._count:
+            for line in self._lines:
+                if line:
+                    return line[0]
+        return None
 
     def append(self, task: Task) -> None:
         """Add a task behind all of its priority."""

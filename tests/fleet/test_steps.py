@@ -7,10 +7,29 @@ from collections.abc import Sequence
 from typing import cast
 
 from sandbox_service.event_loop import cancel_tasks
-from sandbox_service.fleet.ledger.entries import Finish, GiveBack, Step
+from sandbox_service.fleet.ledger.entries import Beat, ClaimRequest, Exchanged, Finish, GiveBack, Step
 from sandbox_service.fleet.ledger.ledger import Ledger
 from sandbox_service.fleet.steps import StepSender
 from tests.guards import HANG_GUARD_SECONDS
+
+
+class NoClaimant:
+    """A worker that neither claims nor beats."""
+
+    def wanted(self) -> ClaimRequest | None:
+        """See Claimant."""
+        return None
+
+    def dry_seconds(self) -> float:
+        """See Claimant."""
+        return 0.0
+
+    def due_beat(self) -> Beat | None:
+        """See Claimant."""
+        return None
+
+    def beaten(self, found: Exchanged) -> None:
+        """See Claimant."""
 
 
 class SlowLedger:
@@ -34,7 +53,7 @@ def test_the_last_steps_wait_for_those_on_their_way() -> None:
 
     async def scenario() -> None:
         ledger = SlowLedger()
-        sender = StepSender(cast(Ledger, ledger), lambda: "worker")
+        sender = StepSender(cast(Ledger, ledger), lambda: "worker", NoClaimant())
         running = asyncio.create_task(sender.run())
         sender.add(Finish("a", b"answer"))
         while not ledger.called:

@@ -10,7 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from sandbox_service.fleet import worker
-from sandbox_service.fleet.ledger.entries import Claim, Elsewhere, Finish, GiveBack, Need, Step
+from sandbox_service.fleet.ledger.entries import Beat, Elsewhere, Exchanged, Finish, GiveBack, Need, Step
 from sandbox_service.fleet.ledger.ledger import Ledger
 from sandbox_service.schema import Verdict
 from tests.fakes import Script, always, hold, hold_only, made
@@ -51,16 +51,18 @@ async def several_looks(fleet: Fleet) -> None:
 
 def test_what_was_claimed_and_never_handed_over_is_graded(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(fleet: Fleet) -> None:
-        async def nothing(*_: object) -> tuple[list[Claim], Need]:
-            return [], Need(0, 0, 0)
+        exchange = fleet.ledger.exchange
+
+        async def without_claim(name: str, steps: Sequence[Step] = (), *_: object, **__: object) -> Exchanged:
+            return await exchange(name, steps, beat=Beat(0, 1, 0))
 
         name = await only_worker(fleet)
         with monkeypatch.context() as patch:
-            patch.setattr(fleet.ledger, "claim", nothing)
+            patch.setattr(fleet.ledger, "exchange", without_claim)
             tickets = await fleet.world.submit(made("a"), made("b"))
             # as a crash between the claim and the hand-over does; only the last of these would be given again by itself
             async with Redis.from_url(fleet.redis.url) as redis:
-                other = Ledger(redis)
+                other = Ledger(redis)  # the patch is not on this one
                 claimed = [(await other.claim(name, 1, 1, 1))[0] for _ in range(3)]
             assert [[claim.id for claim in claims] for claims in claimed] == [["a"], ["b"], []]
             assert sorted(await fleet.ledger.held(name)) == ["a", "b"]
@@ -74,15 +76,23 @@ def test_what_was_claimed_and_never_handed_over_is_graded(monkeypatch: pytest.Mo
 def test_what_was_finished_and_forgotten_with_redis_disk_is_graded_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(fleet: Fleet) -> None:
         lost: list[Step] = []
-        apply_steps = fleet.ledger.apply_steps
+        ledger = fleet.ledger
+        apply_steps, exchange = ledger.apply_steps, ledger.exchange
+
+        def left(steps: Sequence[Step]) -> Sequence[Step]:
+            if lost or not any(isinstance(step, Finish) for step in steps):
+                return steps
+            lost.extend(steps)
+            return ()
 
         async def forgetful(name: str, steps: Sequence[Step]) -> list[str]:
-            if lost or not any(isinstance(step, Finish) for step in steps):
-                return await apply_steps(name, steps)
-            lost.extend(steps)
-            return []
+            return await apply_steps(name, left(steps))
 
-        monkeypatch.setattr(fleet.ledger, "apply_steps", forgetful)
+        async def forgetful_too(name: str, steps: Sequence[Step] = (), *more: Any, **named: Any) -> Exchanged:
+            return await exchange(name, left(steps), *more, **named)
+
+        monkeypatch.setattr(ledger, "apply_steps", forgetful)
+        monkeypatch.setattr(ledger, "exchange", forgetful_too)
         assert (await fleet.world.grade(made("a"))).verdict == Verdict.AC
         assert fleet.world.tally.begun == {"a": 2}
         assert (await fleet.ledger.totals()).stats == {}
@@ -96,14 +106,14 @@ def test_what_a_slot_has_or_waits_for_one_is_no_ghost(monkeypatch: pytest.Monkey
         await fleet.world.until_held("a")
         others = await fleet.world.submit(*(made(f"{number}") for number in range(6)))
         given_back: list[Step] = []
-        apply_steps = fleet.ledger.apply_steps
+        packed = fleet.ledger._packed
 
-        async def watched(name: str, steps: Sequence[Step]) -> list[str]:
+        def watched(name: str, steps: Sequence[Step]) -> Any:
             given_back.extend(step for step in steps if isinstance(step, GiveBack))
-            return await apply_steps(name, steps)
+            return packed(name, steps)
 
         with monkeypatch.context() as patch:
-            patch.setattr(fleet.ledger, "apply_steps", watched)
+            patch.setattr(fleet.ledger, "_packed", watched)
             while len(await fleet.ledger.held(await only_worker(fleet))) < 3:
                 await asyncio.sleep(0.01)
             await several_looks(fleet)
@@ -119,22 +129,15 @@ def test_what_is_on_its_way_is_no_ghost(monkeypatch: pytest.MonkeyPatch) -> None
     """It is seen once, between the claim and the hand-over, and by the next look it is there."""
 
     async def scenario(fleet: Fleet) -> None:
-        claim, held, beat = fleet.ledger.claim, fleet.ledger.held, fleet.ledger.beat
+        exchange, held = fleet.ledger.exchange, fleet.ledger.held
         looks = asyncio.Semaphore(0)
 
-        async def slow(*arguments: Any) -> tuple[list[Claim], Need]:
-            claims, need = await claim(*arguments)
-            if claims:
+        async def slow(*arguments: Any, **named: Any) -> Exchanged:
+            found = await exchange(*arguments, **named)
+            if found.claims:
                 await looks.acquire()
-            return claims, need
-
-        async def busy(*arguments: Any) -> tuple[list[str], Need, Elsewhere]:
-            cancelled, *_ = await beat(*arguments)
-            return (
-                cancelled,
-                Need(0, 0, 0),
-                Elsewhere(0, 3),
-            )  # so that it does not claim as well
+            # nothing else waits, so that a beat does not claim as well
+            return found._replace(need=Need(0, 0, 0), others=Elsewhere(0, 3))
 
         async def seen(name: str) -> list[str]:
             found = await held(name)
@@ -142,9 +145,8 @@ def test_what_is_on_its_way_is_no_ghost(monkeypatch: pytest.MonkeyPatch) -> None
                 looks.release()
             return found
 
-        monkeypatch.setattr(fleet.ledger, "claim", slow)
+        monkeypatch.setattr(fleet.ledger, "exchange", slow)
         monkeypatch.setattr(fleet.ledger, "held", seen)
-        monkeypatch.setattr(fleet.ledger, "beat", busy)
         ticket = await fleet.world.take(made("a"))
         await fleet.world.until_held("a")
         await several_looks(fleet)

@@ -57,8 +57,8 @@ class RelayedResponse(Response):
         """
         counted = 0
         try:
-            writer.write(_head(scope))
-            writer.write(_chunk(bytes(self._arrived)))
+            _write(writer, _head(scope))
+            _write(writer, _chunk(bytes(self._arrived)))
             self._arrived.clear()
             while not self._is_whole:
                 message = await receive()
@@ -68,9 +68,9 @@ class RelayedResponse(Response):
                 self._arriving.add(len(message.get("body", b"")))
                 self._is_whole = not message.get("more_body", False)
                 with suppress(ConnectionError):  # the process may answer before it has read the whole body
-                    writer.write(_chunk(message.get("body", b"")))
+                    _write(writer, _chunk(message.get("body", b"")))
                     await writer.drain()
-            writer.write(b"0\r\n\r\n")
+            _write(writer, b"0\r\n\r\n")
         finally:
             self._arriving.bytes -= counted
         while (await receive())["type"] != "http.disconnect":
@@ -86,6 +86,12 @@ class RelayedResponse(Response):
                     await send(message)
         if not answer.has_begun:
             await _failed(scope, receive, send)
+
+
+def _write(writer: asyncio.StreamWriter, data: bytes) -> None:
+    """Write, unless the process has ended: uvloop raises RuntimeError then. `_down` answers the client."""
+    if not writer.is_closing():
+        writer.write(data)
 
 
 async def _failed(scope: Scope, receive: Receive, send: Send) -> None:

@@ -81,6 +81,38 @@ class Claim(NamedTuple):
     """When it was claimed, by the same clock."""
     alone: bool
     """It may have ended a worker: run no other at the same time."""
+    begun: bool = False
+    """The ledger has noted its start: the worker need not report it."""
+
+
+class ClaimRequest(NamedTuple):
+    """The number of submissions that a worker would claim, and for what."""
+
+    most: int
+    """Submissions at most; there are never more than 64."""
+    idle: int
+    """Its idle slots. It gets enough for them, or its share of half of what waits, if that is more."""
+    slots: int
+    """All its slots."""
+    last_priority: int = 2
+    """The least urgent priority that it takes."""
+    least: int = 0
+    """Submissions that it gets in any case."""
+    begins: int = 0
+    """Submissions that begin as soon as they are here: their start is noted with the claim."""
+    suites: tuple[str, ...] = ()
+    """Suites that it has lately used; a claim of a few submissions brings the small ones of others."""
+
+
+class Beat(NamedTuple):
+    """The facts about a worker that show that it lives."""
+
+    busy: int
+    """Number of slots that grade."""
+    ready_slots: int
+    """Number of slots that have started."""
+    idle: int = 0
+    """Number of ready slots that grade nothing."""
 
 
 class Start(NamedTuple):
@@ -112,6 +144,21 @@ class Drop(NamedTuple):
 
 
 Step: TypeAlias = Start | Finish | GiveBack | Drop
+
+
+class Exchanged(NamedTuple):
+    """The reply to a call of a worker with a claim or a beat."""
+
+    cancelled: list[str]
+    """The ids that it must cancel, again each time until it settles them."""
+    need: Need
+    others: Elsewhere
+    """Without a beat, `urgent` is not known and one after the last."""
+    claims: list[Claim]
+    suites: dict[str, bytes]
+    """The bytes of some suites of the claims, by id."""
+    held: int = 0
+    """How many submissions the worker holds; 0 without a beat."""
 
 
 class Found(NamedTuple):

@@ -1,19 +1,20 @@
 """Loads and runs the Lua scripts. Each is one atomic change of the ledger.
 
-A script is its file in `scripts/` with the prelude after its first line, which has the flags for Redis. It is called by
-its digest, and sent again if Redis does not have it.
+A script is a file in `scripts/` whose first line begins with `#!lua` and has the flags for Redis. After that line the
+prelude is inserted, and the parts that a second line `-- with NAME …` lists. A script is called by its digest, and sent
+again if Redis does not have it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 from redis.asyncio import Redis
 
 Argument = str | bytes | int | float
-_FOLDER = "scripts"
+_FOLDER, _SCRIPT, _WITH = "scripts", "#!lua", "-- with "
 
 
 class Scripts:
@@ -21,21 +22,23 @@ class Scripts:
 
     def __init__(self, redis: Redis, name: str) -> None:
         self._name = name
-        folder = files(__package__) / _FOLDER
-        prelude = (folder / "prelude.lua").read_text(encoding="utf-8")
-        self._scripts = {
-            file.name.removesuffix(".lua"): redis.register_script(
-                _with_prelude(file.read_text(encoding="utf-8"), prelude)
-            )
-            for file in folder.iterdir()
-            if file.name.endswith(".lua") and file.name != "prelude.lua"
-        }
+        self._scripts = {script: redis.register_script(text) for script, text in texts().items()}
 
     async def run(self, script: str, arguments: Sequence[Argument] = ()) -> Any:
         """Return what the script returns. Raises redis.exceptions.RedisError."""
         return await self._scripts[script](args=[self._name, *arguments])
 
 
-def _with_prelude(script: str, prelude: str) -> str:
+def texts() -> dict[str, str]:
+    """Return the scripts as they are sent to Redis, by name."""
+    folder = files(__package__) / _FOLDER
+    found = {file.name.removesuffix(".lua"): file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    return {name: _whole(text, found) for name, text in found.items() if text.startswith(_SCRIPT)}
+
+
+def _whole(script: str, found: Mapping[str, str]) -> str:
+    """Return a script with the prelude and its parts, which are `found` by name."""
     first_line, rest = script.split("\n", 1)
-    return f"{first_line}\n{prelude}\n{rest}"
+    second_line = rest.partition("\n")[0]
+    parts = second_line.removeprefix(_WITH).split() if second_line.startswith(_WITH) else []
+    return "\n".join([first_line, *(found[part] for part in ("prelude", *parts)), rest])

@@ -10,7 +10,7 @@ import orjson
 
 from sandbox_service.bounds import KINDS, over_all, over_share
 from sandbox_service.errors import QueueFullError
-from sandbox_service.fleet.ledger.entries import Claim, Entry, Need, Terms, UnknownWorkerError
+from sandbox_service.fleet.ledger.entries import Claim, Entry, Terms, UnknownWorkerError
 from sandbox_service.fleet.ledger.lua import Argument
 from sandbox_service.queues.base import reused
 
@@ -94,17 +94,26 @@ def _amount(kind: str, counted: int) -> float:
     return counted / MICROSECONDS if kind == "cpu_seconds" else counted
 
 
-def need(reply: list[Any], worker: str) -> Need:
-    """Return the `Need` in a reply to a worker. Raises UnknownWorkerError if it is not registered."""
+def check_known(reply: list[Any], worker: str) -> None:
+    """Raise UnknownWorkerError if the worker of this reply is not registered."""
     if reply[0] == b"unknown":
         raise UnknownWorkerError(f"no worker {worker!r} is registered")
-    return Need(reply[1], reply[2], reply[3])
 
 
-def claim(row: tuple[bytes, ...], now: float) -> Claim:
-    """Return a claim, made `now`, from a row of claim.lua's reply. Raises ValueError if it is damaged."""
+def claim(row: tuple[bytes, ...], now: float, *, begun: bool) -> Claim:
+    """Return a claim from a row of exchange.lua's reply.
+
+    Args:
+        row: id, body, terms, digest, attempts, and when it was submitted.
+        now: when it was claimed, by the clock of Redis.
+        begun: the ledger has noted its start.
+
+    Raises:
+        ValueError: the row is damaged.
+    """
     id_, body, about, _, attempts, taken = row
-    return Claim(id_.decode(), body, _terms(about), int(attempts), float(taken), now, alone=int(attempts) > 0)
+    alone = int(attempts) > 0
+    return Claim(id_.decode(), body, _terms(about), int(attempts), float(taken), now, alone=alone, begun=begun)
 
 
 def entries_of_stream(found: Any) -> list[tuple[bytes, dict[bytes, bytes]]]:

@@ -1,17 +1,21 @@
-"""The calls of workers, and of the process that watches them: claim, report steps, beat, reap."""
+"""The calls of workers, and of the process that watches them: claim, report steps, beat, all in one; reap."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from sandbox_service.fleet.ledger import wire
-from sandbox_service.fleet.ledger.calls import MOST_STEPS, LedgerCalls, parts
+from sandbox_service.fleet.ledger.calls import MOST_STEPS, ClaimState, LedgerCalls, parts
 from sandbox_service.fleet.ledger.entries import (
+    Beat,
     Claim,
+    ClaimRequest,
     Drop,
     Elsewhere,
+    Exchanged,
     Finish,
     GiveBack,
     Lost,
@@ -27,6 +31,9 @@ REAPER = "reaper"
 """Holds lost submissions until they are answered; no worker may have this name."""
 
 LAST_PRIORITY = 2
+NO_BEAT: tuple[Argument, ...] = ("", "", "")
+NO_CLAIM: tuple[Argument, ...] = ("", "", "", "", "", "", "", "", 0)
+NOTHING_MORE = (*NO_BEAT, "", *NO_CLAIM)
 
 
 class WorkerCalls(LedgerCalls):
@@ -70,50 +77,106 @@ class WorkerCalls(LedgerCalls):
             UnknownWorkerError: the worker is not registered.
             RedisError: Redis cannot be reached or refuses.
         """
-        state = self._claim_states[worker]
-        async with state.lock:
-            while True:
-                turn = f"{self._session}-{next(self._turns)}"
-                arguments: list[Argument] = [worker, most, idle, slots, self._max_body, turn, state.last_turn]
-                arguments += (last_priority, least)
-                reply = await self._scripts.run("claim", arguments)
-                need, gave_up, now = wire.need(reply, worker), reply[4], float(reply[5])
-                claims, unreadable = [], []
-                for row in zip(*[iter(reply[6:])] * 6, strict=True):
-                    try:
-                        claim = wire.claim(row, now)
-                    except ValueError:
-                        unreadable.append(row[0])
-                    else:
-                        claims.append(claim)
-                        state.digests[claim.id] = row[3]
-                if unreadable:
-                    await self._refuse(worker, unreadable)
-                if claims:
-                    state.last_turn = turn
-                if claims or not gave_up:
-                    return claims, need
-
-    async def _refuse(self, worker: str, ids: Sequence[bytes]) -> None:
-        """Delete submissions that another program has written into Redis."""
-        arguments: list[Argument] = [worker, 0, 0, 0]
-        for each in ids:
-            arguments += (b"R", each)
-        await self._scripts.run("steps", arguments)
+        found = await self.exchange(worker, claim=ClaimRequest(most, idle, slots, last_priority, least))
+        return found.claims, found.need
 
     async def apply_steps(self, worker: str, steps: Sequence[Step]) -> list[str]:
         """Apply the steps of a worker, in order. Return the ids that it does not hold any more."""
         strangers: list[str] = []
-        digests = self._claim_states[worker].digests if worker in self._claim_states else {}
         for part in parts(steps, MOST_STEPS):
-            arguments: list[Argument] = [worker, self._answer_seconds, self._fault_seconds, self._cache_seconds]
-            for step in _without_needless_starts(part):
-                arguments += self._step(step, digests)
-            strangers += [each.decode() for each in await self._scripts.run("steps", arguments)]
-            for step in part:
-                if not isinstance(step, Start):
-                    digests.pop(step.id, None)
+            head = (*self._head(worker), *NOTHING_MORE)
+            reply = await self._scripts.run("exchange", [*head, *self._packed(worker, part)])
+            self._forget(worker, part)
+            strangers += [each.decode() for each in reply[1]]
         return strangers
+
+    async def beat(self, worker: str, busy: int, ready_slots: int, idle: int = 0) -> Exchanged:
+        """Report that a worker lives.
+
+        Args:
+            worker: its name.
+            busy: number of slots that grade.
+            ready_slots: number of slots that have started.
+            idle: number of ready slots that grade nothing.
+
+        Returns:
+            What it learns.
+
+        Raises:
+            UnknownWorkerError: the worker is not registered.
+            RedisError: Redis cannot be reached or refuses.
+        """
+        return await self.exchange(worker, beat=Beat(busy, ready_slots, idle))
+
+    async def exchange(
+        self, worker: str, steps: Sequence[Step] = (), claim: ClaimRequest | None = None, beat: Beat | None = None
+    ) -> Exchanged:
+        """Apply steps as `apply_steps` does, claim as `claim` does and report as `beat` does, in one call.
+
+        Args:
+            worker: a registered worker.
+            steps: in order.
+            claim: how much it would claim; None: no claim.
+            beat: its figures; None: no beat, and then there is a claim.
+
+        Returns:
+            What the worker learns.
+
+        Raises:
+            UnknownWorkerError: the worker is not registered; the steps were refused.
+            RedisError: Redis cannot be reached or refuses. The steps may have been applied; repeating them is safe.
+        """
+        if len(steps) > MOST_STEPS:
+            await self.apply_steps(worker, steps[:-MOST_STEPS])
+            steps = steps[-MOST_STEPS:]
+        state = self._claim_states[worker]
+        async with state.lock if claim else nullcontext():
+            while True:
+                turn = f"{self._session}-{next(self._turns)}"
+                idle = claim.idle if claim else beat.idle if beat else 0
+                arguments = [*self._head(worker), *_of_beat(beat), idle, *self._of_claim(claim, turn, state)]
+                reply = await self._scripts.run("exchange", [*arguments, *self._packed(worker, steps)])
+                self._forget(worker, steps)
+                wire.check_known(reply, worker)
+                claims, unreadable = _claims(reply, state)
+                if unreadable:
+                    await self._drop_unreadable(worker, unreadable)
+                if claims:
+                    state.last_turn = turn
+                if claims or not reply[8]:
+                    return _exchanged(reply, claims)
+                steps = ()
+
+    def _head(self, worker: str) -> tuple[Argument, ...]:
+        return worker, self._answer_seconds, self._fault_seconds, self._cache_seconds
+
+    def _of_claim(self, claim: ClaimRequest | None, turn: str, state: ClaimState) -> Sequence[Argument]:
+        """Return a claim in the order that exchange.lua reads."""
+        if claim is None:
+            return NO_CLAIM
+        most, _, slots, last_priority, least, begins, suites = claim
+        head = (most, slots, self._max_body, turn, state.last_turn, last_priority, least, begins)
+        return *head, len(suites), *suites
+
+    async def _drop_unreadable(self, worker: str, ids: Sequence[bytes]) -> None:
+        """Delete submissions that another program has written into Redis."""
+        steps = [each for id_ in ids for each in (b"R", id_)]
+        await self._scripts.run("exchange", [*self._head(worker), *NOTHING_MORE, *steps])
+
+    def _packed(self, worker: str, steps: Sequence[Step]) -> list[Argument]:
+        """Return the steps in the order that steps.lua reads."""
+        digests = self._claim_states[worker].digests if worker in self._claim_states else {}
+        arguments: list[Argument] = []
+        for step in _without_needless_starts(steps):
+            arguments += self._step(step, digests)
+        return arguments
+
+    def _forget(self, worker: str, steps: Sequence[Step]) -> None:
+        """Forget the digests of submissions that the worker does not hold any more."""
+        digests = self._claim_states[worker].digests if worker in self._claim_states else {}
+        for step in steps:
+            if not isinstance(step, Start):
+                digests.pop(step.id, None)
 
     def _step(self, step: Step, digests: dict[str, bytes]) -> tuple[Argument, ...]:
         """Return a step in the order that steps.lua reads."""
@@ -127,26 +190,6 @@ class WorkerCalls(LedgerCalls):
                 return b"B", id_
             case Drop(id_):
                 return b"D", id_
-
-    async def beat(self, worker: str, busy: int, ready_slots: int, idle: int = 0) -> tuple[list[str], Need, Elsewhere]:
-        """Report that a worker lives.
-
-        Args:
-            worker: its name.
-            busy: number of slots that grade.
-            ready_slots: number of slots that have started.
-            idle: number of ready slots that grade nothing.
-
-        Returns:
-            The ids that it must cancel, again each time until it settles them; how much waits; and the other workers.
-
-        Raises:
-            UnknownWorkerError: the worker is not registered.
-            RedisError: Redis cannot be reached or refuses.
-        """
-        reply = await self._scripts.run("beat", [worker, busy, ready_slots, idle])
-        need = wire.need(reply, worker)
-        return [each.decode() for each in reply[6:]], need, Elsewhere(reply[4], reply[5])
 
     async def held(self, worker: str) -> list[str]:
         """Return the ids that the worker holds."""
@@ -191,6 +234,33 @@ class WorkerCalls(LedgerCalls):
     async def finish_lost(self, answers: Mapping[str, bytes]) -> None:
         """Answer lost submissions, by id."""
         await self.apply_steps(REAPER, [Finish(id_, answer, fault=True) for id_, answer in answers.items()])
+
+
+def _of_beat(beat: Beat | None) -> tuple[Argument, ...]:
+    """Return a beat in the order that exchange.lua reads, without its idle slots."""
+    return NO_BEAT if beat is None else (1, beat.busy, beat.ready_slots)
+
+
+def _claims(reply: list[Any], state: ClaimState) -> tuple[list[Claim], list[bytes]]:
+    """Return the claims in a reply of exchange.lua, and the ids of those that cannot be read."""
+    now, begun = float(reply[9]), reply[10]
+    claims, unreadable = [], []
+    for index, row in enumerate(zip(*[iter(reply[11])] * 6, strict=True)):
+        try:
+            claim = wire.claim(row, now, begun=index < begun)
+        except ValueError:
+            unreadable.append(row[0])
+        else:
+            claims.append(claim)
+            state.digests[claim.id] = row[3]
+    return claims, unreadable
+
+
+def _exchanged(reply: list[Any], claims: list[Claim]) -> Exchanged:
+    """Return a reply of exchange.lua, whose claims are decoded."""
+    suites = {id_.decode(): body for id_, body in zip(*[iter(reply[12])] * 2, strict=True)}
+    cancelled = [each.decode() for each in reply[7]]
+    return Exchanged(cancelled, Need(*reply[2:5]), Elsewhere(*reply[5:7]), claims, suites, reply[13])
 
 
 def _without_needless_starts(steps: Sequence[Step]) -> Iterator[Step]:

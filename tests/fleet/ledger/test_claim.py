@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from sandbox_service.fleet.ledger.entries import Finish, GiveBack, Start, UnknownWorkerError
 from sandbox_service.fleet.ledger.ledger import Ledger
+from sandbox_service.fleet.ledger.workers import NO_BEAT
 from tests.fleet.ledger.fleet import cancelled, claim, entries, entry, ids, residue, run, submit
 
 pytestmark = pytest.mark.anyio
@@ -114,7 +115,7 @@ async def test_claims_whose_reply_was_lost_are_made_again(ledger: Ledger, redis:
 
 async def _claim_without_hearing(ledger: Ledger) -> None:
     """As if the connection had been lost between the script and its reply."""
-    await ledger._scripts.run("claim", ["w", 5, 5, 4, 1 << 20, "a turn", ""])
+    await ledger._scripts.run("exchange", ["w", 600, 60, 0, *NO_BEAT, 5, 5, 4, 1 << 20, "a turn", "", 2, 0, 0, 0])
 
 
 async def test_lost_claims_that_were_cancelled_meanwhile_do_not_come_again(ledger: Ledger) -> None:

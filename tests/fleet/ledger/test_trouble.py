@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 
 from sandbox_service.fleet.ledger.entries import Drop, Finish, Start, UnknownWorkerError
 from sandbox_service.fleet.ledger.ledger import Ledger
+from sandbox_service.fleet.ledger.workers import NO_BEAT
 from tests.fleet.ledger.fleet import ROOMY, all_replies, claim, entries, entry, ids, residue, run, submit
 from tests.redis_server import running_redis
 
@@ -54,7 +55,7 @@ async def test_any_text_is_an_id_and_a_client(ledger: Ledger, redis: Redis) -> N
 async def test_strange_ids_survive_a_lost_reply_cancellation_and_reaping(ledger: Ledger, redis: Redis) -> None:
     await ledger.register("w", {}, 16)
     await submit(ledger, *map(entry, STRANGE))
-    await ledger._scripts.run("claim", ["w", 16, 16, 16, 1 << 20, "a turn", ""])
+    await ledger._scripts.run("exchange", ["w", 600, 60, 0, *NO_BEAT, 16, 16, 16, 1 << 20, "a turn", "", 2, 0, 0, 0])
     assert sorted(ids(await claim(ledger, "w"))) == sorted(STRANGE)
     await ledger.release("api", STRANGE[:5])
     told, *_ = await ledger.beat("w", 1, 1)

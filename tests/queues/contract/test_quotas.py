@@ -56,6 +56,21 @@ def test_what_was_answered_before_costs_nothing(kind: str) -> None:
     play(kind, scenario, terms=TERMS)
 
 
+def test_what_was_answered_before_is_answered_again_over_the_quota(kind: str) -> None:
+    async def scenario(world: World) -> None:
+        for name in ("1", "2", "3"):
+            await world.grade(made(name, key="alice"))
+        with pytest.raises(OverQuotaError):
+            await world.grade(made("4", key="alice"))
+        for name in ("1", "2", "3"):
+            assert (await world.grade(made(name, key="alice"))).verdict == "AC"
+        with pytest.raises(OverQuotaError):
+            await world.submit(made("1", key="alice"), made("5", key="alice"))
+        assert quotas(world).refused == {"alice": 2}
+
+    play(kind, scenario, terms=TERMS)
+
+
 def test_time_in_slots_is_charged_when_it_is_known(kind: str) -> None:
     async def scenario(world: World) -> None:
         job = made("a", key="bob")

@@ -119,7 +119,8 @@ end
 
 -- Returns the three values of `Need`: what waits, workers, slots.
 local function need()
-  return number(call('GET', WAITING)), call('SCARD', WORKERS), number(call('GET', SLOTS))
+  local counts = call('MGET', WAITING, SLOTS)
+  return number(counts[1]), call('SCARD', WORKERS), number(counts[2])
 end
 
 -- Returns the priority of the next claim; 3 if nothing waits.
@@ -148,7 +149,7 @@ end
 -- cost, tests, kind of the graders with which it shares answers, labels.
 
 local PRIORITIES = {[0] = true, [1] = true, [2] = true}
-local NO_TERMS = {client = '', priority = 1, cost = 0, tests = 0, graders = ''}
+local NO_TERMS = {suite = '', client = '', priority = 1, cost = 0, tests = 0, graders = ''}
 local abouts = {}
 
 local function is_figure(value)
@@ -167,7 +168,7 @@ local function about(text)
   if known == nil then
     local is_json, row = pcall(cjson.decode, text or '')
     known = is_json and is_about(row) and {
-      client = row[2], priority = row[3], cost = row[4], tests = row[5], graders = row[6],
+      suite = row[1], client = row[2], priority = row[3], cost = row[4], tests = row[5], graders = row[6],
     } or false
     abouts[text or ''] = known
   end

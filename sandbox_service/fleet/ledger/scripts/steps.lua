@@ -1,14 +1,9 @@
-#!lua flags=allow-oom
--- Applies steps of a worker to submissions that it holds, in order: starts, answers, returns. ARGV: name, worker,
--- seconds that an answer, a fault and a cached answer are kept, then steps: S id (start) · F id answer cacheable
--- (finish) · B id (give back) · D id (cancelled) · R id (unreadable). Runs even when memory is full: an answer must not
--- be lost, and takes less memory than the submission that it replaces.
---
--- Returns the ids that the worker does not hold any more.
+-- Steps of a worker: starts, answers, returns. A part of exchange.lua, which describes the arguments.
 
 local worker = ARGV[2]
 local answer_seconds, fault_seconds = ARGV[3], ARGV[4]
 local cache_seconds = number(ARGV[5])
+local ending  -- ids that the worker must cancel, as keys; nil: not read
 local HELD_HERE, STARTED_HERE, CANCEL_HERE = HELD .. worker, STARTED .. worker, CANCEL .. worker
 local strangers, done, starting = {}, {}, {}
 
@@ -73,6 +68,9 @@ end
 -- `dropped`: the worker reports a cancellation; otherwise the ledger knows of it.
 local function give_back(id, dropped)
   local cancelled = call('SREM', CANCEL_HERE, id) == 1
+  if ending then
+    ending[id] = nil
+  end
   local sub = own(id)
   if sub then
     give_back_to_queue(id, sub, dropped or cancelled)
@@ -80,7 +78,7 @@ local function give_back(id, dropped)
 end
 
 -- Deletes a submission that the worker cannot read, because another program has written it.
-local function refuse(id)
+local function drop_unreadable(id)
   local sub = own(id)
   if sub then
     done[#done + 1] = id
@@ -89,29 +87,39 @@ local function refuse(id)
   end
 end
 
-local at, last = 6, #ARGV
-while at <= last do
-  local kind, id = ARGV[at], ARGV[at + 1]
-  at = at + 2
-  if kind == 'S' then
-    starting[#starting + 1] = id
-  else
-    start_all()
-    if kind == 'F' then
-      finish(id, ARGV[at], ARGV[at + 1])
-      at = at + 2
-    elseif kind == 'R' then
-      refuse(id)
-    else
-      give_back(id, kind == 'D')
+-- Removes what is done from the sets of the worker.
+local function clear_done()
+  call('SREM', HELD_HERE, unpack(done))
+  call('SREM', STARTED_HERE, unpack(done))
+  if ending == nil or next(ending) then
+    call('SREM', CANCEL_HERE, unpack(done))
+    for _, id in ipairs(ending and done or {}) do
+      ending[id] = nil
     end
   end
 end
-start_all()
-if #done > 0 then
-  call('SREM', HELD_HERE, unpack(done))
-  call('SREM', STARTED_HERE, unpack(done))
-  call('SREM', CANCEL_HERE, unpack(done))
+
+-- Applies the steps from an argument on, in order.
+local function apply_steps(at)
+  while at <= #ARGV do
+    local kind, id = ARGV[at], ARGV[at + 1]
+    at = at + 2
+    if kind == 'S' then
+      starting[#starting + 1] = id
+    else
+      start_all()
+      if kind == 'F' then
+        finish(id, ARGV[at], ARGV[at + 1])
+        at = at + 2
+      elseif kind == 'R' then
+        drop_unreadable(id)
+      else
+        give_back(id, kind == 'D')
+      end
+    end
+  end
+  start_all()
+  if #done > 0 then
+    clear_done()
+  end
 end
-write_counts()
-return strangers

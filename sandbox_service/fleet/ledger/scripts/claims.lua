@@ -1,16 +1,10 @@
-#!lua flags=allow-oom
--- Gives waiting submissions to a worker, in the order that bounds.py specifies. ARGV: name, worker, most, idle slots,
--- all slots, longest body, this turn, the last turn whose reply has arrived, the least urgent priority to take, how
--- many to take beyond the share though no slot is idle. Runs even when memory is full: nothing else makes room.
---
--- Returns {'ok', need ×3, 1 if it gave up after MOST_SWEPT, time, six values for each claim} or {'unknown'}.
+-- Claims: gives waiting submissions to a worker, in the order that bounds.py specifies. A part of exchange.lua, which
+-- describes the arguments.
 
-local worker, idle, longest = ARGV[2], number(ARGV[4]), number(ARGV[6])
 local MOST_CLAIMS = 64
-if call('SISMEMBER', WORKERS, worker) == 0 then
-  return {'unknown'}
-end
-local time, looked, ids, values = clock(), 0, {}, {}
+local MOST_WITH_SUITES, SUITE_BYTES = 4, 16384  -- claims that bring their suites; bytes of a suite that is brought
+local longest = number(ARGV[12])
+local looked, ids, values, suites = 0, {}, {}, {}
 
 -- Returns whether it is a number as the ledger writes it.
 local function is_number(value)
@@ -66,26 +60,20 @@ local function give(claim)
   values[at + 4], values[at + 5], values[at + 6] = claim.digest, claim.attempts, claim.taken
 end
 
--- The reply to the last claim was lost: the worker gets the same submissions again.
-local turn = call('HMGET', WORKER .. worker, 'turn', 'given', 'idle')
-local again = turn[1] and turn[1] ~= ARGV[8]
-if again then
-  for _, id in ipairs(cmsgpack.unpack(turn[2])) do
-    local claim = call('SISMEMBER', STARTED .. worker, id) == 0 and look(id, '', worker)
+-- Gives again what the last claim gave, because its reply was lost.
+local function give_again(given)
+  for _, id in ipairs(cmsgpack.unpack(given)) do
+    local claim = look(id, '', worker)
     if claim then
       give(claim)
     end
   end
 end
 
--- Ids that this worker must still cancel: its late answer would be taken for that of the new submission of the id.
-local ending, aside = {}, {}
-for _, id in ipairs(call('SMEMBERS', CANCEL .. worker)) do
-  ending[id] = true
-end
+local aside = {}
 
 local function take(id, client, suspect, put_back)
-  if ending[id] then
+  if ending[id] then  -- its late answer would be taken for that of the new submission of the id
     aside[#aside + 1] = {id = id, put_back = put_back}
     return
   end
@@ -172,11 +160,12 @@ local function take_turn(priority, ring, most, clients)
 end
 
 local function take_ready(wanted)
-  for priority = 0, number(ARGV[9] or 2) do
-    local ring = RING .. priority
-    local share = math.max(1, math.floor((wanted - #ids) / math.max(1, number(sound(try('LLEN', ring))))))
-    local clients, room = {}, wanted - #ids
-    while room > 0 and looked < MOST_SWEPT do
+  for priority = 0, number(ARGV[15]) do
+    local ring, clients, room = RING .. priority, {}, wanted - #ids
+    local length = room > 0 and try('LLEN', ring) or 0
+    local waiting = type(length) == 'number' and length or 1  -- a key of another type is deleted below
+    local share = math.max(1, math.floor(room / math.max(1, waiting)))
+    while waiting > 0 and room > 0 and looked < MOST_SWEPT do
       local given = take_turn(priority, ring, math.min(share, room), clients)
       if not given then
         break
@@ -187,30 +176,55 @@ local function take_ready(wanted)
   end
 end
 
-if #ids == 0 then
-  again = false
-  local waiting, _, slots = need()
-  local share = math.floor(waiting * number(ARGV[5]) / (2 * math.max(1, slots)))
-  local wanted = math.min(number(ARGV[3]), MOST_CLAIMS, math.max(idle, share, number(ARGV[10])))
-  if wanted > 0 and idle > 0 then
+local function take_new(idle, most)
+  if most > 0 and idle > 0 then
     take_suspect()
   end
   if #ids == 0 then
-    take_ready(wanted)
+    take_ready(most)
+  end
+  for each = #aside, 1, -1 do
+    aside[each].put_back(aside[each].id)
+  end
+  if #ids > 0 then
+    call('SADD', HELD_HERE, unpack(ids))
+    waiting_change = waiting_change - #ids
   end
 end
-for each = #aside, 1, -1 do
-  aside[each].put_back(aside[each].id)
+
+-- Notes that the first ones begin now, so that the worker need not report it. Returns how many.
+local function begin(most)
+  local count = math.min(most, #ids)
+  if count == 0 or values[5] ~= '0' then  -- a suspect waits until nothing else runs
+    return 0
+  end
+  call('SADD', STARTED_HERE, unpack(ids, 1, count))
+  return count
 end
-if #ids > 0 then
-  call('HSET', WORKER .. worker, 'turn', ARGV[7], 'given', cmsgpack.pack(ids))
-elseif idle > 0 and number(turn[3]) == 0 then
-  note_idle(worker, 0, idle)  -- counted at once, so that others give back; the next beat corrects it
+
+-- Adds the small suites of a few claims that the worker does not have: it would fetch them next.
+local function add_suites(known)
+  for each = 3, #ids <= MOST_WITH_SUITES and #values or 0, 6 do
+    local suite = about(values[each]).suite
+    if not known[suite] then
+      known[suite] = true
+      local found = sound(try('GETRANGE', PREFIX .. 'suite:' .. suite, 0, SUITE_BYTES))
+      if found and found ~= '' and #found <= SUITE_BYTES then
+        suites[#suites + 1], suites[#suites + 2] = suite, found
+      end
+    end
+  end
 end
-if #ids > 0 and not again then
-  call('SADD', HELD .. worker, unpack(ids))
-  waiting_change = waiting_change - #ids
+
+-- Claims. `row`: turn and given of the last claim. Returns how many begin now.
+local function claim(row, idle, slots, need_waiting, need_slots)
+  local is_lost = row[1] and row[1] ~= ARGV[14]
+  if is_lost then
+    give_again(row[2])
+  end
+  if #ids == 0 then
+    local share = math.floor(need_waiting * slots / (2 * math.max(1, need_slots)))
+    take_new(idle, math.min(number(ARGV[10]), MOST_CLAIMS, math.max(idle, share, number(ARGV[16]))))
+  end
+  return begin(number(ARGV[17]))
 end
-write_counts()
-local waiting, workers, slots = need()
-return {'ok', waiting, workers, slots, looked >= MOST_SWEPT and 1 or 0, exact(time), unpack(values)}
