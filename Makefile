@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 TRAINER ?= .venv-trainer
 PORT ?= 8080
-JOBS ?= 2
+JOBS ?= 3
 # beside Python, such as "cpp java"; docs/languages.md lists them
 LANGUAGES ?=
 WAITING_JOBS ?= 6
@@ -40,7 +40,7 @@ quick: $(VENV)/.dev $(TRAINER)/.cpu  ## checks, and the tests that need no jail,
 # All groups at a time: while one waits, another computes. The longest that runs in one process begins first
 TESTS := test-trainer test-computing test-waiting check
 
-test: $(VENV)/.dev $(TRAINER)/.cpu  ## checks, then all tests but repetitions; JOBS=2, WAITING_JOBS=6
+test: $(VENV)/.dev $(TRAINER)/.cpu  ## checks, then all tests but repetitions; JOBS=3, WAITING_JOBS=6
 	@$(MAKE) --no-print-directory --jobs 4 --output-sync=line $(TESTS)
 
 test-all: $(VENV)/.dev $(TRAINER)/.cpu  ## the same with all repetitions; before a release
@@ -54,7 +54,7 @@ test-quick: $(VENV)/.dev $(TRAINER)/.cpu  ## the tests of `make quick` alone
 
 test-service: test-computing test-waiting  ## the tests of the service
 
-# Tests that mostly wait run many at a time, tests that compute one for each processor. These yield to the trainer's
+# Tests that mostly wait run many at a time, tests that compute one more than two processors. These yield to the trainer's
 # tests, which run in one process and take longest
 test-computing: $(VENV)/.dev
 	nice -n 5 scripts/run-tests computing $(BIN)/python $(PYTEST) -n $(JOBS) $(SELECTED) --group computing
