@@ -70,8 +70,8 @@ MEASURED = {"cpu_seconds", "wall_seconds", "peak_memory_bytes", "exit_code", "si
 
 
 def told(grade: Grade) -> Json:
-    """What does not depend on the clock."""
-    return grade.model_dump(exclude={"timing": True, "tests": {"__all__": MEASURED}})
+    """What depends neither on the clock nor on pauses, each of which ends a shared box."""
+    return grade.model_dump(exclude={"timing": True, "shared": True, "tests": {"__all__": MEASURED}})
 
 
 def in_turns(grader: Grader, submission: Submission) -> tuple[Grade, int]:

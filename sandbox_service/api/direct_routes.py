@@ -1,4 +1,4 @@
-"""Serves the busiest routes without FastAPI's routing, dependencies and context managers, half of a request's cost.
+"""Serves the busiest routes without FastAPI's routing, dependencies and context managers.
 
 The routes are declared in a router as all others, which documents them and serves what is not served here: other
 methods, and paths that differ. A direct route takes the request alone and returns a response. Its exceptions have the
@@ -37,7 +37,9 @@ class DirectRoutes:
         """Implements ASGI."""
         if scope["type"] == "http" and scope["method"] == "POST" and scope["path"] in self._owner.state.direct:
             if self._handled is None:  # only now are all handlers there
-                self._handled = ExceptionMiddleware(self._answer, self._owner.exception_handlers)
+                # twice, as in FastAPI: the response of a handler may raise too, as a relayed request does
+                handlers = self._owner.exception_handlers
+                self._handled = ExceptionMiddleware(ExceptionMiddleware(self._answer, handlers), handlers)
             await self._handled(scope, receive, send)
         else:
             await self._app(scope, receive, send)
