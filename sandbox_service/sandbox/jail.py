@@ -28,6 +28,7 @@ from sandbox_service.sandbox.base import IsolationTool, Outcome, Place, Zygote
 from sandbox_service.sandbox.host import filters
 from sandbox_service.sandbox.outcomes import STDERR_BYTES, outcome_of, outcome_with
 from sandbox_service.sandbox.running import RunningBox, children
+from sandbox_service.sandbox.shared_run import ChannelRun
 from sandbox_service.schema import Limits
 
 GRACE_SECONDS = 5.0
@@ -125,6 +126,45 @@ class Jail:
             os.close(err)
             raise JailDiedError(f"the zygote is gone: {error}") from None
         return RunningBox(self, self._zygote_pid, patience_seconds + GRACE_SECONDS)
+
+    def _begin_shared(
+        self,
+        message: bytes,
+        fds_around: Callable[[list[int]], list[int]],
+        stdin: bytes,
+        limits: Limits,
+        patience_seconds: float,
+        explain: Callable[[Outcome], Outcome] = lambda outcome: outcome,
+    ) -> ChannelRun:
+        """Start a box of several tests.
+
+        Args:
+            message: its job.
+            fds_around: returns the job's descriptors for those of stdin, stdout and stderr; the channel comes last.
+            stdin: input of the first test.
+            limits: those of the box.
+            patience_seconds: the longest wait for a starved box.
+            explain: finds the reason of a failure in what the program printed.
+
+        Returns:
+            The run of the first test.
+
+        Raises:
+            SandboxError: the sandbox failed.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        fds: list[int] = []
+        try:
+            fds = files.create_all(stdin, b"", b"")
+            sent = [*fds_around(fds), theirs.fileno()]
+            box = self._begin(message, sent, os.dup(fds[2]), limits, patience_seconds)
+            return ChannelRun(box, ours, fds, limits, explain)
+        except BaseException:
+            ours.close()
+            files.close_all(fds)
+            raise
+        finally:
+            theirs.close()
 
     def control_fileno(self) -> int:
         """Return the descriptor on which a running box's end arrives."""

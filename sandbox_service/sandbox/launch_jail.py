@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import socket
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -83,19 +81,14 @@ class LaunchJail(Jail):
 
     def start_shared(self, program: Executable, stdin: bytes, limits: Limits) -> ChannelRun:
         """Start a box that runs one test after the other; see `base.Sandbox`."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        fds: list[int] = []
-        try:
-            fds = files.create_all(stdin, b"", b"")
-            sent = [*fds, *program.fds, theirs.fileno()]
-            box = self._begin(program.shared_message(limits), sent, os.dup(fds[2]), limits, patience_of(limits))
-            return ChannelRun(box, ours, fds, limits, lambda outcome: explained(outcome, program))
-        except BaseException:
-            ours.close()
-            files.close_all(fds)
-            raise
-        finally:
-            theirs.close()
+        return self._begin_shared(
+            program.shared_message(limits),
+            lambda fds: [*fds, *program.fds],
+            stdin,
+            limits,
+            patience_of(limits),
+            lambda outcome: explained(outcome, program),
+        )
 
     def run_calls(self, program: Any, calls: bytes, count: int, limits: Limits) -> NoReturn:  # noqa: ARG002
         """Raise SandboxError: Python's zygote only makes calls.

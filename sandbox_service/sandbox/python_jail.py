@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -35,20 +34,9 @@ class PythonJail(Jail):
 
     def start_shared(self, program: Program, stdin: bytes, limits: Limits) -> ChannelRun:
         """Start a box that runs one test after the other; see `base.Sandbox`."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        fds: list[int] = []
-        try:
-            fds = files.create_all(stdin, b"", b"")
-            job = _job(wire.SHARED, limits)
-            given = [program.source_fd, program.cache_fd, *fds, theirs.fileno()]
-            box = self._begin(wire.JOB.pack(*job), given, os.dup(fds[2]), limits, job.patience_seconds)
-            return ChannelRun(box, ours, fds, limits)
-        except BaseException:
-            ours.close()
-            files.close_all(fds)
-            raise
-        finally:
-            theirs.close()
+        job, own = _job(wire.SHARED, limits), (program.source_fd, program.cache_fd)
+        message = wire.JOB.pack(*job)
+        return self._begin_shared(message, lambda fds: [*own, *fds], stdin, limits, job.patience_seconds)
 
     def run_calls(self, program: Program, calls: bytes, count: int, limits: Limits) -> tuple[Outcome, bytes]:
         """Make the calls in one box; see `base.Sandbox`."""
