@@ -21,6 +21,7 @@ from sandbox_service.doctor.preflight import Check, Finding, Level
 from sandbox_service.doctor.proof import Attempt
 from sandbox_service.errors import ConfigurationError, JailDiedError, JailUnsafeError, SandboxError
 from sandbox_service.grading.grader import Grader
+from sandbox_service.languages import find, toolchains
 from sandbox_service.schema import Verdict
 from sandbox_service.settings import Settings
 from tests.conftest import need_firejail
@@ -133,6 +134,14 @@ def test_every_check_finds_something_here() -> None:
         found = check(Settings())
         assert found.text, found
         assert bool(found.mend) == (found.level != OK), found
+
+
+def test_a_cache_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchains, "present", lambda: [find("cpp")])
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    found = machine.compile_cache(Settings(cache_folder="/nowhere/cache"))
+    assert (found.level, found.mend) == (WARNING, "set SANDBOX_CACHE_FOLDER to a folder of this user")
+    assert "/nowhere/cache cannot be written to" in found.text
 
 
 def test_capabilities_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from sandbox_service.doctor import preflight
 from sandbox_service.doctor.preflight import Check, Finding, Level, tool_of
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.grading import judge_libraries as judge_headers
-from sandbox_service.languages import packages
+from sandbox_service.languages import machine_cache, packages, toolchains
 from sandbox_service.sandbox import memory as machine_memory
 from sandbox_service.sandbox.diagnosis import CAPABILITIES, missing_capabilities
 from sandbox_service.schema import Limits
@@ -155,6 +155,18 @@ def witness(_: Settings) -> Finding:
     return Finding("witness", Level.PROBLEM, text, f"mkdir -p -m 1777 {WITNESSES} (docker: --tmpfs {WITNESSES})")
 
 
+def compile_cache(settings: Settings) -> Finding:
+    """Check that the folder of compiled programs can be written to, where a language is compiled."""
+    name, folder = "compile cache", machine_cache.folder_of(settings.cache_folder)
+    if not any(language.toolchain.compile for language in toolchains.present() if language.toolchain):
+        return Finding(name, Level.OK, "no compiler is installed, so none is needed")
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if os.access(existing, os.W_OK | os.X_OK):
+        return Finding(name, Level.OK, f"{folder} can be written to")
+    text = f"{folder} cannot be written to: every slot compiles for itself, and C++ without a precompiled header"
+    return Finding(name, Level.WARNING, text, "set SANDBOX_CACHE_FOLDER to a folder of this user")
+
+
 def cgroups(_: Settings) -> Finding:
     """Report the version of cgroups. Nothing depends on them."""
     unified = (CGROUPS / "cgroup.controllers").exists()
@@ -225,7 +237,7 @@ def port(settings: Settings) -> Finding:
 
 CHECKS: tuple[Check, ...] = (
     architecture, user_namespaces, capabilities, apparmor, huge_pages, schedstat, memory, space,
-    witness, cgroups, open_files, processes, libraries, judge_libraries, port,
+    witness, compile_cache, cgroups, open_files, processes, libraries, judge_libraries, port,
 )  # fmt: skip
 
 

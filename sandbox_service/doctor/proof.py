@@ -91,7 +91,7 @@ def languages(grader: Grader) -> Finding:
             failed.append(f"{language.name}: {grade.verdict} {grade.failure_reason or grade.message}")
     if failed:
         return Finding("languages", Level.PROBLEM, "; ".join(failed), "install their packages again; docs/languages.md")
-    text = f"{', '.join(['python', *worked])}; not installed: {', '.join(missing) or 'none'}"
+    text = f"{', '.join(['python', *worked])}; missing: {', '.join(missing) or 'none'}"
     return Finding("languages", Level.OK, text)
 
 

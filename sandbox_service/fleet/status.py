@@ -73,7 +73,7 @@ class FleetStatus:
             lacking = [each for each, state in sorted(self._workers.items()) if name not in _toolchains(state)]
             if toolchain is not None and lacking:
                 raise UnsupportedLanguageError(
-                    f"language {name!r} is missing on the worker {lacking[0]}: apt-get install {toolchain.package} "
+                    f"language {name!r} is missing on the worker {lacking[0]}: {toolchain.remedy} "
                     "on every machine that grades"
                 )
 

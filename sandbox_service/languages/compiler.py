@@ -125,7 +125,7 @@ class Compiler:
         except ProgramKilledJailError:
             return Build("the compiler ended its sandbox"), False
         if outcome.exit_code == NOT_STARTED:
-            raise SandboxError(f"{toolchain.compile[0][0]} cannot be started: is {toolchain.package} installed?")
+            raise SandboxError(f"{toolchain.probe} cannot be started: is {toolchain.package} installed?")
         refusal, keep = _refusal(outcome, limits)
         if refusal is not None:
             return Build(refusal), keep
@@ -230,7 +230,7 @@ def _box(
         processes=PROCESSES,
         tasks=TASKS,
         files=tuple(box_files),
-        environment={**ENVIRONMENT, **dict(toolchain.compile_environment)},
+        environment={**ENVIRONMENT, **toolchains.compile_environment(toolchain)},
     )
 
 
@@ -240,7 +240,7 @@ def _commands(toolchain: Toolchain, source: Source) -> list[str]:
     suffix = os.path.splitext(toolchain.source)[1]  # noqa: PTH122
     sources = [main, *(name for name in sorted(source.files) if name.endswith(suffix) and name != main)]
     words: list[str] = []
-    for command in toolchain.compile:
+    for command in toolchains.compile_commands(toolchain):
         words += [";"] if words else []
         for word in command:
             words += sources if word == SOURCES else [main if word == toolchain.source else word]

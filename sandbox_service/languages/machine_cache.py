@@ -26,8 +26,10 @@ KEPT_PART = 0.75  # of the bound, after a prune
 FOLDER_MODE = 0o700
 
 
-def default_folder() -> Path:
-    """Return the folder for the user of this process."""
+def folder_of(configured: str) -> Path:
+    """Return the configured folder; without one, that of the user of this process."""
+    if configured:
+        return Path(configured)
     if os.geteuid() == 0:
         return Path("/var/cache/proctor")
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "proctor"
@@ -46,6 +48,7 @@ class MachineCache:
         self._folder = folder
         self._most_bytes = most_bytes
         self._written = 0
+        self._is_reported = False
 
     @property
     def headers(self) -> Path:
@@ -64,7 +67,7 @@ class MachineCache:
         try:
             fd = os.open(self._made("locks") / key[:LOCKS], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            log.warning("cache_unusable", extra={"folder": str(self._folder), "reason": str(error)})
+            self._warn(error)
             yield
             return
         try:
@@ -102,13 +105,19 @@ class MachineCache:
             waiting.write_bytes(hashlib.sha256(content).digest() + content)
             waiting.rename(path)
         except OSError as error:
-            log.warning("cache_entry_not_written", extra={"key": key, "reason": str(error)})
+            self._warn(error)
             with suppress(OSError):
                 waiting.unlink()
             return
         self._written += 1
         if self._written % PRUNE_EVERY == 1:
             self.prune()
+
+    def _warn(self, error: OSError) -> None:
+        """Log the first failure; with a folder that cannot be written to, every compilation fails here."""
+        if not self._is_reported:
+            self._is_reported = True
+            log.warning("cache_not_writable", extra={"path": str(self._folder), "reason": str(error)})
 
     def _path(self, key: str) -> Path:
         return self._folder / "built" / key[:2] / key

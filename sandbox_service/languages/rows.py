@@ -14,8 +14,9 @@ from sandbox_service.sandbox.launch_wire import ENVIRONMENT
 MIB = 1 << 20
 TMP = "/tmp"  # noqa: S108  the box's own
 
-# words of a command that stand for several
+# parts of a command that stand for others
 SOURCES = "{sources}"
+HOME = "{home}"
 SHOWN = (
     "/usr",
     "/etc/alternatives",
@@ -42,7 +43,8 @@ class Toolchain:
         probe: the program without which the language is missing.
         package: the Debian packages that have it.
         source: the name of the source's file.
-        compile: commands, run one after the other in /tmp; `{sources}` stands for the source and the files of its kind.
+        compile: commands, run one after the other in /tmp; `{sources}` stands for the source and the files of its kind,
+            `{home}` for the folder above the `bin` of the probe.
         made: what they make there, a file or a folder; empty: nothing, they only check the source.
         run: the command that runs what was made; empty: it is executable.
         shared: words behind that command for a box that runs several tests; empty: a box runs one.
@@ -53,6 +55,7 @@ class Toolchain:
         memory_bytes: resident memory of the virtual machine, beyond the limit of the submission.
         calls: system calls that its programs use beside those of all boxes.
         compile_environment: variables of the compiler.
+        needs_root: the compiler examines itself in /proc/self, which without root is the box's first process for all.
         hello: a program that prints `hello`.
     """
 
@@ -71,6 +74,12 @@ class Toolchain:
     memory_bytes: int = 0
     calls: tuple[str, ...] = ()
     compile_environment: tuple[tuple[str, str], ...] = ()
+    needs_root: bool = False
+
+    @property
+    def remedy(self) -> str:
+        """What a machine without the language needs."""
+        return f"apt-get install {self.package}" + (", and start proctor as root" if self.needs_root else "")
 
     @property
     def flags(self) -> str:
@@ -132,9 +141,9 @@ JAVA = Toolchain(
     source="Main.java",
     compile=(
         (
-            "/usr/bin/javac", "-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1", "-J-XX:-UsePerfData", "-J-Xmx512m",
-            "-proc:none", "-nowarn", "-encoding", "UTF-8", "-Xmaxerrs", "20", "-d", "out", SOURCES, "ProctorMain.java",
-            "ProctorTests.java",
+            f"{HOME}/bin/java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xmx512m", "-m",
+            "jdk.compiler/com.sun.tools.javac.Main", "-proc:none", "-nowarn", "-encoding", "UTF-8", "-Xmaxerrs", "20",
+            "-d", "out", SOURCES, "ProctorMain.java", "ProctorTests.java",
         ),
     ),
     made="out",
@@ -143,6 +152,9 @@ JAVA = Toolchain(
         "solution.jar", "ProctorMain",
     ),
     shared=("shared",),
+    # without root /proc/self is the box's first process for all of them, in which neither the linker nor javac finds
+    # the folder of its program
+    compile_environment=(("LD_LIBRARY_PATH", f"{HOME}/lib"),),
     version=("/usr/bin/javac", "-version"),
     beside=("ProctorMain.java", "ProctorTests.java"),
     needs=Needs(
@@ -240,6 +252,7 @@ CSHARP = Toolchain(
     ),
     memory_bytes=64 * MIB,
     calls=("sched_setscheduler",),
+    needs_root=True,
     hello='class P { static void Main() { System.Console.WriteLine("hello"); } }\n',
 )  # fmt: skip
 

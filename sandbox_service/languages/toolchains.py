@@ -8,11 +8,12 @@ import subprocess
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 from threading import Thread
 
 from sandbox_service.errors import UnsupportedLanguageError
 from sandbox_service.languages.launcher import REBUILD, is_built
-from sandbox_service.languages.rows import LANGUAGES, Language, Toolchain
+from sandbox_service.languages.rows import HOME, LANGUAGES, Language, Toolchain
 
 ASK_SECONDS = 30.0
 ASKED_AT_ONCE = 4
@@ -22,7 +23,10 @@ _VERSION = re.compile(r"\d+(\.\d+)+(?:[-+~\w.]*)?")
 def is_present(language: Language) -> bool:
     """Return whether this machine can grade the language."""
     toolchain = language.toolchain
-    return toolchain is None or (os.path.exists(toolchain.probe) and is_built())  # noqa: PTH110
+    if toolchain is None:
+        return True
+    is_allowed = os.geteuid() == 0 or not toolchain.needs_root
+    return os.path.exists(toolchain.probe) and is_built() and is_allowed  # noqa: PTH110
 
 
 def present() -> list[Language]:
@@ -36,8 +40,9 @@ def require(language: Language) -> None:
         return
     if not is_built():
         raise UnsupportedLanguageError(f"language {language.name!r} is missing on this machine: {REBUILD}")
-    package = language.toolchain.package
-    raise UnsupportedLanguageError(f"language {language.name!r} is missing on this machine: apt-get install {package}")
+    raise UnsupportedLanguageError(
+        f"language {language.name!r} is missing on this machine: {language.toolchain.remedy}"
+    )
 
 
 def versions() -> dict[str, str]:
@@ -77,9 +82,27 @@ def identity(toolchain: Toolchain) -> str:
     Args:
         toolchain: one that this machine has.
     """
-    path = os.path.realpath(toolchain.compile[0][0] if toolchain.compile else toolchain.probe)
-    seen = os.stat(path)  # noqa: PTH116
+    programs = {toolchain.probe, *(command[0] for command in compile_commands(toolchain))}
+    return " ".join(_file_identity(Path(program).resolve()) for program in sorted(programs))
+
+
+def _file_identity(path: Path) -> str:
+    seen = path.stat()
     return f"{path} {seen.st_size} {seen.st_mtime_ns}"
+
+
+def compile_commands(toolchain: Toolchain) -> list[list[str]]:
+    """Return the commands of a compiler that this machine has."""
+    return [[_placed(toolchain, word) for word in command] for command in toolchain.compile]
+
+
+def compile_environment(toolchain: Toolchain) -> dict[str, str]:
+    """Return the variables of a compiler that this machine has."""
+    return {name: _placed(toolchain, value) for name, value in toolchain.compile_environment}
+
+
+def _placed(toolchain: Toolchain, text: str) -> str:
+    return text.replace(HOME, str(Path(toolchain.probe).resolve().parent.parent)) if HOME in text else text
 
 
 def version(toolchain: Toolchain) -> str:

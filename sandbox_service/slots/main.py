@@ -17,7 +17,6 @@ import socket
 import sys
 from dataclasses import replace
 from importlib.metadata import version
-from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -63,8 +62,8 @@ def place_of(settings: Settings, index: int) -> Place:
 
 def runtimes_of(settings: Settings) -> dict[str, Runtime]:
     """Return the runtimes by name, as the rows of `languages.LANGUAGES` name them."""
-    folder = Path(settings.cache_folder) if settings.cache_folder else machine_cache.default_folder()
-    compiler = Compiler(MachineCache(folder, settings.compile_cache_bytes), settings.compile_slot_bytes)
+    cache = MachineCache(machine_cache.folder_of(settings.cache_folder), settings.compile_cache_bytes)
+    compiler = Compiler(cache, settings.compile_slot_bytes)
     factors = {find(name).name: factor for name, factor in settings.cpu_factor_of.items()}
     return {
         "python": PythonRuntime(settings.python, settings.library_names),

@@ -65,12 +65,14 @@ def test_a_disk_that_is_full_leaves_no_entry(cache: MachineCache, monkeypatch: p
     assert cache.get(KEY) == b"program"
 
 
-def test_a_folder_that_cannot_be_made_is_no_fault(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").write_text("")
     cache = MachineCache(tmp_path / "file" / "cache", MOST)
-    with cache.locked(KEY):
-        cache.put(KEY, b"program")
+    for _ in range(2):
+        with cache.locked(KEY):
+            cache.put(KEY, b"program")
     assert cache.get(KEY) is None
+    assert [record.message for record in caplog.records] == ["cache_not_writable"]
 
 
 def test_what_is_larger_than_the_bound_is_not_kept(cache: MachineCache) -> None:

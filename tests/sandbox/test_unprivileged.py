@@ -28,6 +28,8 @@ from typing import Any, TypeVar
 import psutil
 import pytest
 
+from sandbox_service.languages import toolchains
+from sandbox_service.languages.rows import LANGUAGES, Language
 from tests import corpus
 from tests.conftest import ISOLATION, Service
 from tests.markers import needs
@@ -216,6 +218,28 @@ def test_no_attack_pays(grades: dict[str, dict[str, Any]], attack: corpus.Attack
     grade = grades[attack.id]
     assert grade["verdict"] in attack.expect, grade
     assert not any(corpus.ESCAPED in test["stdout"] for test in grade["tests"]), grade
+
+
+@pytest.mark.parametrize(
+    "language",
+    [
+        pytest.param(each, marks=() if each.name == "java" else pytest.mark.full, id=each.name)
+        for each in LANGUAGES
+        if each.toolchain and each.toolchain.compile
+    ],
+)
+def test_compilers_find_their_own_files(unprivileged: Service, language: Language) -> None:
+    if not toolchains.is_present(language):
+        pytest.skip(f"{language.name} is not installed")
+    assert language.toolchain
+    test = {"type": "stdin", "output": "hello"}
+    body = {"code": language.toolchain.hello, "language": language.name, "tests": [test]}
+    if language.toolchain.needs_root:
+        status, answer = unprivileged.client.post("/v1/grade", body)
+        assert status == 422
+        assert "start proctor as root" in answer["error"]["message"]
+    else:
+        assert unprivileged.grade(**body)["verdict"] == "AC"
 
 
 def test_nothing_outlives_a_killed_service(installed: Path, user: int) -> None:
