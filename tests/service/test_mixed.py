@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from benchmarks import procs, soak
+from sandbox_service.api.large.pool import MIDDLE_BYTES
 from tests import corpus
 from tests.conftest import Service, running_service
 
@@ -90,6 +91,8 @@ def mixed(service: Service, mixture: list[Drawn]) -> tuple[list[tuple[Drawn, dic
     for code, limits in (("print(1)", {}), ("import numpy", {}), ("print(2)", {"processes": 2})):
         test = {"type": "stdin", "output": ""}
         service.client.batch([{"code": f"{code}  # {n}", "tests": [test], "limits": limits} for n in range(EACH_KIND)])
+    # a batch of the mixture may be large, and its process stays
+    service.grade(code="print(3)  # " + "x" * MIDDLE_BYTES, tests=[{"type": "stdin", "output": "3"}])
     before = settled(service, None)
     draw = random.Random(SEED + 1)
     weights = [1 / (LEAST_SECONDS + one.seconds) for one in mixture]
