@@ -23,8 +23,8 @@ Beside the loop:
     config.py, algorithms.py, schedule.py, configs/   settings, presets of algorithms, stages
     episode.py, ranks.py, errors.py, faults.py        data types, process group, exceptions
     clock.py, metrics.py, report.py, page.py          measurements and their display
-    rollouts.py, show.py, held_out.py                 kept samples and their display, evaluation during the run
-    checkpoint.py, archive.py                         checkpoints, and the groups in them
+    rollouts.py, held_out.py                          kept samples and their display, evaluation during the run
+    checkpoint.py                                     checkpoints, and the groups in them
     plan.py, demo.py, tiny.py                         `--dry-run`, `make train`, a tiny model
     evaluation/                                       `proctor evaluate`; the loop does not import it
 

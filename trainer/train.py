@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from trainer.advantage import batch_normalised
-from trainer.archive import read_groups, write_groups
 from trainer.batch import collate, minibatches, pack, weights
-from trainer.checkpoint import ENGINE, MODEL, Checkpoint, Checkpoints
+from trainer.checkpoint import ENGINE, MODEL, Checkpoint, Checkpoints, read_groups, write_groups
 from trainer.clock import Clock
 from trainer.collect import Batch, Collector
 from trainer.config import Config, logprob_bound
