@@ -24,9 +24,9 @@ from trainer.clock import Clock
 from trainer.collect import Batch, Collector
 from trainer.config import Config, logprob_bound
 from trainer.engines import start_engines
-from trainer.engines.base import Engine, InterruptedGenerationError
+from trainer.engines.base import Engine
 from trainer.episode import Episode, Group, MicroBatch, Row, Tally, is_flat
-from trainer.errors import ConfigError, StaleWeightsError
+from trainer.errors import ConfigError, InterruptedGenerationError, StaleWeightsError
 from trainer.held_out import HeldOut
 from trainer.metrics import batch_metrics
 from trainer.objective import Objective
@@ -260,7 +260,7 @@ class Leader:
         self._held_out = HeldOut.of(self._config, self._engine, grader)
         self._rollouts = Rollouts(self._config, checkpoint.step if checkpoint else 0)
         self._ends.callback(self._rollouts.close)
-        self._syncer = Syncer.of(self._config, self._engine, self._loop.begin, self._probe, self._report.notice)
+        self._syncer = Syncer(self._config, self._engine, self._loop.begin, self._probe, self._report.notice)
         self._ends.callback(self._syncer.close)
         if checkpoint:
             self._loop.do(self._restore(checkpoint))

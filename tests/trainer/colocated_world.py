@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     model = save_tiny(folder / "model")
     config, loop, policy = configuration(model, folder, engine="colocated"), Loop(), Policy(model)
     engine = loop.do(start_engines(config))
-    syncer = Syncer.of(config, engine, loop.begin, PROBE)
+    syncer = Syncer(config, engine, loop.begin, PROBE)
     finished: list[int] = []
 
     async def one(number: int) -> float:

@@ -13,16 +13,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-from trainer.engines.base import Engine, InterruptedGenerationError, Notice, SamplingParameters, check_state
+from trainer.engines.base import Engine, Notice, SamplingParameters, check_state
 from trainer.engines.health import HealthMonitor, State
 from trainer.engines.process import VllmProcess
 from trainer.engines.retry import Coalesced, Retry, cancelled_on_exit
-from trainer.engines.transport import HEALTH_TIMEOUT_SECONDS, Answer, HttpTransport, RequestFailedError
-from trainer.engines.vllm_api import FINISH_REASONS, parse_sample, parse_scores, sample_request, score_request
+from trainer.engines.vllm_api import HEALTH_TIMEOUT_SECONDS, Answer, RequestFailedError, VllmApi
 from trainer.episode import Completion
-from trainer.errors import StaleWeightsError, TrainerError
+from trainer.errors import InterruptedGenerationError, StaleWeightsError, TrainerError
 
 HEALTH_POLL_SECONDS = 2.0  # between requests of /health
 
@@ -66,8 +66,8 @@ class ServerEngine:
             UnavailableError: It did not become healthy in time.
             ConfigError: It was not started as the trainer requires.
         """
-        self._transport = HttpTransport(self._url)
-        self._health = HealthMonitor(self._transport, self._notice, self._patience, self._process)
+        self._api = VllmApi(self._url)
+        self._health = HealthMonitor(self._api, self._notice, self._patience, self._process)
         self._watch = asyncio.create_task(self._poll_health())
         try:
             self._adopt_workers(await self._health.wait("it is not up"))
@@ -101,49 +101,42 @@ class ServerEngine:
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         retry = Retry(self._patience)
         while (completion := await self.attempt(prompt_ids, seed, max_tokens, retry)) is None:
-            await retry.backoff()
+            pass
         return completion
 
     async def attempt(
         self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, retry: Retry
     ) -> Completion | None:
-        """Return a sample, None if vLLM was restarted or ended it abnormally.
+        """Return a sample, None after a delay if vLLM was restarted or ended it abnormally; otherwise as `generate`.
 
         Args:
             prompt_ids: The prompt's token ids.
             seed: The seed of the sample.
             max_tokens: The most tokens of the response.
             retry: Records failures.
-
-        Raises:
-            UnavailableError: vLLM did not return in time.
         """
-        with self._counted():
-            async with self._room:
-                return await self._try(prompt_ids, seed, max_tokens, retry)
+        try:
+            with self._counted():
+                async with self._room:
+                    return await self._sample(prompt_ids, seed, max_tokens)
+        except InterruptedGenerationError as interrupted:
+            self._start_recovery(str(interrupted))
+            await retry.backoff(str(interrupted))
+            return None
 
-    async def _try(
-        self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, retry: Retry
-    ) -> Completion | None:
+    async def _sample(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         await self._ready()
         version, workers = self._version, self._workers
-        request = sample_request(prompt_ids, seed, max_tokens, self._sampling, version)
-        try:
-            sample = parse_sample(await self._post("/v1/completions", request))
-            if await self._checks() != workers:
-                raise InterruptedGenerationError("it was started again")
-        except InterruptedGenerationError as interrupted:
-            retry.record(str(interrupted))
-            self._start_recovery(str(interrupted))
-            return None
-        if sample.end not in FINISH_REASONS:
-            retry.record(f"a sample ended by {sample.end!r}")
-            return None
+        asked = self._api.sample(prompt_ids, seed, max_tokens, self._sampling, version)
+        completion: Completion = await self._unless_replaced(asked)
+        if await self._checks() != workers:
+            raise InterruptedGenerationError("it was started again")
         await self._ready()  # a sample that ended during a sync counts once the sync is verified
-        return Completion(sample.ids, sample.logprobs, sample.text, sample.end == "length", version, self._version)
+        return replace(completion, last_version=self._version)
 
     async def score(self, ids: Sequence[int]) -> list[float]:
-        return parse_scores(await self._post("/v1/completions", score_request(ids)), ids)
+        scores: list[float] = await self._unless_replaced(self._api.score(ids))
+        return scores
 
     async def sleep(self) -> None:
         """Give the GPU's memory back. The weights are gone as well: the next sync brings newer ones."""
@@ -163,16 +156,11 @@ class ServerEngine:
             await self._post("/wake_up?tags=kv_cache")
             self._is_asleep = False
         if not self._sampling.keeps_cache:
-            await self._reset_cache()
+            reset = await self._post("/reset_prefix_cache?reset_running_requests=true")
+            if reset.get("success") is False:
+                raise StaleWeightsError(f"vLLM at {self._url} did not reset its prefix cache, which is of old weights")
         await self._post("/resume")
         self._is_paused = False
-
-    async def _reset_cache(self) -> None:
-        reset = await self._post("/reset_prefix_cache?reset_running_requests=true")
-        if reset.get("success") is False:
-            raise StaleWeightsError(
-                f"vLLM at {self._url} did not reset its prefix cache, which holds results of the old weights"
-            )
 
     async def rpc(self, method: str, *arguments: Any) -> list[dict[str, Any]]:
         results = await self._call(method, *arguments)
@@ -197,21 +185,21 @@ class ServerEngine:
             task.cancel()
             await asyncio.wait([task])
         await self._checks.close()
-        await self._transport.close()
+        await self._api.close()
         if self._process:
             await asyncio.to_thread(self._process.end)
 
     # --- one request
 
-    async def _post(self, path: str, body: Answer | None = None) -> Answer:
-        answer: Answer = await self._unless_replaced(self._transport.post(path, body))
+    async def _post(self, path: str) -> Answer:
+        answer: Answer = await self._unless_replaced(self._api.post(path))
         return answer
 
     async def _call(self, method: str, *arguments: Any) -> list[Answer]:
         try:
-            answers: list[Answer] = await self._unless_replaced(self._transport.call(method, *arguments))
+            answers: list[Answer] = await self._unless_replaced(self._api.call(method, *arguments))
         except RequestFailedError as error:
-            if not await self._transport.is_healthy():
+            if not await self._api.is_healthy():
                 raise InterruptedGenerationError(str(error)) from None
             raise StaleWeightsError(f"vLLM at {self._url} could not do {method}: {error}") from None
         return answers
@@ -257,7 +245,7 @@ class ServerEngine:
     async def _poll_health(self) -> None:
         while True:
             await asyncio.sleep(HEALTH_POLL_SECONDS)
-            if (self._in_flight or self._is_paused) and not self._recovery and not await self._transport.is_healthy():
+            if (self._in_flight or self._is_paused) and not self._recovery and not await self._api.is_healthy():
                 self._start_recovery(f"no answer for {HEALTH_TIMEOUT_SECONDS:g} s")
 
     def _start_recovery(self, why: str) -> None:

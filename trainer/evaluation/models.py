@@ -125,8 +125,7 @@ def _process(model: Model, sampling: SamplingOptions, folder: Path) -> VllmProce
     try:
         from transformers import AutoConfig
 
-        from trainer.engines.environment import has_gpu
-        from trainer.engines.process import CPU_ARGUMENTS, VllmProcess
+        from trainer.engines.process import CPU_ARGUMENTS, VllmProcess, has_gpu
     except ImportError as error:
         raise ConfigError(
             f"to serve {model.name} vLLM is needed here ({error}): pip install 'proctor[trainer]', "
