@@ -248,7 +248,7 @@ class Leader:
     def _open(self, checkpoint: Checkpoint | None) -> None:
         """Load the prompts and connect to vLLM and the reward service."""
         self._prompts = Prompts.of(self._config)
-        self._report.notice(f"{len(self._prompts)} prompts; {self._prompts.left_out} skipped: too long")
+        self._report.notice(f"{len(self._prompts)} prompts; {self._prompts.problems.left_out} skipped: too long")
         self._report.notice(f"attention: {self._learner.policy.attention} (model.attention)")
         self._probe = self._prompts.first.ids
         grader = Grader(self._config, self._report.notice)
@@ -267,7 +267,7 @@ class Leader:
 
     async def _restore(self, checkpoint: Checkpoint) -> None:
         state = checkpoint.state()
-        self._prompts.restore(state["prompts"])
+        self._prompts.mixture.restore(state["prompts"])
         ready = await asyncio.to_thread(read_groups, checkpoint.path, self._prompts.by_id)
         await self._collector.restore(state["collector"], ready, checkpoint.step)
         for line in config_differences(state["config"], self._config.model_dump(mode="json")):
@@ -281,7 +281,7 @@ class Leader:
             "ranks": self._ranks.size,
             "zero": self._config.deepspeed.zero,
             "config": self._config.model_dump(mode="json"),
-            "prompts": self._prompts.state(),
+            "prompts": self._prompts.mixture.state(),
             "collector": collector,
         }
         return state, ready
