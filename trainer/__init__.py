@@ -29,8 +29,8 @@ Beside the loop:
     evaluation/                                       `proctor evaluate`; the loop does not import it
 
 Rank 0 is the leader: only it talks to vLLM and to the reward service, from an event loop in a separate thread. The
-other ranks execute its orders. Only `policy` imports DeepSpeed, only `engines` and `vllm_ext` vLLM, only
-`reward_client` the service's client; the mathematics (`advantage`, `loss`, `logprob`) imports only torch.
+other ranks execute its orders. Only `policy` imports DeepSpeed, only `engines` and `vllm_ext` vLLM; the mathematics
+(`advantage`, `loss`, `logprob`) imports only torch.
 
 Three guarantees: token ids and their log-probabilities are those that vLLM sampled; vLLM's weights are compared with
 the trainer's after each sync; and a sample without a verdict neither counts in its group's statistics nor trains.

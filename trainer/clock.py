@@ -48,7 +48,13 @@ class Clock:
                 self._spans[-1] += whole
 
     def move(self, source: str, target: str, seconds: float) -> None:
-        """Move seconds from the time of one name, the source, to another, the target: at most what the source has."""
+        """Move time from one name to another.
+
+        Args:
+            source: The name to take from.
+            target: The name to add to.
+            seconds: The time to move, at most what the source has.
+        """
         seconds = min(max(seconds, 0.0), self._seconds.get(source, 0.0))
         self._seconds[source] = self._seconds.get(source, 0.0) - seconds
         self._seconds[target] = self._seconds.get(target, 0.0) + seconds

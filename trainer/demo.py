@@ -186,7 +186,7 @@ def serving(options: argparse.Namespace) -> Iterator[str]:
 def guarded(
     command: list[str], output: IO[bytes] | None = None, waits: bool = False
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Yield the guard of a process, started with its output to a file, that ends with the block; if it `waits`, the
+    """Yield the guard of a command's process, with its output to a file, that ends with the block; if it `waits`, the
     block ends with the process. See `start_guarded`.
     """
     process = start_guarded(command, output)

@@ -61,10 +61,7 @@ class Objective:
         return None if prepare is None else partial(prepare, **self._constants)
 
     def old(self, micro: MicroBatch, logp: torch.Tensor) -> torch.Tensor:
-        """Return the log-probabilities in the denominator of the loss's ratio; `logp` [N] is the current policy's.
-
-        Returns:
-            [N] float32.
+        """Return the log-probabilities [N] in the denominator of the loss's ratio; `logp` [N] is the current policy's.
 
         Raises:
             ValueError: `loss.old` is "recomputed", `micro.old` is missing, and a step was taken on the batch.

@@ -60,12 +60,7 @@ class ServerEngine:
         self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> ServerEngine:
-        """Return this engine, connected to the server.
-
-        Raises:
-            UnavailableError: It did not become healthy in time.
-            ConfigError: It was not started as the trainer requires.
-        """
+        """Return this engine, connected to the server; see `start_engines`."""
         self._api = VllmApi(self._url)
         self._health = HealthMonitor(self._api, self._notice, self._patience, self._process)
         self._watch = asyncio.create_task(self._poll_health())

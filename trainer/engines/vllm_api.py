@@ -12,10 +12,10 @@ from typing import Any
 
 import aiohttp
 
+from sandbox_service.client.transport import keepalive_socket
 from trainer.engines.base import SamplingParameters
 from trainer.episode import Completion
 from trainer.errors import InterruptedGenerationError, TrainerError
-from trainer.reward_client import keepalive_socket
 
 FINISH_REASONS = ("stop", "length")  # other reasons ("abort") do not end a sample
 HEALTH_TIMEOUT_SECONDS = 5.0  # for an answer to /health

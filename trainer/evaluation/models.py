@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sandbox_service.client import Peer
+from sandbox_service.client.transport import HttpTransport
 from trainer.errors import ConfigError, UnavailableError
 from trainer.evaluation.concurrency import task_group
 from trainer.evaluation.endpoint import Endpoint
 from trainer.evaluation.samples import SamplingOptions
-from trainer.reward_client import HttpTransport, Peer, trainer_errors
+from trainer.reward_client import trainer_errors
 
 if TYPE_CHECKING:
     from trainer.engines.process import VllmProcess

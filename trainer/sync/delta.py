@@ -8,6 +8,7 @@ trainer's copy, because the other ranks have given theirs already.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -58,8 +59,7 @@ class DeltaSender:
             delivery = self._transport.send(version, stream, "delta", self._copy.encode_changes)
         except StaleWeightsError as error:
             self._notice(f"a delta failed, all weights are sent instead: {error}")
-            for _ in self._copy.encode_changes(stream):  # the weights after the failure
-                pass
+            deque(self._copy.encode_changes(stream), maxlen=0)  # the weights after the failure
             return self._full(version, self._copy.items())
         return replace(delivery, kind="delta", density=self._copy.changed / sum(delivery.sent.numbers.values()))
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -75,8 +76,7 @@ class Syncer:
         """
         began, stream = time.monotonic(), iter(weights)
         delivery = self._deliver_weights(version, stream)
-        for _ in stream:
-            pass
+        deque(stream, maxlen=0)
         ours = score(self._ids)
         gaps = None if delivery is None else self._probe_gaps(ours)
         if delivery is None or gaps is None:
