@@ -51,11 +51,6 @@ class Grader:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    @property
-    def away_seconds(self) -> float:
-        """The total time for which the service was unavailable."""
-        return self._client.away_seconds
-
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()

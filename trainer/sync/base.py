@@ -34,11 +34,6 @@ class Delivery:
     density: float = 1.0  # share of numbers that changed since the last transfer; 1 if unknown
     gap: float = 0.0  # the mean difference of the probe's log-probabilities, in nats; the largest of all replicas
 
-    @property
-    def is_held_compared(self) -> bool:
-        """Return whether all workers could compute the checksum of their model's weights."""
-        return all(report["held"] is not None for report in self.reports)
-
 
 class Transport(ABC):
     """Sends weights to vLLM. Call it from the thread that gathers them, never from the event loop, which must run."""
