@@ -11,8 +11,7 @@ requests are in flight.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,7 +54,7 @@ class ServerEngine:
         self._gate = asyncio.Event()
         self._gone = asyncio.Event()  # set when the workers are replaced
         self._room = asyncio.Semaphore(concurrency)
-        self._in_flight = 0
+        self.in_flight = 0  # requests running or queued
         self._checks = Coalesced(self._worker_names)
         self._watch: asyncio.Task[None] | None = None
 
@@ -88,11 +87,6 @@ class ServerEngine:
         """Return whether a sample would start at once."""
         return self._gate.is_set()
 
-    @property
-    def in_flight(self) -> int:
-        """The number of requests running or queued."""
-        return self._in_flight
-
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         retry = Retry(self._patience)
         while (completion := await self.attempt(prompt_ids, seed, max_tokens, retry)) is None:
@@ -110,14 +104,17 @@ class ServerEngine:
             max_tokens: The most tokens of the response.
             retry: Records failures.
         """
+        self.in_flight += 1
         try:
-            with self._counted():
-                async with self._room:
-                    return await self._sample(prompt_ids, seed, max_tokens)
+            async with self._room:
+                return await self._sample(prompt_ids, seed, max_tokens)
         except InterruptedGenerationError as interrupted:
-            self._start_recovery(str(interrupted))
-            await retry.backoff(str(interrupted))
-            return None
+            why = str(interrupted)
+        finally:
+            self.in_flight -= 1
+        self._start_recovery(why)
+        await retry.backoff(why)
+        return None
 
     async def _sample(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         await self._ready()
@@ -213,14 +210,6 @@ class ServerEngine:
                 raise InterruptedGenerationError(f"vLLM at {self._url} was restarted")
             return answer.result()
 
-    @contextmanager
-    def _counted(self) -> Iterator[None]:
-        self._in_flight += 1
-        try:
-            yield
-        finally:
-            self._in_flight -= 1
-
     # --- health and identity of the workers
 
     async def _ready(self) -> None:
@@ -240,7 +229,7 @@ class ServerEngine:
     async def _poll_health(self) -> None:
         while True:
             await asyncio.sleep(HEALTH_POLL_SECONDS)
-            if (self._in_flight or self._is_paused) and not self._recovery and not await self._api.is_healthy():
+            if (self.in_flight or self._is_paused) and not self._recovery and not await self._api.is_healthy():
                 self._start_recovery(f"no answer for {HEALTH_TIMEOUT_SECONDS:g} s")
 
     def _start_recovery(self, why: str) -> None:
