@@ -63,8 +63,7 @@ class ColocatedEngine:
         if error := making.exception():
             raise TrainerError(f"vLLM did not start: {error!r}") from error
         self._llm = making.result()
-        self._stepping = asyncio.create_task(self._step_forever())
-        self._stepping.add_done_callback(self._ended)
+        self._start_stepping()
         (state,) = await self.rpc("proctor_state")
         check_state(state, self._sampling, "vLLM")
         return self
@@ -179,6 +178,10 @@ class ColocatedEngine:
         self._new += [request for request in self._asked if request[0] in self._samples]
         self._asked = []
         self._changed.set()
+
+    def _start_stepping(self) -> None:
+        self._stepping = asyncio.create_task(self._step_forever())
+        self._stepping.add_done_callback(self._ended)
 
     async def _step_forever(self) -> None:
         """Step vLLM while there are requests, unless it is held."""
