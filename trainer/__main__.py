@@ -9,12 +9,8 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trainer.errors import TrainerError
-
-if TYPE_CHECKING:
-    from trainer.config import Config
 
 WRONG = 2
 INTERRUPTED = 130
@@ -23,8 +19,23 @@ INTERRUPTED = 130
 def main(arguments: list[str] | None = None) -> int:
     """Train a model by a command line, by default the process's arguments, and return the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if any(each.partition("=")[0] == "--show" for each in arguments):
-        return _show(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C, so that started processes are stopped
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # they would overwrite the run's own
+    try:
+        if any(each.partition("=")[0] == "--show" for each in arguments):
+            from trainer import rollouts
+
+            rollouts.main(arguments)
+            return 0
+        return _train(_parser().parse_args(arguments))
+    except TrainerError as error:
+        print(f"proctor train: {error}", file=sys.stderr)
+        return WRONG
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="proctor train",
         description="Train a code model on rewards from executions.",
@@ -36,52 +47,24 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--ranks", type=int, default=0, help="with --dry-run: the number of ranks")
     parser.add_argument("--gpu-gb", type=float, default=80.0, help="with --dry-run: the memory of a GPU")
     parser.add_argument("--local_rank", help=argparse.SUPPRESS)  # passed by DeepSpeed's launcher
-    options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C, so that started processes are stopped
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # they would overwrite the run's own
-    try:
-        from trainer.config import load
+    return parser
 
-        config = load(options.config, options.overrides)
-        if options.dry_run:
-            return dry_run(config, str(options.config), options.ranks, options.gpu_gb)
-        from trainer import train
 
-        train.run(config)
-    except TrainerError as error:
-        print(f"proctor train: {error}", file=sys.stderr)
-        return WRONG
-    except KeyboardInterrupt:
-        return INTERRUPTED
+def _train(options: argparse.Namespace) -> int:
+    """Train, or print the plan of a run; return 1 if that does not fit."""
+    from trainer.config import load
+
+    config = load(options.config, options.overrides)
+    if options.dry_run:
+        from trainer import plan
+
+        text = plan.report(config, plan.machine_of(str(options.config), options.ranks, options.gpu_gb))
+        print(text)
+        return int("does not fit" in text)
+    from trainer import train
+
+    train.run(config)
     return 0
-
-
-def _show(arguments: list[str]) -> int:
-    from trainer import show
-
-    try:
-        show.main(arguments)
-    except TrainerError as error:
-        print(f"proctor train: {error}", file=sys.stderr)
-        return WRONG
-    return 0
-
-
-def dry_run(config: Config, name: str, ranks: int, gpu_gb: float) -> int:
-    """Return the exit status after printing the plan of a run: 1 if the run does not fit.
-
-    Args:
-        config: The configuration.
-        name: The configuration as given.
-        ranks: The number of ranks, 0 for that of the configuration.
-        gpu_gb: The memory of a GPU.
-    """
-    from trainer import plan
-
-    machine = plan.machine_of(name, ranks, gpu_gb)
-    text = plan.report(config, machine)
-    print(text)
-    return int("does not fit" in text)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,13 @@
     RUN/checkpoints/step_000120/
         manifest.json   {"step": 120, "files": {path: {"bytes": n}}}
         state.json      rank 0's state: the position in the data, and the groups in flight
-        groups.json, groups.npz   finished groups that were not trained on; see archive.py
+        groups.json, groups.npz   finished groups that were not trained on, with their prompts' ids
         model/          in Hugging Face's format, so that vLLM can load it
         engine/         DeepSpeed's: weights, optimiser and random generators of each rank
 
 A checkpoint is written under a temporary name, synced to disk and renamed, so a crash of the process or the machine
-cannot leave an incomplete one under the final name. All ranks must see the folder.
+cannot leave an incomplete one under the final name. All ranks must see the folder. Tokens and log-probabilities of
+groups are arrays, end to end: there may be millions, for which JSON is too slow.
 """
 
 from __future__ import annotations
@@ -17,16 +18,22 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+from trainer.episode import Completion, Episode, Group, Prompt, Reward
 
 FOLDER = "checkpoints"
 MANIFEST = "manifest.json"
 STATE = "state.json"
 ENGINE = "engine"
 MODEL = "model"
+INDEX, ARRAYS = "groups.json", "groups.npz"
 UNFINISHED = ".tmp"
 NAME = re.compile(r"step_(\d{6,})")
 
@@ -115,6 +122,56 @@ class Checkpoints:
         for each in self.all()[: -self._keep]:
             if not (self._keep_every and each.step % self._keep_every == 0):
                 _remove(each.path)
+
+
+def write_groups(folder: Path, groups: Sequence[Group]) -> None:
+    """Write groups to two files of a folder."""
+    completions = [each.completion for group in groups for each in group.episodes]
+    np.savez(
+        folder / ARRAYS,
+        ends=np.cumsum([0, *(len(each.ids) for each in completions)]),
+        ids=np.fromiter(chain.from_iterable(each.ids for each in completions), np.int64),
+        logprobs=np.fromiter(chain.from_iterable(each.logprobs for each in completions), np.float64),
+    )
+    index = [
+        {"prompt": each.prompt.id, "number": each.number, "episodes": [_plain(episode) for episode in each.episodes]}
+        for each in groups
+    ]
+    (folder / INDEX).write_text(json.dumps(index))
+
+
+def read_groups(folder: Path, prompt_of: Callable[[str], Prompt]) -> list[Group]:
+    """Return the groups of a folder, none if it has no such files; `prompt_of` returns the prompt of an id."""
+    if not (folder / INDEX).exists():
+        return []
+    with np.load(folder / ARRAYS) as arrays:
+        lengths, ids, logprobs = (
+            np.diff(arrays["ends"]),
+            iter(arrays["ids"].tolist()),
+            iter(arrays["logprobs"].tolist()),
+        )
+    rest = iter(lengths.tolist())
+
+    def episode(entry: dict[str, Any], prompt: Prompt) -> Episode:
+        length = next(rest)
+        tokens: dict[str, Any] = {"ids": list(islice(ids, length)), "logprobs": list(islice(logprobs, length))}
+        asked = prompt.tester or prompt if entry["role"] == "tester" else prompt
+        parts = {"completion": Completion(**entry["completion"], **tokens), "reward": Reward(**entry["reward"])}
+        return Episode(asked, **entry | parts)
+
+    groups = []
+    for entry in json.loads((folder / INDEX).read_text()):
+        prompt = prompt_of(entry["prompt"])
+        groups.append(Group(prompt, [episode(each, prompt) for each in entry["episodes"]], entry["number"]))
+    return groups
+
+
+def _plain(episode: Episode) -> dict[str, Any]:
+    """Return all fields of an episode but its prompt, token ids and log-probabilities."""
+    completion = replace(episode.completion, ids=(), logprobs=())
+    plain = asdict(replace(episode, prompt=Prompt("", (), {}), completion=completion))
+    del plain["prompt"], plain["completion"]["ids"], plain["completion"]["logprobs"]
+    return plain
 
 
 def _checkpoints(folder: Path) -> Iterator[Checkpoint]:

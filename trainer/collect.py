@@ -109,11 +109,7 @@ class Collector:
         self._start_new(config.rollout.prompts * batches - len(self._in_flight) - len(self._ready))
 
     async def batch(self) -> Batch:
-        """Return the next batch when it is complete.
-
-        Raises:
-            TrainerError: As raised by the engine or the reward service.
-        """
+        """Return the next batch when it is complete. Errors of the engine and the reward service are raised here."""
         asked = time.monotonic()
         while not self._is_complete():
             self._changed.clear()
@@ -124,10 +120,8 @@ class Collector:
         self._ready.sort(key=_age)
         count = self._config.rollout.prompts
         taken, self._ready = self._ready[:count], self._ready[count:]
-        batch.groups = [group for group in taken if not self._is_discarded(group)]
-        batch.dropped += [
-            group for group in taken if self._is_discarded(group)
-        ]  # no replacements left: the batch is smaller
+        for group in taken:  # where no replacements are left the batch is smaller
+            (batch.dropped if self._is_discarded(group) else batch.groups).append(group)
         for group in sorted(batch.sampled, key=_age):
             self._earlier.add(group)
         batch.version = self._version

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 from typing import Any, Literal
@@ -432,7 +433,7 @@ def resolve(settings: Mapping[str, Any], origin: str = "the configuration") -> C
     if name not in ALGORITHMS:
         raise ConfigError(f"{origin}: algorithm: {name!r} is not one of {', '.join(ALGORITHMS)}")
     try:
-        return Config.model_validate_json(json.dumps(merge(ALGORITHMS[name].settings, settings)))
+        return Config.model_validate_json(json.dumps(merge(ALGORITHMS[name], settings)))
     except ValidationError as error:
         raise ConfigError("\n  ".join([f"{origin}:", *_lines(error)])) from None
 
@@ -452,17 +453,12 @@ def _found(path: Path) -> Path:
 
 
 def _override(text: str) -> dict[str, Any]:
-    """Parse `a.b=value`."""
+    """Parse `a.b=value`, with the value in TOML or as text. Raises ConfigError."""
     key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise ConfigError(f"{text!r}: expected section.key=value")
-    try:
-        parsed = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        parsed = value
-    for part in reversed(key.strip().split(".")):
-        parsed = {part: parsed}
-    return parsed  # type: ignore[no-any-return]
+    for literal in (value, json.dumps(value, ensure_ascii=False)) if equals else ():
+        with suppress(tomllib.TOMLDecodeError):
+            return tomllib.loads(f"{key} = {literal}")
+    raise ConfigError(f"{text!r}: expected section.key=value")
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -470,15 +466,9 @@ def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)
-        changes_loss = (
-            key == "loss" and isinstance(value, Mapping) and value.get("name", None) not in (None, _name(old))
-        )
-        if isinstance(old, Mapping) and isinstance(value, Mapping) and not changes_loss:
-            merged[key] = merge(old, value)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            is_other_loss = key == "loss" and value.get("name") not in (None, old.get("name"))
+            merged[key] = value if is_other_loss else merge(old, value)
         else:
             merged[key] = value
     return merged
-
-
-def _name(loss: object) -> object:
-    return loss.get("name") if isinstance(loss, Mapping) else None

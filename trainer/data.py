@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -67,29 +68,29 @@ class Problems(Sequence[Problem]):
     """
 
     def __init__(self, paths: Sequence[Path], keep: Callable[[Problem], bool] = lambda _: True) -> None:
-        self._spots: list[ProblemLocation] = []
+        self.spots: list[ProblemLocation] = []  # of all problems, in the order of the files
         self.left_out = 0
         places: dict[str, str] = {}
-        for spot, line in _spots(paths):
+        for spot, line in chain.from_iterable(map(_spots, paths)):
             if spot.id in places:
                 raise ConfigError(f"{spot.place}: the id {spot.id!r} is also at {places[spot.id]}: rename one")
             places[spot.id] = spot.place
             if keep(_problem(line, spot.place)):
-                self._spots.append(spot)
+                self.spots.append(spot)
             else:
                 self.left_out += 1
-        self._by_id = {spot.id: index for index, spot in enumerate(self._spots)}
-        if not self._spots:
+        self._by_id = {spot.id: index for index, spot in enumerate(self.spots)}
+        if not self.spots:
             raise ConfigError(self._none(paths))
 
     def __len__(self) -> int:
-        return len(self._spots)
+        return len(self.spots)
 
     def __getitem__(self, index: Any) -> Any:
         """Read the problem at an index from its file."""
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        return self._read(self._spots[index])
+        return self._read(self.spots[index])
 
     def by_id(self, name: str) -> Problem:
         """Return the problem with an id (name).
@@ -99,17 +100,12 @@ class Problems(Sequence[Problem]):
         """
         if name not in self._by_id:
             raise ConfigError(f"there is no problem {name!r} in the files of data.train, or it is now too long")
-        return self._read(self._spots[self._by_id[name]])
-
-    @property
-    def spots(self) -> Sequence[ProblemLocation]:
-        """The locations of all problems, in the order of the files."""
-        return self._spots
+        return self._read(self.spots[self._by_id[name]])
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of ids, sources and difficulties in order."""
-        lines = [f"{spot.id}\t{spot.source}\t{spot.difficulty}" for spot in self._spots]
+        lines = [f"{spot.id}\t{spot.source}\t{spot.difficulty}" for spot in self.spots]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
     def _read(self, spot: ProblemLocation) -> Problem:
@@ -137,8 +133,8 @@ class Cursor:
     """Iterates over problems, of one source or all, epoch after epoch.
 
     Each epoch has its own order: a permutation that depends on the seed only (`shuffled`), that of the files (`file`),
-    or by difficulty (`easiest_first`). `take` continues across the end of an epoch. Every epoch has every problem
-    exactly once, except those outside the difficulty range when their turn comes.
+    or by difficulty (`easiest_first`). Every epoch has every problem exactly once, except those outside the difficulty
+    range when their turn comes.
 
     Raises:
         ConfigError: A difficulty is needed and a line has none.
@@ -149,17 +145,11 @@ class Cursor:
         self._seed = seed
         self._kind = order
         self._places = [place for place, spot in enumerate(problems.spots) if source in (None, spot.source)]
-        self._range: Range | None = None
         self.epoch = 0
         self.position = 0  # of the next problem, within the epoch
         if order == "easiest_first":
             self._check_difficulties("data.order = 'easiest_first'")
         self._order = self._order_of(0)
-
-    def within(self, difficulty: Range | None) -> None:
-        """Restrict the following problems to a difficulty range, None for all; see `check` for errors."""
-        self.check(difficulty)
-        self._range = difficulty
 
     def check(self, difficulty: Range | None) -> None:
         """Check a difficulty range, both ends included; None is all problems.
@@ -174,9 +164,17 @@ class Cursor:
             source = self._problems.spots[self._places[0]].source
             raise ConfigError(f"data.difficulty: no problem of {source!r} is from {difficulty[0]} to {difficulty[1]}")
 
-    def take(self, count: int) -> list[Problem]:
-        """Return the next problems, `count` of them."""
-        return [self._problems[self._next()] for _ in range(count)]
+    def take(self, difficulty: Range | None = None) -> Problem:
+        """Return the next problem within a difficulty range, which `check` must have accepted."""
+        while True:
+            if self.position == len(self._order):
+                self.epoch, self.position = self.epoch + 1, 0
+                self._order = self._order_of(self.epoch)
+            self.position += 1
+            place = self._order[self.position - 1]
+            if difficulty is None or self._is_in(place, difficulty):
+                problem: Problem = self._problems[place]
+                return problem
 
     def state(self) -> dict[str, Any]:
         """Return the position as plain data for `restore`."""
@@ -196,16 +194,6 @@ class Cursor:
         self.epoch, self.position = int(state["epoch"]), int(state["position"])
         self._order = self._order_of(self.epoch)
 
-    def _next(self) -> int:
-        while True:
-            if self.position == len(self._order):
-                self.epoch, self.position = self.epoch + 1, 0
-                self._order = self._order_of(self.epoch)
-            self.position += 1
-            place = self._order[self.position - 1]
-            if self._is_in(place, self._range):
-                return place
-
     def _order_of(self, epoch: int) -> Sequence[int]:
         """Shuffle by a hash of seed, epoch and index: independent of any interpreter's random generator."""
         if self._kind == "file":
@@ -214,38 +202,26 @@ class Cursor:
             return sorted(self._places, key=lambda place: self._problems.spots[place].difficulty or 0.0)
         return sorted(self._places, key=lambda each: hashlib.blake2b(f"{self._seed}/{epoch}/{each}".encode()).digest())
 
-    def _is_in(self, place: int, difficulty: Range | None) -> bool:
-        """Return whether a problem is within the difficulty range."""
-        if difficulty is None:
-            return True
-        low, high = difficulty
+    def _is_in(self, place: int, difficulty: Range) -> bool:
         own = self._problems.spots[place].difficulty
-        return own is not None and low <= own <= high
+        return own is not None and difficulty[0] <= own <= difficulty[1]
 
     def _check_difficulties(self, wanted: str) -> None:
-        for place in self._places:
-            spot = self._problems.spots[place]
+        for spot in map(self._problems.spots.__getitem__, self._places):
             if spot.difficulty is None:
                 raise ConfigError(f'{spot.place}: {wanted} needs a "difficulty" on this line')
 
 
-def _spots(paths: Sequence[Path]) -> Iterator[tuple[ProblemLocation, bytes]]:
-    """Validate all lines and yield their locations."""
-    for path in paths:
-        for number, offset, line in _lines(path):
-            problem = _checked(line, f"{path}:{number}")
-            source = sys.intern(problem.source or path.stem)
-            yield ProblemLocation(problem.id, path, number, offset, source, problem.difficulty), line
-
-
-def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the number, byte offset and content of each non-blank line."""
+def _spots(path: Path) -> Iterator[tuple[ProblemLocation, bytes]]:
+    """Validate all lines of a file that are not blank, and yield them with their locations."""
     try:
         with path.open("rb") as file:
             offset = 0
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    yield number, offset, line
+                    problem = _checked(line, f"{path}:{number}")
+                    source = sys.intern(problem.source or path.stem)
+                    yield ProblemLocation(problem.id, path, number, offset, source, problem.difficulty), line
                 offset += len(line)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from None

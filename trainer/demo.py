@@ -26,7 +26,7 @@ from typing import IO, Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from trainer.engines.process import GUARD, free_port
+from trainer.engines.process import free_port, start_guarded
 from trainer.errors import ConfigError, TrainerError
 from trainer.report import METRICS, read
 
@@ -186,18 +186,10 @@ def serving(options: argparse.Namespace) -> Iterator[str]:
 def guarded(
     command: list[str], output: IO[bytes] | None = None, waits: bool = False
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process that ends with the block, and with this process if that is killed.
-
-    Args:
-        command: The program and its arguments.
-        output: Where the process writes; None: to this process's terminal.
-        waits: Whether the end of the block waits for the process.
-
-    Yields:
-        The guard of the process, which ends when the process ends.
+    """Yield the guard of a command's process, with its output to a file, that ends with the block; if it `waits`, the
+    block ends with the process. See `start_guarded`.
     """
-    guard = [sys.executable, "-I", str(GUARD), str(os.getpid()), *command]
-    process = subprocess.Popen(guard, stdout=output, stderr=output, start_new_session=True)
+    process = start_guarded(command, output)
     try:
         yield process
         if waits:

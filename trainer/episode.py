@@ -79,11 +79,6 @@ class Episode:
         assert self.reward.value is not None
         return self.reward.value + self.penalty
 
-    @property
-    def tokens(self) -> int:
-        """The number of tokens of prompt and response."""
-        return len(self.prompt.ids) + len(self.completion.ids)
-
 
 @dataclass(frozen=True)
 class Group:
@@ -144,11 +139,6 @@ class MicroBatch:
     is_first: bool = False  # it is trained on before any step on the batch, and only once if `old` is None
     old: torch.Tensor | None = None  # [N] float32, by the policy before the batch's first step
     reference: torch.Tensor | None = None  # [N] float32, by the reference model
-
-    @property
-    def tokens(self) -> int:
-        """T."""
-        return int(self.ids.numel())
 
 
 @dataclass

@@ -28,3 +28,7 @@ class StaleWeightsError(TrainerError):
 
 class TooManyFaultsError(TrainerError):
     """Too many samples have no verdict. An unknown reward is not 0, so the run stops."""
+
+
+class InterruptedGenerationError(Exception):
+    """The engine became unavailable during a request. It may return with other weights; the run goes on."""

@@ -7,9 +7,9 @@ from collections import Counter, deque
 
 from trainer.errors import TooManyFaultsError
 
-GAUGE_WINDOW = 1000
-GAUGE_EVIDENCE = 200
-GAUGE_DEVIATIONS = 3.0
+WINDOW = 1000  # samples
+EVIDENCE = 200  # samples that a share is computed of at least
+DEVIATIONS = 3.0  # standard deviations
 
 
 class FaultGauge:
@@ -21,17 +21,10 @@ class FaultGauge:
     samples, and 0.5 % does not. With s = 0 the first sample without a verdict ends the run.
     """
 
-    def __init__(
-        self,
-        share: float,
-        window: int = GAUGE_WINDOW,
-        evidence: int = GAUGE_EVIDENCE,
-        setting: str = "reward.max_fault_share",
-    ) -> None:
+    def __init__(self, share: float, setting: str = "reward.max_fault_share") -> None:
         self._share = share
-        self._evidence = evidence
         self._setting = setting
-        self._last: deque[str | None] = deque(maxlen=window)  # reasons of faults; None for a verdict
+        self._last: deque[str | None] = deque(maxlen=WINDOW)  # reasons of faults; None for a verdict
 
     def count(self, fault: str | None) -> None:
         """Count a sample by its fault: why it has no verdict, None if it has one.
@@ -43,20 +36,12 @@ class FaultGauge:
         if fault is None:
             return
         reasons = Counter(reason for reason in self._last if reason is not None)
-        if reasons.total() > self._bound():
-            raise TooManyFaultsError(self._message(reasons))
-
-    def _bound(self) -> float:
-        expected = max(len(self._last), self._evidence) * self._share
-        return expected + GAUGE_DEVIATIONS * math.sqrt(expected * (1 - self._share))
-
-    def _message(self, reasons: Counter[str]) -> str:
         faults, graded = reasons.total(), len(self._last)
-        often = [f"{count} × {reason}" for reason, count in reasons.most_common(3)]
-        return "\n  ".join(
-            [
+        expected = max(graded, EVIDENCE) * self._share
+        if faults > expected + DEVIATIONS * math.sqrt(expected * (1 - self._share)):
+            often = "".join(f"\n  {count} × {reason}" for reason, count in reasons.most_common(3))
+            raise TooManyFaultsError(
                 f"the reward service returned no verdict for {faults} of the last {graded} samples "
-                f"({faults / graded:.1%}; {self._setting} is {self._share:.1%}): see its log. Most frequent reasons:",
-                *often,
-            ]
-        )
+                f"({faults / graded:.1%}; {self._setting} is {self._share:.1%}): see its log. Most frequent reasons:"
+                + often
+            )

@@ -33,11 +33,7 @@ class HeldOut:
 
     @classmethod
     def of(cls, config: Config, engine: Engine, grader: Grader) -> HeldOut:
-        """Return the configured problems of a run, none if no file is configured.
-
-        Raises:
-            ConfigError: A file or a line is invalid.
-        """
+        """Return the configured problems of a run, none if no file is configured; see `Prompts.of` for errors."""
         if not config.held_out.problems:
             return cls(config, engine, grader, ())
         other: dict[str, Any] = {"train": config.held_out.problems, "order": "file", "difficulty": None, "mixture": {}}
@@ -46,11 +42,7 @@ class HeldOut:
         return cls(config, engine, grader, prompts.take(len(prompts)))
 
     async def figures(self, version: int) -> dict[str, float]:
-        """Return metrics of all problems with a verdict, sampled with the weights of a version.
-
-        Raises:
-            TrainerError: As raised by the engine or the reward service.
-        """
+        """Return metrics of all problems with a verdict, sampled with the weights of a version."""
         numbers = range(self._config.held_out.samples)
         names = [(place, number) for place in range(len(self._prompts)) for number in numbers]
         episodes = await asyncio.gather(*(self._episode(version, *name) for name in names))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
+import numpy as np
+
 from trainer.collect import Batch
 from trainer.episode import Episode
-from trainer.repetition import repetition
+
+SPAN = 20  # tokens of a repeated window
 
 
 def batch_metrics(batch: Batch) -> dict[str, float]:
@@ -45,6 +48,21 @@ def batch_metrics(batch: Batch) -> dict[str, float]:
         "reward_wait_share": max(batch.reward_wait_seconds, 0.0) / max(batch.wait_seconds, 1e-9),
         **_tester_metrics([each for each in batch.episodes if each.role == "tester"]),
     }
+
+
+def repetition(ids: Sequence[int], span: int = SPAN) -> float:
+    """Return the share of windows of `span` tokens (ids) that occurred earlier in the response, in [0, 1).
+
+    It shows degenerate generation before the reward does. After the monitoring of Archer2.0 (arXiv 2510.06062), over
+    token ids instead of words: of n = T - span + 1 overlapping windows d are distinct, and the result is (n - d) / n.
+    """
+    windows = len(ids) - span + 1
+    if windows < 2:
+        return 0.0
+    tokens = np.asarray(ids, dtype=np.uint32)
+    data, size = tokens.tobytes(), tokens.itemsize
+    distinct = {data[place * size : (place + span) * size] for place in range(windows)}
+    return (windows - len(distinct)) / windows
 
 
 def _tester_metrics(answers: Sequence[Episode]) -> dict[str, float]:

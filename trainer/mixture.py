@@ -40,7 +40,16 @@ class Mixture:
         return min(self._cursors[name].epoch for name in self._shares)
 
     def select(self, shares: Mapping[str, float], difficulty: Range | None) -> None:
-        """Set shares and difficulty range for the following prompts. Unchanged arguments have no effect.
+        """Set relative shares by source and the difficulty range for the following prompts; see `check`."""
+        if (dict(shares), difficulty) == (self._said, self._difficulty):
+            return
+        chosen = self.check(shares, difficulty)
+        if dict(shares) != self._said:
+            self._taken = dict.fromkeys(chosen, 0)
+        self._said, self._shares, self._difficulty = dict(shares), chosen, difficulty
+
+    def check(self, shares: Mapping[str, float], difficulty: Range | None) -> dict[str, Fraction]:
+        """Return the shares of sources that have one, with sum 1.
 
         Args:
             shares: Relative shares by source; every source must be named. Empty: all problems as one source.
@@ -49,21 +58,6 @@ class Mixture:
         Raises:
             ConfigError: A source is unknown or not named, or has a share but no problem within the range.
         """
-        if (dict(shares), difficulty) == (self._said, self._difficulty):
-            return
-        chosen = self.check(shares, difficulty)
-        for name in chosen:
-            self._cursor(name).within(difficulty)
-        if dict(shares) != self._said:
-            self._taken = dict.fromkeys(chosen, 0)
-        self._said, self._shares, self._difficulty = dict(shares), chosen, difficulty
-
-    def check(self, shares: Mapping[str, float], difficulty: Range | None) -> dict[str, Fraction]:
-        """Return the shares of sources with one, with sum 1, validated with the difficulty as `select` does.
-
-        Raises:
-            ConfigError: As raised by `select`.
-        """
         self._check_names(shares)
         parts = {name: Fraction(repr(shares[name])) for name in sorted(shares) if shares[name]} or {ALL: Fraction(1)}
         for name in parts:
@@ -71,8 +65,8 @@ class Mixture:
         return {name: part / sum(parts.values()) for name, part in parts.items()}
 
     def take(self, count: int) -> list[Problem]:
-        """Return the next problems, `count` of them."""
-        return [problem for _ in range(count) for problem in self._cursor(self._next_source()).take(1)]
+        """Return the next problems, `count` of them, across epochs."""
+        return [self._cursor(self._next_source()).take(self._difficulty) for _ in range(count)]
 
     def state(self) -> dict[str, Any]:
         """Return the position as plain data for `restore`."""
@@ -113,10 +107,10 @@ class Mixture:
         return self._cursors[name]
 
     def _check_names(self, shares: Mapping[str, float]) -> None:
-        there = ", ".join(self._sources)
-        for name in shares:
-            if name not in self._sources:
-                raise ConfigError(f"data.mixture: there is no source {name!r}; there are {there}")
-        for name in self._sources if shares else ():
-            if name not in shares:
-                raise ConfigError(f"data.mixture: the source {name!r} is not named: give it a share, 0 to leave it out")
+        if unknown := shares.keys() - self._sources:
+            there = ", ".join(self._sources)
+            raise ConfigError(f"data.mixture: there is no source {min(unknown)!r}; there are {there}")
+        if shares and (missing := set(self._sources) - shares.keys()):
+            raise ConfigError(
+                f"data.mixture: the source {min(missing)!r} is not named: give it a share, 0 to leave it out"
+            )

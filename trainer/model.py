@@ -1,17 +1,27 @@
-"""Loads a Hugging Face model for training, with the attention that the configuration and the machine allow."""
+"""Loads a Hugging Face model for training, with the attention that the configuration and the machine allow.
+
+With `lora.rank`, only low-rank adapters (LoRA, Hu et al., arXiv 2106.09685) by peft are trained: each linear layer but
+the output embedding gets two matrices A [rank, inputs] and B [outputs, rank], and computes with W + (alpha / rank) B A.
+The rest of the trainer sees whole weights by their usual names: vLLM gets the sums, and a checkpoint's `model/` has
+them. With `sync.delta` vLLM gets the matrices; see sync/adapters.py.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from trainer import attention, lora
-from trainer.config import Config
+from trainer import attention
+from trainer.config import Config, Lora
 from trainer.errors import ConfigError
 from trainer.logprob import Scorer
+from trainer.sync.adapters import FIRST, SECOND, merged
 
+BASE = ".base_layer."  # in peft's names of the parameters of a layer with adapters
 DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 
 
@@ -38,7 +48,7 @@ def load(config: Config, path: str, sequence_group: Any = None, trains: bool = T
     except (OSError, ValueError, ImportError) as error:
         raise ConfigError(f"model {path}: {error}") from None
     if config.lora.rank and trains:
-        lora.add_adapters(model, config.lora)
+        add_adapters(model, config.lora)
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
@@ -55,3 +65,54 @@ def _attention(config: Config, is_split: bool) -> str:
     AttentionInterface.register(attention.ROWS, attention.attend)
     is_flash_usable = config.model.dtype != "float32" and bool(is_flash_attn_2_available())
     return attention.choose(config.model.attention, is_flash_usable, is_split)
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A weight by its Hugging Face name, and its parameters: itself, and A and B if it has adapters."""
+
+    name: str
+    parameters: Sequence[nn.Parameter]
+    scaling: float = 1.0
+
+    def whole(self) -> Tensor:
+        """Return the weight with its adapters added."""
+        *adapters, own = (tensor for _, tensor in self.parts())
+        return merged(own, *adapters) if adapters else own
+
+    def parts(self) -> list[tuple[str, Tensor]]:
+        """Return names and tensors: A and B with its scaling, if there are adapters, and W."""
+        own, *adapters = (each.detach() for each in self.parameters)
+        if not adapters:
+            return [(self.name, own)]
+        first, second = adapters
+        return [(self.name + FIRST, first), (self.name + SECOND, second * self.scaling), (self.name, own)]
+
+
+def add_adapters(model: nn.Module, settings: Lora) -> None:
+    """Add adapters to a model in place and freeze its other weights. B is 0, so that the model computes as before.
+
+    Raises:
+        ConfigError: peft is not installed.
+    """
+    try:
+        from peft import LoraConfig, inject_adapter_in_model
+    except ImportError:
+        raise ConfigError(
+            "lora.rank: peft is not installed: pip install 'proctor[lora]', or set lora.rank = 0"
+        ) from None
+    adapters: Any = LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules="all-linear")
+    inject_adapter_in_model(adapters, model)
+
+
+def weights_of(model: nn.Module) -> Iterator[Weight]:
+    """Yield all weights of a model with or without adapters. Under ZeRO-3 its parameters may be partitioned."""
+    parameters = dict(model.named_parameters())
+    for name, parameter in parameters.items():
+        layer, is_adapted, kind = name.partition(BASE)
+        if is_adapted and kind == "weight":
+            adapters = [parameters[f"{layer}.lora_{each}.default.weight"] for each in "AB"]
+            module: Any = model.get_submodule(layer)
+            yield Weight(f"{layer}.weight", [parameter, *adapters], module.scaling["default"])
+        elif ".lora_" not in name:
+            yield Weight(name.replace(BASE, "."), [parameter])

@@ -18,7 +18,7 @@ import torch
 
 from trainer.config import Config, Correction, Kl, Loss
 from trainer.episode import MicroBatch, Tally
-from trainer.loss import LOSSES, LossInputs, LossOutputs, check_constants
+from trainer.loss import LOSSES, PREPARE, LossInputs, LossOutputs, check_constants
 from trainer.loss.correction import Corrected, correct
 from trainer.loss.kl import coefficients, estimate
 
@@ -57,14 +57,11 @@ class Objective:
         [M] of all tokens of the mini-batch with non-zero weight, on all ranks (M may be 0). Its result is passed to
         every `__call__` as `prepared`.
         """
-        prepare = LOSSES[self.loss.name].prepare
+        prepare = PREPARE.get(self.loss.name)
         return None if prepare is None else partial(prepare, **self._constants)
 
     def old(self, micro: MicroBatch, logp: torch.Tensor) -> torch.Tensor:
-        """Return the log-probabilities in the denominator of the loss's ratio; `logp` [N] is the current policy's.
-
-        Returns:
-            [N] float32.
+        """Return the log-probabilities [N] in the denominator of the loss's ratio; `logp` [N] is the current policy's.
 
         Raises:
             ValueError: `loss.old` is "recomputed", `micro.old` is missing, and a step was taken on the batch.
@@ -98,7 +95,7 @@ class Objective:
             ValueError: The micro-batch lacks log-probabilities that the objective needs.
         """
         inputs = self._inputs(micro, logp, entropy)
-        out = LOSSES[self.loss.name].function(inputs, **self._constants, **prepared)
+        out = LOSSES[self.loss.name](inputs, **self._constants, **prepared)
         factor, cut = self._correct(micro, inputs)
         watched = _watched(inputs, out) | {"correction": factor, "correction_cut": cut}
         total = factor * out.loss

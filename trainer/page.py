@@ -1,7 +1,6 @@
 """The page of a run: one HTML file with its curves, a table of all figures and the configuration.
 
-The figures are documented where they are computed (`figures`, `objective`, `clock`). A new figure appears in the table
-by itself, and as a curve if an entry of CHARTS names it.
+A new figure appears in the table by itself, and as a curve if an entry of CHARTS names it.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_service.reports import charts, pages
-from trainer.clock import NAMES
 
 Row = Mapping[str, Any]  # a step: figures by name; None for a figure that was not finite
 
@@ -43,7 +41,7 @@ CHARTS = (
     Chart("Flat groups, masked samples, faults, share", ("flat_share", "masked_share", "fault_share")),
     Chart("Gradient norm", ("grad_norm",)),
     Chart("Versions that a batch is behind, mean and most", ("staleness", "staleness_max")),
-    Chart("Seconds of a step", tuple(f"seconds_{name}" for name in NAMES), is_stacked=True),
+    Chart("Seconds of a step", ("seconds_*",), is_stacked=True),
 )
 HEADLINES = (
     ("reward", "reward"),
@@ -57,25 +55,22 @@ TEMPLATE = Path(__file__).parent / "templates" / "run.html"
 
 
 def write(path: Path, rows: Sequence[Row], config: Mapping[str, Any]) -> None:
-    """Write the page of a run at a path, in one step; rows and config are those of `render`.
-
-    Raises:
-        OSError: The file cannot be written; an older page is left as it was.
-    """
+    """Write the page of a run at a path, in one step; see `render`."""
     pages.write(path, render(rows, config))
 
 
 def render(rows: Sequence[Row], config: Mapping[str, Any]) -> str:
     """Return the page of a run as HTML, from its steps (rows, ascending) and its configuration (config)."""
+    names = list(dict.fromkeys(name for row in rows for name in row if name not in NO_FIGURES))
     tiles = ((_late_mean(rows, name), label) for name, label in HEADLINES)
     return pages.render(
         TEMPLATE,
         title=str(config.get("name", "run")),
         subtitle=_subtitle(rows, config),
         tiles=[(value, label) for value, label in tiles if value is not None],
-        charts=list(_charts(rows)),
+        charts=list(_charts(rows, names)),
         late=LATE,
-        figures=[(name, _summary(rows, name)) for name in _names(rows)],
+        figures=[(name, _summary(rows, name)) for name in names],
         config=config,
     )
 
@@ -96,20 +91,15 @@ def _summary(rows: Sequence[Row], name: str) -> tuple[float | None, ...]:
     return values[0], values[-1], _late_mean(rows, name), min(values), max(values)
 
 
-def _charts(rows: Sequence[Row]) -> Iterator[charts.Chart]:
-    """Charts of the figures that are not always 0 or unknown."""
-    steps, known = [float(row["step"]) for row in rows], _names(rows)
+def _charts(rows: Sequence[Row], known: Sequence[str]) -> Iterator[charts.Chart]:
+    """Charts of the known figures that are not always 0 or unknown."""
+    steps = [float(row["step"]) for row in rows]
     for chart in CHARTS:
         names = [name for pattern in chart.names for name in known if fnmatchcase(name, pattern)]
         curves = {name.removeprefix("seconds_"): values for name in names if any(values := _values(rows, name))}
         if curves:
             draw = charts.stacked_chart if chart.is_stacked else charts.line_chart
             yield draw(chart.title, steps, curves)
-
-
-def _names(rows: Sequence[Row]) -> list[str]:
-    """The names of all figures, in the order of their first step."""
-    return list(dict.fromkeys(name for row in rows for name in row if name not in NO_FIGURES))
 
 
 def _values(rows: Sequence[Row], name: str) -> list[float | None]:

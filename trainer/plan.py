@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainer.config import Config
+from trainer.engines.process import devices_of
 from trainer.errors import ConfigError
+from trainer.sync.syncer import transport_of
 
 GB = 1e9
 VLLM_GB = 5.0  # vLLM's memory beside weights and cache, on each GPU
@@ -35,32 +37,31 @@ class Shape:
     has_head_norm: bool = False  # on queries and keys
 
     @property
-    def queries(self) -> int:
-        """The width of all query heads."""
-        return self.heads * self.head
-
-    @property
-    def keys(self) -> int:
-        """The width of all key heads, equal to that of the values."""
-        return self.kv_heads * self.head
+    def widths(self) -> tuple[int, int]:
+        """The widths of all query heads, and of all key heads, equal to that of the values."""
+        return self.heads * self.head, self.kv_heads * self.head
 
     @property
     def parameters(self) -> int:
         """The number of parameters."""
-        attention = self.hidden * (2 * self.queries + 2 * self.keys)
-        small = 2 * self.hidden + self.has_bias * (self.queries + 2 * self.keys) + self.has_head_norm * 2 * self.head
-        layer = attention + 3 * self.hidden * self.inner + small
+        queries, keys = self.widths
+        small = 2 * self.hidden + self.has_bias * (queries + 2 * keys) + self.has_head_norm * 2 * self.head
+        layer = self.hidden * (2 * queries + 2 * keys) + 3 * self.hidden * self.inner + small
         return self.layers * layer + self.hidden + self.vocabulary * self.hidden * (1 if self.is_tied else 2)
-
-    def adapters(self, rank: int) -> int:
-        """Return the number of parameters of LoRA adapters whose matrices have a rank; 0: there are none."""
-        widths = 2 * (self.hidden + self.queries) + 2 * (self.hidden + self.keys) + 3 * (self.hidden + self.inner)
-        return rank * self.layers * widths
 
     @property
     def kv_bytes(self) -> int:
         """The KV cache of a token in bfloat16, in bytes."""
-        return 2 * self.layers * self.keys * 2
+        return 2 * self.layers * self.widths[1] * 2
+
+    def adapters(self, rank: int) -> int:
+        """Return the number of parameters of LoRA adapters whose matrices have a rank; 0: there are none."""
+        queries, keys = self.widths
+        return (
+            rank
+            * self.layers
+            * (2 * (self.hidden + queries) + 2 * (self.hidden + keys) + 3 * (self.hidden + self.inner))
+        )
 
     @classmethod
     def of(cls, path: str) -> Shape:
@@ -97,8 +98,7 @@ SHAPES = {
     "Qwen/Qwen3-8B": Shape(36, 4096, 32, 8, 128, 12_288, 151_936, has_head_norm=True),
     "deepseek-ai/DeepSeek-R1-Distill-Qwen-14B": Shape(48, 5120, 40, 8, 128, 13_824, 152_064, has_bias=True),
 }
-
-LAYOUTS = {  # ranks of the shipped configurations that do not train on all GPUs of one machine
+RANKS = {  # of the shipped configurations that do not train on all GPUs of one machine
     "m2po_8b_full": 4,
     "m2po_8b_delta": 4,
     "smoke": 1,
@@ -112,9 +112,12 @@ class Machine:
     """The hardware of a plan."""
 
     ranks: int = 8  # that train, each on a GPU
-    gpu_gb: float = 80.0
-    has_gpu: bool = True
-    local_ranks: int = 8  # on a machine
+    gpu_gb: float = 80.0  # 0: there is no GPU
+
+    @property
+    def local_ranks(self) -> int:
+        """The ranks on a machine, which has eight GPUs."""
+        return min(self.ranks, 8)
 
 
 @dataclass(frozen=True)
@@ -137,21 +140,16 @@ class Needs:
 
 
 def needs(config: Config, machine: Machine) -> Needs:
-    """Return the estimated memory that a stage needs on a machine.
-
-    Raises:
-        ConfigError: The model's shape is unknown.
-    """
+    """Return the estimated memory of a stage on a machine. Raise ConfigError if the model's shape is unknown."""
     shape = Shape.of(config.model.path)
     size, ranks, zero = shape.parameters / GB, machine.ranks, config.deepspeed.zero
     bytes_each = 2 if config.model.dtype == "bfloat16" else 4
-    models = 2 if config.kl.is_on else 1
     trained = shape.adapters(config.lora.rank) / GB or size
     optimiser = 0.0 if config.deepspeed.offload else (12 if bytes_each == 2 else 8) * trained / (ranks if zero else 1)
     sampler = bytes_each * size / config.rollout.tensor_parallel
     cache = config.rollout.tensor_parallel * (machine.gpu_gb * config.rollout.gpu_memory - VLLM_GB - sampler)
     return Needs(
-        weights=models * bytes_each * size / (ranks if zero == 3 else 1),
+        weights=(1 + config.kl.is_on) * bytes_each * size / (ranks if zero == 3 else 1),
         states=4 * trained / (ranks if zero >= 2 else 1) + optimiser,
         activations=_activations(config, shape) / config.deepspeed.sequence_parallel,
         sampler_weights=sampler,
@@ -165,7 +163,7 @@ def needs(config: Config, machine: Machine) -> Needs:
 def _activations(config: Config, shape: Shape) -> float:
     """Return GB of a micro-batch: one hidden state a layer, one active layer, and three logit tensors of a chunk."""
     rows = max(config.optimiser.micro_tokens, config.data.max_prompt_tokens + config.rollout.max_tokens)
-    one = 2 * 2 * rows * (6 * shape.hidden + 2 * shape.keys + 3 * shape.inner)  # forward and backward in bfloat16
+    one = 2 * 2 * rows * (6 * shape.hidden + 2 * shape.widths[1] + 3 * shape.inner)  # both passes, in bfloat16
     kept = shape.layers * 2 * rows * shape.hidden if config.model.checkpointing else shape.layers * one / 2
     logits = 3 * min(config.model.chunk_tokens, rows) * shape.vocabulary * 4
     return (kept + one + logits) / GB
@@ -173,9 +171,9 @@ def _activations(config: Config, shape: Shape) -> float:
 
 def problems(config: Config, machine: Machine) -> list[str]:
     """Return why a stage does not fit a machine, one line a reason."""
-    if not machine.has_gpu:
-        return []
     own, room, found = needs(config, machine), machine.gpu_gb - SPARE_GB, []
+    if not machine.gpu_gb:
+        return []
     if own.training > room:
         found.append(
             f"a training GPU needs {own.training:.0f} of {room:.0f} GB: use more ranks, deepspeed.zero = 3, "
@@ -185,7 +183,7 @@ def problems(config: Config, machine: Machine) -> list[str]:
         found.append(
             "the cache of a server holds no sequence of full length: raise rollout.tensor_parallel or gpu_memory"
         )
-    if not config.rollout.turns and shares_gpus(config, machine):
+    if not config.rollout.turns and _shares_gpus(config, machine):
         found.append("servers share the GPUs of ranks: set rollout.devices, rollout.servers, or rollout.turns")
     resting = own.weights + own.states + config.rollout.gpu_memory * machine.gpu_gb
     if config.rollout.turns and resting > room:
@@ -196,70 +194,58 @@ def problems(config: Config, machine: Machine) -> list[str]:
     return found
 
 
-def shares_gpus(config: Config, machine: Machine) -> bool:
+def _shares_gpus(config: Config, machine: Machine) -> bool:
     """Return whether servers that the run starts are on GPUs that ranks train on."""
     rollout = config.rollout
     if rollout.servers or rollout.engine == "colocated":
         return rollout.engine == "colocated"
     own = {str(each) for each in range(machine.local_ranks)}
-    names = rollout.devices.split(",") if rollout.devices else sorted(own)
-    return bool(own & set(names))
+    return not rollout.devices or not own.isdisjoint(rollout.devices.split(","))
 
 
 def report(config: Config, machine: Machine) -> str:
-    """Return the plan of a run on a machine, stage by stage.
-
-    Raises:
-        ConfigError: The model's shape is unknown.
-    """
-    shape = Shape.of(config.model.path)
-    lines = [f"{config.name}: {config.model.path}, {shape.parameters / 1e9:.2f} billion weights"]
+    """Return the plan of a run on a machine, stage by stage. Raise ConfigError if the model's shape is unknown."""
+    size = Shape.of(config.model.path).parameters
+    lines = [f"{config.name}: {config.model.path}, {size / 1e9:.2f} billion weights"]
     lines += [f"  {line}" for line in _places(config, machine)]
-    for number, stage in enumerate(config.stage_configs):
-        begin = config.stages[number - 1].begin if number else 1
-        own = needs(with_longest(stage, config), machine)
-        lines.append(f"from step {begin} on, responses of up to {stage.rollout.max_tokens:,} tokens")
-        lines.append(
+    for begin, stage in zip((1, *(each.begin for each in config.stages)), stages(config), strict=True):
+        own = needs(stage, machine)
+        lines += [
+            f"from step {begin} on, responses of up to {stage.rollout.max_tokens:,} tokens",
             f"  a training GPU: {own.weights:.1f} GB of weights, {own.states:.1f} of gradients and optimiser, "
-            f"{own.activations:.1f} of a micro-batch"
-        )
-        lines.append(
+            f"{own.activations:.1f} of a micro-batch",
             f"  a server: {own.sampler_weights:.1f} GB of weights a GPU, {own.cache:.0f} of cache for {own.longest} "
-            "sequences of full length"
-        )
-        lines += [f"  does not fit: {line}" for line in problems(with_longest(stage, config), machine)] or ["  fits"]
+            "sequences of full length",
+        ]
+        lines += [f"  does not fit: {line}" for line in problems(stage, machine)] or ["  fits"]
     lines.append(f"host memory of a machine while loading: {own.loading:.0f} GB; a checkpoint: {own.checkpoint:.0f} GB")
     return "\n".join(lines)
 
 
 def _places(config: Config, machine: Machine) -> Iterator[str]:
     """Yield what runs where."""
-    from trainer.engines.process import devices_of
-    from trainer.sync.syncer import transport_of
-
-    rollout = config.rollout
-    shared = config.deepspeed.sequence_parallel
+    rollout, shared = config.rollout, config.deepspeed.sequence_parallel
     yield f"training: {machine.ranks} ranks, ZeRO {config.deepspeed.zero}" + (f", {shared} a row" if shared > 1 else "")
     if rollout.engine == "colocated":
         yield "sampling: vLLM in the process of rank 0"
     elif rollout.servers:
         yield f"sampling: {', '.join(rollout.servers)}"
     else:
-        gpus = [devices_of(config, number) or "as the trainer's" for number in range(rollout.replicas)]
-        yield f"sampling: {rollout.replicas} servers, on GPUs {' | '.join(gpus)}" + (
-            ", which give memory back while the ranks train" if rollout.turns else ""
-        )
-    yield f"weights: by {transport_of(config, machine.has_gpu)}" + (", changes only" if config.sync.delta else "")
-    yield f"attention: {config.model.attention}" + (
-        " (flash_attention_2 where flash-attn is installed, otherwise row by row)"
-        if config.model.attention == "auto"
-        else ""
-    )
+        gpus = " | ".join(devices_of(config, number) or "as the trainer's" for number in range(rollout.replicas))
+        turns = ", which give memory back while the ranks train" if rollout.turns else ""
+        yield f"sampling: {rollout.replicas} servers, on GPUs {gpus}{turns}"
+    changes = ", changes only" if config.sync.delta else ""
+    yield f"weights: by {transport_of(config, machine.gpu_gb > 0)}{changes}"
+    auto = " (flash_attention_2 where flash-attn is installed, otherwise row by row)"
+    yield f"attention: {config.model.attention}{auto if config.model.attention == 'auto' else ''}"
 
 
-def with_longest(stage: Config, config: Config) -> Config:
-    """Return a stage's configuration with the context length of the longest stage."""
-    return stage.model_copy(update={"rollout": stage.rollout.model_copy(update={"max_model_len": config.longest})})
+def stages(config: Config) -> list[Config]:
+    """Return the configurations of all stages, each with the context length of the longest one."""
+    longest = {"max_model_len": config.longest}
+    return [
+        each.model_copy(update={"rollout": each.rollout.model_copy(update=longest)}) for each in config.stage_configs
+    ]
 
 
 def machine_of(name: str, ranks: int, gpu_gb: float) -> Machine:
@@ -270,5 +256,4 @@ def machine_of(name: str, ranks: int, gpu_gb: float) -> Machine:
         ranks: The number of ranks, 0 for that of the configuration.
         gpu_gb: The memory of a GPU.
     """
-    ranks = ranks or LAYOUTS.get(name, Machine.ranks)
-    return Machine(ranks, gpu_gb, name != "smoke", min(ranks, Machine.local_ranks))
+    return Machine(ranks or RANKS.get(name, Machine.ranks), gpu_gb if name != "smoke" else 0.0)

@@ -28,8 +28,7 @@ from trainer.config import Config, Optimiser, merge
 from trainer.episode import MicroBatch, Tally
 from trainer.errors import ConfigError
 from trainer.logprob import Head, Scorer
-from trainer.lora import weights_of
-from trainer.model import load
+from trainer.model import load, weights_of
 from trainer.objective import Objective
 from trainer.ranks import Ranks
 
@@ -39,11 +38,7 @@ RNG_STATE = "rng_{}.pt"  # one file a rank
 
 
 class Policy:
-    """The model, its optimiser, and the reference model if there is a KL term.
-
-    Raises:
-        ConfigError: DeepSpeed does not support the configuration, or the model cannot be loaded.
-    """
+    """The model, its optimiser, and the reference model if there is a KL term."""
 
     def __init__(self, config: Config, ranks: Ranks) -> None:
         check(config, ranks.size)
@@ -107,18 +102,17 @@ class Policy:
         A tied output embedding is omitted. Every rank must exhaust the iterator. A tensor is on this rank's device and
         valid until the next one is requested: ZeRO-3 gathers weights one at a time.
         """
-        for weight in weights_of(self._engine.module.model):
-            with self._gathered(weight.parameters):
-                yield weight.name, weight.whole()
+        yield from self._weights(apart=False)
 
     def sync_weights(self) -> Iterator[tuple[str, Tensor]]:
         """Yield what vLLM gets: the same as `weights`, but with `sync.delta` the adapters and the weights apart."""
-        if not self._config.sync.delta:
-            yield from self.weights()
-            return
+        yield from self._weights(apart=self._config.sync.delta)
+
+    def _weights(self, apart: bool) -> Iterator[tuple[str, Tensor]]:
+        is_shared = self._config.deepspeed.zero == 3
         for weight in weights_of(self._engine.module.model):
-            with self._gathered(weight.parameters):
-                yield from weight.parts()
+            with self._deepspeed.zero.GatheredParameters(list(weight.parameters), enabled=is_shared):
+                yield from weight.parts() if apart else ((weight.name, weight.whole()),)
 
     def release_memory(self) -> None:
         """Give cached memory of the GPU back if vLLM takes turns with this rank. Not collective."""
@@ -128,8 +122,7 @@ class Policy:
     def save_model(self, folder: Path) -> None:
         """Write the model and its tokenizer in Hugging Face's format, atomically, to a new or replaced folder.
 
-        Raises:
-            OSError: Writing failed on some rank; raised on all ranks.
+        An OSError is raised on all ranks.
         """
         state: dict[str, Tensor] = {}
         errors: list[str] = []
@@ -144,8 +137,7 @@ class Policy:
     def save_state(self, folder: Path) -> None:
         """Write what `restore` needs: weights and optimiser state, bit for bit, and the random generators.
 
-        Raises:
-            OSError: Writing failed on some rank; raised on all ranks.
+        An OSError is raised on all ranks.
         """
         errors: list[str] = []
         with _recording(errors):
@@ -157,7 +149,7 @@ class Policy:
                 torch.save(state_dict, path)
 
         self._engine.checkpoint_engine.save = write
-        self._engine._copy_recovery_script = _not_needed  # bypasses `write`, and `model/` makes it unnecessary
+        self._engine._copy_recovery_script = lambda _: None  # bypasses `write`, and `model/` makes it unnecessary
         self._engine.save_checkpoint(str(folder), tag=STATE, save_latest=False)
         write(_rng_state(), str(folder / RNG_STATE.format(self._ranks.rank)))
         self._raise_on_all_ranks(errors)
@@ -176,7 +168,7 @@ class Policy:
             if isinstance(each, self._deepspeed.DeepSpeedEngine):
                 each.destroy()
 
-    # ── passes ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # --- passes
 
     @torch.no_grad()
     def _scored(self, scorer: nn.Module, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
@@ -222,7 +214,7 @@ class Policy:
         self._engine.backward(value * self._ranks.size)  # DeepSpeed averages over ranks; this is a sum
         return tally
 
-    # ── the step ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # --- the step
 
     def _step(self) -> float | None:
         """Return the gradient's norm after the step, or None if it was not finite and no step was taken.
@@ -230,7 +222,10 @@ class Policy:
         ZeRO skips such steps itself. In float32 without ZeRO, DeepSpeed would take the step, so the norm is checked
         first.
         """
-        norm = self._own_norm() if self._config.deepspeed.zero == 0 else None
+        norm = None
+        if self._config.deepspeed.zero == 0:  # gradients are whole, and equal on all ranks
+            gradients = [each.grad for each in self._engine.module.parameters() if each.grad is not None]
+            norm = float(torch.nn.utils.get_total_norm(gradients))
         if norm is not None and not math.isfinite(norm):
             self._engine.zero_grad()
             return None
@@ -239,12 +234,7 @@ class Policy:
             norm = float(self._engine.get_global_grad_norm())
         return norm if math.isfinite(norm) and self._engine.was_step_applied() else None
 
-    def _own_norm(self) -> float:
-        """Return the norm of gradients that are whole and equal on all ranks."""
-        gradients = [each.grad for each in self._engine.module.parameters() if each.grad is not None]
-        return float(torch.nn.utils.get_total_norm(gradients))
-
-    # ── DeepSpeed ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # --- DeepSpeed
 
     def _initialize(self, scorer: Scorer, optimiser: torch.optim.Optimizer | None) -> Any:
         """Return DeepSpeed's engine for a scorer."""
@@ -279,11 +269,6 @@ class Policy:
         """Raise OSError on all ranks if any rank recorded an error."""
         if all_errors := [error for own in self._ranks.gather(errors) for error in own]:
             raise OSError(all_errors[0])
-
-    def _gathered(self, parameters: Sequence[nn.Parameter]) -> Any:
-        """Return a context in which the parameters are gathered; a no-op except under ZeRO-3."""
-        is_shared = self._config.deepspeed.zero == 3
-        return self._deepspeed.zero.GatheredParameters(list(parameters), enabled=is_shared)
 
     def _write(self, folder: Path, state: dict[str, Tensor]) -> None:
         """Write to a temporary folder and rename it. The old folder is absent for a moment between two renames."""
@@ -354,10 +339,6 @@ def deepspeed_settings(config: Config, trains: bool = True) -> dict[str, Any]:
         settings["bf16"] = {"enabled": True}
         settings["data_types"] = {"grad_accum_dtype": "fp32"}  # sums in bfloat16 lose small gradients
     return merge(settings, config.deepspeed.extra)
-
-
-def _not_needed(_: str) -> None:
-    pass
 
 
 @contextmanager

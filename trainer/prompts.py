@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jinja2 import TemplateError
 
@@ -35,7 +35,7 @@ THINK_ANSWER = (
 
 
 class Prompts:
-    """The prompts of a run.
+    """The prompts of a run. `mixture` has the position in the problems.
 
     Raises:
         ConfigError: A file or a line is invalid, or the tokenizer does not support the format.
@@ -50,8 +50,8 @@ class Prompts:
         self._data = data
         self._duel = duel
         self._tokenizer = tokenizer
-        self._problems = Problems([Path(each) for each in data.train], self._is_short_enough)
-        self._mixture = Mixture(self._problems, seed, data.order)
+        self.problems = Problems([Path(each) for each in data.train], self._is_short_enough)
+        self.mixture = Mixture(self.problems, seed, data.order)
         self.select(data)
 
     @classmethod
@@ -69,67 +69,29 @@ class Prompts:
             raise ConfigError(f"model.path: no tokenizer in {config.model.path!r}: {error}") from None
         prompts = cls(config.data, tokenizer, config.seed, config.duel)
         for plan in config.stage_configs:
-            prompts.check(plan.data)
+            prompts.mixture.check(plan.data.mixture, plan.data.difficulty)
         return prompts
 
     def __len__(self) -> int:
         """The number of prompts of an epoch."""
-        return len(self._problems)
-
-    @property
-    def left_out(self) -> int:
-        """The number of prompts that were too long."""
-        return self._problems.left_out
-
-    @property
-    def epoch(self) -> int:
-        """The epoch of the next prompt, from 0; with a mixture, the lowest of any source."""
-        return self._mixture.epoch
+        return len(self.problems)
 
     @property
     def first(self) -> Prompt:
         """The first prompt of the files, independent of the position."""
-        return self._prompt(self._problems[0])
+        return self._prompt(self.problems[0])
 
     def by_id(self, name: str) -> Prompt:
-        """Return the prompt of a problem by its id (name), independent of the position.
-
-        Raises:
-            ConfigError: There is no such problem.
-        """
-        return self._prompt(self._problems.by_id(name))
+        """Return the prompt of a problem by its id (name), independent of the position; see `Problems.by_id`."""
+        return self._prompt(self.problems.by_id(name))
 
     def select(self, data: Data) -> None:
-        """Apply a stage's mixture and difficulty range to the following prompts.
-
-        Raises:
-            ConfigError: As raised by `check`.
-        """
-        self._mixture.select(data.mixture, data.difficulty)
-
-    def check(self, data: Data) -> None:
-        """Validate a stage's mixture and difficulty range.
-
-        Raises:
-            ConfigError: A source is unknown or not named, or has no problems within the range.
-        """
-        self._mixture.check(data.mixture, data.difficulty)
+        """Apply a stage's mixture and difficulty range to the following prompts; see `Mixture.select`."""
+        self.mixture.select(data.mixture, data.difficulty)
 
     def take(self, count: int) -> list[Prompt]:
         """Return the next prompts, `count` of them, across epochs."""
-        return [self._prompt(problem) for problem in self._mixture.take(count)]
-
-    def state(self) -> dict[str, Any]:
-        """Return the position as plain data, for a checkpoint."""
-        return self._mixture.state()
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue at a saved position (`state`), with its mixture and difficulty range.
-
-        Raises:
-            ConfigError: The problems differ from those of the state.
-        """
-        self._mixture.restore(state)
+        return [self._prompt(problem) for problem in self.mixture.take(count)]
 
     def decode(self, prompt: Prompt) -> str:
         """Return a prompt as text, with its special tokens."""

@@ -12,10 +12,9 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -28,18 +27,9 @@ from trainer.errors import ConfigError
 METRICS = "metrics.jsonl"
 PAGE = "page.html"
 PAGE_SECONDS = 30.0  # the least interval between two writes of the page
+STATUS = (("reward", "reward", ".3f"), ("pass_rate", "passed", ".1%"), ("step_seconds", "s/step", ".3g"))
 
-
-class Sink(Protocol):
-    """A further destination of figures."""
-
-    def step(self, step: int, figures: Mapping[str, float | None]) -> None:
-        """Receive the figures of a step; None for values that are not finite."""
-        ...
-
-    def close(self) -> None:
-        """Finish."""
-        ...
+Sink = tuple[Callable[[int, Mapping[str, float]], None], Callable[[], None]]  # receives a step's figures; finishes
 
 
 class Report:
@@ -50,11 +40,16 @@ class Report:
 
     def __init__(self, config: Config, done: int = 0, console: Console | None = None) -> None:
         self._config = config
+        self._console = console or Console(stderr=True)
+        self._bar: Progress | None = None
         config.folder.mkdir(parents=True, exist_ok=True)
-        self._sinks: list[Sink] = [_Wandb(config)] if config.watch.wandb else []
-        self._terminal = _Terminal(config, done, console or Console(stderr=True))
-        if config.watch.tensorboard:
-            self._sinks += _tensorboard(config.folder, done, self.notice)
+        self._sinks = [*_wandb(config), *_tensorboard(config, done, self.notice)]
+        if config.watch.bar and self._console.is_terminal:
+            status = TextColumn("{task.fields[status]}")
+            columns = [TextColumn("step"), MofNCompleteColumn(), BarColumn(), status, TextColumn("· left")]
+            self._bar = Progress(*columns, TimeRemainingColumn(), console=self._console)
+            self._bar.add_task("", total=config.steps, completed=done, status="")
+            self._bar.start()
         keep_steps(config.folder / METRICS, done)
         self._rows: list[Mapping[str, Any]] = [*lines(config.folder / METRICS)]
         self._file = (config.folder / METRICS).open("a", encoding="utf-8")
@@ -63,17 +58,19 @@ class Report:
 
     def notice(self, text: str) -> None:
         """Print a line of text on the terminal. Thread-safe."""
-        self._terminal.say(text)
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def step(self, step: int, figures: Mapping[str, float], clock: Clock) -> None:
         """Report a step: its figures by name, and its time by the clock."""
         seconds = clock.seconds()
         self._seconds.update(seconds)
-        row = _finite({**figures, "step_seconds": sum(seconds.values()), **_named(seconds)})
-        self._write({"step": step, "time": round(time.time(), 3), **row})
-        for sink in self._sinks:
-            sink.step(step, row)
-        self._terminal.step(step, row)
+        timed = {f"seconds_{name}": seconds[name] for name in _in_order(seconds)}
+        row = {**figures, "step_seconds": sum(seconds.values()), **timed}
+        known = {name: value for name, value in row.items() if math.isfinite(value)}
+        self._write({"step": step, "time": round(time.time(), 3), **dict.fromkeys(row), **known})  # JSON has no NaN
+        for send, _ in self._sinks:
+            send(step, known)
+        self._show(step, " · ".join(f"{label} {known[name]:{form}}" for name, label, form in STATUS if name in known))
         if time.monotonic() - self._page_written >= PAGE_SECONDS:
             self._write_page()
 
@@ -83,11 +80,19 @@ class Report:
             return
         self._file.close()
         self._write_page()
-        for sink in self._sinks:
-            sink.close()
-        self._terminal.close()
+        for _, finish in self._sinks:
+            finish()
+        if self._bar:
+            self._bar.stop()
         if self._seconds:
             self.notice(where_the_time_went(self._seconds))
+
+    def _show(self, step: int, status: str) -> None:
+        """Move the bar on a terminal, otherwise print a line."""
+        if self._bar:
+            self._bar.update(TaskID(0), completed=step, status=status)
+        else:
+            self.notice(f"step {step}/{self._config.steps} · {status}")
 
     def _write(self, row: Mapping[str, Any]) -> None:
         self._rows.append(row)
@@ -106,102 +111,38 @@ def where_the_time_went(seconds: Mapping[str, float]) -> str:
     return f"{_duration(sum(seconds.values()))}: " + " · ".join(shares)
 
 
-class _Terminal:
-    """A progress bar on a terminal, otherwise one line a step."""
-
-    def __init__(self, config: Config, done: int, console: Console) -> None:
-        self._console = console
-        self._steps = config.steps
-        self._bar: Progress | None = None
-        self._task = TaskID(0)
-        if config.watch.bar and console.is_terminal:
-            self._bar = _progress(console)
-            self._task = self._bar.add_task("", total=config.steps, completed=done, status_line="")
-            self._bar.start()
-
-    def say(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-    def step(self, step: int, row: Mapping[str, float | None]) -> None:
-        status_line = " · ".join(
-            f"{label} {value:{form}}"
-            for name, label, form in (
-                ("reward", "reward", ".3f"),
-                ("pass_rate", "passed", ".1%"),
-                ("step_seconds", "s/step", ".3g"),
-            )
-            if (value := row.get(name)) is not None
-        )
-        if self._bar is None:
-            self.say(f"step {step}/{self._steps} · {status_line}")
-        else:
-            self._bar.update(self._task, completed=step, status_line=status_line)
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-
-def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("step"),
-        MofNCompleteColumn(),
-        BarColumn(),
-        TextColumn("{task.fields[status_line]}"),
-        TextColumn("· left"),
-        TimeRemainingColumn(),
-        console=console,
-    )
-
-
-class _TensorBoard:
-    """Writes event files to the run's folder."""
-
-    def __init__(self, writer: Any) -> None:
-        self._writer = writer
-
-    def step(self, step: int, figures: Mapping[str, float | None]) -> None:
-        for name, value in figures.items():
-            if value is not None:
-                self._writer.add_scalar(name, value, step)
-        self._writer.flush()
-
-    def close(self) -> None:
-        self._writer.close()
-
-
-def _tensorboard(folder: Path, done: int, notice: Any) -> list[Sink]:
-    """Return the TensorBoard sink; none if the package is missing, because it is on by default."""
+def _tensorboard(config: Config, done: int, notice: Callable[[str], None]) -> Iterator[Sink]:
+    """Yield a writer of event files; none if the package is missing, because it is on by default."""
+    if not config.watch.tensorboard:
+        return
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         notice("no TensorBoard: pip install tensorboard, or set watch.tensorboard = false")
-        return []
-    return [_TensorBoard(SummaryWriter(str(folder / "tensorboard"), purge_step=done + 1))]
+        return
+    writer: Any = SummaryWriter(str(config.folder / "tensorboard"), purge_step=done + 1)
+
+    def send(step: int, figures: Mapping[str, float]) -> None:
+        for name, value in figures.items():
+            writer.add_scalar(name, value, step)
+        writer.flush()
+
+    yield send, writer.close
 
 
-class _Wandb:
-    """Sends figures to Weights & Biases."""
-
-    def __init__(self, config: Config) -> None:
-        self._run = _import_wandb().init(
-            project=config.watch.wandb, name=config.name, dir=str(config.folder), config=config.model_dump(mode="json")
-        )
-
-    def step(self, step: int, figures: Mapping[str, float | None]) -> None:
-        self._run.log({name: value for name, value in figures.items() if value is not None}, step=step)
-
-    def close(self) -> None:
-        self._run.finish()
-
-
-def _import_wandb() -> ModuleType:
+def _wandb(config: Config) -> Iterator[Sink]:
+    """Yield a sender to Weights & Biases, if there is a project."""
+    if not config.watch.wandb:
+        return
     try:
-        return importlib.import_module("wandb")
+        wandb = importlib.import_module("wandb")
     except ImportError:
         raise ConfigError(
             "watch.wandb names a project, but wandb is not installed: pip install wandb, or leave watch.wandb empty"
         ) from None
+    settings = config.model_dump(mode="json")
+    run = wandb.init(project=config.watch.wandb, name=config.name, dir=str(config.folder), config=settings)
+    yield lambda step, figures: run.log(dict(figures), step=step), run.finish
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -225,17 +166,8 @@ def keep_steps(path: Path, done: int) -> None:
         unfinished.replace(path)
 
 
-def _named(seconds: Mapping[str, float]) -> dict[str, float]:
-    return {f"seconds_{name}": seconds[name] for name in _in_order(seconds)}
-
-
 def _in_order(seconds: Mapping[str, float]) -> list[str]:
     return sorted(seconds, key=lambda name: (NAMES.index(name) if name in NAMES else len(NAMES), name))
-
-
-def _finite(figures: Mapping[str, float]) -> dict[str, float | None]:
-    """Replace NaN and infinity, which JSON does not have, by None."""
-    return {name: value if math.isfinite(value) else None for name, value in figures.items()}
 
 
 def _duration(seconds: float) -> str:

@@ -14,17 +14,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sandbox_service.client import Peer, reason_of
 from trainer.advantage import advantages
 from trainer.config import Config
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.faults import FaultGauge
-from trainer.reward_client import Peer, RewardClient, reason_of
+from trainer.reward_client import RewardClient
 
 
 class Grader:
     """Grades samples, at most `reward.concurrency` at a time. Use and close it in one event loop.
 
-    `notice` receives a line when the service is unavailable (at most every 5 s) and when it is back.
+    `notice` receives a line when the service is unavailable (at most every 5 s) and when it is back. Grading raises
+    UnavailableError if it does not answer for `reward.patience_seconds`, TooManyFaultsError if too many samples have no
+    verdict, and ConfigError if it refuses a submission.
     """
 
     def __init__(self, config: Config, notice: Callable[[str], None] = print) -> None:
@@ -48,11 +51,6 @@ class Grader:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    @property
-    def away_seconds(self) -> float:
-        """The total time for which the service was unavailable."""
-        return self._client.away_seconds
-
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
@@ -65,11 +63,6 @@ class Grader:
                 part before the last dot determines it, so that all samples of a group get the same tests.
             prompt: The prompt.
             completion: The sample.
-
-        Raises:
-            UnavailableError: The service did not answer for `reward.patience_seconds`.
-            TooManyFaultsError: Too many samples have no verdict.
-            ConfigError: The service refused the submission.
         """
         async with self._free:
             began = time.monotonic()
@@ -82,18 +75,9 @@ class Grader:
     async def passes(
         self, episode_id: str, prompt: Prompt, completion: Completion, tests: Sequence[Mapping[str, Any]]
     ) -> list[bool] | None:
-        """Return for each test whether a sample passes it, beside those of its problem; None without a verdict.
+        """Return for each of other tests than its problem's whether a sample passes it; None without a verdict.
 
-        Args:
-            episode_id: A unique id.
-            prompt: The prompt, with checker and limits.
-            completion: The sample.
-            tests: The tests; they must not be modified later.
-
-        Raises:
-            UnavailableError: The service did not answer for `reward.patience_seconds`.
-            TooManyFaultsError: Too many samples have no verdict.
-            ConfigError: The service refused the submission.
+        The episode_id is unique; the tests must not be modified later.
         """
         async with self._free:
             submission = self._submission(episode_id, prompt, completion)

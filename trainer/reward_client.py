@@ -2,8 +2,6 @@
 
 HTTP, retries and waiting for an absent service are the client's. This module adds two things: the client's exceptions
 become the trainer's (`UnavailableError`, `ConfigError`), and a problem's suite is hashed once for all its samples.
-The other names are re-exported for `trainer.engines` and `trainer.evaluation.endpoint`; the latter sends
-requests to a model's server over the same HTTP layer.
 """
 
 from __future__ import annotations
@@ -13,23 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sandbox_service.client import REQUEST_FAULTS, AsyncClient, Grade, Peer, Suite, errors, reason_of
-from sandbox_service.client.transport import Answer, HttpTransport, describe_error, keepalive_socket, pauses
+from sandbox_service.client import AsyncClient, Grade, Peer, Suite, errors
 from trainer.errors import ConfigError, UnavailableError
-
-__all__ = [
-    "REQUEST_FAULTS",
-    "Answer",
-    "Grade",
-    "HttpTransport",
-    "Peer",
-    "RewardClient",
-    "describe_error",
-    "keepalive_socket",
-    "pauses",
-    "reason_of",
-    "trainer_errors",
-]
 
 SUITE_CACHE_SIZE = 256  # suites of problems in use; the oldest is dropped first
 
@@ -59,16 +42,12 @@ class RewardClient(AsyncClient):
         self._suites_by_tests: OrderedDict[int, tuple[object, Suite]] = OrderedDict()
 
     async def grade_problem(self, submission: Mapping[str, Any], grading: Mapping[str, Any], problem: str) -> Grade:
-        """Return the grade of a submission to a problem.
+        """Return the grade of a submission to a problem; see `trainer_errors`.
 
         Args:
             submission: The fields of `schema.Submission` except its tests.
             grading: The problem's grading fields; "suite" or "tests" is read. The tests must not be modified later.
             problem: The problem's id, for messages.
-
-        Raises:
-            UnavailableError: The service did not answer.
-            ConfigError: The service refused the submission.
         """
         suite = grading.get("suite") or self._suite_of(grading["tests"])
         with trainer_errors():

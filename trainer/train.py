@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, suppress
@@ -18,16 +19,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from trainer.advantage import batch_normalised
-from trainer.archive import read_groups, write_groups
 from trainer.batch import collate, minibatches, pack, weights
-from trainer.checkpoint import ENGINE, MODEL, Checkpoint, Checkpoints
+from trainer.checkpoint import ENGINE, MODEL, Checkpoint, Checkpoints, read_groups, write_groups
 from trainer.clock import Clock
 from trainer.collect import Batch, Collector
 from trainer.config import Config, logprob_bound
 from trainer.engines import start_engines
-from trainer.engines.base import Engine, InterruptedGenerationError
-from trainer.episode import Episode, Group, MicroBatch, Row, Tally, is_flat
-from trainer.errors import ConfigError, StaleWeightsError
+from trainer.episode import Group, MicroBatch, Row, Tally, is_flat
+from trainer.errors import ConfigError, InterruptedGenerationError, StaleWeightsError
 from trainer.held_out import HeldOut
 from trainer.metrics import batch_metrics
 from trainer.objective import Objective
@@ -56,11 +55,7 @@ class Order:
 
 
 def run(config: Config) -> None:
-    """Train a model.
-
-    Raises:
-        TrainerError: The run cannot continue; the message says what to change.
-    """
+    """Train a model. Raise TrainerError if the run cannot continue; the message says what to change."""
     ranks = Ranks.join()
     checkpoint = ranks.broadcast(find_checkpoint(config, ranks.size) if ranks.is_leader else None)
     learner = Learner(config, Policy(config, ranks), ranks)
@@ -78,7 +73,8 @@ def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
     """Return the checkpoint to resume from on so many ranks, None for a new run.
 
     Raises:
-        ConfigError: The folder already holds a run that is not resumed, or the checkpoint has another number of ranks.
+        ConfigError: The folder already holds a run that is not resumed, or DeepSpeed cannot load the checkpoint because
+            it was written with another number of ranks or another ZeRO stage.
     """
     if not config.checkpoint.resume:
         if (config.folder / METRICS).exists():
@@ -88,31 +84,19 @@ def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
             )
         return None
     checkpoint = Checkpoints(config.folder).newest(lambda text: print(text, file=sys.stderr))
-    if checkpoint:
-        check_same(checkpoint.state(), config, ranks)
+    if checkpoint is None:
+        return None
+    state, zero = checkpoint.state(), config.deepspeed.zero
+    if (state["ranks"], state["zero"]) != (ranks, zero):
+        raise ConfigError(
+            f"the checkpoint was written by {state['ranks']} ranks with deepspeed.zero = {state['zero']}; this run has "
+            f"{ranks} and {zero}: use the same values, or start a new run from its model, CHECKPOINT/model"
+        )
     return checkpoint
 
 
-def check_same(state: Mapping[str, Any], config: Config, ranks: int) -> None:
-    """Check that DeepSpeed can load a checkpoint's state on so many ranks.
-
-    Raises:
-        ConfigError: The checkpoint was written with another number of ranks or another ZeRO stage.
-    """
-    then, now = (state["ranks"], state["zero"]), (ranks, config.deepspeed.zero)
-    if then != now:
-        raise ConfigError(
-            f"the checkpoint was written by {then[0]} ranks with deepspeed.zero = {then[1]}; this run has {now[0]} and "
-            f"{now[1]}: use the same values, or start a new run from its model (model.path = CHECKPOINT/model)"
-        )
-
-
 def lead(config: Config, learner: Learner, ranks: Ranks, checkpoint: Checkpoint | None) -> None:
-    """Run the leader on rank 0 and release its resources.
-
-    Raises:
-        TrainerError: The run cannot continue.
-    """
+    """Run the leader on rank 0 and release its resources."""
     report = Report(config, checkpoint.step if checkpoint else 0)
     (config.folder / "config.json").write_text(config.model_dump_json(indent=2) + "\n")
     leader = Leader(config, learner, ranks, report)
@@ -141,10 +125,8 @@ class Learner:
                 self.execute(order)
 
     def execute(self, order: Order) -> Tally:
-        """Return the tally of all ranks after executing an order: an empty one unless it is "learn".
-
-        Raises:
-            OSError: A file could not be written; raised on all ranks.
+        """Return the tally of all ranks after executing an order: an empty one unless it is "learn". An OSError is
+        raised on all ranks.
         """
         if order.what == "learn":
             tally = self._learn(order.groups, order.step, self._config.at(order.step))
@@ -155,8 +137,7 @@ class Learner:
         if order.what in ("save_state", "save_model"):
             self.policy.save_model(order.folder / MODEL)
         if order.what == "sync":
-            for _ in self.policy.sync_weights():
-                pass
+            deque(self.policy.sync_weights(), maxlen=0)
             self.score(order.probe)
         return Tally()
 
@@ -249,7 +230,7 @@ class Leader:
     def _open(self, checkpoint: Checkpoint | None) -> None:
         """Load the prompts and connect to vLLM and the reward service."""
         self._prompts = Prompts.of(self._config)
-        self._report.notice(f"{len(self._prompts)} prompts; {self._prompts.left_out} skipped: too long")
+        self._report.notice(f"{len(self._prompts)} prompts; {self._prompts.problems.left_out} skipped: too long")
         self._report.notice(f"attention: {self._learner.policy.attention} (model.attention)")
         self._probe = self._prompts.first.ids
         grader = Grader(self._config, self._report.notice)
@@ -261,31 +242,19 @@ class Leader:
         self._held_out = HeldOut.of(self._config, self._engine, grader)
         self._rollouts = Rollouts(self._config, checkpoint.step if checkpoint else 0)
         self._ends.callback(self._rollouts.close)
-        self._syncer = Syncer.of(self._config, self._engine, self._loop.begin, self._probe, self._report.notice)
+        self._syncer = Syncer(self._config, self._engine, self._loop.begin, self._probe, self._report.notice)
         self._ends.callback(self._syncer.close)
         if checkpoint:
             self._loop.do(self._restore(checkpoint))
 
     async def _restore(self, checkpoint: Checkpoint) -> None:
         state = checkpoint.state()
-        self._prompts.restore(state["prompts"])
+        self._prompts.mixture.restore(state["prompts"])
         ready = await asyncio.to_thread(read_groups, checkpoint.path, self._prompts.by_id)
         await self._collector.restore(state["collector"], ready, checkpoint.step)
-        for line in config_differences(state["config"], self._config.model_dump(mode="json")):
+        for line in _differences(state["config"], self._config.model_dump(mode="json")):
             self._report.notice(f"configuration differs from the checkpoint's: {line}")
         self._report.notice(f"resuming after step {checkpoint.step}")
-
-    async def _state(self) -> tuple[dict[str, Any], list[Group]]:
-        """Return rank 0's part of a checkpoint, taken while no group is started; groups are encoded elsewhere."""
-        collector, ready = await self._collector.state()
-        state = {
-            "ranks": self._ranks.size,
-            "zero": self._config.deepspeed.zero,
-            "config": self._config.model_dump(mode="json"),
-            "prompts": self._prompts.state(),
-            "collector": collector,
-        }
-        return state, ready
 
     def _evaluate(self, step: int) -> dict[str, float]:
         """Return the figures of the held-out problems, if they are due."""
@@ -305,15 +274,27 @@ class Leader:
         if not every or (step % every and step < self._config.steps):
             return
         with self._clock("save"):
-            state, ready = self._loop.do(self._state())
+            prompts, collector, ready = self._loop.do(self._state())
+            state = {
+                "ranks": self._ranks.size,
+                "zero": self._config.deepspeed.zero,
+                "config": self._config.model_dump(mode="json"),
+                "prompts": prompts,
+                "collector": collector,
+            }
+
+            def fill(folder: Path) -> None:
+                write_groups(folder, ready)
+                self._order(Order("save_state", folder=folder))
+
             try:
-                self._checkpoints.write(step, state, lambda folder: self._fill(folder, ready))
+                self._checkpoints.write(step, state, fill)
             except OSError as error:
                 self._report.notice(f"checkpoint of step {step} could not be written, the run continues: {error}")
 
-    def _fill(self, folder: Path, ready: Sequence[Group]) -> None:
-        write_groups(folder, ready)
-        self._order(Order("save_state", folder=folder))
+    async def _state(self) -> tuple[dict[str, Any], dict[str, Any], list[Group]]:
+        """Return the states of prompts and collector, taken while no group is started, and the finished groups."""
+        return self._prompts.mixture.state(), *await self._collector.state()
 
     def _collect(self) -> Batch:
         """Return the next batch."""
@@ -339,18 +320,21 @@ class Leader:
             return Tally()
         with self._clock("train"):
             if self._config.rollout.turns:
-                self._loop.do(put_to_sleep(self._engine))
+                self._loop.do(self._put_to_sleep())
             tally = self._order(Order("learn", step=step, groups=groups))
         if not batch.staleness:  # samples of older weights differ legitimately; the probe after each sync covers those
             self._check_gap(tally)
         return tally
 
-    def _check_gap(self, tally: Tally) -> None:
-        """Compare vLLM's log-probabilities of the batch with the trainer's.
+    async def _put_to_sleep(self) -> None:
+        """Put the engine to sleep. One that became unavailable is waited for: it gets weights with the next sync."""
+        try:
+            await self._engine.sleep()
+        except InterruptedGenerationError:
+            await self._engine.wait_until_healthy()
 
-        Raises:
-            StaleWeightsError: The mean difference exceeds `watch.max_logprob_gap`.
-        """
+    def _check_gap(self, tally: Tally) -> None:
+        """Compare vLLM's log-probabilities of the batch with the trainer's. Raises StaleWeightsError."""
         gap = tally.metrics().get("logprob_gap", 0.0)
         most = logprob_bound(self._config.watch.max_logprob_gap, self._config.model.dtype)
         if not gap <= most:
@@ -371,14 +355,6 @@ class Leader:
     def _order(self, order: Order) -> Tally:
         self._ranks.broadcast(order)
         return self._learner.execute(order)
-
-
-async def put_to_sleep(engine: Engine) -> None:
-    """Put an engine to sleep. One that became unavailable is waited for: it gets weights with the next sync."""
-    try:
-        await engine.sleep()
-    except InterruptedGenerationError:
-        await engine.wait_until_healthy()
 
 
 def training_rows(groups: Sequence[Group], config: Config) -> list[list[Row]]:
@@ -402,11 +378,6 @@ def group_rows(group: Group, advantage: str, drop_flat: bool = False) -> list[Ro
         advantage: The advantage estimator's name; see `advantage.advantages`.
         drop_flat: Whether to leave out a role whose rewards are all equal, as dynamic sampling does with groups.
     """
-    teams = [team for team in group.teams if not (drop_flat and is_flat(team))]
-    return [row for team in teams for row in _rows(team, advantage)]
-
-
-def _rows(team: Sequence[Episode], advantage: str) -> list[Row]:
     return [
         Row(
             ids=[*each.prompt.ids, *each.completion.ids],
@@ -415,23 +386,19 @@ def _rows(team: Sequence[Episode], advantage: str) -> list[Row]:
             advantage=value,
             is_masked=each.is_masked,
         )
+        for team in group.teams
+        if not (drop_flat and is_flat(team))
         for each, value in zip(team, team_advantages(team, advantage), strict=True)
     ]
 
 
-def config_differences(then: Mapping[str, Any], now: Mapping[str, Any], where: str = "") -> list[str]:
-    """Return the settings in which two configurations differ, except `checkpoint.resume`.
-
-    Args:
-        then: The configuration of the checkpoint.
-        now: The configuration of this run.
-        where: The prefix of setting names, for nested sections.
-    """
+def _differences(then: Mapping[str, Any], now: Mapping[str, Any], where: str = "") -> list[str]:
+    """Return the settings in which two configurations or sections (where) differ, except `checkpoint.resume`."""
     lines = []
     for key in sorted(then.keys() | now.keys()):
         old, new, name = then.get(key), now.get(key), f"{where}{key}"
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            lines += config_differences(old, new, f"{name}.")
+            lines += _differences(old, new, f"{name}.")
         elif old != new and name != "checkpoint.resume":
             lines.append(f"{name} was {old!r} and is {new!r}")
     return lines

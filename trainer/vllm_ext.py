@@ -35,10 +35,9 @@ from trainer.sync.adapters import Merger, name_of_weight
 from trainer.sync.base import UpdateKind
 from trainer.sync.bucket import Place, unpack
 from trainer.sync.checksum import Checksum
-from trainer.sync.file import read_weights
-from trainer.sync.memory import open_handle
+from trainer.sync.delta import WeightCopy
 from trainer.sync.process_group import WeightGroup, local_address_towards
-from trainer.sync.weight_copy import WeightCopy
+from trainer.sync.transports import open_handle, read_weights
 
 if current_platform.is_cpu():
     custom_ops._supports_onednn = False

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     model = save_tiny(folder / "model")
     config, loop, policy = configuration(model, folder, engine="colocated"), Loop(), Policy(model)
     engine = loop.do(start_engines(config))
-    syncer = Syncer.of(config, engine, loop.begin, PROBE)
+    syncer = Syncer(config, engine, loop.begin, PROBE)
     finished: list[int] = []
 
     async def one(number: int) -> float:
@@ -41,7 +41,10 @@ def main(arguments: Sequence[str]) -> int:
         policy.move(version)
         synced = syncer.send(version, policy.weights(), policy.score)
         assert synced is not None
-        found |= {f"probe {version}": synced.gap, f"held {version}": synced.is_held_compared}
+        found |= {
+            f"probe {version}": synced.gap,
+            f"held {version}": all(each["held"] is not None for each in synced.reports),
+        }
         found[f"gap {version}"] = max(loop.do(all_of_them()))
     found["in order"] = finished == list(range(64)) * 2
     found["stale"] = _stale(syncer, policy)

@@ -84,7 +84,7 @@ class World:
         config: Config = self.config.model_copy(
             update={"sync": self.config.sync.model_copy(update={"bucket_bytes": 64 << 20} | sync)}
         )
-        return Syncer.of(config, self.engine, self.loop.begin, PROBE, notice)
+        return Syncer(config, self.engine, self.loop.begin, PROBE, notice)
 
     def step(self, syncer: Syncer) -> Delivery:
         """Learn, sync as the trainer's loop does, and see that every bit of both is right."""

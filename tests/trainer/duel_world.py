@@ -50,6 +50,7 @@ TRAINED, HELD_OUT = 60, 20  # words; each gives three problems
 HIDDEN = 2  # hidden tests a problem
 GOALS = {"pass_rate": 0.95, "tester_valid": 0.9, "tester_caught": 0.9}
 LATE = 5  # steps that the final figures average over
+TESTERS_ENTROPY = 0.02  # of the run that trains the tester alone, which otherwise stops trying other inputs
 
 
 def main() -> int:
@@ -107,6 +108,7 @@ def two_policies(folder: Path, service: str, more: Mapping[str, Any]) -> Iterato
                 service,
                 **{**more, **server, "name": role, "rollout": {"engine": "server", "servers": [own]}},
                 duel={"trains": role, "opponent": other, "earlier": 8},
+                loss={"entropy_bonus": TESTERS_ENTROPY if role == "tester" else 0.0},
             )
             for role, own, other in zip(("solver", "tester"), urls, urls[::-1], strict=True)
         ]

@@ -6,7 +6,7 @@ import importlib
 import os
 from unittest.mock import patch
 
-from trainer.engines.environment import defaults
+from trainer.engines.process import environment
 
 SLOW_TO_IMPORT = (
     "trainer.train",
@@ -20,6 +20,6 @@ VLLM = ("vllm", "vllm.entrypoints.llm", "vllm.v1.engine.llm_engine")
 for name in SLOW_TO_IMPORT:
     importlib.import_module(name)
 # vLLM reads some variables as it is imported; trainer/engines/colocated.py sets the same ones
-with patch.dict(os.environ, defaults() | {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}):
+with patch.dict(os.environ, environment() | {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}):
     for name in VLLM:
         importlib.import_module(name)

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from tests.ports import free_port
 from tests.trainer.vllm_world import SECONDS, TEMPERATURE, Policy, World, prompts
-from trainer.engines import health, server, transport
+from trainer.engines import health, server, vllm_api
 from trainer.engines.base import SamplingParameters
 from trainer.engines.server import ServerEngine
 from trainer.episode import Completion
@@ -34,7 +34,7 @@ LONG = 400  # tokens
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks more often than it would."""
     monkeypatch.setattr(server, "HEALTH_POLL_SECONDS", 0.2)
-    for module in (transport, health):
+    for module in (vllm_api, health):
         monkeypatch.setattr(module, "HEALTH_TIMEOUT_SECONDS", 1.0)
     monkeypatch.setattr(health, "NOTICE_SECONDS", 1.0)
 

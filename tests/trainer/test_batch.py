@@ -146,7 +146,7 @@ def test_collate_puts_rows_end_to_end() -> None:
 
 def test_no_rows_are_one_token_that_weighs_nothing() -> None:
     micro = collate([], [])
-    assert micro.tokens == 2
+    assert micro.ids.numel() == 2
     assert micro.weight.tolist() == [0]
     assert micro.where.dtype == micro.targets.dtype == micro.sequence.dtype == torch.int64
 

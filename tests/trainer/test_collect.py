@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from trainer.archive import read_groups, write_groups
+from trainer.checkpoint import read_groups, write_groups
 from trainer.collect import Batch, Collector
 from trainer.config import Config, Data, resolve
 from trainer.episode import Completion, Prompt, Reward

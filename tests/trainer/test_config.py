@@ -53,6 +53,9 @@ def test_the_least_that_can_be_said(tmp_path: Path) -> None:
         ("[loss]\ndual_clip = 1.0", "dual_clip must be above 1"),
         ("[loss]\nclip_low = 1.0", "clip_low must be below 1"),
         ("[kl]\nquantile = 80", "kl.quantile"),
+        ("[kl]\nestimator = 'k4'", "kl.estimator: Input should be 'k1', 'k2' or 'k3'"),
+        ("[correction]\nname = 'is'", "correction.name: Input should be 'none', 'tis', 'icepop' or 'sequence'"),
+        ("[advantage]\nname = 'gae'", "advantage.name: Input should be 'grpo', 'dr_grpo' or 'rloo'"),
         ("model.attention = 'sdpa'\n[deepspeed]\nsequence_parallel = 2", "requires model.attention"),
         ("[buffer]\ndepth = 'deep'", "buffer.depth"),
         ("[rollout]\nmax_tokens = 8\n[reward]\noverlong_buffer = 9", "a response has only 8 tokens"),
@@ -162,7 +165,7 @@ def test_the_same_loss_keeps_what_is_not_said() -> None:
 @pytest.mark.parametrize("name", list(ALGORITHMS))
 def test_every_algorithm_is_a_configuration(name: str) -> None:
     config = resolve(SAID | {"algorithm": name})
-    for section, settings in ALGORITHMS[name].settings.items():
+    for section, settings in ALGORITHMS[name].items():
         found = getattr(config, section).model_dump()
         assert {key: found[key] for key in settings} == dict(settings)
 

@@ -48,8 +48,3 @@ def test_nothing_at_all() -> None:
     for name in FACTORS:
         factor, cut = correct(name, nothing, nothing, nothing.long(), nothing.bool())
         assert factor.tolist() == cut.tolist() == []
-
-
-def test_unknown() -> None:
-    with pytest.raises(ValueError, match="none of none, tis, icepop, sequence"):
-        correct("is", RATIOS, RATIOS, torch.arange(8), torch.ones(8).bool())

@@ -15,7 +15,7 @@ from aiohttp import web
 from tests.ports import free_port
 from tests.trainer import duel_world
 from tests.trainer.fake_service import completion, configured, run
-from trainer.archive import read_groups, write_groups
+from trainer.checkpoint import read_groups, write_groups
 from trainer.collect import Batch, Collector
 from trainer.config import Config, resolve
 from trainer.data import Problem

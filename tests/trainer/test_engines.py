@@ -263,3 +263,15 @@ def test_an_engine_in_this_process_samples_at_once_and_takes_weights(tmp_path: P
     assert found["held 2"]
     assert not found["in order"]  # each is there when it is finished, not when those before it are
     assert "does not use the synced weights" in found["stale"]
+
+
+def test_requests_of_a_turn_are_added_together_and_aborted_ones_are_dropped_after_a_sync() -> None:
+    need_vllm()
+    status, said = launch("tests.trainer.stepped_world", [], SECONDS)
+    assert status == 0, said[-3000:]
+    found = json.loads(next(line for line in said.splitlines() if line.startswith("{")))
+    assert found["together"] == ["add sample-0", "add sample-1", "add sample-2", "step", "step", "step"]
+    assert found["held"]
+    assert found["versions"] == [1, 2]
+    assert found["aborted"] == ["abort sample-3"]
+    assert found["errors"] == ["vLLM ended: RuntimeError('out of memory')", "vLLM has ended"]

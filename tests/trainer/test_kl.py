@@ -91,11 +91,6 @@ def test_k3_is_exact_near_the_reference_in_float32() -> None:
     assert found.item() == pytest.approx(9 * 2**-27, rel=1e-3)
 
 
-def test_unknown() -> None:
-    with pytest.raises(ValueError, match="none of k1, k2, k3"):
-        estimate("k4", REFERENCE, REFERENCE)
-
-
 def test_one_coefficient_for_all() -> None:
     entropy = torch.rand(4)
     found = coefficients(entropy, torch.zeros(4).long(), torch.ones(4).bool(), coefficient=0.001)

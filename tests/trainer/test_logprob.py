@@ -132,7 +132,7 @@ def test_rows_do_not_see_each_other(attention: str, checkpointing: bool) -> None
     after = slice(SHAPES[0][1], None)
     assert torch.equal(scored(model, 8, micro)[0][after], scored(model, 8, other)[0][after])
     for each in (micro, other):
-        each.positions.copy_(torch.arange(each.tokens))
+        each.positions.copy_(torch.arange(each.ids.numel()))
     assert not torch.allclose(scored(model, 8, micro)[0][after], scored(model, 8, other)[0][after], atol=1e-3)
 
 
@@ -260,7 +260,7 @@ def test_rows_need_no_mask_of_all_tokens_against_all(count: int) -> None:
     micro = collate(long, [1.0] * count)
     peaks = {name: peak_bytes(partial(scored, model_with(name), 64, micro)) for name in ("sdpa", ROWS)}
     print({name: f"{peak >> 20} MiB" for name, peak in peaks.items()})
-    assert peaks[ROWS] + micro.tokens**2 <= peaks["sdpa"]
+    assert peaks[ROWS] + micro.ids.numel() ** 2 <= peaks["sdpa"]
 
 
 def test_the_entropy_has_a_gradient_where_it_is_rewarded() -> None:

@@ -13,7 +13,7 @@ from trainer.loss import check_constants
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_each_algorithm_names_a_loss_and_its_constants(name: str) -> None:
-    said = dict(ALGORITHMS[name].settings["loss"])
+    said = dict(ALGORITHMS[name]["loss"])
     for key in ("mean", "old"):
         said.pop(key, None)
     loss = said.pop("name")

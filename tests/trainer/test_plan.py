@@ -16,7 +16,7 @@ from trainer.__main__ import main
 from trainer.config import Config, load, resolve, shipped
 from trainer.engines import process
 from trainer.errors import ConfigError
-from trainer.plan import GB, SHAPES, Machine, Shape, machine_of, needs, problems, with_longest
+from trainer.plan import GB, SHAPES, Machine, Shape, machine_of, needs, problems, stages
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "sizing.md").read_text()
 SMALL = "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B"
@@ -113,11 +113,11 @@ def table() -> str:
         if name == "smoke":
             continue
         config, machine = load(Path(name)), machine_of(name, 0, Machine.gpu_gb)
-        for stage in config.stage_configs:
-            own = needs(with_longest(stage, config), machine)
+        for stage in stages(config):
+            own = needs(stage, machine)
             label = f"`{name}`" + (f" {stage.rollout.max_tokens // 1024}K" if config.stages else "")
             servers = f"{config.rollout.replicas} × {config.rollout.tensor_parallel}"
-            fits = "no" if problems(with_longest(stage, config), machine) else "yes"
+            fits = "no" if problems(stage, machine) else "yes"
             figures = [f"{ceil(own.training)}", f"{own.cache:.0f}", f"{own.longest}", fits]
             lines.append([label, f"{machine.ranks}", servers + (", in turn" if config.rollout.turns else ""), *figures])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -19,8 +19,7 @@ from tests.trainer.tiny import save_tiny
 from trainer.batch import collate
 from trainer.config import Lora, Optimiser
 from trainer.errors import ConfigError
-from trainer.lora import add_adapters, weights_of
-from trainer.model import load
+from trainer.model import add_adapters, load, weights_of
 from trainer.policy import check, deepspeed_settings, learning_rate
 
 ROOT = Path(__file__).parents[2]

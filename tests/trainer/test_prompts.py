@@ -98,9 +98,9 @@ def test_long_prompts_are_left_out_and_counted(tmp_path: Path) -> None:
     made = prompts(
         tmp_path, {"prompt": "1234"}, {"prompt": "12345"}, {"prompt": "é1"}, format="plain", max_prompt_tokens=5
     )
-    assert (len(made), made.left_out) == (2, 1)
+    assert (len(made), made.problems.left_out) == (2, 1)
     assert [prompt.id for prompt in made.take(3)] == ["0", "2", "0"]
-    assert made.epoch == 1
+    assert made.mixture.epoch == 1
 
 
 def test_the_first_can_be_had_without_taking_it(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_the_place_is_kept_and_found_again(tmp_path: Path) -> None:
     made = prompts(tmp_path, *lines)
     made.take(7)
     again = prompts(tmp_path, *lines)
-    again.restore(made.state())
+    again.mixture.restore(made.mixture.state())
     assert [prompt.id for prompt in again.take(4)] == [prompt.id for prompt in made.take(4)]
 
 

@@ -19,7 +19,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from trainer.clock import Clock
 from trainer.config import Config, resolve
 from trainer.errors import ConfigError
-from trainer.repetition import repetition
+from trainer.metrics import repetition
 from trainer.report import Report, read, where_the_time_went
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from trainer import show
+from trainer import rollouts
 from trainer.__main__ import main
 from trainer.collect import Batch
 from trainer.config import Config, resolve
@@ -111,7 +111,7 @@ def test_steps_that_run_again_are_not_kept_twice(tmp_path: Path) -> None:
 
 def shown(folder: Path, *options: str) -> str:
     console = Console(file=(out := io.StringIO()), width=100, soft_wrap=True)
-    show.main(["--show", str(folder), *options], console)
+    rollouts.main(["--show", str(folder), *options], console)
     return out.getvalue()
 
 

@@ -58,12 +58,12 @@ def test_a_service_that_is_not_there_yet_is_waited_for() -> None:
         async with Grader(configured(f"http://127.0.0.1:{port}"), notices.append) as grader:
             asked = asyncio.create_task(grader.grade("run.x.1.0", prompt(), completion()))
             await asyncio.sleep(0.3)
-            assert grader.away_seconds > 0.2
+            assert grader._client.away_seconds > 0.2
             async with FakeService().running(port):
                 assert (await asked).value == 1.0
-            away = grader.away_seconds
+            away = grader._client.away_seconds
             await asyncio.sleep(0.05)
-            assert 0.2 < grader.away_seconds == away, "an outage that is over does not go on"
+            assert 0.2 < grader._client.away_seconds == away, "an outage that is over does not go on"
         assert len(notices) == 2, "once that it is away, however often it was tried, and once that it is back"
         assert f"http://127.0.0.1:{port} is away (" in notices[0]
         assert "): waiting" in notices[0]

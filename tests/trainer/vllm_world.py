@@ -122,7 +122,7 @@ class World:
     def syncer(self, engine: ServerEngine | None = None, **sync: Any) -> Syncer:
         """For the session's engine or another."""
         config = self.config.model_copy(update={"sync": self.config.sync.model_copy(update=sync)})
-        return Syncer.of(config, engine or self.engine, self.loop.begin, PROBE, self.notices.append)
+        return Syncer(config, engine or self.engine, self.loop.begin, PROBE, self.notices.append)
 
     def sync(self, policy: Policy, syncer: Syncer | None = None) -> Delivery | None:
         """The next version."""

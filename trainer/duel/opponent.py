@@ -10,11 +10,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from sandbox_service.client import Peer
+from sandbox_service.client.transport import HttpTransport, describe_error
 from trainer.config import Config
 from trainer.engines.vllm_api import IDLE_SECONDS, UNMODIFIED_SAMPLING
 from trainer.episode import Completion, Prompt
 from trainer.errors import TrainerError
-from trainer.reward_client import HttpTransport, Peer, describe_error, trainer_errors
+from trainer.reward_client import trainer_errors
 
 
 class Opponent:
@@ -35,15 +37,9 @@ class Opponent:
             self._transport = HttpTransport(peer, notice)
 
     async def generate(self, prompt: Prompt, seed: int, max_tokens: int) -> Completion:
-        """Return an answer of the other policy, without token ids.
-
-        Args:
-            prompt: The prompt, with its messages.
-            seed: The seed of the sample.
-            max_tokens: The most tokens of the answer.
+        """Return an answer of the other policy to a prompt's messages, by a seed, of at most so many tokens.
 
         Raises:
-            UnavailableError: The server does not answer.
             TrainerError: The server refuses the request.
         """
         request: dict[str, Any] = {"seed": seed, "max_tokens": max_tokens, "temperature": self._temperature}

@@ -33,11 +33,6 @@ class Referee:
         Returns:
             An episode an answer; without a reward if no solution is right, or neither a solution nor an earlier program
             is wrong.
-
-        Raises:
-            UnavailableError: The reward service does not answer.
-            TooManyFaultsError: Too many samples have no verdict.
-            ConfigError: The service refused a submission.
         """
         if not answers:
             return []

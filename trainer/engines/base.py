@@ -13,18 +13,12 @@ from trainer.errors import ConfigError, TrainerError
 Notice = Callable[[str], None]  # reports a line to the user
 
 
-class InterruptedGenerationError(Exception):
-    """The engine became unavailable during a request. It may return with other weights; see
-    `Engine.wait_until_healthy`.
-    """
-
-
 class Engine(Protocol):
     """One or several vLLM instances. All coroutines run in one event loop.
 
     Samples come from verified weights only: `generate` waits until the first sync, while the engine is paused, and
-    after vLLM was restarted. It raises UnavailableError when vLLM is unavailable for longer than
-    `rollout.patience_seconds`.
+    after vLLM was restarted. `generate` and `wait_until_healthy` raise UnavailableError when vLLM is unavailable for
+    longer than `rollout.patience_seconds`; all others raise InterruptedGenerationError when it becomes unavailable.
     """
 
     @property
@@ -37,7 +31,7 @@ class Engine(Protocol):
 
     @property
     def replicas(self) -> Sequence[Engine]:
-        """The vLLM instances, one engine each."""
+        """The vLLM instances of the current sync, one engine each."""
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         """Return a sample of verified weights. Restarts of vLLM are handled: the sample is complete.
@@ -46,65 +40,37 @@ class Engine(Protocol):
             prompt_ids: The prompt's token ids.
             seed: The seed of the sample.
             max_tokens: The most tokens of the response.
-
-        Raises:
-            UnavailableError: vLLM did not return in time.
         """
 
     async def score(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1.
-
-        Raises:
-            InterruptedGenerationError: vLLM became unavailable.
-        """
+        """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1."""
 
     async def pause(self, version: int) -> None:
-        """Pause generation and keep the requests in flight. The engine needs a sync afterwards.
+        """Pause generation and keep the requests in flight. The engine needs a sync to a version afterwards.
 
-        Args:
-            version: The version that it is about to get. Replicas that have it already go on undisturbed, and are left
-                out by `resume`, `rpc`, `replicas` and `mark_synced`.
-
-        Raises:
-            InterruptedGenerationError: vLLM became unavailable.
+        Replicas that have that version go on undisturbed, and are left out by `resume`, `rpc`, `replicas` and
+        `mark_synced`.
         """
 
     async def sleep(self) -> None:
         """Give the memory of weights and cache back until the next `pause`; only if `rollout.turns`, and without
         requests in flight.
-
-        Raises:
-            InterruptedGenerationError: vLLM became unavailable.
         """
 
     async def resume(self) -> None:
-        """Continue, with a reset KV cache unless `buffer.in_flight` is "keep".
-
-        Raises:
-            InterruptedGenerationError: vLLM became unavailable.
-        """
+        """Continue, with a reset KV cache unless `buffer.in_flight` is "keep"."""
 
     async def rpc(self, method: str, *arguments: Any) -> list[dict[str, Any]]:
-        """Call a method of vllm_ext.Extension in each worker.
+        """Return each worker's result of a method of vllm_ext.Extension; StaleWeightsError if the method failed.
 
-        Args:
-            method: The method's name.
-            arguments: Its arguments, JSON-compatible for servers.
-
-        Raises:
-            InterruptedGenerationError: vLLM became unavailable.
-            StaleWeightsError: The method failed.
+        For servers the arguments must be JSON-compatible.
         """
 
     def mark_synced(self, version: int) -> None:
         """Declare weights of a version verified and open the engine for samples."""
 
     async def wait_until_healthy(self) -> None:
-        """Wait for vLLM after InterruptedGenerationError.
-
-        Raises:
-            UnavailableError: vLLM did not return in time.
-        """
+        """Wait for vLLM after InterruptedGenerationError."""
 
     async def close(self) -> None:
         """Close connections and stop processes that the trainer started."""
@@ -138,10 +104,10 @@ class SamplingParameters:
 
 
 def check_state(state: dict[str, Any], sampling: SamplingParameters, where: str) -> None:
-    """Check that a vLLM instance was started as the trainer requires.
+    """Check that a vLLM instance was started as the trainer requires, by its `Extension.proctor_state`.
 
     Args:
-        state: The result of `Extension.proctor_state`.
+        state: The state of a worker.
         sampling: The run's parameters.
         where: The name of the instance, for messages.
 

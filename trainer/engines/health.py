@@ -6,10 +6,10 @@ import asyncio
 import time
 from typing import Any
 
-from trainer.engines.base import InterruptedGenerationError, Notice
+from trainer.engines.base import Notice
 from trainer.engines.process import VllmProcess
-from trainer.engines.transport import HEALTH_TIMEOUT_SECONDS, HttpTransport, RequestFailedError
-from trainer.errors import UnavailableError
+from trainer.engines.vllm_api import HEALTH_TIMEOUT_SECONDS, RequestFailedError, VllmApi
+from trainer.errors import InterruptedGenerationError, UnavailableError
 
 NOTICE_SECONDS = 5.0
 FIRST_DELAY, MOST_DELAY = 0.1, 3.0
@@ -21,10 +21,8 @@ State = dict[str, Any]
 class HealthMonitor:
     """Monitors one server; `process` is given if the trainer starts it."""
 
-    def __init__(
-        self, transport: HttpTransport, notice: Notice, patience_seconds: float, process: VllmProcess | None
-    ) -> None:
-        self._transport = transport
+    def __init__(self, api: VllmApi, notice: Notice, patience_seconds: float, process: VllmProcess | None) -> None:
+        self._api = api
         self._notice = notice
         self._patience = patience_seconds
         self._process = process
@@ -52,15 +50,15 @@ class HealthMonitor:
             await asyncio.sleep(delay)
             delay = min(delay * 1.5, MOST_DELAY)
         if self._was_up and time.monotonic() - began > NOTICE_SECONDS:
-            self._notice(f"vLLM at {self._transport.url} is back after {time.monotonic() - began:.0f} s")
+            self._notice(f"vLLM at {self._api.url} is back after {time.monotonic() - began:.0f} s")
         self._was_up = True
         return states
 
     async def _states(self) -> list[State] | None:
-        if not await self._transport.is_healthy():
+        if not await self._api.is_healthy():
             return None
         try:
-            return await self._transport.call("proctor_state", seconds=HEALTH_TIMEOUT_SECONDS)
+            return await self._api.call("proctor_state", seconds=HEALTH_TIMEOUT_SECONDS)
         except (InterruptedGenerationError, RequestFailedError) as error:
             self._error = str(error)
             return None
@@ -76,7 +74,7 @@ class HealthMonitor:
         if deaths >= (MOST_DEATHS if self._was_up else 1):
             raise UnavailableError(f"vLLM died as it started. {self._log()}")
         if self._was_up:
-            self._notice(f"vLLM at {self._transport.url} died: starting it again (its log is {self._process.log})")
+            self._notice(f"vLLM at {self._api.url} died: starting it again (its log is {self._process.log})")
         self._process.start()
         return 1
 
@@ -84,11 +82,11 @@ class HealthMonitor:
         what = (
             f"has been away for {seconds:.0f} s ({self._error})" if self._was_up else f"is not up after {seconds:.0f} s"
         )
-        return f"vLLM at {self._transport.url} {what}; waiting for {self._patience:g} s"
+        return f"vLLM at {self._api.url} {what}; waiting for {self._patience:g} s"
 
     def _timeout_message(self, seconds: float) -> str:
         return (
-            f"vLLM at {self._transport.url} stayed away for {seconds:.0f} s ({self._error}), longer than "
+            f"vLLM at {self._api.url} stayed away for {seconds:.0f} s ({self._error}), longer than "
             f"rollout.patience_seconds. {self._log()}"
         )
 

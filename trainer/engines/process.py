@@ -15,14 +15,23 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO
 
+import torch
+
+import trainer
 from trainer.config import Config
 from trainer.engines.base import SamplingParameters
-from trainer.engines.environment import for_child, has_gpu
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 TAIL_LINES = 30
 END_SECONDS = 12.0  # longer than the guard's own limit
 GUARD = Path(__file__).with_name("guard.py")
+# environment variables of vLLM where there is no GPU
+CPU = {
+    "TORCHDYNAMO_DISABLE": "1",  # otherwise the first sample waits for a compiler
+    "VLLM_CPU_KVCACHE_SPACE": "1",  # GiB
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # otherwise every vLLM binds the same cores
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # one process less; vLLM 0.32 supports "uni" on a CPU only with it
+}
 # chunked prefill is off: on a CPU it fails for seeded requests, whose random generator cannot be moved
 CPU_ARGUMENTS = ("--enforce-eager", "--distributed-executor-backend", "uni", "--no-enable-chunked-prefill")
 
@@ -42,15 +51,15 @@ class VllmProcess:
         self.log = log
         here = ["--host", "127.0.0.1", "--port", str(self.port), "--worker-extension-cls", extension]
         self._command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *here, *arguments]
-        self._environment = environment
+        self._environment = dict(environment)
         self._process: subprocess.Popen[bytes] | None = None
 
     @classmethod
     def from_config(cls, config: Config, number: int = 0) -> VllmProcess:
         """Return a server of a run by its number. Its log, `vllm.log` (`vllm1.log` …), begins with its command."""
         devices = devices_of(config, number)
-        environment = {"CUDA_VISIBLE_DEVICES": devices} if devices else NOTHING
-        return cls(arguments_of(config), config.folder / f"vllm{number or ''}.log", environment=environment)
+        gpus = {"CUDA_VISIBLE_DEVICES": devices} if devices else NOTHING
+        return cls(arguments_of(config), config.folder / f"vllm{number or ''}.log", environment=gpus)
 
     @property
     def pid(self) -> int:
@@ -69,11 +78,13 @@ class VllmProcess:
         atexit.unregister(self.end)
         atexit.register(self.end)
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        guard = [sys.executable, "-I", str(GUARD), str(os.getpid())]  # a file: a module imports its package
+        home = str(Path(trainer.__path__[0]).parent)  # the server must find this package and expose its development API
+        path = os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])])
+        ours = environment() | os.environ | {"VLLM_SERVER_DEV_MODE": "1", "PYTHONPATH": path} | self._environment
         with self.log.open("ab") as log:
             log.write(f"$ VLLM_SERVER_DEV_MODE=1 {shlex.join(self._command)}\n".encode())
             log.flush()
-            self._process = self._popen([*guard, *self._command], log)
+            self._process = start_guarded(self._command, log, env=ours)
 
     def end(self) -> None:
         """Send SIGTERM, then kill the process group."""
@@ -91,16 +102,6 @@ class VllmProcess:
             return ""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-TAIL_LINES:])
 
-    def _popen(self, command: Sequence[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            command,
-            env=for_child() | dict(self._environment),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-
     def _kill(self) -> None:
         if self._process is None:
             return
@@ -108,6 +109,32 @@ class VllmProcess:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._process = None
+
+
+def start_guarded(
+    command: Sequence[str], output: IO[bytes] | None, env: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Return the guard of a started process that ends with this thread; the guard ends when the process ends.
+
+    Args:
+        command: The program and its arguments.
+        output: Where the process writes; None: to this process's terminal.
+        env: Its environment; None: this process's.
+    """
+    guard = [sys.executable, "-I", str(GUARD), str(os.getpid())]  # a file: a module imports its package
+    return subprocess.Popen(
+        [*guard, *command], env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+    )
+
+
+def has_gpu() -> bool:
+    """Return whether torch can use a GPU."""
+    return torch.cuda.is_available()
+
+
+def environment() -> dict[str, str]:
+    """Return the environment variables of vLLM, unless they are set already."""
+    return {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "WARNING"} | ({} if has_gpu() else CPU)
 
 
 def devices_of(config: Config, number: int) -> str:

@@ -52,8 +52,8 @@ class Retry:
         self._since = 0.0
         self._delay = FIRST_DELAY
 
-    def record(self, what: str) -> None:
-        """Record what failed in an attempt.
+    async def backoff(self, what: str) -> None:
+        """Sleep after a failed attempt, longer each time; messages say what failed.
 
         Raises:
             UnavailableError: Attempts have failed for more than twice `patience_seconds`.
@@ -61,9 +61,6 @@ class Retry:
         self._since = self._since or time.monotonic()
         if time.monotonic() - self._since > 2 * self._patience:  # HealthMonitor reports an unavailable vLLM earlier
             raise UnavailableError(f"vLLM is up but returns no sample: {what}")
-
-    async def backoff(self) -> None:
-        """Sleep for the current delay, then increase it."""
         await asyncio.sleep(self._delay)
         self._delay = min(self._delay * 1.5, MOST_DELAY)
 

@@ -11,18 +11,17 @@ requests are in flight.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from trainer.engines.base import Engine, InterruptedGenerationError, Notice, SamplingParameters, check_state
+from trainer.engines.base import Engine, Notice, SamplingParameters, check_state
 from trainer.engines.health import HealthMonitor, State
 from trainer.engines.process import VllmProcess
 from trainer.engines.retry import Coalesced, Retry, cancelled_on_exit
-from trainer.engines.transport import HEALTH_TIMEOUT_SECONDS, Answer, HttpTransport, RequestFailedError
-from trainer.engines.vllm_api import FINISH_REASONS, parse_sample, parse_scores, sample_request, score_request
+from trainer.engines.vllm_api import HEALTH_TIMEOUT_SECONDS, Answer, RequestFailedError, VllmApi
 from trainer.episode import Completion
-from trainer.errors import StaleWeightsError, TrainerError
+from trainer.errors import InterruptedGenerationError, StaleWeightsError, TrainerError
 
 HEALTH_POLL_SECONDS = 2.0  # between requests of /health
 
@@ -55,19 +54,14 @@ class ServerEngine:
         self._gate = asyncio.Event()
         self._gone = asyncio.Event()  # set when the workers are replaced
         self._room = asyncio.Semaphore(concurrency)
-        self._in_flight = 0
+        self.in_flight = 0  # requests running or queued
         self._checks = Coalesced(self._worker_names)
         self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> ServerEngine:
-        """Return this engine, connected to the server.
-
-        Raises:
-            UnavailableError: It did not become healthy in time.
-            ConfigError: It was not started as the trainer requires.
-        """
-        self._transport = HttpTransport(self._url)
-        self._health = HealthMonitor(self._transport, self._notice, self._patience, self._process)
+        """Return this engine, connected to the server; see `start_engines`."""
+        self._api = VllmApi(self._url)
+        self._health = HealthMonitor(self._api, self._notice, self._patience, self._process)
         self._watch = asyncio.create_task(self._poll_health())
         try:
             self._adopt_workers(await self._health.wait("it is not up"))
@@ -93,57 +87,48 @@ class ServerEngine:
         """Return whether a sample would start at once."""
         return self._gate.is_set()
 
-    @property
-    def in_flight(self) -> int:
-        """The number of requests running or queued."""
-        return self._in_flight
-
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         retry = Retry(self._patience)
         while (completion := await self.attempt(prompt_ids, seed, max_tokens, retry)) is None:
-            await retry.backoff()
+            pass
         return completion
 
     async def attempt(
         self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, retry: Retry
     ) -> Completion | None:
-        """Return a sample, None if vLLM was restarted or ended it abnormally.
+        """Return a sample, None after a delay if vLLM was restarted or ended it abnormally; otherwise as `generate`.
 
         Args:
             prompt_ids: The prompt's token ids.
             seed: The seed of the sample.
             max_tokens: The most tokens of the response.
             retry: Records failures.
-
-        Raises:
-            UnavailableError: vLLM did not return in time.
         """
-        with self._counted():
+        self.in_flight += 1
+        try:
             async with self._room:
-                return await self._try(prompt_ids, seed, max_tokens, retry)
+                return await self._sample(prompt_ids, seed, max_tokens)
+        except InterruptedGenerationError as interrupted:
+            why = str(interrupted)
+        finally:
+            self.in_flight -= 1
+        self._start_recovery(why)
+        await retry.backoff(why)
+        return None
 
-    async def _try(
-        self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, retry: Retry
-    ) -> Completion | None:
+    async def _sample(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         await self._ready()
         version, workers = self._version, self._workers
-        request = sample_request(prompt_ids, seed, max_tokens, self._sampling, version)
-        try:
-            sample = parse_sample(await self._post("/v1/completions", request))
-            if await self._checks() != workers:
-                raise InterruptedGenerationError("it was started again")
-        except InterruptedGenerationError as interrupted:
-            retry.record(str(interrupted))
-            self._start_recovery(str(interrupted))
-            return None
-        if sample.end not in FINISH_REASONS:
-            retry.record(f"a sample ended by {sample.end!r}")
-            return None
+        asked = self._api.sample(prompt_ids, seed, max_tokens, self._sampling, version)
+        completion: Completion = await self._unless_replaced(asked)
+        if await self._checks() != workers:
+            raise InterruptedGenerationError("it was started again")
         await self._ready()  # a sample that ended during a sync counts once the sync is verified
-        return Completion(sample.ids, sample.logprobs, sample.text, sample.end == "length", version, self._version)
+        return replace(completion, last_version=self._version)
 
     async def score(self, ids: Sequence[int]) -> list[float]:
-        return parse_scores(await self._post("/v1/completions", score_request(ids)), ids)
+        scores: list[float] = await self._unless_replaced(self._api.score(ids))
+        return scores
 
     async def sleep(self) -> None:
         """Give the GPU's memory back. The weights are gone as well: the next sync brings newer ones."""
@@ -163,16 +148,11 @@ class ServerEngine:
             await self._post("/wake_up?tags=kv_cache")
             self._is_asleep = False
         if not self._sampling.keeps_cache:
-            await self._reset_cache()
+            reset = await self._post("/reset_prefix_cache?reset_running_requests=true")
+            if reset.get("success") is False:
+                raise StaleWeightsError(f"vLLM at {self._url} did not reset its prefix cache, which is of old weights")
         await self._post("/resume")
         self._is_paused = False
-
-    async def _reset_cache(self) -> None:
-        reset = await self._post("/reset_prefix_cache?reset_running_requests=true")
-        if reset.get("success") is False:
-            raise StaleWeightsError(
-                f"vLLM at {self._url} did not reset its prefix cache, which holds results of the old weights"
-            )
 
     async def rpc(self, method: str, *arguments: Any) -> list[dict[str, Any]]:
         results = await self._call(method, *arguments)
@@ -197,21 +177,21 @@ class ServerEngine:
             task.cancel()
             await asyncio.wait([task])
         await self._checks.close()
-        await self._transport.close()
+        await self._api.close()
         if self._process:
             await asyncio.to_thread(self._process.end)
 
     # --- one request
 
-    async def _post(self, path: str, body: Answer | None = None) -> Answer:
-        answer: Answer = await self._unless_replaced(self._transport.post(path, body))
+    async def _post(self, path: str) -> Answer:
+        answer: Answer = await self._unless_replaced(self._api.post(path))
         return answer
 
     async def _call(self, method: str, *arguments: Any) -> list[Answer]:
         try:
-            answers: list[Answer] = await self._unless_replaced(self._transport.call(method, *arguments))
+            answers: list[Answer] = await self._unless_replaced(self._api.call(method, *arguments))
         except RequestFailedError as error:
-            if not await self._transport.is_healthy():
+            if not await self._api.is_healthy():
                 raise InterruptedGenerationError(str(error)) from None
             raise StaleWeightsError(f"vLLM at {self._url} could not do {method}: {error}") from None
         return answers
@@ -229,14 +209,6 @@ class ServerEngine:
             if not answer.done():
                 raise InterruptedGenerationError(f"vLLM at {self._url} was restarted")
             return answer.result()
-
-    @contextmanager
-    def _counted(self) -> Iterator[None]:
-        self._in_flight += 1
-        try:
-            yield
-        finally:
-            self._in_flight -= 1
 
     # --- health and identity of the workers
 
@@ -257,7 +229,7 @@ class ServerEngine:
     async def _poll_health(self) -> None:
         while True:
             await asyncio.sleep(HEALTH_POLL_SECONDS)
-            if (self._in_flight or self._is_paused) and not self._recovery and not await self._transport.is_healthy():
+            if (self.in_flight or self._is_paused) and not self._recovery and not await self._api.is_healthy():
                 self._start_recovery(f"no answer for {HEALTH_TIMEOUT_SECONDS:g} s")
 
     def _start_recovery(self, why: str) -> None:

@@ -40,10 +40,8 @@ class ServerPool:
         retry = Retry(self._patience)
         while True:
             best = min(self._servers, key=lambda each: (not each.is_ready, each.in_flight))
-            completion = await best.attempt(prompt_ids, seed, max_tokens, retry)
-            if completion is not None:
+            if completion := await best.attempt(prompt_ids, seed, max_tokens, retry):
                 return completion
-            await retry.backoff()
 
     async def score(self, ids: Sequence[int]) -> list[float]:
         """Score token ids with the first server. Use `replicas` to score with each."""

@@ -1,4 +1,4 @@
-"""Requests to vLLM's `/v1/completions` and the parsing of its answers. Pure functions.
+"""HTTP requests to a vLLM server, and the classification of its errors.
 
 Every parameter of the distribution is set in each request: a server's defaults come from the model's
 `generation_config.json`, and those of some models truncate the distribution (top_k 20, a repetition penalty).
@@ -8,14 +8,19 @@ Every parameter of the distribution is set in each request: a server's defaults 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import aiohttp
+
+from sandbox_service.client.transport import keepalive_socket
 from trainer.engines.base import SamplingParameters
+from trainer.episode import Completion
+from trainer.errors import InterruptedGenerationError, TrainerError
 
 FINISH_REASONS = ("stop", "length")  # other reasons ("abort") do not end a sample
+HEALTH_TIMEOUT_SECONDS = 5.0  # for an answer to /health
 IDLE_SECONDS = 2.0  # vLLM closes connections that were idle for 5 s (VLLM_HTTP_TIMEOUT_KEEP_ALIVE)
-
+HINT = "was it started with VLLM_SERVER_DEV_MODE=1 and --worker-extension-cls trainer.vllm_ext.Extension?"
 UNMODIFIED_SAMPLING: Mapping[str, Any] = {
     "top_p": 1.0,
     "top_k": 0,
@@ -25,57 +30,119 @@ UNMODIFIED_SAMPLING: Mapping[str, Any] = {
     "frequency_penalty": 0.0,
 }
 
-
-@dataclass(frozen=True)
-class Sample:
-    """vLLM's answer to one request."""
-
-    ids: Sequence[int]
-    logprobs: Sequence[float]
-    text: str
-    end: str  # the finish reason; the sample is valid if it is one of FINISH_REASONS
+Answer = dict[str, Any]
 
 
-def sample_request(
-    prompt_ids: Sequence[int], seed: int | None, max_tokens: int, sampling: SamplingParameters, version: int = 0
-) -> dict[str, Any]:
-    """Return the request body for one response.
-
-    Args:
-        prompt_ids: The prompt's token ids.
-        seed: The seed of the sample.
-        max_tokens: The most tokens of the response.
-        sampling: The sampling distribution.
-        version: The version of the weights. If caches are kept across syncs, it keeps requests of other versions apart.
-    """
-    return {
-        **({"cache_salt": str(version)} if sampling.keeps_cache else {}),
-        **UNMODIFIED_SAMPLING,
-        "prompt": list(prompt_ids),
-        "n": 1,
-        "seed": seed,
-        "temperature": sampling.temperature,
-        "max_tokens": sampling.tokens_after(len(prompt_ids), max_tokens),
-        "logprobs": 0,
-        "return_token_ids": True,
-        "skip_special_tokens": True,
-    }
+class RequestFailedError(Exception):
+    """vLLM reports an internal error."""
 
 
-def parse_sample(answer: dict[str, Any]) -> Sample:
-    """Return the response in an answer's JSON."""
-    (choice,) = answer["choices"]
-    ids, logprobs = choice["token_ids"], (choice["logprobs"] or {"token_logprobs": []})["token_logprobs"]
-    return Sample(ids, logprobs, choice["text"], choice["finish_reason"] if len(ids) == len(logprobs) else "torn")
+class VllmApi:
+    """Connections to one server. Create it in the event loop that uses it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        connector = aiohttp.TCPConnector(limit=0, socket_factory=keepalive_socket, keepalive_timeout=IDLE_SECONDS)
+        self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None))
+
+    async def post(self, path: str, body: Answer | None = None, seconds: float | None = None) -> Answer:
+        """Return the JSON answer to a POST request, empty if it has no JSON.
+
+        Args:
+            path: The path, with its query.
+            body: The JSON body.
+            seconds: The timeout; None for no limit.
+
+        Raises:
+            InterruptedGenerationError: The server is unavailable or overloaded.
+            RequestFailedError: An extension method failed.
+            TrainerError: The server refused the request.
+        """  # noqa: DOC501 (`_refusal` makes the exception)
+        limit = aiohttp.ClientTimeout(total=seconds)
+        try:
+            async with self._session.post(self.url + path, json=body, timeout=limit) as answer:
+                if answer.status != 200:
+                    raise _refusal(self.url + path, answer.status, await answer.text())
+                if answer.content_type != "application/json":  # older versions answer some requests with a bare 200
+                    return {}
+                parsed: Answer = await answer.json()
+                return parsed
+        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+            raise InterruptedGenerationError(f"{type(error).__name__}: {error}") from None
+
+    async def call(self, method: str, *arguments: Any, seconds: float | None = None) -> list[Answer]:
+        """Return each worker's result of a method of vllm_ext.Extension, with JSON-compatible arguments, within
+        `seconds`.
+
+        Raises:
+            RequestFailedError: The method failed in a worker.
+        """
+        body = {"method": method, "args": list(arguments)}
+        results: list[Answer] = (await self.post("/collective_rpc", body, seconds))["results"]
+        for result in results:
+            if "error" in result:
+                raise RequestFailedError(result["error"])
+        return results
+
+    async def sample(
+        self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, sampling: SamplingParameters, version: int
+    ) -> Completion:
+        """Return a response.
+
+        Args:
+            prompt_ids: The prompt's token ids.
+            seed: The seed of the sample.
+            max_tokens: The most tokens of the response.
+            sampling: The sampling distribution.
+            version: The version of the weights. If caches are kept across syncs, requests of others have other caches.
+
+        Raises:
+            InterruptedGenerationError: As `post`, or vLLM ended the response abnormally.
+        """
+        request = {
+            **({"cache_salt": str(version)} if sampling.keeps_cache else {}),
+            **UNMODIFIED_SAMPLING,
+            "prompt": list(prompt_ids),
+            "n": 1,
+            "seed": seed,
+            "temperature": sampling.temperature,
+            "max_tokens": sampling.tokens_after(len(prompt_ids), max_tokens),
+            "logprobs": 0,
+            "return_token_ids": True,
+            "skip_special_tokens": True,
+        }
+        (choice,) = (await self.post("/v1/completions", request))["choices"]
+        ids, logprobs = choice["token_ids"], (choice["logprobs"] or {"token_logprobs": []})["token_logprobs"]
+        end = choice["finish_reason"]
+        if end not in FINISH_REASONS or len(ids) != len(logprobs):
+            raise InterruptedGenerationError(f"a sample of {len(ids)} tokens ended by {end!r}")
+        return Completion(ids, logprobs, choice["text"], end == "length", version, version)
+
+    async def score(self, ids: Sequence[int]) -> list[float]:
+        """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1."""
+        request = {**UNMODIFIED_SAMPLING, "prompt": list(ids), "temperature": 1.0, "prompt_logprobs": 0}
+        request["max_tokens"] = 1  # the least that vLLM takes
+        (choice,) = (await self.post("/v1/completions", request))["choices"]
+        logprobs = choice["prompt_logprobs"][1:]
+        return [float(at[str(token)]["logprob"]) for token, at in zip(ids[1:], logprobs, strict=True)]
+
+    async def is_healthy(self) -> bool:
+        """Return whether /health answers 200 in time."""
+        limit = aiohttp.ClientTimeout(total=HEALTH_TIMEOUT_SECONDS)
+        try:
+            async with self._session.get(self.url + "/health", timeout=limit) as answer:
+                return answer.status == 200
+        except (TimeoutError, aiohttp.ClientError, OSError):
+            return False
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._session.close()
 
 
-def score_request(ids: Sequence[int]) -> dict[str, Any]:
-    """Return the request body for the log-probabilities of tokens (ids [n]). vLLM requires at least one new token."""
-    return {**UNMODIFIED_SAMPLING, "prompt": list(ids), "max_tokens": 1, "temperature": 1.0, "prompt_logprobs": 0}
-
-
-def parse_scores(answer: dict[str, Any], ids: Sequence[int]) -> list[float]:
-    """Return the log-probabilities in an answer's JSON, for all ids [n] but the first."""
-    (choice,) = answer["choices"]
-    logprobs = choice["prompt_logprobs"][1:]
-    return [float(at[str(token)]["logprob"]) for token, at in zip(ids[1:], logprobs, strict=True)]
+def _refusal(url: str, status: int, text: str) -> Exception:
+    """Return the exception of an error status: 5xx and 429 are temporary, other statuses are not."""
+    message = f"{url} answered {status}: {text[:2000]}"
+    if url.endswith("/collective_rpc"):
+        return RequestFailedError(f"{message} ({HINT})") if status >= 500 else TrainerError(f"{message} ({HINT})")
+    return InterruptedGenerationError(message) if status >= 500 or status == 429 else TrainerError(message)

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sandbox_service.client.transport import Answer, HttpTransport, describe_error, pauses
 from trainer.errors import ConfigError, TrainerError
 from trainer.evaluation.samples import SamplingOptions, digest
-from trainer.reward_client import Answer, HttpTransport, describe_error, pauses, trainer_errors
+from trainer.reward_client import trainer_errors
 
 # Set in each request, because a server's defaults come from the model's folder.
 OFF: Mapping[str, Any] = {

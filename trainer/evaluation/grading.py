@@ -16,13 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sandbox_service.client import REQUEST_FAULTS, Grade, Peer, reason_of
 from trainer.data import Problem, Problems
 from trainer.errors import ConfigError
 from trainer.evaluation import jsonl
 from trainer.evaluation.concurrency import ClosableQueue
 from trainer.evaluation.samples import Sample, digest
 from trainer.faults import FaultGauge
-from trainer.reward_client import REQUEST_FAULTS, Grade, Peer, RewardClient, reason_of
+from trainer.reward_client import RewardClient
 
 VERDICTS = "verdicts.jsonl"
 FAULT_PAUSES = (1.0, 4.0, 16.0)  # seconds before a sample without a verdict is graded again

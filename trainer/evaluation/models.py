@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sandbox_service.client import Peer
+from sandbox_service.client.transport import HttpTransport
 from trainer.errors import ConfigError, UnavailableError
 from trainer.evaluation.concurrency import task_group
 from trainer.evaluation.endpoint import Endpoint
 from trainer.evaluation.samples import SamplingOptions
-from trainer.reward_client import HttpTransport, Peer, trainer_errors
+from trainer.reward_client import trainer_errors
 
 if TYPE_CHECKING:
     from trainer.engines.process import VllmProcess
@@ -125,8 +127,7 @@ def _process(model: Model, sampling: SamplingOptions, folder: Path) -> VllmProce
     try:
         from transformers import AutoConfig
 
-        from trainer.engines.environment import has_gpu
-        from trainer.engines.process import CPU_ARGUMENTS, VllmProcess
+        from trainer.engines.process import CPU_ARGUMENTS, VllmProcess, has_gpu
     except ImportError as error:
         raise ConfigError(
             f"to serve {model.name} vLLM is needed here ({error}): pip install 'proctor[trainer]', "

@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
 import torch
@@ -24,36 +23,20 @@ from trainer.loss.gspo import gspo
 from trainer.loss.m2po import m2po
 from trainer.loss.m2po import prepare as m2po_prepare
 
-__all__ = ["LOSSES", "LossInputs", "LossOutputs", "LossSpec", "check_constants"]
+__all__ = ["LOSSES", "PREPARE", "LossInputs", "LossOutputs", "check_constants"]
 
 
-@dataclass(frozen=True)
-class LossSpec:
-    """A loss, and optionally a function that computes further keyword arguments from the whole mini-batch.
-
-    `prepare(log_ratio [M], advantage [M], **constants)` is called with all tokens that train, on all ranks.
-    """
-
-    function: Loss
-    prepare: Callable[..., Mapping[str, torch.Tensor]] | None = None
-
-    @property
-    def constants(self) -> dict[str, tuple[type, ...]]:
-        """The allowed types of each constant, by name. Keyword arguments that `prepare` computes are excluded."""
-        keywords = inspect.getfullargspec(self.function).kwonlyargs
-        hints = get_type_hints(self.function)
-        types = {name: get_args(hints[name]) or (hints[name],) for name in keywords}
-        return {name: each for name, each in types.items() if torch.Tensor not in each}
-
-
-LOSSES: Mapping[str, LossSpec] = {
-    "grpo": LossSpec(grpo),
-    "archer": LossSpec(archer),
-    "aspo": LossSpec(aspo),
-    "m2po": LossSpec(m2po, m2po_prepare),
-    "gspo": LossSpec(gspo),
-    "cispo": LossSpec(cispo),
+LOSSES: Mapping[str, Loss] = {
+    "grpo": grpo,
+    "archer": archer,
+    "aspo": aspo,
+    "m2po": m2po,
+    "gspo": gspo,
+    "cispo": cispo,
 }
+# further keyword arguments from the whole mini-batch: functions of log_ratio [M] and advantage [M] of all tokens that
+# train, on all ranks, and of the constants
+PREPARE: Mapping[str, Callable[..., Mapping[str, torch.Tensor]]] = {"m2po": m2po_prepare}
 
 
 def check_constants(name: str, constants: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,11 +47,18 @@ def check_constants(name: str, constants: Mapping[str, Any]) -> dict[str, Any]:
     """
     if name not in LOSSES:
         raise ValueError(f"there is no loss {name!r}; there are {', '.join(LOSSES)}")
-    known = LOSSES[name].constants
+    known = _constants(LOSSES[name])
     unknown = [key for key in constants if key not in known]
     if unknown:
         raise ValueError(f"{name} has no {', '.join(unknown)}; it has {', '.join(known)}")
     return {key: _checked(f"{name}: {key}", value, known[key]) for key, value in constants.items()}
+
+
+def _constants(loss: Loss) -> dict[str, tuple[type, ...]]:
+    """Return the allowed types of a loss's constants. Keyword arguments from the whole mini-batch are excluded."""
+    hints = get_type_hints(loss)
+    types = {name: get_args(hints[name]) or (hints[name],) for name in inspect.getfullargspec(loss).kwonlyargs}
+    return {name: each for name, each in types.items() if torch.Tensor not in each}
 
 
 def _checked(what: str, value: Any, types: tuple[type, ...]) -> Any:

@@ -35,10 +35,9 @@ def correct(
         icepop    the ratio between low and high, 0 outside. IcePop: the Ling team, "Small leak can sink a great ship"
                   (2025), and the Ring-1T report, arXiv 2510.18855, with 0.5 and 5.
         sequence  0 for responses whose ratio (the geometric mean over tokens) is outside [low, high], 1 otherwise.
-        After
-                  the sequence-level masked importance sampling of Liu, Li et al. 2025, "When speed kills stability",
-                  which uses the product of the ratios and keeps it as a factor. The geometric mean does not grow with
-                  the length and needs a far narrower band than tokens do: 0.5 to 2 only catches broken responses.
+                  After the sequence-level masked importance sampling of Liu, Li et al. 2025, "When speed kills
+                  stability", which uses the product of the ratios and keeps it as a factor. The geometric mean does not
+                  grow with the length and needs a far narrower band than tokens: 0.5 to 2 only catches broken ones.
 
     Masked tokens stay in the denominator of the mean.
 
@@ -53,12 +52,7 @@ def correct(
 
     Returns:
         Factors [N], and where a bound applied [N] bool.
-
-    Raises:
-        ValueError: The name is unknown.
     """
-    if name not in _RULES:
-        raise ValueError(f"correction.name: {name!r} is none of {', '.join(_RULES)}")
     log_ratio = bounded((old - behaviour).detach())
     if name == "sequence":
         log_ratio = row_mean(log_ratio, sequence, trains)

@@ -64,11 +64,5 @@ def m2po_cutoff(log_ratio: torch.Tensor, advantage: torch.Tensor, threshold: flo
 
 
 def prepare(log_ratio: torch.Tensor, advantage: torch.Tensor, *, threshold: float = 0.04) -> Mapping[str, torch.Tensor]:
-    """Return the keyword arguments of `m2po` that depend on the whole mini-batch.
-
-    Args:
-        log_ratio: [M], all tokens that train on all ranks.
-        advantage: [M].
-        threshold: As for `m2po`.
-    """
+    """Return the keyword arguments of `m2po` that depend on the whole mini-batch; see `m2po_cutoff`."""
     return {"cutoff": m2po_cutoff(bounded(log_ratio), advantage, threshold)}

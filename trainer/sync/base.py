@@ -1,4 +1,4 @@
-"""The interface of weight transports, and the steps and checks that all of them share."""
+"""The steps and checks that all transports of weights share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -19,7 +19,6 @@ from trainer.sync.checksum import Checksum
 Report = dict[str, Any]
 Weights = Iterable[tuple[str, Tensor]]  # by Hugging Face name, each once; tied weights once
 Call = Callable[..., "Future[list[Report]]"]  # (method, *arguments) → a future of all workers' answers
-Kind = Literal["full", "delta"]
 UpdateKind = Literal["full", "kept", "delta"]  # the kind of update; kept: full, and workers keep a copy
 
 
@@ -31,35 +30,13 @@ class Delivery:
     reports: list[Report]
     bytes: int
     seconds: float  # of the transfer; with the pause and the probe once it is verified
-    kind: Kind = "full"
+    kind: Literal["full", "delta"] = "full"
     density: float = 1.0  # share of numbers that changed since the last transfer; 1 if unknown
     gap: float = 0.0  # the mean difference of the probe's log-probabilities, in nats; the largest of all replicas
 
-    @property
-    def is_held_compared(self) -> bool:
-        """Return whether all workers could compute the checksum of their model's weights."""
-        return all(report["held"] is not None for report in self.reports)
-
-
-class Sender(Protocol):
-    """Sends weights to vLLM."""
-
-    def send(self, version: int, weights: Weights) -> Delivery:
-        """Send all weights of a version; each is read once and in order.
-
-        Call it from the thread that gathers the weights, never from the event loop, which must run meanwhile.
-
-        Raises:
-            InterruptedGenerationError: vLLM became unavailable.
-            StaleWeightsError: A worker did not receive the weights.
-        """
-
-    def close(self) -> None:
-        """Release the transport's resources."""
-
 
 class Transport(ABC):
-    """A Sender; subclasses implement `_deliver`."""
+    """Sends weights to vLLM. Call it from the thread that gathers them, never from the event loop, which must run."""
 
     device = torch.device("cpu")  # where buckets are built
 
@@ -70,13 +47,17 @@ class Transport(ABC):
     def send(
         self, version: int, weights: Weights, begin: UpdateKind = "full", coded: Callable[[Weights], Weights] = iter
     ) -> Delivery:
-        """Return the delivery of sent weights; see Sender.
+        """Return the delivery of all weights of a version; each is read once and in order.
 
         Args:
             version: The version of the weights.
             weights: Names and tensors.
             begin: The kind of update.
             coded: Encodes the weights for transfer; by default they are sent as they are.
+
+        Raises:
+            InterruptedGenerationError: vLLM became unavailable.
+            StaleWeightsError: A worker did not receive the weights.
         """
         began, sent, size = time.monotonic(), Checksum(), 0
 
@@ -93,12 +74,12 @@ class Transport(ABC):
         check_delivery(delivery, version)
         return delivery
 
+    def close(self) -> None:  # noqa: B027 - most have no resources
+        """Release the transport's resources."""
+
     @abstractmethod
     def _deliver(self, buckets: Iterable[Bucket]) -> None:
         """Send the buckets to all workers and load them there."""
-
-    def close(self) -> None:  # noqa: B027 - most have no resources
-        """Release the transport's resources."""
 
 
 def check_delivery(delivery: Delivery, version: int) -> None:
@@ -112,13 +93,12 @@ def check_delivery(delivery: Delivery, version: int) -> None:
         if report["version"] != version:
             raise StaleWeightsError(f"{worker} has version {report['version']} and should have {version}")
         if report["received"] != delivery.sent.as_json():
-            raise StaleWeightsError(f"{worker} received other weights than were sent: {_differ(delivery.sent, report)}")
+            raise StaleWeightsError(
+                f"{worker} received other weights than were sent: {report['received']}, and should be "
+                f"{delivery.sent.as_json()}"
+            )
         if report["held"] is not None and report["held"] != delivery.sent.plain:
             raise StaleWeightsError(
                 f"{worker} received version {version} but its model does not hold it: the checksum is "
                 f"{report['held']}, not {delivery.sent.plain}"
             )
-
-
-def _differ(sent: Checksum, report: Report) -> str:
-    return f"{report['received']}, and should be {sent.as_json()}"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -22,13 +23,11 @@ import torch
 from torch import Tensor
 
 from trainer.config import Config, logprob_bound
-from trainer.engines.base import Engine, InterruptedGenerationError, Notice
-from trainer.errors import StaleWeightsError
-from trainer.sync.base import Call, Delivery, Sender, Transport, Weights
-from trainer.sync.broadcast import BroadcastTransport
+from trainer.engines.base import Engine, Notice
+from trainer.errors import InterruptedGenerationError, StaleWeightsError
+from trainer.sync.base import Call, Delivery, Transport, Weights
 from trainer.sync.delta import DeltaSender
-from trainer.sync.file import FileTransport
-from trainer.sync.memory import MemoryTransport
+from trainer.sync.transports import BroadcastTransport, FileTransport, MemoryTransport
 
 Begin = Callable[[Coroutine[Any, Any, Any]], "Future[Any]"]  # starts a coroutine in the engine's event loop
 Score = Callable[[Sequence[int]], Sequence[float]]  # token ids [n] → log-probabilities [n - 1] at temperature 1
@@ -39,29 +38,23 @@ QUANTILE_FACTOR = 5.0  # its bound, as a multiple of the mean's
 class Syncer:
     """Syncs weights from the training thread, while the engine's event loop runs in another."""
 
-    def __init__(self, engine: Engine, begin: Begin, sender: Sender, probe_ids: Sequence[int], max_gap: float):
-        """Create the syncer.
+    def __init__(
+        self, config: Config, engine: Engine, begin: Begin, probe_ids: Sequence[int], notice: Notice = print
+    ) -> None:
+        """Create the syncer of a run.
 
         Args:
+            config: The run's configuration.
             engine: The engine.
             begin: Starts a coroutine in the engine's event loop.
-            sender: Sends the weights.
             probe_ids: Token ids of the probe, at least two, that the model is likely to see.
-            max_gap: The largest allowed mean difference of the probe's log-probabilities, in nats.
+            notice: Reports a failed delta.
         """
         self._engine = engine
         self._begin = begin
-        self._sender = sender
+        self._sender = make_sender(config, lambda method, *arguments: begin(engine.rpc(method, *arguments)), notice)
         self._ids = list(probe_ids)
-        self._max_gap = max_gap
-
-    @classmethod
-    def of(
-        cls, config: Config, engine: Engine, begin: Begin, probe_ids: Sequence[int], notice: Notice = print
-    ) -> Syncer:
-        """Return the syncer of a run, with the token ids of its probe; a failed delta gives a notice."""
-        sender = make_sender(config, lambda method, *arguments: begin(engine.rpc(method, *arguments)), notice)
-        return cls(engine, begin, sender, probe_ids, logprob_bound(config.sync.max_probe_gap, config.model.dtype))
+        self._max_gap = logprob_bound(config.sync.max_probe_gap, config.model.dtype)  # mean, in nats
 
     def send(self, version: int, weights: Weights, score: Score) -> Delivery | None:
         """Update vLLM's weights and verify them.
@@ -83,8 +76,7 @@ class Syncer:
         """
         began, stream = time.monotonic(), iter(weights)
         delivery = self._deliver_weights(version, stream)
-        for _ in stream:
-            pass
+        deque(stream, maxlen=0)
         ours = score(self._ids)
         gaps = None if delivery is None else self._probe_gaps(ours)
         if delivery is None or gaps is None:
@@ -137,22 +129,19 @@ async def _called(call: Callable[[int], None], version: int) -> None:
     call(version)
 
 
-def make_sender(config: Config, call: Call, notice: Notice) -> Sender:
+def make_sender(config: Config, call: Call, notice: Notice) -> Transport | DeltaSender:
     """Return the sender that the configuration selects."""
-    transport = make_transport(config, call)
-    return DeltaSender(transport, call, config.sync.full_every, notice) if config.sync.delta else transport
-
-
-def make_transport(config: Config, call: Call) -> Transport:
-    """Return the transport of a run."""
     sync, name = config.sync, transport_of(config, torch.cuda.is_available())
+    transport: Transport
     if name == "file":
-        return FileTransport(call, sync.bucket_bytes, Path(sync.folder))
-    if name == "memory":
-        return MemoryTransport(call, sync.bucket_bytes, config.rollout.engine == "colocated")
-    url = config.rollout.servers[0] if config.rollout.servers else "http://127.0.0.1"
-    backend: Literal["gloo", "nccl"] = "nccl" if torch.cuda.is_available() else "gloo"
-    return BroadcastTransport(call, sync.bucket_bytes, backend, url, sync.timeout_seconds)
+        transport = FileTransport(call, sync.bucket_bytes, Path(sync.folder))
+    elif name == "memory":
+        transport = MemoryTransport(call, sync.bucket_bytes, config.rollout.engine == "colocated")
+    else:
+        url = config.rollout.servers[0] if config.rollout.servers else "http://127.0.0.1"
+        backend: Literal["gloo", "nccl"] = "nccl" if torch.cuda.is_available() else "gloo"
+        transport = BroadcastTransport(call, sync.bucket_bytes, backend, url, sync.timeout_seconds)
+    return DeltaSender(transport, call, sync.full_every, notice) if sync.delta else transport
 
 
 def transport_of(config: Config, has_gpu: bool) -> str:

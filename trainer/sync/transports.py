@@ -1,0 +1,210 @@
+"""The transports of weights: files in a folder that vLLM sees, memory of one process or one GPU, and broadcasts.
+
+NCCL and CUDA IPC were not tested: they need GPUs.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from trainer.errors import InterruptedGenerationError
+from trainer.sync.base import Call, Report, Transport
+from trainer.sync.bucket import Bucket, unpack
+from trainer.sync.process_group import WeightGroup, local_address_towards
+
+POLL_SECONDS = 0.0005
+# of a CUDA IPC handle, as torch.multiprocessing.reductions names them
+FIELDS = (
+    "storage_handle",
+    "storage_size_bytes",
+    "storage_offset_bytes",
+    "ref_counter_handle",
+    "ref_counter_offset",
+    "event_handle",
+    "event_sync_required",
+)
+
+
+class FileTransport(Transport):
+    """A transport by safetensors files, which are deleted after the update; the folder needs room for one model."""
+
+    def __init__(self, call: Call, bucket_bytes: int, folder: Path) -> None:
+        super().__init__(call, bucket_bytes)
+        self._folder = folder
+
+    def _deliver(self, buckets: Iterable[Bucket]) -> None:
+        name = f"proctor-{os.getpid()}-{secrets.token_hex(4)}"
+        paths: list[Path] = []
+        try:
+            for bucket in buckets:
+                paths.append(self._folder / f"{name}-{len(paths)}.safetensors")
+                _write(bucket, paths[-1])
+            self._call("proctor_load_files", [str(path) for path in paths]).result()
+        finally:
+            for path in paths:
+                path.unlink(missing_ok=True)
+
+
+def read_weights(path: str, device: str) -> Iterator[tuple[str, Tensor]]:
+    """Yield the weights of a file at a path in the order in which they were sent, on a device."""
+    with safe_open(path, "pt", device=device) as file:
+        for key in sorted(file.keys()):
+            yield key.partition(":")[2], file.get_tensor(key)
+
+
+def _write(bucket: Bucket, path: Path) -> None:
+    """Write a file atomically. Keys begin with a number: safetensors has its own order, and adapters come first."""
+    unfinished = path.with_suffix(".part")
+    try:
+        weights = enumerate(unpack(bucket.places, bucket.payload))
+        tensors = {f"{number:08}:{name}": tensor.clone() for number, (name, tensor) in weights}
+        save_file(tensors, unfinished)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+class MemoryTransport(Transport):
+    """A transport to a vLLM in this process, as tensors, or on the same GPU, by CUDA IPC.
+
+    One bucket exists at a time: vLLM has released it when it answers. Handles are JSON. Processes may number GPUs
+    differently, so a GPU is identified by its UUID.
+    """
+
+    def __init__(self, call: Call, bucket_bytes: int, is_same_process: bool) -> None:
+        super().__init__(call, bucket_bytes)
+        self._is_same_process = is_same_process
+        if torch.cuda.is_available():
+            self.device = torch.device("cuda", torch.cuda.current_device())
+
+    def _deliver(self, buckets: Iterable[Bucket]) -> None:
+        for bucket in buckets:
+            if self._is_same_process:
+                self._call("proctor_load_tensors", unpack(bucket.places, bucket.payload)).result()
+            else:
+                self._call("proctor_load_handle", bucket.places, make_handle(bucket.payload)).result()
+        if not self._is_same_process:
+            torch.cuda.ipc_collect()  # type: ignore[no-untyped-call]
+
+
+def make_handle(payload: Tensor) -> dict[str, Any]:
+    """Return a handle, after pending writes to the payload (uint8, on a GPU) have finished."""
+    torch.cuda.synchronize(payload.device)
+    _, *shared = payload.untyped_storage()._share_cuda_()  # type: ignore[no-untyped-call]
+    handle = {name: _text(value) for name, value in zip(FIELDS, shared, strict=True)}
+    return handle | {"start": payload.storage_offset(), "bytes": payload.numel(), "gpu": uuid_of(payload.device)}
+
+
+def open_handle(handle: dict[str, Any], device: torch.device) -> Tensor:
+    """Return the tensor of a handle, whose memory is shared with the process that made it, on this process's device.
+
+    Raises:
+        ValueError: The memory is on another GPU.
+    """
+    if handle["gpu"] != uuid_of(device):
+        raise ValueError(
+            f"the weights are on GPU {handle['gpu']}, this worker is on {uuid_of(device)}: ipc needs one GPU"
+        )
+    torch.cuda.init()  # type: ignore[no-untyped-call]
+    shared = [_bytes(handle[name]) for name in FIELDS]
+    storage = torch.UntypedStorage._new_shared_cuda(device.index or 0, *shared)
+    whole = torch.empty(0, dtype=torch.uint8, device=device).set_(storage)
+    tensor: Tensor = whole[handle["start"] : handle["start"] + handle["bytes"]]
+    return tensor
+
+
+def uuid_of(device: torch.device) -> str:
+    """Return a GPU's UUID."""
+    return str(torch.cuda.get_device_properties(device).uuid)
+
+
+def _text(value: object) -> object:
+    return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
+
+
+def _bytes(value: Any) -> Any:
+    return base64.b64decode(value["base64"]) if isinstance(value, dict) else value
+
+
+class BroadcastTransport(Transport):
+    """A transport by broadcast over gloo (host memory) or NCCL (GPU memory).
+
+    The trainer and all workers of all servers form one group. It is created at the first update and again when the
+    workers change, as after a server's restart. `url` is a server's, which determines the local address that workers
+    connect to.
+    """
+
+    def __init__(
+        self, call: Call, bucket_bytes: int, backend: Literal["gloo", "nccl"], url: str, seconds: float
+    ) -> None:
+        super().__init__(call, bucket_bytes)
+        self._backend = backend
+        self._seconds = seconds
+        self._host = local_address_towards(urlsplit(url).hostname or "127.0.0.1")
+        self._group: WeightGroup | None = None
+        self._members: dict[str, int] = {}
+        if backend == "nccl":
+            self.device = torch.device("cuda", torch.cuda.current_device())
+
+    def _deliver(self, buckets: Iterable[Bucket]) -> None:
+        group = self._current_group()
+        heard = self._call("proctor_receive")
+        try:
+            for bucket in buckets:
+                group.send(bucket, lambda work: _wait(work, heard, self._seconds))
+            group.send_end(lambda work: _wait(work, heard, self._seconds))
+            heard.result()
+        except BaseException:
+            self.close()  # a worker may be blocked within a broadcast: the next update needs a new group
+            raise
+
+    def _current_group(self) -> WeightGroup:
+        states = self._call("proctor_state").result()
+        members = {state["process"]: rank for rank, state in enumerate(states, start=1)}
+        if self._group is None or members != self._members:
+            self.close()
+            self._group = self._new_group(members)
+            self._members = members
+        return self._group
+
+    def _new_group(self, members: dict[str, int]) -> WeightGroup:
+        group = WeightGroup(self._backend, self._host, 0, 0, len(members) + 1, self._seconds, self._host)
+        joined = self._call("proctor_join", self._backend, self._host, group.port, members, self._seconds)
+        try:
+            group.join()
+        except RuntimeError as error:
+            raise InterruptedGenerationError(f"vLLM did not join: {error}") from None
+        joined.result()
+        return group
+
+    def close(self) -> None:
+        self._group, self._members = None, {}
+
+
+def _wait(work: Any, heard: Future[list[Report]], seconds: float) -> None:
+    """Wait for a broadcast. If the workers' call ended early, raise its exception."""
+    until = time.monotonic() + seconds
+    while not work.is_completed():
+        if heard.done():
+            heard.result()
+            break  # the workers received the end, so the broadcast is about to complete
+        if time.monotonic() > until:
+            raise InterruptedGenerationError(f"a broadcast took more than {seconds:g} s (sync.timeout_seconds)")
+        time.sleep(POLL_SECONDS)
+    try:
+        work.wait()
+    except RuntimeError as error:  # also torch's DistBackendError
+        raise InterruptedGenerationError(f"a broadcast failed: {error}") from None
