@@ -18,10 +18,10 @@ def uses(
     code: CodeType,
     refused: frozenset[str],
     special: frozenset[str],
+    unread: frozenset[str],
     bits: dict[str, int],
     hidden: list[frozenset[str]],
-    import_name: int,
-    extended_arg: int,
+    kinds: bytes,
     /,
 ) -> int: ...
 def remember(groups: list[list[Any]], /) -> None: ...

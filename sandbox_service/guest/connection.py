@@ -17,18 +17,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import handle_operators  # noqa: F401 (adds the operators to the handles)
 import proxy_classes
+import steady_reads
 from callbacks import Callbacks
 from channel import Channel
 from codec import Json, NotPlainError, from_text, sendable, to_text
 from decoder import Decoder
 from error_codec import describe_error, error_text, make_error, read_error, read_own_error
 from explanations import MESSAGE_CHARACTERS, exception_text, raised_by_statement
-from handle_state import HandleState
+from handle_state import RETURNED, HandleState
 from identifiers import is_class_name
 from lent_values import LentValues
 from proxy_classes import ProxyClasses
 from remote_handle import RemoteHandle
 from shared_classes import SharedClasses
+from steady_reads import SteadyReads
 from tester_codec import ITERATOR_ITEMS, TesterDecoder, TesterEncoder, TestValueError
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ class Connection:
         self.raised_text = ""
         self.callbacks = Callbacks(self)
         self.lent = LentValues(self)
+        self.reads = SteadyReads()
         self.handles: dict[int, RemoteHandle] = {}
         self.proxies = ProxyClasses()
         self.value_classes = self.proxies.numbers
@@ -303,6 +306,9 @@ class Connection:
         value = self.request(head)
         if type(value) is not RemoteHandle or value.proctor_handle.sort != "iterator":
             raise TypeError("the candidate's object cannot be iterated over")
+        word, _, number = head.partition(" ")
+        if word == "iter" and self.handles[int(number)].proctor_handle.rank == RETURNED:
+            self.reads.begin(int(number), value.proctor_handle.number)
         return value
 
     def next_item(self, head: str, end: type[Exception]) -> Any:
@@ -365,7 +371,7 @@ class Connection:
         with self._lock:
             self.lent.give_back()
             self._send(head, body)
-            return self._answer(kept, end=end)
+            return self._answer(kept, end=end, asked=(head, body))
 
     def _send(self, head: str, body: str) -> None:
         if sys.stdout is not self._stdout:  # the test captures the output
@@ -389,7 +395,13 @@ class Connection:
         self.received_value = True
         return frame
 
-    def _answer(self, kept: list[Any], read: Any = None, end: type[Exception] | None = None) -> Any:
+    def _answer(
+        self,
+        kept: list[Any],
+        read: Any = None,
+        end: type[Exception] | None = None,
+        asked: tuple[str, str] = ("look", ""),
+    ) -> Any:
         while True:
             head, body = self._receive()
             if head.startswith("back "):
@@ -397,6 +409,8 @@ class Connection:
                 continue
             try:
                 if head == "ok":
+                    if not self._is_steady(*asked, body):
+                        self.end("not_plain", f"another answer to the same request: {asked[0]}")
                     decoder = TesterDecoder(self, kept)
                     return decoder.message(body, functools.partial(read, decoder) if read else decoder.value)
                 if head == "raise":
@@ -411,6 +425,20 @@ class Connection:
             except NotPlainError as problem:
                 self.end("not_plain", str(problem))
         raise error
+
+    def _is_steady(self, head: str, body: str, reply: str) -> bool:
+        """Return False if a returned object has answered the same read differently, and nothing happened since."""
+        word, _, rest = head.partition(" ")
+        if word in steady_reads.NEUTRAL:
+            return True
+        if word not in steady_reads.READS:
+            self.reads.forget()
+            return True
+        state = self.handles[int(rest.partition(" ")[0])].proctor_handle
+        if state.sort != "iterator" and (state.sort != "instance" or state.rank != RETURNED):
+            self.reads.forget()  # what the test made may belong to what was returned
+            return True
+        return self.reads.agree(word, rest, body, reply)
 
     def _print(self, body: str) -> None:
         """Write the candidate's output to the stdout that the test has set."""

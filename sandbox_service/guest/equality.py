@@ -145,11 +145,17 @@ def _same_set(expected: list[Any], got: list[Any], tolerance: Tolerance | None) 
         return False
     left = [each for each in got if each not in expected]
     for wanted in (each for each in expected if each not in got):
-        found = next((each for each in left if same(wanted, each, tolerance)), None)
+        found = next((each for each in left if _same_element(wanted, each, tolerance)), None)
         if found is None:
             return False
         left.remove(found)
     return True
+
+
+def _same_element(expected: Any, got: Any, tolerance: Tolerance | None) -> bool:
+    r"""Compare two elements of sets. In a set `\{5\}` is not `5`, as it is alone."""
+    both = [isinstance(value, sympy.FiniteSet) for value in (expected, got)]
+    return both[0] == both[1] and same(expected, got, tolerance)
 
 
 def _unwrapped(expected: Any, got: Any) -> tuple[Any, Any]:

@@ -52,7 +52,7 @@ def read(text: str) -> Answer:
     if only := ONE_TEXT.fullmatch(text):
         text = only[1].strip()
     text, percent = _without_percent(text)
-    text, unit = units.split(text)
+    text, unit = units.split(units.scaled(text))
     text = _unwrapped(_without_estimate(text))
     return {
         "tree": _tree(text),
@@ -125,9 +125,12 @@ UNICODE = str.maketrans(
     }
 )  # fmt: skip
 
+COMMANDS = "left|right|[bB]igg?[lrm]?|displaystyle|textstyle|limits|nolimits"
 CLEANING = tuple(
     (re.compile(pattern), instead)
     for pattern, instead in (
+        # what is removed below, between two numbers, which it would join
+        (rf"(?<=\d)(?:\s*(?:\\?\$|€|£|\\[()]|\\(?:{COMMANDS})(?![a-zA-Z])))+\s*(?=\d)", " "),
         (r"\\\$|\$|€|£|\\\(|\\\)|\\\[(?!\d+(?:pt|em|ex))|\\\]", ""),
         (r"\s+", " "),
         (r"\{\s*,\s*\}|,\s*\\!", ","),
@@ -140,8 +143,14 @@ CLEANING = tuple(
         (r"\\[dt]binom(?![a-zA-Z])", r"\\binom"),
         (r"\\(?:leqslant|leqq)(?![a-zA-Z])", r"\\le "),
         (r"\\(?:geqslant|geqq)(?![a-zA-Z])", r"\\ge "),
-        (r"\\(?:varnothing)(?![a-zA-Z])", r"\\emptyset "),
-        (r"\\(?:mathrm|mathbf|mathit|mathsf|boldsymbol|bm)\s*\{\s*([A-Za-z0-9])\s*\}", r"\1"),
+        (r"\\(?:varnothing)(?![a-zA-Z])|\\text\s*\{\s*(?:the )?empty set\s*\}", r"\\emptyset "),
+        (r"\\lbrace(?![a-zA-Z])", r"\\{"),
+        (r"\\rbrace(?![a-zA-Z])", r"\\}"),
+        (r"\\langle(?![a-zA-Z])", "("),
+        (r"\\rangle(?![a-zA-Z])", ")"),
+        (r"\\R(?![a-zA-Z])", r"\\mathbb{R}"),
+        (r"\\(?:boldsymbol|bm)\s*(?=\{)", ""),
+        (r"\\(?:mathrm|mathbf|mathit|mathsf)\s*\{\s*([A-Za-z0-9])\s*\}", r"\1"),
         (
             r"\\(?:mathrm|mathbf|mathit|mathsf|textbf|textit|textrm|textnormal|textsf|mbox|hbox)\s*(?=\{)",
             r"\\text",
@@ -286,11 +295,18 @@ def _without_percent(text: str) -> tuple[str, bool]:
 
 # --- preparing: notation that latex2sympy would misread
 
+
+def _primed(found: re.Match[str]) -> str:
+    """Return a letter with primes as one with an index, because the grammar ignores primes."""
+    return f"{found[1]}_{{p{len(found[2])}}}"
+
+
 DIGIT = r"(\d|\{\s*\d+\s*\})"
 PREPARING = tuple(
     (re.compile(pattern), instead)
     for pattern, instead in (
         (r"\*\*", "^"),
+        (r"([A-Za-z])('+)(?!')", _primed),
         (r"_\s*([0-9A-Za-z])", r"_{\1}"),
         (r"(?<!\\)<=", r"\\le "),
         (r"(?<!\\)>=", r"\\ge "),
@@ -314,6 +330,7 @@ COMPUTING = (
 REFUSED = (
     (re.compile(r"\d\s+\d"), "it has two adjacent numbers"),
     (re.compile(r"(?<![\w^{}\\])\d+\s*_"), "it has a number with an index"),
+    (re.compile(r"'|\\prime(?![a-zA-Z])"), "it has a prime"),
     (re.compile(r"\\[lc]?dots|\.\.\."), "it has an ellipsis"),
     (re.compile(r"\\(?:xrightarrow|operatorname\s*\{\s*(?:" + COMPUTING + r")\s*\})"), "it is a command to compute"),
     (re.compile(r"\\(?:int|iint|oint|sum|prod|lim)(?![a-zA-Z])"), "it is a sum, an integral or a limit"),

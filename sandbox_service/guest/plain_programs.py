@@ -25,6 +25,15 @@ import program
 # Versions of CPython whose bytecode and standard library these lists were made for
 VERSIONS = ((3, 11), (3, 12), (3, 13))
 
+# Instructions that are looked at, by kind: shared.h has the rule for each kind
+KINDS = {
+    1: ("EXTENDED_ARG",),
+    2: ("IMPORT_NAME",),
+    3: ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"),
+    4: ("STORE_ATTR", "DELETE_ATTR"),
+}
+SHIFTS = {"LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2} if sys.version_info >= (3, 12) else {}  # bits beside the name's index
+
 # What a plain program may import, if the zygote has imported it: a module that a test loads would stay.
 MODULES = frozenset(
     """
@@ -50,7 +59,7 @@ REFUSED = frozenset(
     eval exec compile globals locals vars dir getattr setattr delattr breakpoint help copyright credits license input_
     modules mro register attrgetter methodcaller Formatter get_field vformat get_type_hints ForwardRef get_overloads
     clear_overloads singledispatch singledispatchmethod global_enum global_enum_repr global_str
-    DefaultContext BasicContext ExtendedContext
+    DefaultContext BasicContext ExtendedContext fget fset fdel encodekey decodekey encodevalue decodevalue
     f_back f_builtins f_code f_globals f_lasti f_lineno f_locals f_trace f_trace_lines f_trace_opcodes
     tb_frame tb_next tb_lasti tb_lineno gi_frame gi_code gi_yieldfrom cr_frame cr_code cr_await cr_origin
     ag_frame ag_code ag_await func_globals func_code func_defaults func_closure
@@ -58,6 +67,10 @@ REFUSED = frozenset(
     clock_settime_ns pthread_getcpuclockid tzset
     """.split()
 )
+
+# Names of variables, which are refused as attributes that are read: they lead to other descriptors, or to what the
+# functions of a library keep
+UNREAD = frozenset({"raw", "detach", "__annotations__"})
 
 # Of modules that rule the process, what is allowed; all their other names are refused where they are imported
 ALLOWED = {
@@ -74,7 +87,10 @@ ALLOWED = {
     "types": "GeneratorType",
 }
 # Further names that lead from the objects of a module to those of others
-LEADS = {"queue": "mutex not_empty not_full all_tasks_done"}
+LEADS = {
+    "queue": "mutex not_empty not_full all_tasks_done",
+    "typing": "_getitem",
+}
 
 # Names of which a program needs one to open a file. Such a group has no containers, and hides nothing
 OPENERS = ("open", "os", "os.path", "io")
@@ -85,15 +101,16 @@ IMMUTABLE, HEAP = 1 << 8, 1 << 9  # Py_TPFLAGS_IMMUTABLETYPE, Py_TPFLAGS_HEAPTYP
 outer = sys.modules["__main__"]  # the zygote's own; a program's stands in its place while it runs
 _bits: dict[str, int] = {}  # of what a plain program may import, of OPENERS, and of stderr
 _hidden: list[frozenset[str]] = []  # names, by bit
-_import_name = _extended_arg = 0
+_kinds = b""  # of each instruction, by number, with its shift
+caches: list[tuple[int, Any]] = []  # bits of a module, and the method that empties one of its caches
 
 
 def prepare() -> None:
     """Remember what plain programs can reach; called once, in the zygote, when all modules are imported."""
-    global _import_name, _extended_arg
+    global _kinds
     if sys.version_info[:2] not in VERSIONS:
         return
-    _import_name, _extended_arg = opcode.opmap["IMPORT_NAME"], opcode.opmap["EXTENDED_ARG"]
+    _kinds = _kinds_by_number()
     modules = {name: sys.modules[name] for name in sorted(MODULES) if name in sys.modules}
     kept: list[list[Any]] = [[vars(builtins), sys.modules], [], []]
     _hidden[:] = [frozenset(), frozenset(), frozenset()]
@@ -101,6 +118,7 @@ def prepare() -> None:
         _bits[name] = 1 << len(kept)
         kept.append(_containers(module))
         _hidden.append(frozenset(_refused_names(name, module, modules)))
+        caches.extend((_bits[name], clear) for clear in _clearing(module))
     for name in OPENERS:
         _bits[name] = _bits.get(name, 0) | OPENS
     _bits["stderr"] = STDERR
@@ -108,6 +126,26 @@ def prepare() -> None:
     program.set_streams(None, None, None)  # no test has those of another, and CPython must be able to free them
     _box.remember(kept)
     program.set_streams(*streams)
+
+
+def _kinds_by_number() -> bytes:
+    kinds = bytearray(256)
+    for kind, names in KINDS.items():
+        for name in names:
+            number = opcode.opmap.get(name, 256)
+            if number < 256:  # a version of CPython without it
+                kinds[number] = kind | SHIFTS.get(name, 0) << 4
+    return bytes(kinds)
+
+
+def _clearing(module: types.ModuleType) -> list[Any]:
+    """Return the methods that empty a module's caches: their keys may be a program's own objects."""
+    found = list(getattr(module, "_cleanups", ()))  # those of typing
+    return found + [value.cache_clear for value in vars(module).values() if _has_cache(value)]
+
+
+def _has_cache(value: object) -> bool:
+    return hasattr(value, "cache_clear") and not isinstance(value, type)
 
 
 def _refused_names(name: str, module: types.ModuleType, modules: dict[str, types.ModuleType]) -> Iterator[str]:
@@ -122,7 +160,7 @@ def _refused_names(name: str, module: types.ModuleType, modules: dict[str, types
 
 def _is_open(value: object) -> bool:
     """Return whether a value of a module leads to other modules, or is changed without a change of its module."""
-    return isinstance(value, (types.ModuleType, list, dict, set, bytearray))
+    return isinstance(value, (types.ModuleType, list, dict, set, bytearray)) or _has_cache(value)
 
 
 def _containers(module: types.ModuleType) -> list[Any]:
@@ -152,6 +190,10 @@ def _add_class(found: dict[int, Any], kind: type) -> None:
             found[id(namespace)] = namespace
             for value in list(namespace.values()):
                 _add_attributes(found, value)
+                if type(value) in (dict, list):  # the members of an enumeration, some of which are made when used
+                    found[id(value)] = value
+                for member in list(value.values()) if type(value) is dict else ():
+                    _add_attributes(found, member)
 
 
 def _add_attributes(found: dict[int, Any], value: Any) -> None:
@@ -175,7 +217,7 @@ def uses_of(code: types.CodeType) -> int:
     """
     if not _bits:
         return 0
-    found = _box.uses(code, REFUSED, SPECIAL, _bits, _hidden, _import_name, _extended_arg)
+    found = _box.uses(code, REFUSED, SPECIAL, UNREAD, _bits, _hidden, _kinds)
     return found | BASE if found >= 0 else 0
 
 

@@ -12,13 +12,16 @@
 
 /*** What a program uses ***/
 
-/* The tables of plain_programs.py, and the numbers of two instructions. */
+/* The tables of plain_programs.py. */
 struct tables {
     PyObject *refused, *special; /* sets of names */
+    PyObject *unread;            /* names that may be anything but attributes that are read */
     PyObject *bits;              /* by module's name: its group's bit */
     PyObject *hidden;            /* a list, by group: None, or the set of names that its module hides */
-    int import_name, extended_arg;
+    const char *kinds; /* of instructions, by number: one of KINDS in plain_programs.py, and by how far their argument is shifted */
 };
+enum kind { OTHER, EXTENDED, IMPORTS, READS, CHANGES };
+#define SHIFT 4
 
 /* Borrowed; NULL, and no exception, if there is none. */
 static PyObject *found_in(PyObject *dict, PyObject *key) { return PyDict_GetItemWithError(dict, key); }
@@ -52,17 +55,29 @@ static long long look_at(const struct tables *t, PyObject *name, long long group
     return groups ? -is_hidden(t, name, groups) : bits_of(t, name);
 }
 
-/* 0 if an instruction imports a module that no plain program may import. Each has two bytes: a number and an argument. */
-static int imports_known(const struct tables *t, const unsigned char *text, Py_ssize_t size, PyObject *names)
+/* 0 if an instruction may not have its name. A plain program imports known modules, and changes no special attribute: those of
+ * a function are in no dictionary (`heapq.merge.__doc__ = 1`), or in one of their own (`heapq.merge.__annotations__`). */
+static int fits(const struct tables *t, enum kind kind, PyObject *name)
+{
+    if (kind == IMPORTS)
+        return found_in(t->bits, name) != NULL;
+    if (kind == CHANGES)
+        return !is_special(name);
+    return kind != READS || !PySet_Contains(t->unread, name);
+}
+
+/* 0 if an instruction does not fit. Each has two bytes: a number and an argument. */
+static int instructions_fit(const struct tables *t, const unsigned char *text, Py_ssize_t size, PyObject *names)
 {
     unsigned long argument = 0;
     for (Py_ssize_t at = 0; at + 1 < size; at += 2) {
+        enum kind kind = t->kinds[text[at]] & ((1 << SHIFT) - 1);
         argument = argument << 8 | text[at + 1];
-        if (text[at] == t->extended_arg)
+        if (kind == EXTENDED)
             continue;
-        if (text[at] == t->import_name) {
-            PyObject *name = PyTuple_GetItem(names, (Py_ssize_t)argument);
-            if (!name || !found_in(t->bits, name))
+        if (kind != OTHER) {
+            PyObject *name = PyTuple_GetItem(names, (Py_ssize_t)(argument >> (t->kinds[text[at]] >> SHIFT)));
+            if (!name || !fits(t, kind, name))
                 return 0;
         }
         argument = 0;
@@ -78,7 +93,7 @@ static long long walk(const struct tables *t, PyObject *code, long long groups)
     long long found = 0, bits;
     int is_right = names && constants && (groups || text);
     if (is_right && text)
-        is_right = imports_known(t, (unsigned char *)PyBytes_AsString(text), PyBytes_Size(text), names);
+        is_right = instructions_fit(t, (unsigned char *)PyBytes_AsString(text), PyBytes_Size(text), names);
     for (Py_ssize_t i = 0; is_right && i < PyTuple_Size(names); i++) {
         is_right = (bits = look_at(t, PyTuple_GetItem(names, i), groups)) >= 0;
         found |= bits;
@@ -91,7 +106,8 @@ static long long walk(const struct tables *t, PyObject *code, long long groups)
         } else if (PyTuple_Check(constant))
             for (Py_ssize_t k = 0; is_right && k < PyTuple_Size(constant); k++)
                 if (PyUnicode_Check(PyTuple_GetItem(constant, k))) {
-                    is_right = (bits = look_at(t, PyTuple_GetItem(constant, k), groups)) >= 0;
+                    bits = look_at(t, PyTuple_GetItem(constant, k), groups);
+                    is_right = bits >= 0 && fits(t, READS, PyTuple_GetItem(constant, k));
                     found |= bits;
                 }
     }
@@ -101,14 +117,15 @@ static long long walk(const struct tables *t, PyObject *code, long long groups)
     return is_right ? found : -1;
 }
 
-PyDoc_STRVAR(uses_doc, "uses(code, refused, special, bits, hidden, import_name, extended_arg) -> int\n\n"
+PyDoc_STRVAR(uses_doc, "uses(code, refused, special, unread, bits, hidden, kinds) -> int\n\n"
 "The groups of the modules that a plain program names, or -1 if the program is not plain; see plain_programs.py.\n"
 "Raise TypeError.");
 static PyObject *uses(PyObject *self, PyObject *args)
 {
     PyObject *code;
     struct tables t;
-    if (!PyArg_ParseTuple(args, "OOOOOii", &code, &t.refused, &t.special, &t.bits, &t.hidden, &t.import_name, &t.extended_arg))
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(args, "OOOOOOy#", &code, &t.refused, &t.special, &t.unread, &t.bits, &t.hidden, &t.kinds, &size))
         return NULL;
     long long groups = walk(&t, code, 0);
     if (groups > 0 && walk(&t, code, groups) < 0)

@@ -58,6 +58,8 @@ def run() -> NoReturn:
     code, needs = program.load()
     search = bool(needs & program.SEARCH)
     uses = plain_programs.uses_of(code)
+    if needs & program.STRAY and uses & plain_programs.OPENS:
+        uses = 0
     if needs & program.FILE:
         program.show_source()
         if uses & plain_programs.OPENS:  # it could change the file
@@ -109,6 +111,9 @@ def _forget(uses: int) -> Any:
     program.set_streams(None, None, None)
     ending.forget_streams()
     namespace.clear()
+    for bits, clear in plain_programs.caches:
+        if uses & bits:
+            clear()
     sys.setrecursionlimit(_recursion)
     sys.set_int_max_str_digits(_digits)
     gc.collect()

@@ -39,6 +39,8 @@ SPELLED = {
     "gallon": "gal gallon",
     "mph": "mph",
     "kmh": "kmh kph",
+    "am": "am a.m",
+    "pm": "pm p.m",
     "unit": "unit",
 }
 MEANT = {word: meant for meant, words in SPELLED.items() for word in words.split()}
@@ -65,6 +67,26 @@ _TURNS = frozenset(
     except without minus plus times half wrong false than one two three four five six seven eight nine ten
     """.split()
 )
+
+
+_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_SCALE = re.compile(
+    rf"(?P<value>.*[\d)}}\]])\s*(?:\\text\s*\{{\s*)?(?P<scale>{'|'.join(_SCALES)})\b\s*(?P<unit>[A-Za-z ]*)\}}?",
+    re.IGNORECASE,
+)
+
+
+def scaled(text: str) -> str:
+    r"""Return an answer with a word such as `million` as a power of ten: `5\text{ million people}` is `5\times 10^{6}`.
+
+    Args:
+        text: the answer.
+    """
+    found = _SCALE.fullmatch(text)
+    if found is None:
+        return text
+    unit = rf"\text{{ {found['unit'].strip()}}}" if found["unit"].strip() else ""
+    return rf"{found['value']}\times 10^{{{_SCALES[found['scale'].lower()]}}}{unit}"
 
 
 def split(text: str) -> tuple[str, Unit | None]:

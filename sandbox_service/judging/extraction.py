@@ -61,7 +61,7 @@ def extract(completion: str, rule: ExtractionRule, language: str) -> str | None:
     """
     if rule == "whole":
         return completion
-    text = completion.replace("\r\n", "\n")
+    text = completion.removeprefix("\ufeff").replace("\r\n", "\n")
     fences = Fences(text)
     start = _answer_start(fences)
     if start is None or (rule == "boxed_after_thinking" and start == 0):

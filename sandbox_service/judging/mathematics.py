@@ -21,6 +21,10 @@ SHOWN_CHARACTERS = 60
 
 # white space between two words or numbers is significant
 _NOISE = re.compile(r"\$|(?<!\\)\\[,;:!]|\\(?:left|right)(?![a-zA-Z])|(?<!\w)\s+|\s+(?!\w)")
+# what separates two numbers, which removing it would join; not the thin space between thousands
+_BETWEEN_DIGITS = re.compile(
+    r"(?<=\d)(?!\s*\\[,:; ]\s*\d{3}(?!\d))(?:\s|\$|\\[,;:]|\\(?:left|right)(?![a-zA-Z]))+(?=\d)"
+)
 _DIGITS = r"(?:\d{1,200}|\d{1,3}(?:,\d{3}){1,50})"
 _DECIMAL = re.compile(rf"([-+]?{_DIGITS}(?:\.\d{{1,200}})?)", re.ASCII)
 _FRACTION = re.compile(
@@ -79,7 +83,7 @@ def at_once(got: bytes, expected: Sequence[str], *, tolerant: bool = False) -> t
 
 
 def _plain(text: str) -> str:
-    return _NOISE.sub("", text)
+    return _NOISE.sub("", _BETWEEN_DIGITS.sub(" ", text))
 
 
 def _number(plain: str) -> Fraction | None:

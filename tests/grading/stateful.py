@@ -86,6 +86,33 @@ STATES = {
     "total_ordering of a library's class": State(
         "import functools, numbers", "numbers.left", "numbers.left = 1; functools.total_ordering"
     ),
+    "text of a function of a library": State("import heapq", "heapq.merge.__doc__ == ''", "heapq.merge.__doc__ = ''"),
+    "name of a function of a library": State(
+        "import statistics", "statistics.mean.__name__ == 'left'", "statistics.mean.__name__ = 'left'"
+    ),
+    "annotations of a function of a library": State(
+        "import heapq", "heapq.merge.__annotations__['left']", "heapq.merge.__annotations__['left'] = 1"
+    ),
+    "function of a property of a library": State(
+        "from fractions import Fraction", "Fraction.numerator.fget.left", "Fraction.numerator.fget.left = 1"
+    ),
+    "combined flags": State("import re", "(re.I | re.M | re.X).left", "(re.I | re.M | re.X).left = 1"),
+    "attribute of a cached type": State(
+        "from typing import List", "List[int]._name == 'left'", "List[int]._name = 'left'"
+    ),
+    "key of a cached type": State(
+        "import typing\nclass Key:\n    left = 0\n    def __hash__(self): return 5\n"
+        "    def __eq__(self, other): return True\n    def __call__(self): pass\n"
+        "key = typing.get_args(typing.List[Key()])[0]",
+        "key.left",
+        "key.left = 1",
+    ),
+    "counts of a library's cache": State(
+        "import re\ndef count():\n    try: re._compile_repl(1, 2)\n    except TypeError: pass\n"
+        "    return re._compile_repl.cache_info().misses",
+        "count() > 1",
+        "pass",
+    ),
     "builtin": State("import builtins", "builtins.left", "builtins.left = 1"),
     "builtin through __builtins__": State("", "__builtins__.left", "__builtins__.left = 1"),
     "builtin replaced": State("import builtins", "len([]) == 7", "builtins.len = lambda x: 7"),
@@ -259,10 +286,11 @@ STATES = {
 }
 
 PUT_BACK = (
-    "global", "default argument", "class attribute", "function attribute", "cached function", "closure", "generator",
-    "cycle of objects", "recursion limit", "digits of integers", "random numbers", "seed", "gauss", "decimal context",
-    "decimal flags", "stdin's attribute", "stdin in part", "stdout's attribute", "stdout's encoding",
-    "stdout's buffering", "stderr's attribute", "stdin opened by number",
+    "global", "default argument", "class attribute", "function attribute", "cached function", "closure",
+    "generator", "attribute of a cached type", "key of a cached type", "cycle of objects", "recursion limit",
+    "digits of integers", "random numbers", "seed", "gauss", "decimal context", "decimal flags",
+    "stdin's attribute", "stdin in part", "stdout's attribute", "stdout's encoding", "stdout's buffering",
+    "stderr's attribute", "stdin opened by number",
 )  # fmt: skip
 """States that a box forgets between two tests, so that programs which leave them still share one."""
 

@@ -407,3 +407,60 @@ def test_the_tests_are_not_vacuous() -> None:
     """A right value passes most of these tests."""
     passed = [judge("def f(*a): return 3", test.format(f="f"), "f").result == "passed" for test in TESTS]
     assert sum(passed) >= 15
+
+
+LIES = {
+    "content": (
+        "n = [0]\nclass X(float):\n    def z(self): pass\ndef f(x):\n    import sys\n    frame = sys._getframe()\n"
+        "    while 'operations' not in frame.f_globals: frame = frame.f_back\n    def content(value):\n        n[0] += 1\n"
+        "        return -1e9 if n[0] % 2 else 1e9\n    frame.f_globals['operations'].CONTENT[float] = content\n    return X()",
+        "r = f(1)\nassert 3.14 < r < 3.15",
+    ),
+    "items": (
+        "n = [3]\nclass X:\n    def __getitem__(self, i):\n        n[0] -= 1\n        return n[0]\ndef f(x): return X()",
+        "r = f(1)\nassert r[0] == 2 and r[0] == 1",
+    ),
+    "iteration": (
+        "n = [0]\nclass X:\n    def __iter__(self):\n        n[0] += 1\n        return iter([n[0]])\ndef f(x): return X()",
+        "r = f(1)\nassert sum(r) == 1 and sum(r) == 2",
+    ),
+    "attribute": (
+        "n = [0]\nclass X:\n    @property\n    def v(self):\n        n[0] += 1\n        return n[0]\ndef f(x): return X()",
+        "r = f(1)\nassert r.v == 1 and r.v == 2",
+    ),
+}
+CHANGES = {
+    "a default": (
+        "class D(dict):\n    def __missing__(self, k):\n        self[k] = 0\n        return 0\ndef f(x): return D()",
+        "d = f(1)\nassert len(d) == 0 and d['a'] == 0 and len(d) == 1 and d == {'a': 0}",
+    ),
+    "a drained queue": (
+        "class Q:\n    def __init__(self): self.q = [1, 2]\n    def __iter__(self):\n        while self.q: yield self.q.pop(0)\n"
+        "    def __len__(self): return len(self.q)\ndef f(x): return Q()",
+        "q = f(1)\nassert len(q) == 2 and list(q) == [1, 2] and len(q) == 0 and list(q) == []",
+    ),
+    "one iterator": (
+        "class R:\n    def __init__(self): self.i = iter([1, 2])\n    def __iter__(self): return self.i\ndef f(x): return R()",
+        "r = f(1)\nfor a in r:\n    break\nassert list(r) == [2]",
+    ),
+    "a method": (
+        "class C:\n    n = 0\n    def add(self): self.n += 1\ndef f(x): return C()",
+        "c = f(1)\nassert c.n == 0\nc.add()\nassert c.n == 1",
+    ),
+    "an object of the test's": (
+        "class C:\n    _n = 0\n    @property\n    def n(self):\n        self._n += 1\n        return self._n\ndef f(x): return C()",
+        "c = C()\nassert c.n == 1 and c.n == 2 and f(1).n == 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_returned_object_may_not_change_its_answers(name: str) -> None:
+    found = judge(*LIES[name], "f")
+    assert found.result == "not_plain"
+    assert "another answer to the same request" in found.message
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_returned_object_may_change(name: str) -> None:
+    assert judge(*CHANGES[name], "f").result == "passed"

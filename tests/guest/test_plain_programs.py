@@ -42,6 +42,8 @@ PLAIN = {
     "main guard": "def main(): pass\nif __name__ == '__main__':\n    main()",
     "variables like modules": "code = queue = signal = types = 1\nprint(code, queue, signal)",
     "super": "class A(list):\n    def __init__(self):\n        super().__init__()",
+    "variables like attributes": "raw = detach = 1\nprint(raw, detach)",
+    "annotated variables": "x: int = 1\nclass A:\n    y: int = 2",
     "list.remove without os": "x = [1]\nx.remove(1)",
 }
 
@@ -66,6 +68,12 @@ NOT_PLAIN = {
     "module by another module's name": "import fractions\nfractions.sys.modules",
     "in a lambda": "f = lambda: globals()",
     "in a comprehension": "[vars() for _ in range(1)]",
+    "text of a function": "def f(): pass\nf.__doc__ = ''",
+    "annotations of a function": "import heapq\nheapq.merge.__annotations__",
+    "annotations in a class pattern": "import heapq\nmatch heapq.merge:\n    case object(__annotations__=x): pass",
+    "function of a property": "import fractions\nfractions.Fraction.numerator.fget",
+    "file of a stream": "import sys\nsys.stdin.buffer.raw",
+    "file of a stream in a class pattern": "import sys\nmatch sys.stdin.buffer:\n    case object(raw=x): pass",
     "lock of a queue": "import queue\nqueue.Queue().mutex",
     "process's clock": "import time\ntime.process_time()",
     "import behind 300 names": "\n".join(f"n{i} = {i}" for i in range(300)) + "\nimport gc",
@@ -104,3 +112,34 @@ def test_programs_that_could_open_files_are_known(
     answers: dict[str, tuple[bool, bool, list[str], list[str]]],
 ) -> None:
     assert [name for name in PLAIN if answers[name][1]] == ["fast input"]
+
+
+FITTING_OPENERS = (
+    "import sys, os\nif os.path.exists('in.txt'):\n    sys.stdin = open('in.txt', 'r')",
+    "import os;x = os.read(0, os.fstat(0).st_size)",
+    "with open(0, 'rb', buffering=0) as file: pass",
+    "import os # of a line\nprint(os.environ)",
+    "text = open('/dev/stdin').read()",
+)
+STRAY_OPENERS = (
+    "open(63)", "open(0 or 63)", "open('/proc/self/stat')", "open(f'{x}')", "open('in', opener=f)", "o = open",
+    "x.open(0)",
+    "ｏｐｅｎ(0)", "import io\nio.open_code('x')", "from io import FileIO", "import os as o", "from os import read",
+    "from os.path import *", "import os\nos.read(n, 1)", "import os\nos.path.os", "import os\nf(1, os)",
+    "import os\nos.path.exists(name)", "f = open(0, 'rb', 0)\nf.__init__(63)", "f = open(0, 'rb', 0)\ntype(f)(63)",
+)  # fmt: skip
+
+
+def test_programs_that_could_use_other_descriptors_or_files_are_known() -> None:
+    """A box of several tests has more of them than a fresh one."""
+    ask = f"import sys\nsys.path.insert(0, {str(GUEST)!r})\nfrom descriptor_uses import strays\n"
+    ask += "print(list(map(strays, eval(sys.stdin.read()))))"
+    found = subprocess.run(
+        [sys.executable, "-P", "-s", "-S", "-c", ask],
+        input=repr(FITTING_OPENERS + STRAY_OPENERS),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path("/"),
+    )
+    assert eval(found.stdout) == [False] * len(FITTING_OPENERS) + [True] * len(STRAY_OPENERS)

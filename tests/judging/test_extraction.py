@@ -50,6 +50,7 @@ def test_other_languages_have_their_tags(language: str, tag: str) -> None:
 
 FENCES = [
     ("~~~python\nx\n~~~", "x"),
+    ("\ufeff```python\nx\n```", "x"),
     ("````python\n```\nx\n```\n````", "```\nx\n```"),
     ("```python\nx\n`````", "x"),
     ("```python\n~~~\n```", "~~~"),
