@@ -68,7 +68,8 @@ def until_done(
     world: World, asked: Future[list[Completion]], engine: ServerEngine, policy: Policy, syncer: Syncer
 ) -> tuple[list[Completion], list[str]]:
     """What the trainer's loop does: weights for an engine that came back without them. The samples, and the syncs."""
-    until, kinds = time.monotonic() + SECONDS, []
+    kinds: list[str] = []
+    until = time.monotonic() + SECONDS
     while not asked.done() and time.monotonic() < until:
         if engine.needs_sync and (synced := world.sync(policy, syncer)):
             kinds.append(synced.kind)
