@@ -45,6 +45,8 @@ SECRET_TESTS: dict[Kind, Json] = {
     },
 }
 ATTACK_LIMITS: Json = {"cpu_seconds": 1, "wall_seconds": 3, "memory_bytes": 1 << 28, "output_bytes": 1 << 20}
+SHORT: Json = {"cpu_seconds": 0.5}
+"""For programs that only use up their time. Those that fill the memory or the output need more to get there."""
 
 HEAD = re.compile(r'\ufeff?(?:#.*\n)*"""(?P<about>.*?)"""\r?\n(?:# proctor: (?P<meta>\{[^\r\n]*\})\r?\n)?', re.DOTALL)
 
@@ -70,7 +72,9 @@ class Attack:
     def body(self) -> Json:
         """What to post to `/v1/grade`."""
         tests = [SECRET_TESTS[self.kind]] * self.runs
-        return {"code": self.code, "tests": tests, "limits": ATTACK_LIMITS, "stop_on_failure": False}
+        wastes_time = "TLE" in self.expect and self.expect.isdisjoint({"MLE", "OLE"})
+        limits = ATTACK_LIMITS | (SHORT if wastes_time else {})
+        return {"code": self.code, "tests": tests, "limits": limits, "stop_on_failure": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +190,8 @@ def _verdict_case_in(path: Path) -> VerdictCase:
     kind, verdict, _ = path.relative_to(HERE / "verdicts").parts
     (known,) = (known for known in KINDS if known == kind)
     problem = json.loads((HERE / "verdicts" / kind / "problem.json").read_text())
-    return VerdictCase(known, verdict, path.stem, code, about, problem["tests"], problem["limits"])
+    limits = problem["limits"] | (SHORT if verdict == "TLE" else {})
+    return VerdictCase(known, verdict, path.stem, code, about, problem["tests"], limits)
 
 
 def _value(meta: Json, name: str, default: str, **names: str) -> str:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ast
 import resource
-import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,7 @@ def run_plainly(program: Program, folder: Path, interpreter: str) -> subprocess.
     (folder / "given").write_bytes(program.input.encode())
     (folder / "box").mkdir()
     (folder / "program.py").write_bytes(program.code.encode())
-    with (folder / "given").open("rb") as stdin:
+    with (folder / "given").open("rb") as stdin, contest_stack():
         return subprocess.run(
             [interpreter, folder / "program.py"],
             stdin=stdin,
@@ -138,17 +139,23 @@ def run_plainly(program: Program, folder: Path, interpreter: str) -> subprocess.
             cwd=folder / "box",
             env=PLAIN_ENVIRONMENT,
             timeout=60,
-            preexec_fn=begin_plainly,
             check=False,
         )
 
 
-def begin_plainly() -> None:
-    """Undo what our parent may have ignored, and raise the stack: contest judges give one as large as the memory."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+@contextmanager
+def contest_stack() -> Iterator[None]:
+    """Raise the stack of the programs that are started: contest judges give one as large as the memory.
+
+    Raised here and inherited: a function to run before the program (`preexec_fn`) would take a fork of all of pytest.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
     wanted = 1 << 30
     resource.setrlimit(resource.RLIMIT_STACK, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
 
 
 def defines_solve(code: str) -> bool:

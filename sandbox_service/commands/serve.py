@@ -14,7 +14,6 @@ from sandbox_service import bootstrap, event_loop
 from sandbox_service.api import connections
 from sandbox_service.api.events import is_open_to_all
 from sandbox_service.doctor import preflight
-from sandbox_service.fleet import wakeup
 from sandbox_service.observe import logs
 from sandbox_service.sandbox import diagnosis
 from sandbox_service.settings import PREFIX, Settings
@@ -38,9 +37,11 @@ def serve(settings: Settings) -> int:
     with preflight.listen(settings) as listener:
         logs.to_stderr(settings.log_level)
         if settings.redis_url:
+            from sandbox_service.fleet import wakeup  # which imports Redis and RQ
+
             wakeup.require_usable(settings.redis, settings.redis_name)
         else:
-            log_sandbox_weaknesses()
+            diagnosis.log_weaknesses()
         app = bootstrap.service(settings)
         config = uvicorn.Config(
             app,
@@ -105,12 +106,6 @@ def announcement(settings: Settings) -> str:
             " it can run programs and read expected answers. Set SANDBOX_API_KEYS."
         )
     return "\n".join(lines)
-
-
-def log_sandbox_weaknesses() -> None:
-    """Log the protections that this machine's sandboxes lack."""
-    for weakness in diagnosis.weaknesses():
-        logging.getLogger(__name__).warning("isolation_is_weaker", extra={"reason": weakness})
 
 
 def list_settings() -> int:

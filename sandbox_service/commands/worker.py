@@ -8,9 +8,9 @@ import signal
 import uvloop
 
 from sandbox_service import bootstrap, event_loop
-from sandbox_service.commands.serve import log_sandbox_weaknesses
 from sandbox_service.fleet import health, wakeup
 from sandbox_service.observe import logs
+from sandbox_service.sandbox import diagnosis
 from sandbox_service.settings import Settings
 
 
@@ -31,7 +31,7 @@ def work(settings: Settings) -> int:
     """
     logs.to_stderr(settings.log_level)
     wakeup.require_usable(settings.redis, settings.redis_name)
-    log_sandbox_weaknesses()
+    diagnosis.log_weaknesses()
     uvloop.run(_work(settings))
     return 0
 

@@ -9,6 +9,7 @@ This module explains a fault that has already happened. It does not decide wheth
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterable
@@ -75,6 +76,12 @@ WITHOUT_ROOT = (
 def weaknesses() -> tuple[str, ...]:
     """Return a sentence for each protection that is weaker here than it would be as root."""
     return () if os.geteuid() == 0 else WITHOUT_ROOT
+
+
+def log_weaknesses() -> None:
+    """Log the protections that this machine's sandboxes lack."""
+    for weakness in weaknesses():
+        logging.getLogger(__name__).warning("isolation_is_weaker", extra={"reason": weakness})
 
 
 def explained(fault: SandboxError, tool: IsolationTool) -> SandboxError:

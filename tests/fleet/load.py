@@ -37,13 +37,13 @@ SUITES = 20
 
 MIB = 1 << 20
 LIMITS = {"cpu_seconds": 0.5, "wall_seconds": 3.0, "memory_bytes": 256 * MIB}
-BURN = "import time\nwhile time.process_time() < 0.02: pass\n"
+WAIT = "import time\ntime.sleep(0.02)\n"  # so that some are in their boxes whenever a fault comes
 PROGRAMS = {  # by kind and verdict; each is given a number, and 1 more is right
-    ("stdin", "AC"): BURN + "print(int(input()) + 1)",
-    ("call", "AC"): BURN + "def solve(n): return n + 1",
-    ("stdin", "WA"): BURN + "print(int(input()) + 2)",
+    ("stdin", "AC"): WAIT + "print(int(input()) + 1)",
+    ("call", "AC"): WAIT + "def solve(n): return n + 1",
+    ("stdin", "WA"): WAIT + "print(int(input()) + 2)",
     ("call", "WA"): "def solve(n): return n - 1",
-    ("stdin", "RTE"): BURN + "print(int(input()) // 0)",
+    ("stdin", "RTE"): WAIT + "print(int(input()) // 0)",
     ("call", "RTE"): "def solve(n): return [][n]",
     ("stdin", "CE"): "print(",
     ("stdin", "TLE"): "while True: pass",

@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 PROBLEM = json.loads((HERE.parent / "verdicts/stdin/problem.json").read_text())
 SHORT = Limits.model_validate(PROBLEM["limits"])  # 1 s, for programs that use up their time
 LIMITS = SHORT.model_copy(update={"cpu_seconds": 5.0, "wall_seconds": 15.0})  # Java takes 0.9 s to overflow its stack
+ENDLESS = {("c", "MLE")}  # programs that try again and again when there is no more memory
 HEADING = re.compile(r"^=== (.*)\n", re.MULTILINE)
 
 

@@ -30,6 +30,7 @@ import zstandard
 from tests.conftest import Service, running_service
 
 MIB = 1 << 20
+MANY_KEYS = 1_000_000  # 12 MB of names; a parser takes a second
 TEST = '{"type":"stdin","input":"1 2\\n","output":"3\\n"}'
 SUM = "print(sum(map(int, input().split())))"
 _numbers = itertools.count()
@@ -106,11 +107,11 @@ def _of_submissions() -> Iterator[Body]:
         "deep": lambda: b"[" * (60 * MIB),
         "deep in args": lambda: b'{"code":"","tests":[{"args":' + b"[" * (60 * MIB),
         "deep objects": lambda: b'{"a":' * (10 * MIB),
-        "unknown fields": _keys('{"code":"",', "}", "1", 3_000_000),
-        "unknown fields of a test": _keys('{"code":"","tests":[{"type":"stdin","output":"",', "}]}", "1", 3_000_000),
-        "unknown fields of limits": _keys('{"code":"","limits":{', "}}", "1", 3_000_000),
-        "labels": _keys('{"code":"","tests":[' + TEST + '],"labels":{', "}}", '"1"', 3_000_000),
-        "labels, all wrong": _keys('{"code":"","tests":[' + TEST + '],"labels":{', "}}", "1", 3_000_000),
+        "unknown fields": _keys('{"code":"",', "}", "1", MANY_KEYS),
+        "unknown fields of a test": _keys('{"code":"","tests":[{"type":"stdin","output":"",', "}]}", "1", MANY_KEYS),
+        "unknown fields of limits": _keys('{"code":"","limits":{', "}}", "1", MANY_KEYS),
+        "labels": _keys('{"code":"","tests":[' + TEST + '],"labels":{', "}}", '"1"', MANY_KEYS),
+        "labels, all wrong": _keys('{"code":"","tests":[' + TEST + '],"labels":{', "}}", "1", MANY_KEYS),
         "one key, again and again": _filled("{", '"code":"",', '"code":""}'),
         "a number of 60 million digits": lambda: b'{"code":' + b"1" * (60 * MIB) + b"}",
         "numbers of 4,000 digits": _filled(one, "1" * 4000 + ",", "1]}"),
@@ -140,7 +141,7 @@ def _of_batches() -> Iterator[Body]:
         "submissions of {}, 100,000": _filled('{"submissions":[', "{},", "{}]}", 299_000),
         "submissions of numbers": _filled('{"submissions":[', "1,", "1]}"),
         "large defaults, 90,000 submissions": _filled(long_defaults, '{"code":1},', "{}]}", 990_000),
-        "unknown fields of defaults": _keys('{"submissions":[{}],"defaults":{', "}}", "1", 3_000_000),
+        "unknown fields of defaults": _keys('{"submissions":[{}],"defaults":{', "}}", "1", MANY_KEYS),
         "tests of {} in defaults": _filled('{"submissions":[{"code":""}],"defaults":{"tests":[', "{},", "{}]}}"),
         "one id for all": _filled(
             '{"defaults":{"tests":[' + TEST + ']},"submissions":[', '{"id":"1","code":""},', '{"code":""}]}', 1_800_000
@@ -158,7 +159,7 @@ def _of_suites() -> Iterator[Body]:
         "tests of {}": _filled('{"tests":[', "{},", "{}]}"),
         "tests of wrong types": _filled('{"tests":[', '{"type":"stdin","output":1},', "{}]}"),
         "tests that are right, too many": _filled('{"tests":[', TEST + ",", TEST + "]}"),
-        "unknown fields": _keys('{"tests":[],', "}", "1", 3_000_000),
+        "unknown fields": _keys('{"tests":[],', "}", "1", MANY_KEYS),
     }.items():
         yield Body(name, "/v1/suites/" + "0" * 64, make, REFUSED, "PUT")
 
@@ -220,12 +221,12 @@ def _foreign() -> Iterator[Body]:
         return packed(b'{"inputs":[', b"{},", b'{}],"outputs":[]}', 20 * MIB)
 
     shapes = {
-        "/run_code": _keys('{"code":"","language":"python","files":{', "}}", "1", 3_000_000),
+        "/run_code": _keys('{"code":"","language":"python","files":{', "}}", "1", MANY_KEYS),
         "/submit": _filled(
             '{"completion":"```python\\n1\\n```","config":{"provided_data":{"test_cases":[', "{},", "{}]}}}"
         ),
         "/common_evaluate_batch": _keys(
-            '{"completion":"","config":{"provided_data":{"test_cases":{', "}}}}", "[]", 2_000_000
+            '{"completion":"","config":{"provided_data":{"test_cases":{', "}}}}", "[]", MANY_KEYS
         ),
         "/get_reward": _filled('{"query":[', "1,", '1],"labels":[],"prompts":[]}'),
         "/slime": _filled('{"response":"","label":[', "{},", "{}]}"),
@@ -236,9 +237,9 @@ def _foreign() -> Iterator[Body]:
             f'"verifier_metadata":{{"unit_tests":{{"packed":"{objects()}"}}}}}}'
         ).encode(),
         "/aggregate_metrics": _filled('{"verify_responses":[', "1,", "1]}"),
-        "/seed_session": _keys("{", "}", "1", 3_000_000),
+        "/seed_session": _keys("{", "}", "1", MANY_KEYS),
         "/api/v2/execute": _filled('{"language":"python","version":"3","files":[', "{},", "{}]}"),
-        "/submissions": _keys('{"source_code":"",', "}", "1", 3_000_000),
+        "/submissions": _keys('{"source_code":"",', "}", "1", MANY_KEYS),
         "/submissions/batch": _filled('{"submissions":[', "{},", "{}]}"),
         "/execute": _filled('{"generated_code":[', "1,", '1],"language":"python"}'),
     }

@@ -36,7 +36,7 @@ PROGRAMS = {
     "CE": "print(",
     "TLE": "while True: pass",
 }
-SHARES = {"AC": 100, "WA": 40, "RTE": 30, "CE": 22, "TLE": 8}
+SHARES = {"AC": 104, "WA": 40, "RTE": 30, "CE": 22, "TLE": 4}
 
 Processes = list[psutil.Process]
 

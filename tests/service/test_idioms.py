@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import Service
 from tests.idioms import INPUT, Idiom, idioms
-from tests.test_corpus import PLAIN_ENVIRONMENT, begin_plainly
+from tests.test_corpus import PLAIN_ENVIRONMENT, contest_stack
 
 INTERPRETER = "/usr/bin/python3"
 FOLDER = "/tmp"
@@ -56,7 +56,7 @@ def plainly(idiom: Idiom, folder: Path) -> tuple[int, str]:
     (folder / "given").write_text(INPUT)
     (folder / "box").mkdir()
     (folder / "box" / "solution.py").write_text(idiom.code)
-    with (folder / "given").open("rb") as stdin, (folder / "out").open("wb+") as out:
+    with contest_stack(), (folder / "given").open("rb") as stdin, (folder / "out").open("wb+") as out:
         ended = subprocess.run(
             [INTERPRETER, "solution.py"],
             stdin=stdin,
@@ -65,7 +65,6 @@ def plainly(idiom: Idiom, folder: Path) -> tuple[int, str]:
             cwd=folder / "box",
             env=PLAIN_ENVIRONMENT,
             timeout=60,
-            preexec_fn=begin_plainly,
             check=False,
         )
     output = (folder / "out").read_bytes().decode("utf-8", "replace")

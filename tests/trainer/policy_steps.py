@@ -283,15 +283,17 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
     return made
 
 
-def main() -> None:
-    folder = Path(sys.argv[1])
+def main(arguments: Sequence[str]) -> int:
+    """Write the results of all scenarios."""
+    folder = Path(arguments[0])
     ranks = Ranks.join()
     made = everything(folder, ranks)
     if ranks.is_leader:
         torch.save(made, folder / f"ranks{ranks.size}.pt")
     ranks.wait()
     ranks.close()
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -26,12 +26,18 @@ START_SECONDS = 300.0
 
 
 @needs("jail")
-@contextmanager
-def running_service(**settings: object) -> Iterator[str]:
-    """The URL of a service with these settings (`SANDBOX_<NAME>`). Skips, saying why, where there cannot be one."""
+def need_service() -> None:
+    """Skip, saying why, where there cannot be a service."""
     _need(PROCTOR.exists(), f"the service is not installed in {PROCTOR.parent.parent.name}: make serve")
     _need(shutil.which("firejail") is not None, "firejail is not installed: apt-get install firejail")
     _need(os.geteuid() == 0, "needs root: boxes get a uid of their own")
+
+
+@needs("jail")
+@contextmanager
+def running_service(**settings: object) -> Iterator[str]:
+    """The URL of a service with these settings (`SANDBOX_<NAME>`). Skips, saying why, where there cannot be one."""
+    need_service()
     url = f"http://127.0.0.1:{(port := free_port())}"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SANDBOX_")}
     environment |= {f"SANDBOX_{name.upper()}": str(value) for name, value in ({"slots": SLOTS} | settings).items()}

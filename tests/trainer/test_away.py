@@ -23,6 +23,7 @@ from trainer.engines.base import SamplingParameters
 from trainer.engines.server import ServerEngine
 from trainer.episode import Completion
 from trainer.errors import UnavailableError
+from trainer.sync import Syncer
 
 OUTAGE_SECONDS = float(os.environ.get("PROCTOR_TEST_OUTAGE_SECONDS", "0"))
 STOP_SECONDS = OUTAGE_SECONDS or 4.0
@@ -63,18 +64,24 @@ def stopped(world: World) -> Iterator[None]:
         os.killpg(world.process.pid, signal.SIGCONT)
 
 
-def until_done(world: World, asked: Future[list[Completion]], engine: ServerEngine, policy: Policy) -> list[Completion]:
-    """What the trainer's loop does: weights for an engine that came back without them."""
-    syncer, until = world.syncer(engine), time.monotonic() + SECONDS
+def until_done(
+    world: World, asked: Future[list[Completion]], engine: ServerEngine, policy: Policy, syncer: Syncer
+) -> tuple[list[Completion], list[str]]:
+    """What the trainer's loop does: weights for an engine that came back without them. The samples, and the syncs."""
+    kinds: list[str] = []
+    until = time.monotonic() + SECONDS
     while not asked.done() and time.monotonic() < until:
-        if engine.needs_sync:
-            world.sync(policy, syncer)
+        if engine.needs_sync and (synced := world.sync(policy, syncer)):
+            kinds.append(synced.kind)
         time.sleep(0.1)
-    return asked.result(0)
+    return asked.result(0), kinds
 
 
 def test_killed_in_the_middle_no_sample_is_lost_or_of_its_first_weights(world: World, policy: Policy) -> None:
+    """The server that comes back gets all weights, and then deltas again."""
     engine, asked_for = world.engine, prompts(24)
+    syncer = world.syncer(transport="broadcast", delta=True, timeout_seconds=30.0)
+    assert [world.step(policy, syncer, seed).kind for seed in (1, 2)] == ["full", "delta"]
     before = engine._workers
     consumed: list[str] = []
 
@@ -92,11 +99,11 @@ def test_killed_in_the_middle_no_sample_is_lost_or_of_its_first_weights(world: W
             engine._health._process = None  # others start it
             time.sleep(OUTAGE_SECONDS)
             world.process.start()
-        assert world.syncer().send(world.version + 1, weights(), policy.score) is None
+        assert syncer.send(world.version + 1, weights(), policy.score) is None
         assert consumed == [name for name, _ in policy.weights()]
         assert engine.needs_sync
         assert not asked.done()
-        samples = until_done(world, asked, engine, policy)
+        samples, kinds = until_done(world, asked, engine, policy, syncer)
     finally:
         engine._sampling, engine._health._process = SamplingParameters.of(world.config), world.process
     gaps = [policy.gap(ids, made) for ids, made in zip(asked_for, samples, strict=True)]
@@ -105,6 +112,8 @@ def test_killed_in_the_middle_no_sample_is_lost_or_of_its_first_weights(world: W
     assert min(initial.gap(ids, made) for ids, made in zip(asked_for, samples, strict=True)) > 100 * CLOSE
     assert engine._workers != before
     assert any("waits for weights" in notice for notice in world.notices)
+    assert [*kinds, world.step(policy, syncer, 3).kind] == ["full", "delta"]
+    syncer.close()
 
 
 @pytest.mark.usefixtures("impatient")
@@ -152,7 +161,7 @@ def test_a_server_that_was_started_again_between_two_requests_is_known_by_its_na
     with engine_for(world, policy) as engine:
         engine._workers = ("another",)
         asked = world.begin([[2, 3, 4]], engine)
-        samples = until_done(world, asked, engine, policy)
+        samples, _ = until_done(world, asked, engine, policy, world.syncer(engine))
         assert engine._workers != ("another",)
     assert policy.gap([2, 3, 4], samples[0]) < CLOSE
     assert "waits for weights" in world.notices[-1]

@@ -108,7 +108,8 @@ def test_a_sample_in_flight_lives_through_a_sync_and_says_so(world: World, polic
 
 
 def test_a_server_that_dies_as_it_starts_shows_the_end_of_its_log(world: World, tmp_path: Path) -> None:
-    process = VllmProcess([*arguments_of(world.config), "--no-such-option"], tmp_path / "vllm.log")
+    process = VllmProcess(arguments_of(world.config), tmp_path / "vllm.log")
+    process._command = [sys.executable, "-c", "import sys; sys.exit('unrecognized arguments: --no-such-option')"]
     engine = ServerEngine(process.url, SamplingParameters.of(world.config), patience_seconds=100, process=process)
     with pytest.raises(UnavailableError, match=r"(?s)died as it started.*unrecognized arguments: --no-such-option"):
         world.loop.do(engine.open())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from tests.trainer.launcher import Running, start_ranks
 from tests.trainer.policy_steps import LORA, MASKED, SHAPES, STAGES, STEPS, TEMPERATURE, rows, settings
 from tests.trainer.tiny import save_tiny
 from trainer.batch import collate
@@ -22,7 +20,6 @@ from trainer.errors import ConfigError
 from trainer.model import add_adapters, load, weights_of
 from trainer.policy import check, deepspeed_settings, learning_rate
 
-ROOT = Path(__file__).parents[2]
 SECONDS = 1800  # a guard against hanging
 RANKS = (1, 2)
 close = partial(torch.testing.assert_close, rtol=2e-5, atol=2e-6)  # float32, in another order, three steps of 1e-3
@@ -46,24 +43,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("policy")
     save_tiny(folder / "model", hidden=64)
     save_tiny(folder / "untied", hidden=64, tied=False)
-    module = ["-m", "tests.trainer.policy_steps", str(folder)]
-    launched = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *module]
-    said = [
-        (_start(command, folder / f"log{number}"), folder / f"log{number}")
-        for number, command in enumerate((module, launched))
-    ]
-    for process, log in said:
-        assert process.wait(SECONDS) == 0, log.read_text()[-4000:]
+    module, arguments = "tests.trainer.policy_steps", [str(folder)]
+    running = [Running(module, arguments, {}), *start_ranks(module, arguments, 2)]
+    for status, said in [each.end(SECONDS) for each in running]:
+        assert status == 0, said[-4000:]
     return Made(folder, {ranks: torch.load(folder / f"ranks{ranks}.pt") for ranks in RANKS})
-
-
-def _start(command: list[str], log: Path) -> subprocess.Popen[bytes]:
-    """Without what a launcher of this very test may have set."""
-    env = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "MASTER_PORT")}
-    with log.open("wb") as file:
-        return subprocess.Popen(
-            [sys.executable, *command], cwd=ROOT, env=env | {"OMP_NUM_THREADS": "1"}, stdout=file, stderr=file
-        )
 
 
 @pytest.fixture(scope="module")

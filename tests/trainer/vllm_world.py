@@ -21,6 +21,7 @@ from torch import Tensor
 
 from tests.markers import needs
 from tests.trainer.tiny import save_tiny
+from tests.trainer.vllm_digests import held_by_vllm
 from trainer.config import Config, resolve
 from trainer.engines.base import SamplingParameters
 from trainer.engines.process import VllmProcess, arguments_of
@@ -78,6 +79,13 @@ class Policy:
             for parameter in self.model.parameters():
                 parameter.add_(torch.randn(parameter.shape, generator=generator) * by)
 
+    def change(self, seed: int) -> None:
+        """Another number in one place of 50."""
+        generator = torch.Generator().manual_seed(seed)
+        with torch.no_grad():
+            for parameter in self.model.parameters():
+                parameter.add_(0.1 * (torch.rand(parameter.shape, generator=generator) < 0.02))
+
     def weights(self) -> Iterator[tuple[str, Tensor]]:
         """As DeepSpeed would give them: tied ones once."""
         yield from self.model.named_parameters()
@@ -128,6 +136,17 @@ class World:
         """The next version."""
         self.version += 1
         return (syncer or self.syncer()).send(self.version, policy.weights(), policy.score)
+
+    def step(self, policy: Policy, syncer: Syncer, seed: int) -> Delivery:
+        """Change, sync, and see that vLLM's own parameters have the very bits."""
+        policy.change(seed)
+        synced = None
+        while synced is None:
+            synced = self.sync(policy, syncer)
+        (said,) = self.loop.do(self.engine.rpc("digests"))
+        assert said["digests"] == held_by_vllm(dict(policy.weights()), said["digests"])
+        assert synced.is_held_compared
+        return synced
 
     @contextmanager
     def sabotaged(self, kind: str) -> Iterator[None]:

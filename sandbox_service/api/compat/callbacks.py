@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
-
-import aiohttp
 
 from sandbox_service.api.compat.judge0_config import CALLBACK_SECONDS, CALLBACK_TRIES
 from sandbox_service.errors import ProctorError
@@ -35,6 +34,8 @@ class Callbacks:
     def __init__(self, hosts: tuple[str, ...]) -> None:
         self._hosts = frozenset(host.lower() for host in hosts)
         self._tasks: set[asyncio.Task[None]] = set()
+        if hosts:  # its import takes 0.2 s, now and not in the event loop; most services call nobody
+            import_module("aiohttp")
 
     def refusal(self, url: str) -> str | None:
         """Return why a URL may not be called, or None if it may.
@@ -73,6 +74,8 @@ async def _deliver(url: str, answer: Callable[[], Awaitable[dict[str, Any]]]) ->
     except ProctorError as error:
         log.warning("callback_given_up", extra={"reason": str(error)})
         return
+    import aiohttp
+
     for tried in range(CALLBACK_TRIES):
         try:
             if await _put(url, body) in DELIVERED:
@@ -85,6 +88,8 @@ async def _deliver(url: str, answer: Callable[[], Awaitable[dict[str, Any]]]) ->
 
 
 async def _put(url: str, body: dict[str, Any]) -> int:
+    import aiohttp
+
     timeout = aiohttp.ClientTimeout(total=CALLBACK_SECONDS)
     async with (
         aiohttp.ClientSession(timeout=timeout) as session,
