@@ -106,21 +106,29 @@ class Work:
         """Why the program did not compile, if that is known before a run."""
         return None if self._program is None else self._program.refused
 
-    def refusal(self) -> str | None:
-        """Return why the program did not compile, after a run; None if it did."""
+    def refusal(self, *, was_stopped: bool = False) -> str | None:
+        """Return why the program did not compile, after a run; None if it did, or was stopped before that was known.
+
+        Args:
+            was_stopped: the host ended the box for another reason, perhaps while it compiled.
+        """
         if self._compiled:
             return None
-        refusal: str | None = self.program.refusal()
-        self._compiled = refusal is None
+        refusal: str | None = self.program.refusal(was_stopped=was_stopped)
+        self._compiled = refusal is None and not was_stopped
         return refusal
 
-    def judge(self, outcome: Outcome) -> tuple[Verdict, str | None]:
+    def judge(self, outcome: Outcome, *, was_stopped: bool = False) -> tuple[Verdict, str | None]:
         """Judge a run by how it ended.
+
+        Args:
+            outcome: the facts of the run.
+            was_stopped: the host ended the box for another reason, perhaps while it compiled.
 
         Returns:
             The verdict, AC if only the output is left to check; and its reason.
         """
-        refusal = self.refusal()
+        refusal = self.refusal(was_stopped=was_stopped)
         return (Verdict.CE, refusal) if refusal is not None else judge(outcome, self.limits)
 
     def flooded(self, outcome: Outcome) -> bool:

@@ -19,6 +19,7 @@ NEAR_LIMIT = 0.95
 # Runnable but not running for this part of the wall time: the machine was slow, not only the program.
 STARVED_PART = 0.1
 MESSAGE_CHARACTERS = 200
+SIGNALLED = 128  # and the number: the exit code of a program in C that a signal has ended (guest/start.c)
 STDERR_TAIL_BYTES = 4096
 MIB = 1 << 20
 
@@ -42,8 +43,10 @@ def judge(outcome: Outcome, limits: Limits) -> tuple[Verdict, str | None]:
     """
     if outcome.peak_memory_bytes > limits.memory_bytes:
         return Verdict.MLE, _memory_message(outcome, limits)
-    if outcome.stdout_bytes > limits.output_bytes or outcome.signal == signal.SIGXFSZ:
+    if outcome.stdout_bytes > limits.output_bytes:
         return Verdict.OLE, f"{outcome.stdout_bytes} bytes of output, the limit is {limits.output_bytes}"
+    if outcome.signal == signal.SIGXFSZ or outcome.exit_code == SIGNALLED + signal.SIGXFSZ:
+        return Verdict.OLE, f"a file or stderr exceeds the limit of {limits.output_bytes} bytes of output"
     if _used_up_cpu(outcome, limits):
         return Verdict.TLE, f"{outcome.cpu_seconds:.2f} s of CPU time, the limit is {limits.cpu_seconds:g} s"
     if _ran_out_of_memory(outcome, limits):

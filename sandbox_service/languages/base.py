@@ -38,8 +38,12 @@ class Source:
 class Program(Protocol):
     """A prepared program: what its runtime's sandboxes take. Opened and closed as a context manager."""
 
-    def refusal(self) -> str | None:
-        """Return why the source did not compile, or None if it did. Python's is known only after a run."""
+    def refusal(self, *, was_stopped: bool = False) -> str | None:
+        """Return why the source did not compile, or None if it did. Python's is known only after a run.
+
+        Args:
+            was_stopped: the host ended that run for another reason; what is not known by then is None.
+        """
         ...
 
     @property

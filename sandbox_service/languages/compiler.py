@@ -21,6 +21,7 @@ from sandbox_service.errors import SandboxError
 from sandbox_service.languages import headers, plain_java, toolchains
 from sandbox_service.languages.base import Runs, Source
 from sandbox_service.languages.builds import JAR, Build, NotABuildError, jar_of, program_of, unpacked
+from sandbox_service.languages.drivers import scan
 from sandbox_service.languages.launcher import BUILDER, START_OBJECT
 from sandbox_service.languages.machine_cache import MachineCache
 from sandbox_service.languages.rows import SOURCES, Language, Toolchain
@@ -35,7 +36,7 @@ from sandbox_service.schema import Limits
 log = logging.getLogger(__name__)
 
 KIND = "compile"
-FORMAT = "2"  # of a key; a change makes all entries stale
+FORMAT = "3"  # of a key; a change makes all entries stale
 INSIDE = Path(__file__).resolve().parent / "inside"
 WORDS_BYTES = 4096
 TMP_BYTES = 256 << 20
@@ -48,10 +49,6 @@ LOG, MADE, HEADER = 1, 3, 4  # descriptors of a compile box
 CRASHED = (b"signal terminated program", b"internal compiler error", b"SIGSEGV", b"rustc interrupted by")
 ABSENT = (b"No such file or directory", b"cannot find -l", b"does not exist", b"can't find crate", b"could not import")
 """What compilers say of a header or library that is not installed."""
-_PUBLIC_CLASS = re.compile(
-    r"^\s*public\s+(?:(?:final|abstract|strictfp|sealed|non-sealed)\s+)*(?:class|enum|record|interface)\s+(\w+)",
-    re.MULTILINE,
-)
 _SPACE = re.compile(rb"[ \t]+\n")
 
 
@@ -188,9 +185,9 @@ def source_name(toolchain: Toolchain, text: str) -> str:
         toolchain: that of the language.
         text: the source.
     """
-    if toolchain.source == "Main.java" and (found := _PUBLIC_CLASS.search(text)):
-        return f"{found[1]}.java"
-    return toolchain.source
+    if toolchain.source != "Main.java":
+        return toolchain.source
+    return f"{scan.public_type(scan.masked(text, 'java')) or 'Main'}.java"
 
 
 def _contents(toolchain: Toolchain, source: Source) -> dict[str, bytes]:
@@ -237,8 +234,8 @@ def _box(
 def _commands(toolchain: Toolchain, source: Source) -> list[str]:
     """Return the words of all commands for the builder, with the names of the sources in them."""
     main = source_name(toolchain, source.text)
-    suffix = os.path.splitext(toolchain.source)[1]  # noqa: PTH122
-    sources = [main, *(name for name in sorted(source.files) if name.endswith(suffix) and name != main)]
+    suffixes = (os.path.splitext(toolchain.source)[1], *toolchain.suffixes)  # noqa: PTH122
+    sources = [main, *(name for name in sorted(source.files) if name.endswith(suffixes) and name != main)]
     words: list[str] = []
     for command in toolchains.compile_commands(toolchain):
         words += [";"] if words else []

@@ -48,6 +48,7 @@ class Toolchain:
         made: what they make there, a file or a folder; empty: nothing, they only check the source.
         run: the command that runs what was made; empty: it is executable.
         shared: words behind that command for a box that runs several tests; empty: a box runs one.
+        suffixes: other suffixes of sources beside the main one.
         version: the command that prints the version.
         header: the C++ standard whose header `bits/stdc++.h` is compiled beforehand.
         beside: files of `languages/inside` for the compiler.
@@ -67,6 +68,7 @@ class Toolchain:
     made: str = ""
     run: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
     version: tuple[str, ...] = ()
     header: str = ""
     beside: tuple[str, ...] = ()
@@ -105,6 +107,10 @@ class Language:
     toolchain: Toolchain | None = None
 
 
+NO_LOCALES = {**ENVIRONMENT, "LC_ALL": "C"}
+"""For native programs: their room has no /usr, so that any other locale is RTE in C++'s `std::locale("")`."""
+
+
 def _c(standard: str) -> Toolchain:
     return Toolchain(
         probe="/usr/bin/gcc",
@@ -113,6 +119,7 @@ def _c(standard: str) -> Toolchain:
         compile=(("/usr/bin/gcc", f"-std={standard}", *CFLAGS, *STATIC),),
         made="out",
         version=("/usr/bin/gcc", "-dumpfullversion"),
+        needs=Needs(environment=NO_LOCALES),
         hello='#include <stdio.h>\nint main(void) { puts("hello"); }\n',
     )
 
@@ -122,11 +129,12 @@ def _cpp(standard: str) -> Toolchain:
         probe="/usr/bin/g++",
         package="g++",
         source="main.cpp",
+        suffixes=(".cc", ".cxx", ".c++", ".C"),
         compile=(("/usr/bin/g++", f"-std={standard}", *CFLAGS, "-I.header", *STATIC),),
         made="out",
         version=("/usr/bin/g++", "-dumpfullversion"),
         header=standard,
-        needs=Needs(out_of_memory=BAD_ALLOC),
+        needs=Needs(out_of_memory=BAD_ALLOC, environment=NO_LOCALES),
         hello='#include <bits/stdc++.h>\nint main() { std::cout << "hello" << std::endl; }\n',
     )
 
@@ -134,6 +142,9 @@ def _cpp(standard: str) -> Toolchain:
 NO_RESERVED_ZONE = "-XX:StackReservedPages=0"
 """Else the virtual machine, at an overflow, describes every frame of the stack in memory of its own: 1.5 GB for 256 MB
 of stack, so that a recursion without end is MLE."""
+
+LARGE_OLD_GENERATION = "-XX:NewRatio=5"
+"""Codeforces' too. By default a third of the heap is for new objects, and an array of 70 % of the limit is MLE."""
 
 JAVA = Toolchain(
     probe="/usr/bin/javac",
@@ -148,17 +159,18 @@ JAVA = Toolchain(
     ),
     made="out",
     run=(
-        "/usr/bin/java", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto", "-Xmx{heap}m", NO_RESERVED_ZONE, "-cp",
-        "solution.jar", "ProctorMain",
+        "/usr/bin/java", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto", "-Xmx{heap}m", LARGE_OLD_GENERATION,
+        NO_RESERVED_ZONE, "-DONLINE_JUDGE=true", "-cp", "solution.jar", "ProctorMain",
     ),
-    shared=("shared",),
+    shared=("--shared-box",),
     # without root /proc/self is the box's first process for all of them, in which neither the linker nor javac finds
     # the folder of its program
     compile_environment=(("LD_LIBRARY_PATH", f"{HOME}/lib"),),
     version=("/usr/bin/javac", "-version"),
     beside=("ProctorMain.java", "ProctorTests.java"),
     needs=Needs(
-        reserved_bytes=768 * MIB,  # its main thread's stack has 256
+        # its main thread's stack has 256 MiB; a thread that programs make for recursion has up to 1 GiB
+        reserved_bytes=1536 * MIB,
         stack_bytes=8 * MIB,
         out_of_memory=(b"java.lang.OutOfMemoryError", b"Could not reserve enough space"),
     ),
@@ -226,7 +238,8 @@ RUST = Toolchain(
     compile=(
         (
             "/usr/bin/rustc", "--edition=2021", "-Copt-level=2", "-Ctarget-feature=+crt-static", "-Cstrip=symbols",
-            "-Clinker=/usr/bin/cc", "-Awarnings", "--color=never", "-o", "out", "main.rs",
+            "-Clinker=/usr/bin/cc", "-Awarnings", "--color=never", "--cfg", "ONLINE_JUDGE", "-o",
+            "out", "main.rs",
         ),
     ),
     made="out",
@@ -240,8 +253,8 @@ CSHARP = Toolchain(
     package="mono-mcs libmono-system-numerics4.0-cil libmono-system-core4.0-cil",
     source="main.cs",
     compile=(
-        ("/usr/bin/mono", "/usr/lib/mono/4.5/mcs.exe", "-optimize+", "-warn:0", "-r:System.Numerics.dll",
-         "-r:System.Core.dll", "-out:out.exe", SOURCES),
+        ("/usr/bin/mono", "/usr/lib/mono/4.5/mcs.exe", "-optimize+", "-warn:0", "-d:ONLINE_JUDGE",
+         "-r:System.Numerics.dll", "-r:System.Core.dll", "-out:out.exe", SOURCES),
     ),
     made="out.exe",
     run=("/usr/bin/mono", "out.exe"),

@@ -97,7 +97,7 @@ class Executable:
             os.close(fd)
         self.fds = []
 
-    def refusal(self) -> str | None:
+    def refusal(self, *, was_stopped: bool = False) -> str | None:  # noqa: ARG002  it is known before a run
         """Return why the source did not compile, or None if it did."""
         return self.refused
 

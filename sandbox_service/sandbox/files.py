@@ -132,14 +132,17 @@ class Program:
         os.close(self.source_fd)
         os.close(self.cache_fd)
 
-    def refusal(self) -> str | None:
+    def refusal(self, *, was_stopped: bool = False) -> str | None:
         """Return why the source did not compile, or None if it did. To be called after a run.
 
         The guest writes and seals the cache before any of the submission's code runs, so the answer is the
         compiler's. If the cache is not sealed, the box ended while it compiled.
+
+        Args:
+            was_stopped: the host ended the box for another reason, perhaps while it compiled.
         """
         if not fcntl.fcntl(self.cache_fd, F_GET_SEALS) & SEAL_WRITE:
-            return "the compiler did not get through the source within the limits"
+            return None if was_stopped else "the compiler did not get through the source within the limits"
         if os.pread(self.cache_fd, 1, 0) != REFUSED:
             return None
         return read(self.cache_fd, 1 << 16)[1:].decode("utf-8", "replace")

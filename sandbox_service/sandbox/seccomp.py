@@ -25,8 +25,8 @@ dup dup2 dup3 pipe pipe2 poll ppoll select pselect6 epoll_create epoll_create1 e
 epoll_pwait2 eventfd eventfd2 timerfd_create timerfd_settime timerfd_gettime signalfd signalfd4 sendfile
 copy_file_range getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
 mmap munmap mremap mprotect madvise brk msync mincore mlock munlock get_mempolicy membarrier
-rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigqueueinfo rt_sigsuspend sigaltstack kill
-tkill tgkill pause alarm setitimer getitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete
+rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigqueueinfo rt_sigsuspend sigaltstack
+pause alarm setitimer getitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete
 nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday time times restart_syscall
 getpid gettid getppid getuid geteuid getgid getegid getgroups getresuid getresgid getpgrp getpgid getsid setsid setpgid
 getrusage getrlimit setrlimit prlimit64 sysinfo uname getcpu sched_yield sched_getaffinity sched_getparam
@@ -77,13 +77,17 @@ ANY_NEW = NEWNS | NEWCGROUP | NEWUTS | NEWIPC | NEWUSER | NEWPID | NEWNET
 
 ACT_KILL_PROCESS, ACT_ERRNO, ACT_ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
 ATTR_BAD_ARCH, ATTR_OPTIMIZE, BINARY_TREE = 2, 8, 2
-CMP_EQ, CMP_MASKED_EQ = 4, 7
+CMP_NE, CMP_LE, CMP_EQ, CMP_GT, CMP_MASKED_EQ = 1, 3, 4, 6, 7
 
 EXEC_FD, AT_EMPTY_PATH = 257, 0x1000  # the one exec of guest/launcher.c
 # flags of mmap: all but shared anonymous memory and mappings that grow down, which RLIMIT_DATA does not count
 MAP_SHARED, MAP_PRIVATE, MAP_SHARED_VALIDATE, MAP_ANONYMOUS, MAP_GROWSDOWN = 1, 2, 3, 0x20, 0x100
 MAP_MASK = MAP_SHARED_VALIDATE | MAP_ANONYMOUS | MAP_GROWSDOWN
 COUNTED_MAPS = (MAP_PRIVATE, MAP_PRIVATE | MAP_ANONYMOUS, MAP_SHARED, MAP_SHARED_VALIDATE)
+
+
+SIGKILL, FIRST_PROCESS = 9, 1
+SENDS = {"kill": 1, "tkill": 1, "tgkill": 2}  # the calls that send a signal, and the place of its number
 
 
 class _Comparison(ctypes.Structure):
@@ -141,11 +145,24 @@ def _allow_boxes(library: ctypes.CDLL, context: int, names: list[str], *, proces
         _add(library, context, ACT_ALLOW, "fcntl", _Comparison(1, CMP_MASKED_EQ, 0xFFFFFFFF, command))
     for option in PRCTLS:
         _add(library, context, ACT_ALLOW, "prctl", _Comparison(0, CMP_MASKED_EQ, 0xFFFFFFFF, option))
+    for name, place in SENDS.items():
+        _allow_sends(library, context, name, place)
     _add(library, context, ACT_ERRNO | ENOSYS, "clone3")  # glibc then falls back to clone, whose flags we can see
     _allow_clone(library, context, THREAD | NEWUSER, THREAD)
     _allow_clone(library, context, NEWPID | NEWUSER, NEWPID)
     if processes:
         _allow_clone(library, context, ANY_NEW, 0)
+
+
+def _allow_sends(library: ctypes.CDLL, context: int, name: str, place: int) -> None:
+    """Allow a call that sends a signal; SIGKILL to itself ends the first process of a PID namespace by the filter.
+
+    The kernel would ignore it, and a program that fails in this way would go on.
+    """
+    kills = _Comparison(place, CMP_EQ, SIGKILL)
+    _add(library, context, ACT_ALLOW, name, _Comparison(place, CMP_NE, SIGKILL))
+    _add(library, context, ACT_ALLOW, name, _Comparison(0, CMP_GT, FIRST_PROCESS), kills)
+    _add(library, context, ACT_KILL_PROCESS, name, _Comparison(0, CMP_LE, FIRST_PROCESS), kills)
 
 
 def build_outer_filter() -> bytes:

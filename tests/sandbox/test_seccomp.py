@@ -46,7 +46,8 @@ DANGEROUS = {
     "setsockopt": 54, "sendmsg": 46, "sendmmsg": 307,
     "setfsgid": 123, "chown": 92, "fchown": 93, "lchown": 94, "fchownat": 260, "mlockall": 151, "nfsservctl": 180,
 }  # fmt: skip
-CONDITIONAL = {"ioctl", "socketpair", "clone", "fcntl", "prctl"}  # allowed with some arguments only
+# allowed with some arguments only
+CONDITIONAL = {"ioctl", "socketpair", "clone", "fcntl", "prctl", "kill", "tkill", "tgkill"}
 # Linux 6.11 and later pass these by every filter; outside the kernel's own probes they do nothing but fail or kill
 URETPROBE, UPROBE = 335, 336
 

@@ -153,9 +153,28 @@ def test_a_judge_that_does_not_compile_is_bad(service: Service) -> None:
 
 
 def test_headers_come_with_the_request(service: Service) -> None:
-    header = "#include <cstdlib>\nstatic void accept() { exit(42); }\n"
-    files = {"main.cpp": '#include "own.h"\nint main() { accept(); }\n', "own.h": header}
+    own = '#include "own.h"\n#include <cstdlib>\nvoid accept() { exit(42); }\n'
+    files = {"main.cpp": '#include "own.h"\nint main() { accept(); }\n', "own.h": "void accept();\n", "own.cc": own}
     program = {"type": "program", "language": "cpp", "protocol": "kattis", "files": files, "main": "main.cpp"}
+    assert service.grade(code="print(6)", tests=[TEST], checker=program)["verdict"] == "AC"
+    # it decides before Python has compiled the program, which is then stopped
+    slow = "x = 1\n" * 20_000 + "print(6)\n"
+    test = {"type": "interactive", "input": "3\n"}
+    assert service.grade(code=slow, tests=[test], interactor=program)["verdict"] != "CE"
+
+
+@pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")
+def test_a_judge_in_java_gets_its_arguments(service: Service) -> None:
+    source = """
+import java.nio.file.*;
+class Judge {
+    public static void main(String[] names) throws Exception {
+        String answer = Files.readString(Path.of(names[1])), out = new String(System.in.readAllBytes());
+        System.exit(answer.equals(out) ? 42 : 43);
+    }
+}
+"""
+    program = judge(source, "kattis") | {"language": "java"}
     assert service.grade(code="print(6)", tests=[TEST], checker=program)["verdict"] == "AC"
 
 

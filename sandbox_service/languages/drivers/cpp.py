@@ -19,6 +19,7 @@ _GIVEN = {
     " TreeNode(int x = 0, TreeNode *l = nullptr, TreeNode *r = nullptr) : val(x), left(l), right(r) {} };",
 }
 _EVERYTHING = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<bits/stdc\+\+\.h>", re.MULTILINE)
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(?!__)(\w+)", re.MULTILINE)
 _CHOSEN = """
 namespace proctor_driver {{
 template <class R> auto own_{name}(R (*function)({parameters})) {{ return function; }}
@@ -57,8 +58,17 @@ def files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, 
     """
     driver = TEMPLATE.read_text()
     source = _EVERYTHING.sub("", source)  # it is there already, and must be first to be used precompiled
-    parts = [_before(code, functions), '#line 1 "main.cpp"\n', source, "\n#undef main\n", '#line 1 "driver.cpp"\n']
+    parts = [_before(code, functions), '#line 1 "main.cpp"\n', source, "\n#undef main\n", *_undefined(code, functions)]
+    parts.append('#line 1 "driver.cpp"\n')
     return "".join([*parts, driver, *_overloads(code, functions), _calls(functions, code)]), {}
+
+
+def _undefined(code: str, functions: Functions) -> list[str]:
+    """Return what undoes the submission's macros, but for those that may be the name of what is called."""
+    called = {word for each in functions.plain for word in (each.owner, each.name)}
+    for owner, methods in functions.methods:
+        called |= {owner, *(method.name for method in methods)}
+    return [f"#undef {name}\n" for name in sorted({*_DEFINE.findall(code)} - called)]
 
 
 def _overloads(code: str, functions: Functions) -> Iterator[str]:

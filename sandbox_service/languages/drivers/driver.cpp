@@ -330,14 +330,26 @@ template <class T> struct Plain<std::unique_ptr<T>> {
     static void write(std::string& out, const std::unique_ptr<T>& value) { proctor_driver::write(out, value.get()); }
 };
 
+template <class N> N* made() {
+    using Value = std::decay_t<decltype(std::declval<N>().val)>;
+    if constexpr (std::is_constructible_v<N, Value>) {
+        return new N(proctor_driver::read<Value>());
+    } else {
+        N* node = new N();
+        node->val = proctor_driver::read<Value>();
+        return node;
+    }
+}
+
 template <class N> struct Plain<N*, std::enable_if_t<is_node<N>::value && !is_tree<N>::value>> {  // a linked list
     static void read(N*& to) {
         to = nullptr;
         if (input[position] == 'n') { line(); return; }
         N** end = &to;
         for (std::size_t left = items("a linked list"); left > 0; left--) {
-            *end = new N(proctor_driver::read<std::decay_t<decltype(std::declval<N>().val)>>());
+            *end = made<N>();
             end = &(*end)->next;
+            *end = nullptr;
         }
     }
     static void write(std::string& out, const N* node) {
@@ -366,7 +378,8 @@ template <class N> struct Plain<N*, std::enable_if_t<is_tree<N>::value>> {  // a
             N** place = places.front();
             places.pop();
             if (input[position] == 'n') { line(); continue; }
-            *place = new N(proctor_driver::read<std::decay_t<decltype(std::declval<N>().val)>>());
+            *place = made<N>();
+            (*place)->left = (*place)->right = nullptr;
             places.push(&(*place)->left);
             places.push(&(*place)->right);
         }

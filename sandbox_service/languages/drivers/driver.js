@@ -129,7 +129,7 @@ function write(value, hint) {
     case "boolean": return String(value);
     case "string": return stringify(value);
     case "function":
-    case "symbol": return stop("!", "the function returned a " + typeof value + ", which is not a plain value");
+    case "symbol": return stop("?", "the function returned a " + typeof value + ", which is not a plain value");
   }
   if (ArrayBuffer.isView(value)) value = Array.from(value);
   if (Array.isArray(value)) {

@@ -21,7 +21,6 @@ _GIVEN = {
     "TreeNode": "class TreeNode { int val; TreeNode left, right; TreeNode() {} TreeNode(int val) { this.val = val; }"
     " TreeNode(int val, TreeNode left, TreeNode right) { this.val = val; this.left = left; this.right = right; } }",
 }
-_PUBLIC = re.compile(r"\bpublic\s+(?:(?:final|abstract|strictfp)\s+)*(?:class|interface|enum|record)\s+(\w+)")
 _PACKAGE = re.compile(r"^\s*package\s[^;]*;", re.MULTILINE)
 
 
@@ -36,7 +35,6 @@ def files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, 
     del functions
     if package := _PACKAGE.search(code):
         source = source[: package.start()] + " " * len(package[0].replace("\n", "")) + source[package.end() :]
-    public = _PUBLIC.search(code)
     given = [text for name, text in _GIVEN.items() if name in code and not scan.has_class(code, name)]
     driver = TEMPLATE.read_text() + "".join(f"\n{text}\n" for text in given)
-    return driver, {f"{public[1] if public else 'Solution'}.java": _IMPORTS + source}
+    return driver, {f"{scan.public_type(code) or 'Solution'}.java": _IMPORTS + source}

@@ -28,6 +28,7 @@ _EXPORT = re.compile(
     r"^[ \t]*export[ \t]+(?:default[ \t]+)?(?=(?:async|function|class|const|let|var|abstract)\b)", re.M
 )
 _EXPORT_LIST = re.compile(r"^[ \t]*(?:export[ \t]*\{[^}]*\}[ \t]*;?|export[ \t]+default[ \t]+\w+[ \t]*;?)", re.M)
+_IS_MAIN = re.compile(r"\brequire\.main\s*===?\s*module\b|\bmodule\s*===?\s*require\.main\b")
 _DOCUMENT = re.compile(r"/\*\*(?:(?!\*/).){0,4000}\*/\s*(?:export\s+)?(?:async\s+)?[^;{}()]{0,200}\Z", re.DOTALL)
 _TAG = re.compile(r"@(param|returns?)\s*\{([^}\n]*)\}")
 
@@ -58,6 +59,8 @@ def _joined(source: str, code: str, functions: Functions, language: str, given: 
     for export in (_EXPORT_LIST, _EXPORT):  # a script has no exports; the masked source tells them from text
         for found in reversed(list(export.finditer(code))):
             source = source[: found.start()] + " " * len(found[0]) + source[found.end() :]
+    for found in reversed(list(_IS_MAIN.finditer(code))):  # the program itself is not run, as in Python
+        source = source[: found.start()] + "false".ljust(len(found[0])) + source[found.end() :]
     absent = [name for name in given if name in code + source and not _declares(code, language, name)]
     nodes = [name for name in given if name in code + source]
     plain = [(function.owner or function.name, function) for function in functions.plain]

@@ -32,6 +32,10 @@ _HIDDEN["typescript"] = _HIDDEN["javascript"]
 _PATTERNS = {language: re.compile("|".join(hidden), re.DOTALL) for language, hidden in _HIDDEN.items()}
 
 _WORDS = re.compile(r"[A-Za-z_$][\w$]*|[{}();]")
+_PUBLIC_TYPE = re.compile(
+    r"[{}]|\bpublic\s+(?:(?:final|abstract|strictfp|static|sealed|non-sealed)\s+)*"
+    r"(?:class|enum|record|@?interface)\s+(?P<name>[\w$]+)"
+)
 _CLASS = {"class", "struct", "interface", "impl", "record", "enum", "union", "trait"}
 _NAMESPACE = {"namespace", "extern", "module", "mod"}
 _NO_TYPE = {"return", "new", "else", "throw", "case", "await", "yield", "in", "of", "typeof", "goto"}
@@ -84,6 +88,20 @@ def has_class(code: str, name: str) -> bool:
         name: the name.
     """
     return re.search(rf"\b(?:class|struct|interface|record)\s+{re.escape(name)}\b(?!\s*[;*&(])", code) is not None
+
+
+def public_type(code: str) -> str | None:
+    """Return the name of the public type of a masked Java source, after which its file is named; None if it has none.
+
+    Args:
+        code: the source.
+    """
+    depth = 0
+    for found in _PUBLIC_TYPE.finditer(code):
+        if found["name"] and depth == 0:
+            return found["name"]
+        depth += {"{": 1, "}": -1}.get(found[0], 0)
+    return None
 
 
 def _places(code: str, name: str) -> Iterator[tuple[list[str], int]]:

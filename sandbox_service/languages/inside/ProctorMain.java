@@ -5,35 +5,38 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Runs a submission's main method on a thread with a deep stack. What -Xss gives to one thread, it gives to all. With the
- * argument "shared", it is run once for each test of a box; see ProctorTests.
+ * argument SHARED, it is run once for each test of a box; see ProctorTests. Other arguments, those of a judge, are its own.
  */
 public class ProctorMain implements Runnable {
     static final long STACK_BYTES = 256L << 20;
     static final int OUT_OF_MEMORY = 111;
+    private static final String SHARED = "--shared-box";
 
     private final Method main;
+    private final String[] arguments;
 
-    private ProctorMain(Method main) {
+    private ProctorMain(Method main, String[] arguments) {
         this.main = main;
+        this.arguments = arguments;
     }
 
     public static void main(String[] arguments) throws Exception {
         byte[] names = ProctorMain.class.getResourceAsStream("/classes.txt").readAllBytes();
         String[] classes = new String(names, StandardCharsets.UTF_8).split("\n");
-        if (arguments.length > 0)
+        if (arguments.length == 1 && arguments[0].equals(SHARED))
             ProctorTests.run(classes);
         else
-            thread(null, ProctorMain.class.getClassLoader(), classes).start();
+            thread(null, ProctorMain.class.getClassLoader(), classes, arguments).start();
     }
 
     /** Return the submission's main thread, which belongs to this group, or to the present one if it is null. */
-    static Thread thread(ThreadGroup group, ClassLoader loader, String[] classes) throws Exception {
+    static Thread thread(ThreadGroup group, ClassLoader loader, String[] classes, String... arguments) throws Exception {
         Method main = find(loader, classes);
         if (main == null) {
             System.err.println("no class has a method public static void main(String[])");
             System.exit(1);
         }
-        return new Thread(group, new ProctorMain(main), "main", STACK_BYTES);
+        return new Thread(group, new ProctorMain(main, arguments), "main", STACK_BYTES);
     }
 
     private static Method find(ClassLoader loader, String[] classes) throws Exception {
@@ -54,15 +57,19 @@ public class ProctorMain implements Runnable {
     @Override
     public void run() {
         try {
-            main.invoke(null, (Object) new String[0]);
+            main.invoke(null, (Object) arguments);
         } catch (InvocationTargetException failed) {
-            Throwable cause = failed.getCause();
-            System.out.flush();
-            System.err.print("Exception in thread \"main\" ");
-            cause.printStackTrace();
-            Runtime.getRuntime().halt(cause instanceof OutOfMemoryError ? OUT_OF_MEMORY : 1);
-        } catch (IllegalAccessException impossible) {
-            throw new Error(impossible);
+            fail(failed.getCause());
+        } catch (Throwable failed) { // of the class itself: its static initialiser, or a class that it needs
+            fail(failed);
         }
+    }
+
+    private static void fail(Throwable cause) {
+        System.out.flush();
+        System.err.print("Exception in thread \"main\" ");
+        cause.printStackTrace();
+        boolean memory = cause instanceof OutOfMemoryError || cause.getCause() instanceof OutOfMemoryError;
+        Runtime.getRuntime().halt(memory ? OUT_OF_MEMORY : 1);
     }
 }

@@ -19,6 +19,7 @@ LANGUAGES: Mapping[str, str] = {
 HEADERS = ("h", "hpp", "hh")
 DEFAULT_PASSES = 2
 RULES = {"min": "min", "max": "max", "sum": "sum", "avg": "sum"}
+_INTERPRETER = re.compile(r"#!.*\b(python2|python|bash|sh)[\d.]*\s*$", re.MULTILINE)
 _PYTHON_2 = re.compile(r"#!.*python2")
 
 
@@ -138,6 +139,8 @@ def _folder(name: str) -> str:
 
 def language_of(file: str, code: str) -> str:
     """Return the language of a file, by its name and the first line of its code."""
+    if "." not in file and (found := _INTERPRETER.match(code)):
+        return {"python2": "python2", "sh": "bash", "bash": "bash"}.get(found[1], "python")
     suffix = file.rpartition(".")[2].lower()
     if suffix == "py" and _PYTHON_2.match(code):
         return "python2"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox_service.languages.drivers.functions import found
-from sandbox_service.languages.drivers.scan import has_class, masked, parameters
+from sandbox_service.languages.drivers.scan import has_class, masked, parameters, public_type
 
 CASES = [
     ("cpp", "class Solution { public: int f(int x) { return g(x); } };", "f", ("Solution", "f")),
@@ -34,6 +34,21 @@ CASES = [
 @pytest.mark.parametrize(("language", "source", "name", "expected"), CASES)
 def test_a_function_is_found(language: str, source: str, name: str, expected: tuple[str, str]) -> None:
     assert found(masked(source, language), language, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("/*\npublic class A {}\n*/ public class B {}", "B"),
+        ('@SuppressWarnings("public class A") public final class B {}', "B"),
+        ("import java.util.*; public class B$1 {}", "B$1"),
+        ("class A { public class Inner {} }\npublic record B(int x) {}", "B"),
+        ("public\nsealed interface B permits C {}", "B"),
+        ("class A { public static void main(String[] a) {} }", None),
+    ],
+)
+def test_the_public_type_names_the_file(source: str, expected: str | None) -> None:
+    assert public_type(masked(source, "java")) == expected
 
 
 def test_masking_keeps_every_line_and_column() -> None:

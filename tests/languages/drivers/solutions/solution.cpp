@@ -1,3 +1,6 @@
+#define read own_read
+#define items own_items
+struct ListNode { int val; ListNode* next; };  // without a constructor
 class Solution {
 public:
     int add(int a, int b) { cout << "adding\n="; return a + b; }
