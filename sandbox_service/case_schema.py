@@ -117,6 +117,15 @@ class Test(FrozenModel):
     group: str = Field("", max_length=MOST_NAME)
     hidden: StrictBool = False
     role: Literal["scored", "audit"] = "scored"
+    cpu_seconds: StrictFloat | None = Field(
+        None, gt=0, description="CPU limit of an audit test, if a right program needs far less than the limit"
+    )
+
+    @model_validator(mode="after")
+    def _only_audit_tests_have_a_limit(self) -> Self:
+        if self.cpu_seconds is not None and self.role != "audit":
+            raise ValueError("cpu_seconds is for audit tests: give a scored test the limits of its submission")
+        return self
 
     @model_validator(mode="after")
     def _audit_tests_have_no_group(self) -> Self:

@@ -17,7 +17,7 @@ from sandbox_service.grading.grader import Grader
 from sandbox_service.grading.suites import LruCache
 from sandbox_service.judging.values import check_result
 from sandbox_service.sandbox import files
-from sandbox_service.sandbox.python_jail import _report
+from sandbox_service.sandbox.python_jail import _reports
 from sandbox_service.schema import Checker, Grade, TestResult, Verdict, sendable
 from sandbox_service.slots import protocol
 from sandbox_service.slots.main import Slot
@@ -75,7 +75,7 @@ def test_any_result_of_a_call_gives_a_reason_that_can_be_sent(text: str) -> None
 def test_a_report_is_made_sendable_where_it_is_read(written: bytes, message: str | None) -> None:
     report = files.create(written)
     try:
-        found = _report(report)
+        found = _reports(report)[0]
     finally:
         os.close(report)
     assert (None if found is None else found["message"]) == message

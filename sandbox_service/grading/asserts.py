@@ -6,12 +6,12 @@ The verdict comes from the report of the tester's box, which the submission neve
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sandbox_service.grading.work import BadTestError, Work
 from sandbox_service.judging.verdict import judge
 from sandbox_service.sandbox.base import Outcome, PairResult
-from sandbox_service.schema import AssertTest, TestResult, Verdict
+from sandbox_service.schema import AssertTest, Limits, TestResult, Verdict
 
 # the fields of a test that the tester reads
 SENT = {"code", "prelude", "entry_point", "needs_call"}
@@ -46,6 +46,69 @@ def grade(work: Work, index: int, test: AssertTest) -> TestResult:
     pair = work.run(lambda jail: jail.run_pair(program, prelude, wanted, limits), deciding_outcome)
     verdict, message = _judge(work, pair)
     return work.result(index, verdict, message, _shown(pair))
+
+
+@dataclass(frozen=True)
+class Both:
+    """The results of an audit test and a scored test in the same boxes.
+
+    Attributes:
+        scored: a pass; None if the scored test has to run in boxes of its own.
+        audit: None if the audit test has to.
+    """
+
+    scored: TestResult | None = None
+    audit: TestResult | None = None
+
+
+def grade_both(work: Work, numbered: tuple[int, AssertTest], audit: tuple[int, AssertTest], limits: Limits) -> Both:
+    """Run an audit test and then a scored test against the submission, in the same boxes.
+
+    The audit test has the submission's fresh process, so that its result is that of boxes of its own. Of the scored
+    test only a pass is believed.
+
+    Args:
+        work: the submission.
+        numbered: the scored test, with its place.
+        audit: the audit test, with its place; it has the same prelude.
+        limits: of both together.
+
+    Returns:
+        The results that are final.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+    (index, test), (audit_index, first) = numbered, audit
+    asked = test.model_dump(include=SENT) | {"audit": first.model_dump(include=SENT)}
+    program, wanted = work.program, json.dumps(asked).encode()
+    assert work.kind is not None
+    pair = work.runner.run(
+        work.kind, limits, lambda jail: jail.run_pair(program, test.prelude or "", wanted, limits), deciding_outcome
+    )
+    is_whole = not work.flooded(pair.candidate) and pair.candidate.peak_memory_bytes <= work.limits.memory_bytes
+    if work.refusal() is not None or not is_whole:
+        return Both()
+    shown = _shown(pair)
+    shown = replace(shown, cpu_seconds=shown.cpu_seconds / 2)  # the kernel measures boxes: each test has a share
+    verdict, message = _audit_verdict(pair, limits)
+    found = None if verdict is None else work.result(audit_index, verdict, message, shown)
+    has_passed = (pair.second_report or {}).get("result") == "passed" and pair.tester.exit_code is not None
+    is_within = pair.candidate.cpu_seconds <= limits.cpu_seconds
+    return Both(work.result(index, Verdict.AC, None, shown) if has_passed and is_within else None, found)
+
+
+def _audit_verdict(pair: PairResult, limits: Limits) -> tuple[Verdict | None, str | None]:
+    """Return the verdict of the test program that ran first, and its reason; None if it has to run alone."""
+    reported, message = _reported(pair)
+    if reported in ("raised", "load_failed") and message.startswith("MemoryError"):
+        return Verdict.MLE, message
+    if reported in REPORTED:
+        return REPORTED[reported], message or None
+    if reported is not None and reported != "gone":
+        return None, None
+    verdict, why = judge(deciding_outcome(pair), limits)
+    return (verdict, why) if verdict != Verdict.AC else (None, None)
 
 
 def deciding_outcome(pair: PairResult) -> Outcome:

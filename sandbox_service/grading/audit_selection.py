@@ -9,23 +9,44 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from sandbox_service.judging.known_tests import may_know
+from sandbox_service.grading.suites import LruCache
+from sandbox_service.judging.known_tests import Known, known_of, may_know
 from sandbox_service.schema import TestCase
 
 BYTES = 8  # of the hash
 
 
-def is_selected(source: str, tests: Sequence[TestCase], share: float) -> bool:
-    """Return whether the audit tests of a submission run.
+KEPT_TESTS = 4096
+KEPT_CHARACTERS = 8 << 20
 
-    Args:
-        source: Its program.
-        tests: All its tests; the scored ones passed.
-        share: Of the programs that do not seem to know their tests, from 0 to 1.
-    """
-    if share >= 1:
-        return True
-    digest = hashlib.blake2b(source.encode(errors="surrogatepass"), digest_size=BYTES).digest()
-    if int.from_bytes(digest, "big") < share * 256**BYTES:
-        return True
-    return may_know(source, [test for test in tests if test.role == "scored"])
+
+class AuditSelection:
+    """Selects accepted submissions. Keeps what it read from the tests of a slot's last suites."""
+
+    def __init__(self, share: float) -> None:
+        """Select this share of the programs that do not seem to know their tests, from 0 to 1."""
+        self._share = share
+        # by identity, which holds as long as the test is kept
+        self._known: LruCache[tuple[TestCase, list[Known]]] = LruCache(KEPT_TESTS, KEPT_CHARACTERS)
+
+    def selects(self, source: str, tests: Sequence[TestCase]) -> bool:
+        """Return whether the audit tests of a submission run.
+
+        Args:
+            source: Its program.
+            tests: All its tests; the scored ones passed.
+        """
+        if self._share >= 1:
+            return True
+        digest = hashlib.blake2b(source.encode(errors="surrogatepass"), digest_size=BYTES).digest()
+        if int.from_bytes(digest, "big") < self._share * 256**BYTES:
+            return True
+        return may_know(source, [known for test in tests if test.role == "scored" for known in self._known_of(test)])
+
+    def _known_of(self, test: TestCase) -> list[Known]:
+        name = str(id(test))
+        kept = self._known.get(name)
+        if kept is None:
+            kept = test, known_of(test)
+            self._known.put(name, kept, sum(each.size for each in kept[1]))
+        return kept[1]

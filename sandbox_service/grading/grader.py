@@ -17,7 +17,7 @@ from typing import Any
 
 from sandbox_service import languages
 from sandbox_service.errors import JailUnsafeError, SandboxError
-from sandbox_service.grading.audit_selection import is_selected
+from sandbox_service.grading.audit_selection import AuditSelection
 from sandbox_service.grading.judges import JudgeBench, Judges
 from sandbox_service.grading.ordered_tests import OrderedTests, Progress
 from sandbox_service.grading.roles import fault_result, ranked, split
@@ -88,7 +88,7 @@ class Grader:
         self._display_bytes = display_bytes
         self._bench = bench or JudgeBench()
         self._sharing = sharing or Sharing()
-        self._audit_share = audit_share
+        self._audits = AuditSelection(audit_share)
         self._first = FirstTests()
 
     def grade(self, submission: Submission, is_cancelled: Callable[[], bool] = lambda: False) -> Grade:
@@ -187,7 +187,7 @@ class Grader:
 
                 works = Works(prepare, given, list(submission.tests or ()))
                 shares = self._sharing.allows(submission)
-                is_audited = partial(is_selected, source, submission.tests or (), self._audit_share)
+                is_audited = partial(self._audits.selects, source, submission.tests or ())
                 tests = OrderedTests(
                     works, submission, progress, self._first, shares_stdin=shares, is_audited=is_audited
                 )
@@ -295,7 +295,7 @@ def _nothing_found(submission: Submission) -> str:
 
 def _one_box(submission: Submission) -> bool:
     """Return whether all its tests are likely to be run in one box."""
-    tests = submission.tests or ()
+    tests = [test for test in submission.tests or () if test.role == "scored"]  # few programs run audit tests
     if len(tests) == 1:
         return True
     return submission.isolation != "test" and all(isinstance(test, CallTest) for test in tests)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import groupby
 
 from pydantic import Field
@@ -14,7 +15,7 @@ from pydantic import Field
 from sandbox_service.errors import JailUnsafeError, SandboxError
 from sandbox_service.grading import asserts, interactive, programs, stdin
 from sandbox_service.grading.calls import Calls
-from sandbox_service.grading.roles import fault_result
+from sandbox_service.grading.roles import audit_seconds, fault_result
 from sandbox_service.grading.shared import FirstTests, Shared
 from sandbox_service.grading.work import BadTestError, Work
 from sandbox_service.grading.works import Works
@@ -71,7 +72,9 @@ class OrderedTests:
             shares_stdin: stdin tests may share a box.
             is_audited: asked when the scored tests passed; true if the audit tests run as well.
         """
-        self._is_audited = is_audited
+        self._is_audited = cache(is_audited)
+        self._audit: TestResult | None = None  # of the audit test that ran in the boxes of the last scored test
+        self._audit_seconds = 0.0  # its limit
         self._works, self._submission = works, submission
         self._tests = submission.tests or ()
         self.done: list[TestResult] = []
@@ -103,6 +106,13 @@ class OrderedTests:
             return False
         if not self._all_passed() or not self._has_audit_tests() or not self._is_audited():
             return True
+        seconds = audit_seconds(self._submission.limits, self._tests, self.done)
+        if seconds < self._submission.limits.cpu_seconds:
+            self._works.limit(seconds)
+        if self._audit is not None and (self._audit.verdict != Verdict.TLE or seconds <= self._audit_seconds):
+            self._add(self._audit)
+            if self._ends_with(self._audit):
+                return True
         try:
             return self._run("audit", must_pause)
         except JailUnsafeError:
@@ -189,11 +199,37 @@ class OrderedTests:
                 continue
             left.popleft()
             try:
-                result = self._single(work, index, test)
+                result = self._with_audit(work, index, test) or self._single(work, index, test)
             except ProgramKilledJailError as killed:
                 result = work.result(index, Verdict.RTE, f"the program ended its jail: {killed}", None)
             self.shared.note(result)
             yield result
+
+    def _with_audit(self, work: Work, index: int, test: TestCase) -> TestResult | None:
+        """Run the first audit test in the boxes of the last scored test, where both are test programs in Python.
+
+        Returns:
+            The result of the scored test if it passed; else it runs alone.
+        """
+        audit = next(((at, each) for at, each in enumerate(self._tests) if each.role == "audit"), None)
+        if audit is None or test.role == "audit" or self._works.language != "python" or not self._is_last(index):
+            return None
+        at, first = audit
+        if not isinstance(test, AssertTest) or not isinstance(first, AssertTest) or test.prelude != first.prelude:
+            return None
+        if self._submission.isolation == "test" or not self._is_audited():
+            return None
+        limits = self._submission.limits
+        self._audit_seconds = audit_seconds(limits, self._tests, self.done)
+        limits = limits.model_copy(update={"cpu_seconds": self._audit_seconds, "wall_seconds": limits.wall})
+        both = asserts.grade_both(work, (index, test), (at, first), limits)
+        self._audit = both.audit
+        return both.scored
+
+    def _is_last(self, index: int) -> bool:
+        """Return whether this is the only scored test that is left, and all others passed."""
+        passed = {result.index for result in self.done if result.verdict == Verdict.AC} | {index}
+        return all(at in passed for at, test in enumerate(self._tests) if test.role == "scored")
 
     def _following(self, left: Iterable[tuple[int, TestCase]]) -> list[tuple[int, StdinTest]]:
         """Return the stdin tests that come next."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sandbox_service.errors import SandboxError
-from sandbox_service.schema import TestCase, TestResult, Verdict
+from sandbox_service.schema import Limits, TestCase, TestResult, Verdict
+
+AUDIT_FACTOR = 20  # an audit test may take so many times the slowest scored test, whatever it says
 
 
 def fault_result(tests: Sequence[TestCase], done: Sequence[TestResult], role: str, fault: SandboxError) -> TestResult:
@@ -20,6 +22,19 @@ def fault_result(tests: Sequence[TestCase], done: Sequence[TestResult], role: st
     known = {result.index for result in done}
     left = (index for index, test in enumerate(tests) if test.role == role and index not in known)
     return TestResult(index=next(left, len(tests)), verdict=Verdict.IE, message=str(fault))
+
+
+def audit_seconds(limits: Limits, tests: Sequence[TestCase], results: Iterable[TestResult]) -> float:
+    """Return the CPU seconds that an audit test may take: so many that a slower right program is within them.
+
+    Args:
+        limits: of the submission.
+        tests: all tests of the submission; audit tests may say how long they take.
+        results: of the scored tests so far.
+    """
+    asked = [test.cpu_seconds or limits.cpu_seconds for test in tests if test.role == "audit"]
+    slowest = max((result.cpu_seconds for result in results), default=0.0)
+    return min(limits.cpu_seconds, max([AUDIT_FACTOR * slowest, *asked]))
 
 
 def split(tests: Sequence[TestCase], results: Iterable[TestResult]) -> tuple[list[TestResult], list[TestResult]]:

@@ -136,6 +136,8 @@ def of_tests(
 def _unused_fields(tests: Sequence[TestCase]) -> set[str]:
     """Return newer fields of tests that no test uses. They are left out, so that ids of suites last."""
     grouping = set() if any(map(_has_newer_fields, tests)) else {"group", "hidden", "needs_call"}
+    if not any(test.cpu_seconds is not None for test in tests):
+        grouping = grouping | {"cpu_seconds"}
     return grouping if any(test.role == "audit" for test in tests) else grouping | {"role"}
 
 

@@ -35,13 +35,36 @@ class Works:
         self._prepare, self._source, self._tests = prepare, source, tests
         self._checks: dict[str, list[Check] | None] = {}
         self._beside: dict[tuple[str, str], Work] = {}
+        self._works: list[Work] = []
+        self._most_seconds: float | None = None
         self.language = source.language
         self.has_driver = source.language in drivers.LANGUAGES
+
+    def limit(self, seconds: float) -> None:
+        """Give every run from now on no more CPU time than this; the wall-clock limit stays.
+
+        Args:
+            seconds: of CPU time.
+        """
+        self._most_seconds = seconds
+        for work in self._works:
+            self._hold(work)
+
+    def _hold(self, work: Work) -> None:
+        limits, most = work.limits, self._most_seconds
+        if most is not None and most < limits.cpu_seconds:
+            work.limits = limits.model_copy(update={"cpu_seconds": most, "wall_seconds": limits.wall})
+
+    def _prepared(self, source: Source) -> Work:
+        work = self._prepare(source)
+        self._hold(work)
+        self._works.append(work)
+        return work
 
     @cached_property
     def alone(self) -> Work:
         """The source as it is."""
-        return self._prepare(self._source)
+        return self._prepared(self._source)
 
     @cached_property
     def called(self) -> Work:
@@ -49,7 +72,7 @@ class Works:
         if not self.has_driver:
             return self.alone
         files = {**self._source.files, **self.driven.files}
-        work = self._prepare(replace(self._source, text=self.driven.text, files=files))
+        work = self._prepared(replace(self._source, text=self.driven.text, files=files))
         if work.refused is not None and (why := drivers.unsupported(work.refused)):
             raise BadTestError(why)
         return work
@@ -93,7 +116,7 @@ class Works:
                 text = combined.combined(self.language, test.prelude or "", self._source.text, test.code)
             except NotPlainError as error:
                 raise BadTestError(str(error)) from None
-            self._beside[key] = self._prepare(replace(self._source, text=text))
+            self._beside[key] = self._prepared(replace(self._source, text=text))
         return self._beside[key]
 
     def is_called(self, test: AssertTest) -> bool:

@@ -13,6 +13,7 @@ import json as json_module
 import os
 import sys
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import handle_operators  # noqa: F401 (adds the operators to the handles)
@@ -43,9 +44,17 @@ RECEIVED_BYTES = 512 << 20
 class Connection:
     """Sends requests to the candidate and ends the run when a reply is not acceptable."""
 
-    def __init__(self, channel: Channel, report_fd: int) -> None:
+    def __init__(self, channel: Channel, report_fd: int, then: Callable[[], object] | None = None) -> None:
+        """Connect to the candidate.
+
+        Args:
+            channel: the pipes.
+            report_fd: file for the report.
+            then: runs the next test program after the report of this one; None for the end of the process.
+        """
         self.channel = channel
         self.report_fd = report_fd
+        self._then = then
         self.classes = SharedClasses({})
         self.calls = 0
         self.received_value = False
@@ -69,7 +78,7 @@ class Connection:
     # report
 
     def report(self, result: str, message: str) -> None:
-        """Write the report; the last action of this process.
+        """Write the report, a line; the last action of this test program.
 
         Args:
             result: passed, failed, raised, not_plain, gone, load_failed or bad_test.
@@ -77,12 +86,12 @@ class Connection:
         """
         message = sendable(message[:MESSAGE_CHARACTERS])
         text = json_module.dumps({"result": result, "message": message, "calls": self.calls})
-        data = text.encode()
+        data = text.encode() + b"\n"
         while data:
             data = data[os.write(self.report_fd, data) :]
 
     def end(self, result: str, message: str) -> NoReturn:
-        """Write the report and exit the process; the test's own handlers do not run.
+        """Write the report, run the next test program if there is one, and exit; the test's own handlers do not run.
 
         Args:
             result: see `report`.
@@ -90,6 +99,8 @@ class Connection:
         """
         try:
             self.report(result, message)
+            if self._then is not None:
+                self._then()
         finally:
             os._exit(0)
 

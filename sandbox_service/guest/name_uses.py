@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -229,6 +230,21 @@ def _uses_files(node: ast.AST) -> bool:
     if not isinstance(node, ast.Attribute):
         return False
     return node.attr in _FILE_FUNCTIONS or (node.attr in _FILE_NAMES and _variable(node.value) in _FILE_MODULES)
+
+
+_SIGNS = _LOCAL | _PROCESS_WIDE | _FILE_FUNCTIONS | _FILE_NAMES | {"argv", "environ", "mock", "modules", "stdin"}
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+def may_be_inconclusive(test: str) -> bool:
+    """Return False if no failure of a test can be due to its own process, to files, or to objects that it inspects.
+
+    Most tests have none of the words by which `NameUses` tells that, and need not be parsed.
+
+    Args:
+        test: its text.
+    """
+    return not _SIGNS.isdisjoint(_WORD.findall(test))
 
 
 _CHANGES = frozenset(

@@ -32,16 +32,18 @@ from explanations import exception_text, explain, line_of
 from framework_tests import FrameworkTests
 from name_resolution import resolve
 from name_table import FILENAME, TestNames
-from name_uses import SOLUTION
+from name_uses import SOLUTION, may_be_inconclusive
 from prelude import run_prelude
 from remote_handle import RemoteHandle
 
 
 def run(
     read_fd: int, write_fd: int, report_fd: int, test: str, prelude: str | None, entry_point: str | None,
-    needs_call: bool = True,
+    needs_call: bool = True, audit: dict[str, Any] | None = None,
 ) -> int:  # fmt: skip
     """Run a test program against the candidate at the other end of the pipes, and write the report.
+
+    An audit test runs before it, in the candidate's fresh process, and has the first line of the report.
 
     Args:
         read_fd: pipe to read replies from.
@@ -51,16 +53,30 @@ def run(
         prelude: source of the prelude, the name of the built-in one, or None.
         entry_point: expression for the candidate, or None.
         needs_call: a test that never calls the candidate is `bad_test`; else it may pass.
+        audit: `code`, `entry_point` and `needs_call` of an audit test with the same prelude, or None.
 
     Returns:
         The exit status.
     """
+    channel, stdout = Channel(read_fd, write_fd), sys.stdout
+
+    def scored() -> None:
+        sys.stdout = stdout
+        _run_test(Connection(channel, report_fd), _new_main(), test, prelude, entry_point, needs_call)
+
+    if audit is not None:  # if it fails, `end` runs the scored test below it, and exits
+        connection = Connection(channel, report_fd, scored)
+        _run_test(connection, _new_main(), audit["code"], prelude, audit["entry_point"], audit["needs_call"])
+    scored()
+    return 0
+
+
+def _new_main() -> dict[str, Any]:
+    """Return the namespace of a new `__main__` module."""
     main = types.ModuleType("__main__")
     main.__dict__.update(__builtins__=builtins, __file__=FILENAME)
     sys.modules["__main__"] = main
-    connection = Connection(Channel(read_fd, write_fd), report_fd)
-    _run_test(connection, main.__dict__, test, prelude, entry_point, needs_call)
-    return 0
+    return main.__dict__
 
 
 def warm() -> None:
@@ -81,6 +97,7 @@ def warm() -> None:
 
     for _ in range(_REHEARSALS):
         _rehearse(_rehearse(_REHEARSAL_REPLIES, test_half), candidate_half)
+        _rehearse_failure()
     sys.modules["__main__"] = main
     sys.modules.pop(operations.MODULE, None)  # the rehearsed candidate; a stdin program may import a file of that name
 
@@ -95,6 +112,16 @@ def _rehearse(heard: bytes, half: Callable[[int, int, int], int]) -> bytes:
     for fd in (pipes[0][0], *pipes[1], *pipes[2]):
         os.close(fd)
     return said
+
+
+def _rehearse_failure() -> None:
+    """Explain a failed assertion, as at the end of a test that the submission does not pass."""
+    run = _Run(Connection(Channel(-1, -1), -1), TestNames(_REHEARSAL_TEST), {})
+    try:
+        exec(compile(_REHEARSAL_TEST, FILENAME, "exec"), {"f": lambda _: 0})
+    except AssertionError as error:
+        run._inconclusive(error)
+        explain(error, _REHEARSAL_TEST)
 
 
 _PIPE_BYTES = 1 << 16
@@ -230,6 +257,8 @@ class _Run:
 
     def _inconclusive(self, error: BaseException) -> str | None:
         """Return why a failure says nothing about the submission, decided by the test's text alone; None if it does."""
+        if not may_be_inconclusive(self.names.test):
+            return None
         uses = self.names.uses
         if uses.changes_process:
             return "the test changes or watches its own process, not the submission's"

@@ -39,8 +39,14 @@ def run_tester() -> NoReturn:
     os.close(TEST_FD)
     sys.path.append(rootfs.TEST_LIBRARIES)
     sys.argv = [name_table.FILENAME]
-    needs_call = test.get("needs_call", True)
     status = tester.run(
-        TESTER_IN_FD, TESTER_OUT_FD, REPORT_FD, test["code"], test["prelude"] or None, test["entry_point"], needs_call
+        TESTER_IN_FD,
+        TESTER_OUT_FD,
+        REPORT_FD,
+        test["code"],
+        test["prelude"] or None,
+        test["entry_point"],
+        test.get("needs_call", True),
+        test.get("audit"),
     )
     os._exit(status)

@@ -31,6 +31,7 @@ _COMMENT = re.compile(r"^[ \t]*(?:#|//)[^\n]*$", re.MULTILINE)
 _ESCAPE = re.compile(r"\\[nrt]")
 _TOKEN = re.compile(r"\d+|[^\W\d]+|[^\w\s'\",;:()\[\]{}\\]+")
 _DIGESTS = re.compile(r"\b(?:hashlib|md5|sha1|sha256|crc32|adler32|base64|b64decode|zlib|marshal|pickle)\b|\bhash\(")
+_DIGEST_WORDS = ("hash", "md5", "sha1", "sha256", "32", "base64", "b64decode", "zlib", "marshal", "pickle")
 _TRUTH = frozenset({"true", "false", "yes", "no", "none"})
 _BLANK = re.compile(r"[\s'\"]+")
 _BUILTIN = frozenset({"abs", "all", "any", "bool", "dict", "float", "int", "len", "list", "math", "max", "min", "round",
@@ -38,7 +39,7 @@ _BUILTIN = frozenset({"abs", "all", "any", "bool", "dict", "float", "int", "len"
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class Known:
     """Tokens of an input and its answer, and the long parts of the input, as tokens and without blanks and quotes."""
 
     given: str
@@ -47,25 +48,29 @@ class _Known:
     plain: frozenset[str]
 
     @property
+    def size(self) -> int:
+        """Characters that it holds."""
+        return len(self.given) + len(self.answer) + sum(map(len, self.parts)) + sum(map(len, self.plain))
+
+    @property
     def is_telling(self) -> bool:
-        """Return whether no program has the two beside each other by chance."""
+        """True if no program has the two beside each other by chance."""
         given, answer = self.given.strip(), self.answer.strip()
         return len(given) > 1 and len(given) + (0 if answer in _TRUTH else len(answer)) >= TELLING
 
 
-def may_know(source: str, tests: Sequence[TestCase]) -> bool:
+def may_know(source: str, known: Sequence[Known]) -> bool:
     """Return whether a source may have the answers of tests.
 
     Args:
         source: The program.
-        tests: Tests that it passed.
+        known: Inputs and answers of tests that it passed, of which the first ones are looked for.
     """
-    if len(source) > MOST_CHARACTERS or _DIGESTS.search(source):
+    if len(source) > MOST_CHARACTERS or _has_digest(source):
         return True
     bare = _COMMENT.sub("", _DOCSTRING.sub("", source))
     text, plain = _tokens(bare), _plain(bare)
-    known = _known(tests)
-    beside = 0
+    beside, known = 0, known[:MOST_TESTS]
     for each in known:
         if any(part in text for part in each.parts) or any(part in plain for part in each.plain):
             return True
@@ -74,6 +79,24 @@ def may_know(source: str, tests: Sequence[TestCase]) -> bool:
                 return True
             beside += 1
     return beside >= 1 and 2 * beside >= len(known)
+
+
+def _has_digest(source: str) -> bool:
+    """Return whether a source names a digest function; most have none of the words at all, which is quickly seen."""
+    return any(word in source for word in _DIGEST_WORDS) and _DIGESTS.search(source) is not None
+
+
+def known_of(test: TestCase) -> list[Known]:
+    """Return the inputs and answers of a test that have tokens; a test program has several.
+
+    Args:
+        test: A scored test. Reading it costs more than looking for the result in a source.
+    """
+    found = [
+        _known_pair([each[:MOST_TEXT] for each in given[:MOST_TESTS]], answer[:MOST_TEXT])
+        for given, answer in islice(_pairs(test), MOST_TESTS)
+    ]
+    return [each for each in found if each.given.strip() or each.plain]
 
 
 def _are_near(text: str, given: str, answer: str) -> bool:
@@ -99,20 +122,11 @@ def _plain(text: str) -> str:
     return _BLANK.sub("", _ESCAPE.sub(" ", text))
 
 
-def _known(tests: Sequence[TestCase]) -> list[_Known]:
-    """The inputs and answers that have tokens."""
-    pairs = islice((pair for test in tests for pair in _pairs(test)), MOST_TESTS)
-    found = [
-        _known_pair([each[:MOST_TEXT] for each in given[:MOST_TESTS]], answer[:MOST_TEXT]) for given, answer in pairs
-    ]
-    return [each for each in found if each.given.strip() or each.plain]
-
-
-def _known_pair(given: Sequence[str], answer: str) -> _Known:
+def _known_pair(given: Sequence[str], answer: str) -> Known:
     whole = " ".join(given)
     tokens = {_tokens(each) for each in (whole, *given)}
     plain = {_plain(each) for each in (whole, *given)}
-    return _Known(
+    return Known(
         _tokens(whole),
         _tokens(answer),
         frozenset(each for each in tokens if len(each) > LONG_TOKENS and each.count(" ") > LEAST_TOKENS),

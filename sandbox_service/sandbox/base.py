@@ -45,11 +45,19 @@ class Outcome:
 
 @dataclass(frozen=True)
 class PairResult:
-    """The outcomes of an assert test's two boxes, and the tester's report: None if it is not whole."""
+    """The outcomes of an assert test's two boxes, and the tester's reports.
+
+    Attributes:
+        candidate: of the candidate's box.
+        tester: of the tester's box.
+        report: on the test program that ran first; None if it is not whole.
+        second_report: on the one that ran after it; None if there was none, or it is not whole.
+    """
 
     candidate: Outcome
     tester: Outcome
     report: dict[str, object] | None
+    second_report: dict[str, object] | None = None
 
 
 @dataclass(frozen=True)
@@ -249,7 +257,8 @@ class Sandbox(Protocol):
         Args:
             program: the candidate.
             prelude: code that is run before the candidate's, in its box too.
-            test: a JSON object with `code`, `prelude`, `entry_point` and possibly `needs_call`.
+            test: a JSON object with `code`, `prelude`, `entry_point` and possibly `needs_call`; and with `audit`,
+                the same of a test program with this prelude that runs first, if there is one.
             limits: those of the candidate's box.
 
         Raises:

@@ -21,6 +21,7 @@ from sandbox_service.schema import Limits, sendable
 STARVED_FACTOR = 8.0  # a starved box may run for up to this many times its wall limit
 LEAST_FILE_BYTES = 16 << 20  # room for the compiled program, whatever the output limit
 TESTER_SECONDS = 10.0
+MOST_REPORTS = 2
 
 
 class PythonJail(Jail):
@@ -61,7 +62,7 @@ class PythonJail(Jail):
             _, _, out, err, tester_err, report = fds
             candidate, tester = self._run(wire.PAIR, limits, program, fds)
             tested = outcome_of(tester, report, tester_err, limits)
-            return PairResult(outcome_of(candidate, out, err, limits), tested, _report(report))
+            return PairResult(outcome_of(candidate, out, err, limits), tested, *_reports(report))
         finally:
             files.close_all(fds)
 
@@ -110,9 +111,14 @@ def _job(mode: int, limits: Limits) -> wire.Job:
     )
 
 
-def _report(fd: int) -> dict[str, object] | None:
+def _reports(fd: int) -> list[dict[str, object] | None]:
+    """Return the reports on one or two test programs, a line each; None for none."""
+    return [_report(line) for line in files.read(fd, STDERR_BYTES).splitlines()[:MOST_REPORTS]] or [None]
+
+
+def _report(line: bytes) -> dict[str, object] | None:
     try:
-        report = json.loads(files.read(fd, STDERR_BYTES))
+        report = json.loads(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(report, dict):

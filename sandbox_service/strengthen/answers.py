@@ -24,10 +24,11 @@ MOST_DOUBT = 0.1  # share of a tier's inputs on which references crash or differ
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A valid test, and how its input was made."""
+    """A valid test, how its input was made, and the CPU time of the slowest reference on it, if that is known."""
 
     test: TestCase
     made: Made
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,13 @@ async def find(
     suspicious = _suspicious(references, rows, found)
     if any(row.bad_test for row in rows):
         return Answered([], 0.0, suspicious)
-    valid = [each for place, each in enumerate(found) if all(_is_accepted(row, place) for row in rows)]
-    doubtful = doubtful_tiers(made, said, found, rows[: len(references)])
+    own = rows[: len(references)]
+    valid = [
+        replace(each, seconds=_slowest(own, place))
+        for place, each in enumerate(found)
+        if all(_is_accepted(row, place) for row in rows)
+    ]
+    doubtful = doubtful_tiers(made, said, found, own)
     kept = [each for each in valid if each.made.tier not in doubtful]
     slowest = max((row.slowest_seconds for row in rows), default=0.0)
     return Answered(kept, slowest, suspicious, frozenset(each.tier for each in made), frozenset(doubtful))
@@ -156,6 +162,11 @@ def _with(row: Row, verdicts: Mapping[int, str]) -> Row:
         return row
     found = [verdicts.get(place, each) if _crashed(row, place) else each for place, each in enumerate(row.verdicts)]
     return replace(row, verdicts=tuple(found))
+
+
+def _slowest(rows: Sequence[Row], place: int) -> float | None:
+    found = [row.seconds[place] for row in rows if place < len(row.seconds)]
+    return max(found) if len(found) == len(rows) else None
 
 
 def _is_accepted(row: Row, place: int) -> bool:

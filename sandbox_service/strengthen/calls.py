@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,13 @@ from sandbox_service.schema import AssertTest, CallTest, TestCase
 
 MOST_EXAMPLE = 2000  # characters of a call in a statement
 TOLERANCE = 1e-6  # of a real number that a made assertion compares
+
+_TABLE = """from ast import literal_eval
+for args, result in literal_eval({known!r}):
+    assert {is_right}
+"""
+_CALL = "{called}(*args) == result"
+_NEAR_CALL = "abs({called}(*args) - result) <= {tolerance} if type(result) is float else {called}(*args) == result"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +76,37 @@ class Calls:
             bodies = [each.removeprefix(head) for each in bodies]
         return [programs[0].model_copy(update={"code": f"{head}{''.join(bodies)}"})]
 
+    def table(self, tests: Sequence[TestCase]) -> list[TestCase]:
+        """Return tests that this made, assertions as one test program that has the calls as a literal.
+
+        Its syntax tree is small, whatever the calls: it costs half of `merged` where it explains a failure.
+
+        Args:
+            tests: Tests of `test`.
+        """
+        first = tests[0] if tests else None
+        if not isinstance(first, AssertTest):
+            return list(tests)
+        names = {self.function, "candidate"}
+        made = [call for each in tests if isinstance(each, AssertTest) for call in _asserted(each.code, names)]
+        if len(made) < len(tests):
+            return self.merged(tests)
+        known = repr([(each.args, each.result) for each in made])
+        called = "candidate" if first.entry_point is not None else self.function
+        compared = _NEAR_CALL if any(type(each.result) is float for each in made) else _CALL
+        code = _TABLE.format(known=known, is_right=compared.format(called=called, tolerance=TOLERANCE))
+        if first.entry_point is not None:
+            code = "def check(candidate):\n" + "".join(f"    {line}\n" for line in code.splitlines())
+        return [first.model_copy(update={"code": code})]
+
 
 def calls_of(tests: Sequence[TestCase]) -> Calls | None:
     """Return the calls of these tests, or None if they are not plain calls of one function."""
     found: list[GivenCall] = []
     functions: set[str] = set()
     for test in tests:
+        if test.role == "audit":
+            continue
         if isinstance(test, CallTest) and test.calls is None and not test.kwargs:
             functions.add(test.function)
             found.append(GivenCall(tuple(test.args), test.output))
@@ -82,12 +114,12 @@ def calls_of(tests: Sequence[TestCase]) -> Calls | None:
             isinstance(test, AssertTest) and (name := test.entry_point or _asserted_name(test.code)) and "." not in name
         ):
             functions.add(name)
-            found += _asserted(test.code, name)
+            found += _asserted(test.code, {name, "candidate", *_parameters(test.code)})
         else:
             return None
     if len(functions) != 1 or not found or len({len(each.args) for each in found}) != 1 or not found[0].args:
         return None
-    like = tests[0]
+    like = next(each for each in tests if each.role == "scored")
     assert isinstance(like, CallTest | AssertTest)
     return Calls(functions.pop(), tuple(found), like)
 
@@ -129,18 +161,23 @@ def _asserted_name(code: str) -> str:
     return found[1] if found else ""
 
 
-def _asserted(code: str, name: str) -> list[GivenCall]:
-    """The plain assertions of a test program; others are skipped."""
+def _parameters(code: str) -> Iterator[str]:
+    """The name by which `check` knows the function."""
+    for each in ast.walk(_parsed(code)):
+        if isinstance(each, ast.FunctionDef) and each.name == "check" and len(each.args.args) == 1:
+            yield each.args.args[0].arg
+
+
+def _parsed(code: str) -> ast.Module:
     try:
-        tree = ast.parse(code)
+        return ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    names = {name, "candidate"} | {
-        each.args.args[0].arg
-        for each in ast.walk(tree)
-        if isinstance(each, ast.FunctionDef) and each.name == "check" and len(each.args.args) == 1
-    }
-    found = [_call(each.test, names) for each in ast.walk(tree) if isinstance(each, ast.Assert)]
+        return ast.Module([], [])
+
+
+def _asserted(code: str, names: Set[str]) -> list[GivenCall]:
+    """The plain assertions of a test program on a function with one of these names; others are skipped."""
+    found = [_call(each.test, names) for each in ast.walk(_parsed(code)) if isinstance(each, ast.Assert)]
     return [each for each in found if each is not None]
 
 
@@ -156,7 +193,7 @@ def _without_tolerance(asserted: ast.expr) -> ast.expr:
     return ast.Compare(difference.left, [ast.Eq()], [difference.right])
 
 
-def _call(asserted: ast.expr, names: set[str]) -> GivenCall | None:
+def _call(asserted: ast.expr, names: Set[str]) -> GivenCall | None:
     """`f(…) == value`, `f(…)`, or `abs(f(…) - value) < tolerance`."""
     asserted = _without_tolerance(asserted)
     if isinstance(asserted, ast.Compare) and len(asserted.ops) == 1 and isinstance(asserted.ops[0], ast.Eq | ast.Is):

@@ -42,6 +42,7 @@ class Row:
     Attributes:
         verdicts: By test; shorter than the tests if the run stopped at a failure.
         slowest_seconds: CPU time of the slowest test.
+        seconds: CPU time by test.
         outputs: By test, where they were asked for: stdout of runs that ended with status 0, otherwise None.
         bad_test: Reason, if a test cannot be run.
     """
@@ -50,6 +51,7 @@ class Row:
     slowest_seconds: float = 0.0
     outputs: tuple[str | None, ...] = ()
     bad_test: str = ""
+    seconds: tuple[float, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -149,6 +151,7 @@ class Runner:
             row: dict[str, Any] = {
                 "v": [str(each.verdict) for each in tests],
                 "s": round(max((each.cpu_seconds for each in tests), default=0.0), 6),
+                "t": [round(each.cpu_seconds, 4) for each in tests],
             }
             if grade.verdict == Verdict.CE and not tests:
                 row["v"] = [str(Verdict.CE)]
@@ -169,4 +172,6 @@ def _key(shared: Mapping[str, Any], sent: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _row(known: Mapping[str, Any]) -> Row:
-    return Row(tuple(known["v"]), known["s"], tuple(known.get("o", ())), known.get("bad", ""))
+    return Row(
+        tuple(known["v"]), known["s"], tuple(known.get("o", ())), known.get("bad", ""), tuple(known.get("t", ()))
+    )

@@ -177,6 +177,10 @@ class StdinSubject:
         """See `Subject`."""
         return list(tests)
 
+    def merged_audit(self, tests: Sequence[TestCase]) -> list[TestCase]:
+        """See `Subject`."""
+        return list(tests)
+
     def tables(self) -> list[tables.Table]:
         """See `Subject`."""
         return tables.of_inputs([(each.input, each.outputs[0]) for each in self._tests])

@@ -33,6 +33,8 @@ MUTANT_FACTOR = 10  # a mutant may take ten times the time of the slowest refere
 ROUNDS = 3  # of inputs: further ones follow what was doubted, or make more until half as many as wanted are valid
 MOST_RARE, RARE_BYTES = 12, 2000  # inputs with rare answers that are changed
 PYTHON_DIGITS = 9  # of the largest inputs that references in Python alone judge
+AUDIT_FACTOR, LEAST_AUDIT_SECONDS = 10, 0.05  # an audit test may take ten times the time of the slowest reference;
+PYTHON_FACTOR = 10  # … so many times more where no reference is in Python
 EXAMPLES = 12  # programs of a problem that the report names
 CE = Verdict.CE
 COSTLY = (Verdict.TLE, Verdict.MLE, Verdict.OLE)
@@ -323,8 +325,8 @@ def _record(
     before, after = counts(choice)
     start = len(runner.problem.tests or [])
     scored = subject.merged([choice.candidates[place].test for place in choice.chosen])
-    audit = subject.merged([choice.candidates[place].test for place in choice.audit])
-    tests = [*scored, *(each.model_copy(update={"role": "audit"}) for each in audit)]
+    audit = audit_tests(subject, [choice.candidates[place] for place in choice.audit], references)
+    tests = [*scored, *audit]
     indices = _indices(start, len(scored), len(choice.chosen))
     indices += _indices(start + len(scored), len(audit), len(choice.audit))
     kinds = {kind: counts(choice, kind) for kind in ("mutant", "table", "wrong")}
@@ -368,6 +370,33 @@ def _record(
             "tests": runner.cost.tests,
         },
     }
+
+
+def audit_tests(subject: Subject, chosen_ones: Sequence[Candidate], references: Sequence[Program]) -> list[TestCase]:
+    """Return audit tests, each with a limit on its CPU time: an endless program costs no more than that.
+
+    Args:
+        subject: Merges tests.
+        chosen_ones: The tests.
+        references: Those that were run on them.
+    """
+    merged = subject.merged_audit([each.test for each in chosen_ones])
+    parts = [[each] for each in chosen_ones] if len(merged) == len(chosen_ones) else [list(chosen_ones)]
+    known = [each.seconds for each in chosen_ones if each.seconds is not None]
+    start = min(known, default=0.0)  # of a process, which merged tests have in common
+    has_python = any(each.language == "python" for each in references)
+    factor = AUDIT_FACTOR if has_python else AUDIT_FACTOR * PYTHON_FACTOR
+    return [
+        test.model_copy(update={"role": "audit", "cpu_seconds": _audit_seconds(part, start, factor)})
+        for test, part in zip(merged, parts, strict=True)
+    ]
+
+
+def _audit_seconds(part: Sequence[Candidate], start: float, factor: int) -> float | None:
+    seconds = [each.seconds - start for each in part if each.seconds is not None]
+    if len(seconds) < len(part):
+        return None
+    return max(LEAST_AUDIT_SECONDS, round(factor * (start + sum(seconds)), 3))
 
 
 def _indices(start: int, tests: int, made: int) -> list[int]:

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from sandbox_service.grading.audit_selection import is_selected
-from sandbox_service.judging.known_tests import MOST_CHARACTERS, may_know
+from sandbox_service.grading.audit_selection import AuditSelection
+from sandbox_service.judging.known_tests import MOST_CHARACTERS, Known, known_of, may_know
 from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
 
 LISTS: list[TestCase] = [
@@ -17,6 +17,12 @@ LISTS: list[TestCase] = [
 SMALL: list[TestCase] = [StdinTest(input=f"{n}\n", output=f"{n * n}\n") for n in (3, 5)]
 CALLS: list[TestCase] = [CallTest(function="f", args=[[10, 20, 30, 41], "abc"], output=7)]
 ASSERTS: list[TestCase] = [AssertTest(code="def check(f):\n    assert f('(()()) ((()))') == ['(()())', '((()))']\n")]
+
+
+def known(tests: list[TestCase]) -> list[Known]:
+    return [each for test in tests for each in known_of(test)]
+
+
 SUM = "input()\nprint(sum(map(int, input().split())))\n"
 
 
@@ -35,7 +41,7 @@ SUM = "input()\nprint(sum(map(int, input().split())))\n"
     ],
 )  # fmt: skip
 def test_a_program_with_inputs_or_answers_may_know_them(source: str, tests: list[TestCase]) -> None:
-    assert may_know(source, tests)
+    assert may_know(source, known(tests))
 
 
 @pytest.mark.parametrize(
@@ -50,21 +56,21 @@ def test_a_program_with_inputs_or_answers_may_know_them(source: str, tests: list
     ],
 )
 def test_a_program_that_computes_does_not(source: str, tests: list[TestCase]) -> None:
-    assert not may_know(source, tests)
+    assert not may_know(source, known(tests))
 
 
 def test_a_hostile_source_costs_little() -> None:
     begin = time.process_time()
     for part in ('"""\n', "'''", "4 10 20 30 ", "(", "\\", '"""x\n'):
-        may_know(part * (MOST_CHARACTERS // len(part)), LISTS + SMALL + ASSERTS)
+        may_know(part * (MOST_CHARACTERS // len(part)), known(LISTS + SMALL + ASSERTS))
     assert time.process_time() - begin < 5
 
 
 def test_a_share_of_the_others_is_selected_always_the_same() -> None:
     sources = [f"{SUM}# {number}" for number in range(400)]
-    selected = [is_selected(each, LISTS, 0.25) for each in sources]
-    assert selected == [is_selected(each, LISTS, 0.25) for each in sources]
+    selected = [AuditSelection(0.25).selects(each, LISTS) for each in sources]
+    assert selected == [AuditSelection(0.25).selects(each, LISTS) for each in sources]
     assert 60 < sum(selected) < 140
-    assert not any(is_selected(each, LISTS, 0.0) for each in sources)
-    assert all(is_selected(each, LISTS, 1.0) for each in sources)
-    assert is_selected("print({'4 10 20 30 41': 101}[' '.join(open(0).read().split())])", LISTS, 0.0)
+    assert not any(AuditSelection(0.0).selects(each, LISTS) for each in sources)
+    assert all(AuditSelection(1.0).selects(each, LISTS) for each in sources)
+    assert AuditSelection(0.0).selects("print({'4 10 20 30 41': 101}[' '.join(open(0).read().split())])", LISTS)

@@ -108,3 +108,54 @@ def test_suspects_are_counted(service: Service) -> None:
     before = suspects()
     service.grade(code=TABLE + "\n# another program than those above", tests=AUDIT)
     assert suspects() == before + 1
+
+
+def asserted(*values: int, **fields: object) -> dict[str, Any]:
+    code = "".join(f"    assert candidate({value}) == {value * value}\n" for value in values)
+    return {"type": "assert", "code": f"def check(candidate):\n{code}", "entry_point": "square", **fields}
+
+
+def test_test_programs_share_the_boxes_of_the_last_scored_one(service: Service) -> None:
+    table = "def square(n):\n    return {1: 1, 2: 4, 3: 9}[n]"
+    tests = [asserted(1), asserted(2, 3), asserted(7, role="audit"), asserted(8, role="audit")]
+    for code, suspect in ((table, True), ("def square(n):\n    return n * n", False)):
+        grade = service.grade(code=code, tests=tests)
+        assert (grade["verdict"], grade["suspect"], grade["passed"]) == ("AC", suspect, 2)
+        verdicts = [(each["index"], each["verdict"]) for each in grade["audit"]]
+        assert verdicts == ([(2, "RTE")] if suspect else [(2, "AC"), (3, "AC")])
+        shares = [grade["tests"][1]["cpu_seconds"], grade["audit"][0]["cpu_seconds"]]
+        assert shares[0] == shares[1]  # the boxes were the same
+
+
+def test_only_a_pass_of_the_scored_test_is_believed_beside_an_audit_test(service: Service) -> None:
+    """A program that bears one test program only, or that ends in the audit test, passes its scored test alone."""
+    once = "calls = []\ndef square(n):\n    calls.append(n)\n    return n * n if len(calls) < 2 else 0"
+    ends = "import os\ndef square(n):\n    return n * n if n < 5 else os._exit(0)"
+    for code, suspect in ((once, False), (ends, True)):
+        grade = service.grade(code=code, tests=[asserted(3), asserted(7, role="audit")])
+        assert (grade["verdict"], grade["suspect"], grade["total"]) == ("AC", suspect, 1)
+    grade = service.grade(code="def square(n):\n    return n + 6", tests=[asserted(2), asserted(3, role="audit")])
+    assert (grade["verdict"], grade["suspect"], grade["audit"]) == ("WA", False, None)
+
+
+def test_an_endless_audit_test_costs_its_own_limit(service: Service) -> None:
+    code = "def square(n):\n    while n > 5:\n        pass\n    return n * n"
+    for audit in (asserted(7, role="audit", cpu_seconds=0.1), called(7, role="audit", cpu_seconds=0.1)):
+        scored = asserted(3) if audit["type"] == "assert" else called(3)
+        grade = service.grade(code=code, tests=[scored, audit], limits={"cpu_seconds": 5})
+        assert (grade["verdict"], grade["suspect"]) == ("AC", True)
+        assert [each["verdict"] for each in grade["audit"]] == ["TLE"]
+        assert grade["audit"][0]["cpu_seconds"] < 1
+
+
+def test_a_slow_program_has_more_than_its_audit_test_says(service: Service) -> None:
+    code = "def square(n):\n    for _ in range(1_000_000):\n        n += 0\n    return n * n"
+    grade = service.grade(code=code, tests=[asserted(3), asserted(7, role="audit", cpu_seconds=0.001)])
+    assert (grade["verdict"], grade["suspect"]) == ("AC", False)
+    assert [each["verdict"] for each in grade["audit"]] == ["AC"]
+
+
+def test_a_scored_test_has_no_limit_of_its_own(service: Service) -> None:
+    status, answer = service.client.post("/v1/grade", {"code": "1", "tests": [squared(1, cpu_seconds=1.0)]})
+    assert status in (400, 422)
+    assert "cpu_seconds is for audit tests" in str(answer)

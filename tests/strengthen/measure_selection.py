@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 from sandbox_service.formats.problem import Problem
-from sandbox_service.judging.known_tests import may_know
+from sandbox_service.judging.known_tests import known_of, may_know
 from sandbox_service.strengthen import mutants
 from sandbox_service.strengthen.calls import calls_of
 from sandbox_service.strengthen.subjects import subject_of
@@ -32,6 +32,7 @@ def count(problem: Problem, counts: Counter[str]) -> None:
         counts: By kind of program.
     """
     tests = problem.tests or []
+    read = [each for test in tests for each in known_of(test)]
     programs = [("right", each.code) for each in problem.references]
     subject, calls = subject_of(problem), calls_of(tests)
     if not isinstance(subject, str):
@@ -45,7 +46,7 @@ def count(problem: Problem, counts: Counter[str]) -> None:
             programs.append(("special-caser of one test", one))
     for kind, code in programs:
         counts[kind] += 1
-        counts[f"{kind} selected"] += may_know(code, tests)
+        counts[f"{kind} selected"] += may_know(code, read)
 
 
 def main() -> None:

@@ -114,11 +114,36 @@ def test_calls_are_read_from_tests() -> None:
     assert plain.merged([plain.test((3,), 6), plain.test((4,), 8)]) == [
         AssertTest(code="assert f(3) == 6\nassert f(4) == 8\n")
     ]
+    assert (
+        calls_of([AssertTest(code="assert f(1) == 2"), AssertTest(code="assert g(2) == 4", role="audit")]) is not None
+    )
     assert calls_of([AssertTest(code="assert f(1) == 2"), AssertTest(code="assert g(2) == 4")]) is None
     call = calls_of([CallTest(function="f", args=[1], output=2)])
     assert call is not None
     assert call.test([5], 6) == CallTest(function="f", args=[5], output=6)
     assert calls_of([CallTest(function="f", args=[1], output=2), CallTest(function="g", args=[1], output=2)]) is None
+
+
+@pytest.mark.parametrize("entry_point", [None, "half"])
+def test_an_audit_program_has_its_calls_as_data(entry_point: str | None) -> None:
+    code = (
+        "def check(candidate):\n    assert candidate(2) == (1, {2})\n" if entry_point else "assert half(2) == (1, {2})"
+    )
+    found = calls_of([AssertTest(code=code, entry_point=entry_point)])
+    assert found is not None
+    [made] = found.table([found.test((4,), (2, {4})), found.test((6,), 3.0), found.test((8,), (4, {8}))])
+    assert isinstance(made, AssertTest)
+
+    def run(half: object) -> None:
+        names: dict[str, Any] = {"half": half}
+        exec(made.code, names)
+        if entry_point:
+            names["check"](half)
+
+    run(lambda n: 3.0000001 if n == 6 else (n // 2, {n}))
+    for answers in ({6: 3.1}, {8: (4, {9})}):
+        with pytest.raises(AssertionError):
+            run(lambda n, answers=answers: answers.get(n, 3.0 if n == 6 else (n // 2, {n})))
 
 
 def test_examples_are_read_from_a_statement() -> None:

@@ -134,4 +134,6 @@ def test_shares_have_an_interval() -> None:
 
 def test_audit_tests_are_as_many_as_wanted() -> None:
     record = strengthened(problem(), ExecutingJudge(), audit=12)
-    assert sum(each["role"] == "audit" for each in record["added"]) == 12
+    audit = [each for each in record["added"] if each["role"] == "audit"]
+    assert len(audit) == 12
+    assert {each["cpu_seconds"] for each in audit} == {work.LEAST_AUDIT_SECONDS}  # the judge says that each takes 1 ms
