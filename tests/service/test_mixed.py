@@ -28,7 +28,7 @@ from tests.conftest import Service, running_service
 SUBMISSIONS = int(os.environ.get("PROCTOR_MIXED", "125"))
 BATCH = 64
 SEED = 15
-LEAST_SECONDS = 0.02  # what a submission costs at least, for drawing the cheap ones more often
+DEAR = 0.02  # how often a submission that uses its whole time is drawn, beside others
 SETTLE_SECONDS = 60.0
 EACH_KIND = 16  # submissions, so that every slot starts a jail of the kind
 RESIDENT_BYTES = 64 << 20
@@ -37,12 +37,11 @@ SETTINGS = ("autogroup", "oom_score_adj", "comm", "limits", "timerslack_ns", "cg
 
 @dataclass(frozen=True)
 class Drawn:
-    """A submission of the mixture, with the verdict that it gets alone."""
+    """A submission of the mixture, and the verdict that it gets alone."""
 
     body: dict[str, Any]
     is_attack: bool
     verdict: str
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,7 @@ def mixture(service: Service) -> list[Drawn]:
 
 
 def alone(service: Service, body: dict[str, Any], is_attack: bool) -> Drawn:
-    began = time.monotonic()
-    grade = service.grade(**body)
-    return Drawn(body, is_attack, grade["verdict"], time.monotonic() - began)
+    return Drawn(body, is_attack, service.grade(**body)["verdict"])
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +92,7 @@ def mixed(service: Service, mixture: list[Drawn]) -> tuple[list[tuple[Drawn, dic
     service.grade(code="print(3)  # " + "x" * MIDDLE_BYTES, tests=[{"type": "stdin", "output": "3"}])
     before = settled(service, None)
     draw = random.Random(SEED + 1)
-    weights = [1 / (LEAST_SECONDS + one.seconds) for one in mixture]
+    weights = [DEAR if one.verdict == "TLE" else 1.0 for one in mixture]
     answers: list[tuple[Drawn, dict[str, Any]]] = []
     for first in range(0, SUBMISSIONS, BATCH):
         batch = draw.choices(mixture, weights, k=min(BATCH, SUBMISSIONS - first))

@@ -18,13 +18,7 @@ from torch import Tensor
 from tests.trainer.vllm_digests import held_by_vllm
 from tests.trainer.vllm_world import Policy, World
 from trainer.config import resolve
-<<<<<<< HEAD
 from trainer.errors import ConfigError, InterruptedGenerationError, StaleWeightsError
-from trainer.sync import Syncer
-=======
-from trainer.engines.base import InterruptedGenerationError
-from trainer.errors import ConfigError, StaleWeightsError
->>>>>>> h-tests
 from trainer.sync.adapters import FIRST, SECOND, merged
 from trainer.sync.base import Transport
 from trainer.sync.bucket import Bucket, unpack
@@ -37,29 +31,6 @@ Named = dict[str, Tensor]
 # --- with vLLM
 
 
-<<<<<<< HEAD
-def changed(policy: Policy, seed: int) -> None:
-    """One number in 50 is another one."""
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for parameter in policy.model.parameters():
-            parameter.add_(0.1 * (torch.rand(parameter.shape, generator=generator) < 0.02))
-
-
-def step(world: World, policy: Policy, syncer: Syncer, seed: int) -> Delivery:
-    """Change, sync, and see that vLLM's own parameters have the very bits."""
-    changed(policy, seed)
-    synced = None
-    while synced is None:
-        synced = world.sync(policy, syncer)
-    (said,) = world.loop.do(world.engine.rpc("digests"))
-    assert said["digests"] == held_by_vllm(dict(policy.weights()), said["digests"])
-    assert all(each["held"] is not None for each in synced.reports)
-    return synced
-
-
-=======
->>>>>>> h-tests
 @pytest.mark.parametrize("transport", ["file", "broadcast"])
 def test_after_each_delta_vllm_holds_the_very_bits(world: World, policy: Policy, transport: str) -> None:
     syncer = world.syncer(transport=transport, delta=True, full_every=4, timeout_seconds=30.0)
