@@ -80,7 +80,7 @@ class Toolchain:
 
     @property
     def remedy(self) -> str:
-        """What a machine without the language needs."""
+        """The command for a machine without the language."""
         return f"apt-get install {self.package}" + (", and start proctor as root" if self.needs_root else "")
 
     @property

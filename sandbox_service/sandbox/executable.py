@@ -97,8 +97,12 @@ class Executable:
             os.close(fd)
         self.fds = []
 
-    def refusal(self, *, was_stopped: bool = False) -> str | None:  # noqa: ARG002  it is known before a run
-        """Return why the source did not compile, or None if it did."""
+    def refusal(self, *, was_stopped: bool = False) -> str | None:  # noqa: ARG002
+        """Return why the source did not compile, or None if it did.
+
+        Args:
+            was_stopped: not needed: the compiler has ended before the run.
+        """
         return self.refused
 
     def box(self, place: int, descriptors: tuple[int, ...], limits: Limits) -> Box:
