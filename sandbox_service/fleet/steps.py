@@ -144,6 +144,7 @@ class StepSender:
             self._pause = gathering_seconds(len(steps), 0.0 if age == NEVER else age, MOST_GATHERING_SECONDS)
             self._due_by = time.monotonic() + self._pause
             self._due_from = self._due_by - self._pause * min(SHARE_TO_MEET, STEPS_OF_ONE / max(1, len(steps)))
+            self.room_changed()  # a claim that was asked for during the call did not know of this pause
 
     async def send_rest(self) -> None:
         """Send the steps that are not sent yet, once, after the batch that is on its way.

@@ -47,7 +47,7 @@ from sandbox_service.languages import toolchains
 from sandbox_service.schema import FailureKind
 from sandbox_service.slots.pool import UNBOUNDED_BYTES, SlotPool
 from sandbox_service.slots.process import SlotFactory
-from sandbox_service.slots.tasks import Task
+from sandbox_service.slots.tasks import PRIORITIES, Task
 
 log = logging.getLogger(__name__)
 
@@ -112,6 +112,7 @@ class Worker:
         self._beat_pause = beat_seconds(1)
         self._carried: Exchanged | None = None  # the reply to a beat that went along with steps or a claim
         self._has_carried = asyncio.Event()
+        self._urgent_waiting: int | None = None  # priority of what waits in the ledger and no idle slot elsewhere begins
         self._pool = SlotPool(make_slot, slots, self, memory_bytes)
 
     def _new_name(self) -> str:
@@ -249,7 +250,15 @@ class Worker:
             self._keep_suite(suite_id, body)
         for claim in found.claims:
             await self._begin(claim)
+        self._note_waiting(found)
         return len(found.claims), found.need
+
+    def _note_waiting(self, found: Exchanged) -> None:
+        """Note what waits in the ledger. Without it, paused submissions go on."""
+        waits = found.need.waiting and not found.others.idle and found.others.urgent < PRIORITIES
+        self._urgent_waiting = found.others.urgent if waits else None
+        if not waits:
+            self._pool.go_on()
 
     # --- called by the sender of steps
 
@@ -339,8 +348,11 @@ class Worker:
         self._steps.room_changed()
 
     def most_urgent(self) -> int | None:
-        """See PoolOwner: none, since what waits in Redis must be claimed first."""
-        return None
+        """See PoolOwner: what the worker is about to claim for an idle slot.
+
+        While all slots are busy there is none: what waits in Redis is claimed first, or all workers would pause for it.
+        """
+        return self._urgent_waiting if self._is_awake and self._pool.idle else None
 
     def task_begun(self, task: Task) -> None:
         """See PoolOwner. From now on the submission is a suspect if the worker is lost."""
@@ -405,6 +417,7 @@ class Worker:
                 self._beat_pause = beat_seconds(found.need.workers)
                 for task_id in found.cancelled:
                     self._cancel(task_id)
+                self._note_waiting(found)
                 if not self._stopping:
                     await self._rebalance(found.need, found.others)
                 await self._give_back_ghosts(found.held)

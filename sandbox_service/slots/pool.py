@@ -30,6 +30,7 @@ LOOK_SECONDS = 0.1  # between two checks for tasks that have had their turn
 MOST_PAUSED = 16  # tasks for each slot: with more, new ones get a smaller share of the time
 SHARE_OF_NEW, SMALL_SHARE_OF_NEW = 1.0, 0.1  # seconds of new tasks for a second of paused ones
 MOST_CREDIT_SECONDS = 10.0
+MOST_IDLE_SECONDS = 0.05  # a slot waits so long for a task of its owner while others are paused
 UNBOUNDED_BYTES = 1 << 60
 
 
@@ -46,7 +47,10 @@ class PoolOwner(Protocol):
         """Return the priority of the task that the owner would give next; None if it has none at once."""
 
     def pool_idle(self) -> None:
-        """Give tasks: a slot is idle, or should begin what the owner has instead of a paused task."""
+        """Give tasks: a slot is idle, or should begin what the owner has instead of a paused task.
+
+        An owner that gives them later says so by `most_urgent`, and calls `go_on` if there are none.
+        """
 
     def pool_failed(self) -> None:
         """Handle that a slot cannot grade."""
@@ -190,8 +194,18 @@ class SlotPool:
     def slot_free(self) -> None:
         """See SlotOwner."""
         self._dispatch()
-        if self.idle:
-            self._owner.pool_idle()
+        if not self.idle:
+            return
+        self._owner.pool_idle()
+        if not self._paused or not self.idle:
+            return
+        if self._owner.most_urgent() is None:
+            self.go_on()
+        else:
+            asyncio.get_running_loop().call_later(MOST_IDLE_SECONDS, self.go_on)
+
+    def go_on(self) -> None:
+        """Start paused tasks in idle slots: the owner has no task that goes before them."""
         self._dispatch(nothing_new=True)
 
     def slot_done(self, key: int, grade: bytes | None) -> None:

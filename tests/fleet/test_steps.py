@@ -9,7 +9,7 @@ from typing import cast
 from sandbox_service.event_loop import cancel_tasks
 from sandbox_service.fleet.ledger.entries import Beat, ClaimRequest, Exchanged, Finish, GiveBack, Step
 from sandbox_service.fleet.ledger.ledger import Ledger
-from sandbox_service.fleet.steps import StepSender
+from sandbox_service.fleet.steps import NOTHING, StepSender
 from tests.guards import HANG_GUARD_SECONDS
 
 
@@ -46,6 +46,50 @@ class SlowLedger:
         await self.may_end.wait()
         self.applied.append(steps)
         return []
+
+
+class HungryClaimant(NoClaimant):
+    """A worker with an idle slot."""
+
+    def wanted(self) -> ClaimRequest | None:
+        """See Claimant."""
+        return ClaimRequest(1, 1, 1)
+
+
+class ClaimingLedger(SlowLedger):
+    """A slow ledger that has nothing to claim."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.claims = 0
+
+    async def exchange(self, name: str, steps: Sequence[Step], claim: ClaimRequest, _: Beat | None) -> Exchanged:
+        """See Ledger."""
+        self.claims += 1
+        await self.apply_steps(name, steps)
+        return NOTHING
+
+
+def test_a_claim_that_is_asked_for_during_a_call_does_not_wait_for_the_pause_after_it() -> None:
+    async def scenario() -> None:
+        ledger = ClaimingLedger()
+        sender = StepSender(cast(Ledger, ledger), lambda: "worker", HungryClaimant())
+        running = asyncio.create_task(sender.run())
+        for number in range(100):
+            sender.add(Finish(f"{number}", b"answer"))
+        sender.note_age(HANG_GUARD_SECONDS)
+        while not ledger.called:
+            await asyncio.sleep(0)
+        claim = asyncio.create_task(sender.claim())
+        await asyncio.sleep(0)
+        ledger.may_end.set()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert ledger.claims == 1
+        assert claim.done()
+        await cancel_tasks([running])
+
+    asyncio.run(asyncio.wait_for(scenario(), HANG_GUARD_SECONDS))
 
 
 def test_the_last_steps_wait_for_those_on_their_way() -> None:

@@ -28,6 +28,7 @@ class RecordingOwner:
         self.begun: list[str] = []
         self.done: dict[str, EncodedGrade | None] = {}
         self.most_at_once = 0
+        self.announced: int | None = None  # priority of a task that is given later
         self._script = script
         self.pool = SlotPool(self._make, slots, self, memory_bytes)
 
@@ -52,8 +53,8 @@ class RecordingOwner:
         self.done[task.id] = answer
 
     def most_urgent(self) -> int | None:
-        """Nothing: all tasks were given."""
-        return None
+        """What a test announces; usually all tasks were given."""
+        return self.announced
 
     def pool_idle(self) -> None:
         """Ignored: all tasks were given."""
@@ -460,6 +461,43 @@ def test_what_is_new_gets_a_small_share_when_much_is_put_aside(monkeypatch: pyte
         while len(owner.done) < len(names):
             await until(lambda: slot.is_holding())
             slot.finish()
+
+    run(scenario, slots=1)
+
+
+async def after_a_pause(owner: RecordingOwner) -> None:
+    """Run a short task instead of a long one, which is paused then, and announce another short one."""
+    owner.give("long", "short")
+    [slot] = owner.slots
+    await until_asked_back(slot)
+    slot.pause_now()
+    owner.announced = 1
+    await owner.finish("short")
+
+
+def test_a_slot_waits_for_a_task_that_its_owner_is_fetching(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "MOST_IDLE_SECONDS", HANG_GUARD_SECONDS)
+
+    async def scenario(owner: RecordingOwner) -> None:
+        await after_a_pause(owner)
+        assert (owner.running(), owner.pool.paused) == ([], 1)
+        owner.give("second")
+        assert owner.running() == ["second"]
+        await owner.finish("second")
+        assert (owner.running(), owner.pool.paused) == ([], 1)
+        owner.announced = None
+        owner.pool.go_on()
+        await owner.finish("long")
+        assert owner.begun == ["long", "short", "second", "long"]
+
+    run(scenario, slots=1)
+
+
+def test_a_slot_does_not_wait_for_ever() -> None:
+    async def scenario(owner: RecordingOwner) -> None:
+        await after_a_pause(owner)
+        await until(lambda: owner.running() == ["long"])
+        await owner.finish("long")
 
     run(scenario, slots=1)
 

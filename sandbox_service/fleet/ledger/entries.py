@@ -153,7 +153,6 @@ class Exchanged(NamedTuple):
     """The ids that it must cancel, again each time until it settles them."""
     need: Need
     others: Elsewhere
-    """Without a beat, `urgent` is not known and one after the last."""
     claims: list[Claim]
     suites: dict[str, bytes]
     """The bytes of some suites of the claims, by id."""

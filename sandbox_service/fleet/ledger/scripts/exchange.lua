@@ -77,6 +77,6 @@ for id in pairs(ending) do
 end
 return {
   'ok', strangers, waiting, call('SCARD', WORKERS), slots, math.max(0, number(counts[3]) + idle - idle_before),
-  is_beat and waiting > 0 and most_urgent() or 3, to_cancel, looked >= MOST_SWEPT and 1 or 0, exact(clock()), begun,
+  waiting > 0 and most_urgent() or 3, to_cancel, looked >= MOST_SWEPT and 1 or 0, exact(clock()), begun,
   values, suites, is_beat and call('SCARD', HELD_HERE) or 0,
 }
