@@ -25,7 +25,11 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 DIGITS, MOST_DIGITS = 20, 300
-POINTS, ENOUGH_POINTS = 8, 3
+POINTS, ENOUGH_POINTS = 14, 7
+# Nothing is left of a value with fewer bits, after a calculation with MOST_DIGITS
+FEWEST_BITS = 8
+# The signs and sizes of the points, rotated for each unknown: they show all of |x|, |x - 3|, |xy| and |x - y|
+FACTORS = (1, 20, 1, -20, 1, -1, -20)
 Tolerance = tuple[float, float]  # absolute, relative
 
 Answer = dict[str, Any]
@@ -58,8 +62,10 @@ def difference(expected: Value, got: Value, tolerance: Tolerance | None = None) 
         tolerance: absolute and relative tolerance.
     """
     if expected.text is not None or got.text is not None:
-        return None if _spelled(expected) == _spelled(got) else "another word"
+        return None if _same_words(_spelled(expected), _spelled(got)) else "another word"
     if units.differ(expected.unit, got.unit):
+        return "another unit"
+    if (expected.unit is None) != (got.unit is None) and _is_in_radians(expected, got):
         return "another unit"
     pairs = [(expected.value, got.value)]
     if expected.percent != got.percent:
@@ -67,6 +73,20 @@ def difference(expected: Value, got: Value, tolerance: Tolerance | None = None) 
         pairs += [(_scaled(expected, scale), _scaled(got, scale))]
     listed = expected.listed or got.listed
     return None if any(same(one, other, tolerance, listed=listed) for one, other in pairs) else "another value"
+
+
+def _is_in_radians(*answers: Value) -> bool:
+    """Return True if one answer is in degrees, and the value of the other has a pi."""
+    return any(each.unit == ["degree", "1"] for each in answers) and any(
+        each.unit is None and isinstance(each.value, Expr) and each.value.has(sympy.pi) for each in answers
+    )
+
+
+def _same_words(one: object, other: object) -> bool:
+    """Return True for equal words; a time of day may lack its half."""
+    return one == other or any(
+        f"{early} {half}m" == late for early, late in ((one, other), (other, one)) for half in "ap"
+    )
 
 
 def _spelled(answer: Value) -> object:
@@ -92,6 +112,12 @@ def same(expected: Any, got: Any, tolerance: Tolerance | None = None, *, listed:
     expected, got = _unwrapped(expected, got)
     if type(expected) is type(got) and expected == got:
         return True
+    if _is_inequality(expected) or _is_inequality(got):
+        return _same_solutions(expected, got)
+    if isinstance(expected, sympy.Tuple) != isinstance(got, sympy.Tuple) and isinstance(expected, Expr) | isinstance(
+        got, Expr
+    ):
+        return False
     if _is_collection(expected, got) and _is_collection(got, expected):
         return _same_collection(expected, got, tolerance, listed)
     if _is_matrix(expected) or _is_matrix(got):
@@ -104,6 +130,48 @@ def same(expected: Any, got: Any, tolerance: Tolerance | None = None, *, listed:
     if isinstance(expected, Expr) and is_relation(got):
         return False
     return bool(sympy_expr_eq(expected, got, 6, MOST_DIGITS, allow_set_relation_comp=True))
+
+
+def _is_inequality(value: Any) -> bool:
+    """Return True for an inequality, and for several that are joined by words."""
+    if isinstance(value, sympy.And | sympy.Or):
+        return all(map(_is_inequality, value.args))
+    return isinstance(value, Relational) and not isinstance(value, sympy.Eq)
+
+
+def _same_solutions(expected: Any, got: Any) -> bool:
+    """Compare an inequality with another value: by its sides, or as sets if there is one unknown."""
+    if isinstance(expected, Relational) and isinstance(got, Relational) and _same_sides(expected, got):
+        return True
+    expected, got = _membership(expected, got), _membership(got, expected)
+    unknowns = [value.free_symbols for value in (expected, got) if _has_inequality(value)]
+    if len(unknowns[0]) == 1 and all(each == unknowns[0] for each in unknowns):
+        return bool(set(_solutions(expected)) & set(_solutions(got)))
+    return type(expected) is type(got) and bool(sympy_expr_eq(expected, got, 6, MOST_DIGITS))
+
+
+def _membership(value: Any, other: Any) -> Any:
+    r"""Return S for `x \in S` if x is the unknown of the other value, else the value."""
+    is_membership = isinstance(value, sympy.Eq) and isinstance(value.rhs, sympy.Set)
+    return value.rhs if is_membership and {value.lhs} == other.free_symbols else value
+
+
+def _has_inequality(value: Any) -> bool:
+    return _is_inequality(value) or _is_list_of_inequalities(value)
+
+
+def _is_list_of_inequalities(value: Any) -> bool:
+    return isinstance(value, sympy.FiniteSet) and bool(value.args) and all(map(_is_inequality, value.args))
+
+
+def _solutions(value: Any) -> list[Any]:
+    """Return the sets that a value may mean: a list of inequalities may mean all of them, or any."""
+    if _is_inequality(value):
+        return [_as_set(value)]
+    if _is_list_of_inequalities(value):
+        sets = list(map(_as_set, value.args))
+        return [sympy.Union(*sets), sympy.Intersection(*sets)]
+    return [value] if isinstance(value, sympy.Set) else []
 
 
 def _is_matrix(value: Any) -> bool:
@@ -172,6 +240,8 @@ def _defines(equation: Any) -> bool:
         return False
     if is_assignment_relation(equation):
         return True
+    if isinstance(equation, sympy.Eq) and isinstance(equation.lhs, AppliedUndef) and not equation.lhs.free_symbols:
+        return True  # f(2) = 7
     left, right = take_first_relation(equation).lhs, take_last_relation(equation).rhs
     return isinstance(left, Expr) and isinstance(right, Expr) and left.is_number and _same_expression(left, right)
 
@@ -218,14 +288,19 @@ def _zeros(value: Expr) -> list[bool]:
         found = _is_zero(value, {})
         return [] if found is None else [found]
     decided = (_is_zero(value, _point(unknowns, number)) for number in range(POINTS))
-    zeros = list(islice((each for each in decided if each is not None), ENOUGH_POINTS))
+    zeros = []
+    for each in islice((each for each in decided if each is not None), ENOUGH_POINTS):
+        zeros.append(each)
+        if not each:
+            return zeros
     return zeros if len(zeros) == ENOUGH_POINTS else []
 
 
 def _point(unknowns: list[Any], number: int) -> dict[Any, Rational]:
-    """Fractions of both signs, different for each unknown."""
+    """Return fractions of both signs, small and large, different for each unknown."""
     return {
-        unknown: (-1) ** ((number >> place % 3) & 1) * Rational(1009 + 211 * place + 97 * number, 613 + 61 * number)
+        unknown: FACTORS[(number + place) % len(FACTORS)]
+        * Rational(1009 + 211 * place + 97 * number, 613 + 61 * number)
         for place, unknown in enumerate(unknowns, 1)
     }
 
@@ -238,7 +313,7 @@ def _is_zero(value: Expr, point: dict[Any, Rational]) -> bool | None:
     real, imaginary = found.as_real_imag()
     if not (real.is_Number and imaginary.is_Number):
         return None
-    return all(part == 0 or part._prec == 1 for part in (real, imaginary))
+    return all(part == 0 or part._prec < FEWEST_BITS for part in (real, imaginary))
 
 
 def _same_relation(expected: Any, got: Any) -> bool:
@@ -264,8 +339,11 @@ def _same_sides(expected: Any, got: Any) -> bool:
 
 
 def _as_set(relation: Any) -> Any:
-    parts = relation.args if isinstance(relation, sympy.And) else (relation,)
-    return sympy.Intersection(*(part.as_set() for part in parts))
+    if isinstance(relation, sympy.Or):
+        return sympy.Union(*map(_as_set, relation.args))
+    if isinstance(relation, sympy.And):
+        return sympy.Intersection(*map(_as_set, relation.args))
+    return relation.as_set()
 
 
 def _same_equation(expected: Any, got: Any) -> bool:

@@ -43,21 +43,23 @@ def read(text: str) -> Answer:
     """
     if len(text) > MOST_CHARACTERS:
         raise UnreadableError(f"it has {len(text)} characters, the limit is {MOST_CHARACTERS}")
+    money = units.money(text)
     text = _cleaned(text)
     if not text:
         raise UnreadableError("it is empty")
-    words = _words(text) or _numeral(text)
+    words = _words(_as_list(text)) or _numeral(text) or _time(text)
     if words:
         return {"text": words}
     if only := ONE_TEXT.fullmatch(text):
         text = only[1].strip()
     text, percent = _without_percent(text)
+    text, modulus = _without_modulus(text)
     text, unit = units.split(units.scaled(text))
     text = _unwrapped(_without_estimate(text))
     return {
-        "tree": _tree(text),
+        "tree": _joined(text) or _alternatives(text) or _bracketed(text) or _tree(text),
         "percent": percent,
-        "unit": unit,
+        "unit": modulus or unit or money,
         "listed": _is_list(text),
         "letters": _letters(text),
     }
@@ -120,6 +122,7 @@ UNICODE = str.maketrans(
         "−": "-", "–": "-", "×": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ", "÷": r"\div ", "∗": "*", "π": r"\pi ",
         "∞": r"\infty ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ",
         "≈": r"\approx ", "≅": r"\cong ", "≃": r"\simeq ",
+        "∠": r"\angle ", "△": r"\triangle ",
         "±": r"\pm ", "∅": r"\emptyset ", "²": "^{2}", "³": "^{3}", "½": r"\frac{1}{2}", "√": r"\sqrt ", "’": "'",
         "\u00a0": " ", "\u2009": " ", "\u202f": " ", "，": ",", "（": "(", "）": ")", "％": "%", "θ": r"\theta ",
     }
@@ -133,6 +136,10 @@ CLEANING = tuple(
         (rf"(?<=\d)(?:\s*(?:\\?\$|€|£|\\[()]|\\(?:{COMMANDS})(?![a-zA-Z])))+\s*(?=\d)", " "),
         (r"\\\$|\$|€|£|\\\(|\\\)|\\\[(?!\d+(?:pt|em|ex))|\\\]", ""),
         (r"\s+", " "),
+        (r"\\\\\s*\[\d+(?:\.\d+)?(?:pt|em|ex|mm)\]", r"\\\\"),  # the height of a matrix row
+        (r"\\(?:tiny|small|normalsize|[lL]arge|LARGE|huge|Huge)(?![a-zA-Z])", " "),
+        (r"\\(?:text\s*)?\{\s*:\s*\}|(?<!\\)\{\s*:\s*\}|\\colon(?![a-zA-Z])", ":"),
+        (r"\\text\s*\{\s*([ie.])\s*\}", r"\1"),  # the constants; not units
         (r"\{\s*,\s*\}|,\s*\\!", ","),
         (r"(?<=\d)(?:\\[,:; ]|~)\s*(?=\d{3}(?!\d))", ","),  # thousands
         (r"\\!", ""),
@@ -146,17 +153,27 @@ CLEANING = tuple(
         (r"\\(?:varnothing)(?![a-zA-Z])|\\text\s*\{\s*(?:the )?empty set\s*\}", r"\\emptyset "),
         (r"\\lbrace(?![a-zA-Z])", r"\\{"),
         (r"\\rbrace(?![a-zA-Z])", r"\\}"),
+        (r"\\backslash(?![a-zA-Z])", r"\\setminus "),
+        (r"\\bigcup(?![a-zA-Z])", r"\\cup "),
+        (r"\\bigtriangleup(?![a-zA-Z])", r"\\triangle "),
+        (r"\\(?:text\s*\{\s*)all real numbers\s*\}|^all real numbers$", r"\\mathbb{R}"),
         (r"\\langle(?![a-zA-Z])", "("),
         (r"\\rangle(?![a-zA-Z])", ")"),
         (r"\\R(?![a-zA-Z])", r"\\mathbb{R}"),
         (r"\\(?:boldsymbol|bm)\s*(?=\{)", ""),
+        (r"(?<=\d)\s*\\(?:mathrm|mathsf)\s*\{\s*([mghsLl])\s*\}(?=\s*(?:\^|$))", r"\\text{\1}"),
         (r"\\(?:mathrm|mathbf|mathit|mathsf)\s*\{\s*([A-Za-z0-9])\s*\}", r"\1"),
         (
             r"\\(?:mathrm|mathbf|mathit|mathsf|textbf|textit|textrm|textnormal|textsf|mbox|hbox)\s*(?=\{)",
             r"\\text",
         ),
-        (r",?\s*(?:\\text\s*\{\s*,?\s*(?:and|or)\s*\}|(?<![A-Za-z\\])(?:and|or)(?![A-Za-z]))", ","),
     )
+)
+AND, OR = (
+    re.compile(
+        rf",?\s*(?:\\text\s*\{{\s*,?\s*{word}\s*\}}|(?<![A-Za-z\\]){word}(?![A-Za-z])|\\(?:{signs})(?![a-zA-Z]))"
+    )
+    for word, signs in (("and", "land|wedge"), ("or", "lor|vee"))
 )
 
 
@@ -164,23 +181,39 @@ def _cleaned(text: str) -> str:
     text = text.translate(UNICODE)
     for pattern, instead in CLEANING:
         text = pattern.sub(instead, text)
-    text = _unwrapped(text.strip())
+    text = _unwrapped(EDGES.sub("", text.strip()))
+    text = _unwrapped(INTRODUCTION.sub("", text).strip())
     text = text.removeprefix("=").strip()
     return text if text.endswith(r"\.") else text.rstrip(".,;: ")
 
 
+EDGES = re.compile(r"^(?:\\ |\s)+|(?:\\|\s)+$")
+# what precedes an answer without being a part of it
+INTRODUCTION = re.compile(
+    r"^(?:\\text\s*\{\s*)?(?:the\s+)?(?:final\s+)?answer\s*(?:\s+is\b|:|=)\s*:?\s*\}?(?!\s*\})"
+    r"|^\\(?:therefore|Rightarrow|implies)(?![a-zA-Z])",
+    re.IGNORECASE,
+)
+WRAPPER = re.compile(r"\\(?:fbox|boxed|underline|(?:text)?color\s*\{\s*\w+\s*\})\s*(?=\{)|(?=\{)")
+
+
 def _unwrapped(text: str) -> str:
-    """Return the text without braces around all of it."""
+    """Return the text without braces, boxes or colours around all of it."""
     text = text.strip()
-    while text[:1] == "{" and text[-1:] == "}" and text[-2:-1] != "\\" and _closes_last(text):
-        text = text[1:-1].strip()
+    while (found := WRAPPER.match(text)) and text[-1:] == "}" and text[-2:-1] != "\\":
+        inner = text[found.end() :]
+        if not _closes_last(inner):
+            break
+        text = inner[1:-1].strip()
+    if text.startswith("**") and text.endswith("**") and text.count("**") == 2:
+        return text[2:-2].strip()
     return text
 
 
-def _closes_last(text: str) -> bool:
+def _closes_last(text: str, brackets: str = "{}") -> bool:
     depth = 0
     for place, sign in enumerate(text):
-        depth += (sign == "{") - (sign == "}")
+        depth += (sign == brackets[0]) - (sign == brackets[1])
         if depth == 0:
             return place == len(text) - 1
     return False
@@ -194,9 +227,16 @@ SHORT_WORDS = frozenset("yes no true odd even all none not red blue sat sun mon 
 MATHEMATICAL = frozenset("infinity infty inf alpha beta gamma delta theta lambda sigma omega".split())
 ONE_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 # points in order: the angle ABC differs from the angle CAB, and neither is a product
-POINTS = re.compile(r"(?:\\(?:angle|measuredangle|triangle|square)\s*)?\(?([A-Z]'*(?:\s*[A-Z]'*)+)\)?")
+POINTS = re.compile(
+    r"(?:\\(?:angle|measuredangle|triangle|square)\s*)?\(?([A-Z]'*(?:\s*[A-Z]'*)+)\)?"
+    r"|\\(?:overline|angle|triangle)\s*\{\s*([A-Z]'*(?:\s*[A-Z]'*)*)\s*\}"
+    r"|\\angle\s*([A-Z]'*)"
+)
 PRODUCT = re.compile(r"[A-Za-z](?:\s*(?:\\cdot|\\times|\*)?\s*[A-Za-z])+")
-CHOICE = re.compile(r"[(\[]?\s*([A-Z])\s*[)\]]?")
+CHOICE = re.compile(r"(?:(?:[Oo]ption|[Cc]hoice)\s+)?[(\[]?\s*([A-Z])\s*[)\]]?")
+
+
+CLOCK = re.compile(r"[1-9]\d?\s*:\s*[0-5]\d")
 
 
 def _words(text: str) -> str | None:
@@ -206,8 +246,8 @@ def _words(text: str) -> str | None:
     if choice := CHOICE.fullmatch(phrase):
         return choice[1].lower()
     points = POINTS.fullmatch(phrase)
-    if points and points[1].lower() not in MATHEMATICAL:
-        return "".join(points[1].lower().split())
+    if points and (named := points[points.lastindex or 0].lower()) not in MATHEMATICAL:
+        return "".join(named.split())
     if not WORD.fullmatch(phrase):
         return None
     words = phrase.lower().replace("-", " ").split()
@@ -218,7 +258,9 @@ def _words(text: str) -> str | None:
 
 
 def _letters(text: str) -> str | None:
-    """Return the letters of a product of letters in their order, for comparison with an answer that is a word."""
+    """Return the letters of a product, or a ratio, as written, for comparison with an answer that is a word."""
+    if CLOCK.fullmatch(text):
+        return re.sub(r"\s", "", text)
     if not PRODUCT.fullmatch(text):
         return None
     return re.sub(r"\\(?:cdot|times)|[^A-Za-z]", "", text).lower()
@@ -226,11 +268,61 @@ def _letters(text: str) -> str | None:
 
 # --- lists without brackets
 
+INEQUALITY = re.compile(r"[<>]|\\(?:le|ge|lt|gt)q?(?![a-zA-Z])")
+HALF_LINE = re.compile(r"[(\[][^()\[\]]*,[^()\[\]]*[)\]]")
+BUILDER = re.compile(r"\\\{\s*([a-z])\s*(?:\\in\s*\\mathbb\s*\{\s*R\s*\}\s*)?(?:\\mid(?![a-zA-Z])|\\?\||:)(.*)\\\}")
+SIGNS = re.compile(r"\\(?:pm|mp)(?![a-zA-Z])")
+
+
+def _as_list(text: str) -> str:
+    """Return the text with commas where it has `and` or `or`."""
+    return AND.sub(",", OR.sub(",", text))
+
+
+def _joined(text: str) -> trees.Tree | None:
+    """Return the tree of inequalities or half-lines that are joined in words; None if the text has none.
+
+    Other answers that are joined in words are lists.
+    """
+    if (found := BUILDER.fullmatch(text)) and INEQUALITY.search(found[2]):
+        text = found[2].strip()
+        return _joined(text) or _tree(text)
+    for pattern, head in ((OR, "Or"), (AND, "And")):
+        parts = [part.strip() for part in pattern.split(text)]
+        if len(parts) == 1:
+            continue
+        if all(INEQUALITY.search(part) and not _is_list(part) for part in parts):
+            return [head, *(_joined(part) or _tree(part) for part in parts)]
+        if head == "Or" and "inf" in text and all(HALF_LINE.fullmatch(part) for part in parts):
+            return ["Union", *map(_tree, parts)]
+    return None
+
+
+def _alternatives(text: str) -> trees.Tree | None:
+    r"""Return the two values of an answer with one \pm inside braces, where the grammar has none; else None."""
+    found = list(SIGNS.finditer(text))
+    if len(found) != 1 or text[: found[0].start()].count("{") == text[: found[0].start()].count("}"):
+        return None
+    before, after = text[: found[0].start()], text[found[0].end() :]
+    return ["FiniteSet", _tree(f"{before}+{after}"), _tree(f"{before}-{after}")]
+
+
+def _bracketed(text: str) -> trees.Tree | None:
+    """Return a list of one element, or of twice the same, which the grammar reads as that element; else None."""
+    if not (text[:1] == "[" and text[-1:] == "]" and _closes_last(text, "[]")) or r"\begin" in text:
+        return None
+    if not _is_list(text[1:-1]):
+        return ["Tuple", _tree(text[1:-1])]
+    parts = text[1:-1].split(",")
+    if len(parts) == 2 and _greatest_depth(text) == 1 and _tree(parts[0]) == _tree(parts[1]):
+        return ["Tuple", *map(_tree, parts)]
+    return None
+
 
 def _is_list(text: str) -> bool:
     """Return True for several answers separated by commas, without a bracket around all of them."""
     depth = 0
-    for sign in text:
+    for sign in _as_list(text):
         depth += (sign in "({[") - (sign in ")}]")
         if sign == "," and depth == 0:
             return True
@@ -272,7 +364,7 @@ def _without_estimate(text: str) -> str:
 
 # --- numerals to a base: compared by their digits, not by value
 
-NUMERAL = re.compile(r"\(?([0-9A-Za-z]+)\)?\s*_\s*\{?\s*(?:\\text\s*\{\s*)?([0-9]{1,2}|[a-z]{3,7})\s*\}?\s*\}?")
+NUMERAL = re.compile(r"\(?([0-9A-Za-z]+)\)?\s*_\s*\{?\s*(?:\\text\s*\{\s*)?\(?([0-9]{1,2}|[a-z]{3,7})\)?\s*\}?\s*\}?")
 BASES = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9"}
 
 
@@ -290,7 +382,36 @@ PERCENT = re.compile(r"(.*\S)\s*(?:\\?%|\\text\s*\{\s*(?:\\?%|percent)\s*\}|perc
 
 def _without_percent(text: str) -> tuple[str, bool]:
     found = PERCENT.fullmatch(text)
-    return (found[1].removesuffix("\\"), True) if found else (text, False)
+    if found is None:
+        return text, False
+    if "%" in found[1]:
+        raise UnreadableError("it has two percent signs")
+    return found[1].removesuffix("\\"), True
+
+
+# --- times of day: as written, because 3:30 is also a ratio
+
+TIME = re.compile(r"(\d{1,2})\s*:\s*(\d\d)\s*(?:\\text\s*\{\s*)?([ap])\.?\s*m\.?\s*\}?", re.IGNORECASE)
+
+
+def _time(text: str) -> str | None:
+    found = TIME.fullmatch(text)
+    return f"{int(found[1])}:{found[2]} {found[3].lower()}m" if found else None
+
+
+# --- residues: a modulus is compared like a unit
+
+MODULUS = re.compile(r"(.*\S)\s*\\pmod\s*\{?\s*(\d{1,20})\s*\}?")
+RESIDUE = re.compile(r"(?:[a-z]\s*(?:=|\\equiv(?![a-zA-Z]))\s*)?(\d{1,20})")
+
+
+def _without_modulus(text: str) -> tuple[str, units.Unit | None]:
+    """Return a least residue without its modulus, and the modulus as a unit; other text as it is."""
+    found = MODULUS.fullmatch(text)
+    residue = RESIDUE.fullmatch(found[1]) if found else None
+    if found is None or residue is None or int(residue[1]) >= int(found[2]):
+        return text, None
+    return found[1].replace("\\equiv", "="), [f"mod {int(found[2])}", "1"]
 
 
 # --- preparing: notation that latex2sympy would misread
@@ -308,6 +429,13 @@ PREPARING = tuple(
         (r"\*\*", "^"),
         (r"([A-Za-z])('+)(?!')", _primed),
         (r"_\s*([0-9A-Za-z])", r"_{\1}"),
+        (r"([A-Za-z])\s*\^\s*(\{[^{}]*\}|\w)\s*_(\{[^{}]*\})", r"\1_\3^\2"),  # the grammar drops the index
+        (r"\\vec\s+([A-Za-z])", r"\\vec{\1}"),
+        (r"\\lg(?![a-zA-Z])", r"\\log_{10}"),
+        (r"(?<![a-zA-Z\\])(ln|log|sin|cos|tan)(?![a-zA-Z])", r"\\\1 "),
+        (r"\{\s*(\w+)\s*\\choose\s*(\w+)\s*\}|^\s*(\w+)\s*\\choose\s*(\w+)\s*$", r"\\binom{\1\3}{\2\4}"),
+        (r"\\frac\s*(\\pi)\s*([0-9a-z])", r"\\frac{\1}{\2}"),
+        (r"\.(\d*)\\dot\s*\{?(\d)\}?(\d*)\\dot\s*\{?(\d)\}?", r".\1\\overline{\2\3\4}"),
         (r"(?<!\\)<=", r"\\le "),
         (r"(?<!\\)>=", r"\\ge "),
         (r"!=", r"\\ne "),
@@ -329,7 +457,8 @@ COMPUTING = (
 )
 REFUSED = (
     (re.compile(r"\d\s+\d"), "it has two adjacent numbers"),
-    (re.compile(r"(?<![\w^{}\\])\d+\s*_"), "it has a number with an index"),
+    (re.compile(r"(?<![\w^{}\\])\d+\s*_|\^\s*(?:\{[^{}]*\}|\w)\s*_"), "it has a number with an index"),
+    (re.compile(r"\|\s*_"), "it is to be evaluated at a place"),
     (re.compile(r"'|\\prime(?![a-zA-Z])"), "it has a prime"),
     (re.compile(r"\\[lc]?dots|\.\.\."), "it has an ellipsis"),
     (re.compile(r"\\(?:xrightarrow|operatorname\s*\{\s*(?:" + COMPUTING + r")\s*\})"), "it is a command to compute"),
@@ -337,7 +466,13 @@ REFUSED = (
 )  # fmt: skip
 
 
+TRANSPOSED = re.compile(r"\^\s*(?:T(?![A-Za-z])|\{\s*T\s*\})")
+
+
 def _prepared(text: str) -> str:
+    if r"\begin" not in text and TRANSPOSED.search(text):
+        raise UnreadableError("it has a transposed value that is no matrix")
+    text = _as_list(text)
     for pattern, instead in PREPARING:
         text = pattern.sub(instead, text)
     text = MIXED.sub(_mixed, text)

@@ -17,6 +17,7 @@ from latex2sympy2_extended.logic import And
 from latex2sympy2_extended.sets import FiniteSet
 from sympy import Basic, Expr, Function, Integer, Rational, Symbol
 from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
 
 Tree = list[Any]
 
@@ -239,6 +240,13 @@ def _all_of(*parts: Any) -> Any:
     return parts[0] if len(set(parts)) == 1 else And(*parts)
 
 
+def _any_of(*parts: Any) -> Any:
+    """Return the disjunction of relations."""
+    if not all(isinstance(part, sympy.And | sympy.Or | Relational) for part in parts):
+        raise ForeignNodeError("it joins what are no relations")
+    return sympy.Or(*parts, evaluate=False)
+
+
 _BUILT: dict[str, Callable[..., Any]] = {
     "Pow": _power,
     "factorial": _factorial,
@@ -246,6 +254,7 @@ _BUILT: dict[str, Callable[..., Any]] = {
     "gamma": _gamma,
     "FiniteSet": FiniteSet,
     "And": _all_of,
+    "Or": _any_of,
     "Interval": _interval,
     "MatAdd": _matrices(sympy.MatAdd),
     "MatMul": _matrices(sympy.MatMul),

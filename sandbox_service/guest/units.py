@@ -41,6 +41,7 @@ SPELLED = {
     "kmh": "kmh kph",
     "am": "am a.m",
     "pm": "pm p.m",
+    "pound sterling": "gbp",
     "unit": "unit",
 }
 MEANT = {word: meant for meant, words in SPELLED.items() for word in words.split()}
@@ -58,17 +59,19 @@ _TEXT = re.compile(
     r"(?P<value>(?:(?!\\text).)*[\w)}\]!])\s*\\text\s*\{\s*(?P<unit>[A-Za-z][A-Za-z ./]*)\}"
     r"(?:\s*\^\s*\{?(?P<power>[23])\}?)?\.?"
 )
-_DEGREES = re.compile(r"(?P<value>.*\S)\s*(?:\^\s*\{\s*\\circ\s*\}|\^\s*\\circ|\\degree|°)")
+_DEGREES = re.compile(r"(?P<value>.*\S)\s*(?:\^\s*\{\s*\\circ\s*\}|\^\s*\\circ|\\degree|°|(?<=\d)\^\s*o)")
 _TRIGONOMETRY = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc)(?![a-z])")  # there a degree is a number
 # words that change the meaning of an answer, and therefore do not name a counted thing
 _TURNS = frozenset(
     """
     and or nor if mod to not no but is isn maybe perhaps either less more least most fewer under over above below about
-    except without minus plus times half wrong false than one two three four five six seven eight nine ten
+    except without approx approximately roughly minus plus times half wrong false than one two three four five six seven
+    eight nine ten
     """.split()
 )
 
 
+_MONEY = {"\\$": "dollar", "€": "euro", "£": "pound sterling"}
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _SCALE = re.compile(
     rf"(?P<value>.*[\d)}}\]])\s*(?:\\text\s*\{{\s*)?(?P<scale>{'|'.join(_SCALES)})\b\s*(?P<unit>[A-Za-z ]*)\}}?",
@@ -103,6 +106,15 @@ def split(text: str) -> tuple[str, Unit | None]:
     return found["value"], meaning(found["unit"], found["power"])
 
 
+def money(text: str) -> Unit | None:
+    r"""Return the currency of an answer by its sign, None without one. `$` alone is a delimiter, `\$` a currency.
+
+    Args:
+        text: the answer, as written.
+    """
+    return next(([name, "1"] for sign, name in _MONEY.items() if sign in text), None)
+
+
 def meaning(words: str, power: str | None) -> Unit | None:
     """Return the unit that words mean, None if they are unknown.
 
@@ -113,12 +125,19 @@ def meaning(words: str, power: str | None) -> Unit | None:
     words = " ".join(words.lower().split()).rstrip(".")
     if words in RATES:
         return [RATES[words], "1"]
+    per = [_named(part) for part in re.split(r"\s*/\s*| per ", words)]
+    if len(per) > 1:
+        return None if None in per else ["/".join(map(str, per)), "1"]
     named = [POWERS[word] for word in words.split() if word in POWERS]
     rest = [word for word in words.split() if word not in POWERS]
     if len(rest) != 1 or len(named) > 1:
         return None
-    meant = MEANT.get(rest[0]) or MEANT.get(rest[0].removesuffix("s"))
+    meant = _named(rest[0])
     return None if meant in (None, "unit") else [meant, power or (named[0] if named else "1")]
+
+
+def _named(word: str) -> str | None:
+    return MEANT.get(word) or MEANT.get(word.removesuffix("s"))
 
 
 def differ(one: object, other: object) -> bool:

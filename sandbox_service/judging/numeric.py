@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from itertools import chain, compress, repeat
 from math import inf
-from operator import not_
+from operator import contains, not_, sub
 
 from sandbox_service.schema import Checker
 
 # Possessive repeats: a long token that is not quite a number is refused without backtracking.
 NUMBER_SYNTAX = rb"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?"
 _NUMBER = re.compile(NUMBER_SYNTAX)
+_NUMBERS = re.compile(rb"(?:" + NUMBER_SYNTAX + rb"(?: |\Z))*+")
 _INTEGER = re.compile(rb"[+-]?\d+")
 # Bounds on the error of conversion to float: relative, near zero, and for the tolerances.
 ROUNDED, LEAST, CERTAIN = 4e-16, 1e-300, 1 - 1e-9
@@ -134,12 +135,15 @@ def are_numbers(texts: Sequence[bytes]) -> bool:
     Args:
         texts: the texts.
     """
-    return all(map(_NUMBER.fullmatch, texts))
+    return _NUMBERS.fullmatch(b" ".join(texts)) is not None and b"" not in texts
 
 
 def _same_short_numbers(got: Sequence[bytes], expected: Sequence[bytes], tolerance: Tolerance | None) -> bool:
     """Do what `same_numbers` does, for numbers of at most LONG_TOKEN characters."""
-    if tolerance is not None:
+    # without a point in any number none is surely near
+    if tolerance is not None and b"." in b" ".join(chain(got, expected)):
+        if _all_surely_near(got, expected, tolerance):
+            return True
         unsure = list(map(not_, _surely_near(got, expected, tolerance)))
         got, expected = list(compress(got, unsure)), list(compress(expected, unsure))
     lefts, rights = _exact(got), _exact(expected)
@@ -160,6 +164,16 @@ def _same_short_numbers(got: Sequence[bytes], expected: Sequence[bytes], toleran
 def _exact(numbers: Sequence[bytes]) -> list[Decimal]:
     """Return the exact values; NaN, which equals nothing, where the exponent is beyond what can be compared."""
     return list(map(Decimal, b" ".join(numbers).decode("ascii").split(), repeat(_ARITHMETIC)))
+
+
+def _all_surely_near(got: Sequence[bytes], expected: Sequence[bytes], tolerance: Tolerance) -> bool:
+    """Return True if the greatest distance and the greatest number show what `_surely_near` shows for each pair."""
+    if not (all(map(contains, expected, repeat(b"."))) or all(map(contains, got, repeat(b".")))):
+        return False
+    lefts, rights = list(map(float, got)), list(map(float, expected))
+    farthest = max(map(abs, map(sub, lefts, rights)), default=0.0)
+    greatest = max(map(abs, chain(lefts, rights)), default=0.0)
+    return farthest + ROUNDED * 2 * greatest + LEAST <= CERTAIN * float(tolerance.absolute) < inf
 
 
 def _surely_near(got: Sequence[bytes], expected: Sequence[bytes], tolerance: Tolerance) -> Iterator[bool]:

@@ -17,6 +17,7 @@ LANGUAGES: Mapping[str, str] = {
     "swift": "swift", "lua": "lua", "jl": "julia", "d": "d", "m": "objective-c", "r": "r", "sh": "bash",
 }  # fmt: skip
 HEADERS = ("h", "hpp", "hh")
+SCRIPTS = ("build", "run")
 DEFAULT_PASSES = 2
 RULES = {"min": "min", "max": "max", "sum": "sum", "avg": "sum"}
 _INTERPRETER = re.compile(r"#!.*\b(python2|python|bash|sh)[\d.]*\s*$", re.MULTILINE)
@@ -53,7 +54,8 @@ def read(sheet: Row, row: Row) -> Judge:
         raise ValueError("it is submit-answer")
     interacts = "interactive" in validation or "interactive" in kind
     passes = "multi-pass" in kind or "multipass" in validation or "multi-pass" in validation
-    judges = fields.listing(row, "judges")
+    # a folder of validators may also have a README or a licence
+    judges = [each for each in fields.listing(row, "judges") if any(map(_is_program, each["files"]))]
     is_custom = validation.startswith("custom") or ("type" in sheet and bool(judges))
     if not (is_custom or interacts or passes):
         return Judge()
@@ -63,9 +65,9 @@ def read(sheet: Row, row: Row) -> Judge:
 
 
 def _program(sheet: Row, row: Row, files: Sequence[Row], *, passes: bool) -> JudgeProgram:
-    mains = [each for each in files if each["name"].rpartition(".")[2].lower() not in HEADERS]
-    if any(each["name"] in ("build", "run") for each in files):
+    if any(each["name"] in SCRIPTS for each in files):
         raise ValueError("its validator is built by a script of its own, which is not run here")
+    mains = list(filter(_is_program, files))
     main = next((each for each in mains if re.match(r"(?:main|validat|output_valid|interact)", each["name"])), None)
     main = main or (mains[0] if mains else None)
     if main is None:
@@ -83,6 +85,11 @@ def _program(sheet: Row, row: Row, files: Sequence[Row], *, passes: bool) -> Jud
             "passes": int(most or DEFAULT_PASSES) if passes else 1,
         }
     )
+
+
+def _is_program(file: Row) -> bool:
+    """Return True for a source file that may be a program, and for a script that builds one."""
+    return file["name"] in SCRIPTS or language_of(file["name"], file["code"]) in LANGUAGES.values()
 
 
 def _flags(sheet: Row, of_groups: list[str]) -> list[str]:

@@ -62,6 +62,14 @@ def test_a_validator_becomes_a_checker_program(tmp_path: Path) -> None:
     assert problem.groups is None
 
 
+@pytest.mark.parametrize("place", ["output_validators__README.md", "output_validators__mine__README"])
+def test_what_is_no_source_is_no_validator(tmp_path: Path, place: str) -> None:
+    files: dict[str, Any] = {"output_validators__mine__validate.py": VALIDATOR, place: "How it compares."}
+    problem = problem_in(package(tmp_path, "validation: custom\n", **files))
+    assert isinstance(problem.checker, JudgeProgram)
+    assert problem.checker.program == VALIDATOR
+
+
 def test_an_interactive_package_gets_an_interactor(tmp_path: Path) -> None:
     files = {"output_validators__validate.py": INTERACTOR}
     problem = problem_in(package(tmp_path, "validation: custom interactive\n", **files))
