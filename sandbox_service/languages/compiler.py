@@ -221,6 +221,7 @@ def _box(
         descriptors=tuple(descriptors),
         cpu_seconds=limits.cpu_seconds,
         data_bytes=limits.memory_bytes,
+        resident_bytes=limits.memory_bytes,
         stack_bytes=STACK_BYTES,
         file_bytes=limits.output_bytes + 1,
         tmp_bytes=TMP_BYTES,
