@@ -38,6 +38,7 @@
 #define MAX_MESSAGE (128 << 10)
 #define TICK_SECONDS 0.01
 #define LOOK_SECONDS 0.05 /* how often memory and sleeping pairs are looked at */
+#define NEAR_SECONDS 0.01 /* how often a box is looked at that holds more than half of its memory */
 #define COPY 0
 #define LINK 1
 
@@ -429,10 +430,12 @@ static double enforce(struct running *running, struct watch *watch)
     return 1.0;
 }
 
-/* Kill boxes that hold more memory than they may. Of two boxes that may fork no process is told apart from the other's. */
-static void enforce_memory(struct running *running)
+/* Kill boxes that hold more memory than they may. Returns the seconds until the next look. Of two boxes that may fork no
+ * process is told apart from the other's. */
+static double enforce_memory(struct running *running)
 {
     static struct pids pids;
+    double next = LOOK_SECONDS;
     list_boxes(running, &pids);
     for (int i = 0; i < request.boxes; i++) {
         struct running *one = &running[i];
@@ -443,7 +446,10 @@ static void enforce_memory(struct running *running)
         one->over = resident > specs[i].wanted.resident_bytes;
         if (one->over)
             kill_box(one, NOT_KILLED);
+        else if (resident > specs[i].wanted.resident_bytes / 2)
+            next = NEAR_SECONDS;
     }
+    return next;
 }
 
 /* Two boxes: kill what the end of the judge leaves over, and both if neither has done anything for a while. */
@@ -470,12 +476,12 @@ static int await_all(struct running *running, double began)
 {
     struct watch watch = {.began = began, .idle_since = began, .sleeps = -1};
     int first = -1, pair = request.boxes == 2;
-    double pause = request.wall_seconds;
+    double pause = request.wall_seconds, memory = LOOK_SECONDS;
     for (int i = 0; i < request.boxes; i++)
         pause = running[i].cpu_limit < pause ? running[i].cpu_limit : pause;
     double look = now() + pause;
-    while (await_any(running, &first, pause < LOOK_SECONDS ? pause : LOOK_SECONDS)) {
-        enforce_memory(running);
+    while (await_any(running, &first, pause < memory ? pause : memory)) {
+        memory = enforce_memory(running);
         if (pair)
             enforce_pair(running, &watch);
         if (now() >= look) {

@@ -34,14 +34,15 @@ class Needs:
     """The needs of a language's programs beyond the limits of a submission.
 
     Attributes:
-        reserved_bytes: private memory that is mapped and seldom used: threads' stacks, tables of a virtual machine.
+        reserved_bytes: private memory that is mapped and seldom used: threads' stacks, of which one may have 1 GiB,
+            tables of a virtual machine, arrays that are larger than what is used of them.
         stack_bytes: the main thread's stack; 0: as much as the memory limit, and 256 MiB at least.
         processes: least number of processes that they are allowed.
         out_of_memory: words on stderr by which a failed program says that it ran out of memory.
         environment: variables.
     """
 
-    reserved_bytes: int = 128 << 20
+    reserved_bytes: int = 1152 << 20
     stack_bytes: int = 0
     processes: int = 1
     out_of_memory: tuple[bytes, ...] = ()

@@ -1,4 +1,4 @@
-"""Families of attacks in C, C++, Java and JavaScript, a program for each language: its input names the family that it runs.
+"""Families of attacks in C, C++, Java and JavaScript, a program each: its input names the family that it runs.
 
 None is paid, none prints ESCAPED, and none is taken for a fault of the sandbox. The family `clean` is the next run: it
 looks for what the others left. Do not run one of the programs outside a box.

@@ -1,3 +1,5 @@
+package proctor;
+
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;

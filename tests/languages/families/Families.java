@@ -78,7 +78,7 @@ public class Families {
         escapedUnless(System.getSecurityManager() == null, "a manager");
         quiet(() -> { System.setSecurityManager(new SecurityManager() { public void checkExit(int status) { throw new SecurityException(); } public void checkPermission(java.security.Permission any) { } }); return null; });
         quiet(() -> { URL.setURLStreamHandlerFactory(null); return null; });
-        quiet(() -> MethodHandles.privateLookupIn(Class.forName("ProctorMain"), MethodHandles.lookup()).findStatic(Class.forName("ProctorMain"), "fail", MethodType.methodType(void.class, Throwable.class)).invoke(new Error()));
+        quiet(() -> MethodHandles.privateLookupIn(Class.forName("proctor.ProctorMain"), MethodHandles.lookup()).findStatic(Class.forName("proctor.ProctorMain"), "fail", MethodType.methodType(void.class, Throwable.class)).invoke(new Error()));
     }
     static void escapedUnless(boolean good, String what) { if (!good) escaped(what); }
     static void beans() throws Exception {
