@@ -1,4 +1,4 @@
-"""The driver of Java: a class in a package of its own, apart from the submission's names, which it finds by reflection."""
+"""The driver of Java: a class in a package of its own, which finds the submission's classes by reflection."""
 
 from __future__ import annotations
 
