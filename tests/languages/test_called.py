@@ -146,6 +146,31 @@ def test_forms_of_javascript(grader: Grader, code: str, test: CallTest) -> None:
     assert grade.verdict == Verdict.AC, (grade.message, grade.failure_reason)
 
 
+SAY = """const fs = require('fs');
+const token = () => fs.readFileSync('/proc/self/fd/0', 'latin1').split('\\n')[0];
+const say = (text) => fs.writeSync(1, '\\n' + token() + text + '\\n');
+"""
+FORGING = {
+    "prototypes": "Object.prototype.toJSON = () => 730; JSON.stringify = () => '730'; var f = (x) => ({});",
+    "globals": "String = () => '730,730'; var f = (x) => 5;",
+    "proxy": "let n = 0; var f = (x) => new Proxy([], { get: (_, key) => (key === 'length' ? ++n : n) });",
+    "getter": "var f = (x) => ({ get a() { process.exit(0); } });",
+    "thenable": "var f = (x) => ({ then(give) { give(7); give(730194242); } });",
+    "never": "var f = (x) => new Promise(() => {});",
+    "no_writes": "require('fs').writeSync = (fd, bytes) => bytes.length; var f = (x) => 1;",
+    "many_results": SAY + "var f = (x) => { for (let i = 0; i < 5; i++) say('=' + i); return 3; };",
+    "deep_result": SAY + "var f = (x) => { say('=' + '['.repeat(1e6)); process.exit(0); };",
+    "half_a_character": "var f = (x) => '\\ud800';",
+}
+
+
+@pytest.mark.parametrize("name", FORGING)
+def test_no_answer_is_forged(grader: Grader, name: str) -> None:
+    grade = _graded(grader, "javascript", FORGING[name], CallTest(function="f", args=[1], output=730194242))
+    assert grade.verdict in ("WA", "RTE"), (grade.message, grade.failure_reason)
+    assert grade.reward == 0
+
+
 ENDS = "#include <cstdlib>\nstatic int ends = (_Exit(0), 0);\n"
 
 
