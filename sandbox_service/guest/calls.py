@@ -87,7 +87,7 @@ def _design(namespace: dict[str, Any], call: dict[str, Any]) -> list[object]:
 def _find(namespace: dict[str, Any], dotted: str) -> Function:
     """Return the named function: a global, or a method of a class, which is instantiated."""
     first, *rest = dotted.replace("()", "").split(".")
-    if first not in namespace and not rest and hasattr(namespace.get("Solution"), first):
+    if not rest and hasattr(namespace.get("Solution"), first):  # even if there is a free function of that name
         first, rest = "Solution", [first]
     if first not in namespace:
         raise NameError(f"name {first!r} is not defined by the submission")

@@ -15,7 +15,9 @@
  *
  * Memory is limited by RLIMIT_DATA: runtimes reserve much address space and use little. The filter refuses the two kinds
  * of memory that this limit does not count, shared anonymous memory and mappings that grow down. The main thread's stack
- * is not counted either, and has a limit of its own.
+ * is not counted either, and has a limit of its own. Nor is memory that became read-only after it was written, and virtual
+ * machines have a large reserve: so the resident memory of running boxes is looked at, and a box above its limit is
+ * killed. RLIMIT_AS bounds the page tables, which nothing else counts.
  */
 #define _GNU_SOURCE
 #include "box.h"
@@ -35,7 +37,8 @@
 #define MAX_WORDS 512
 #define MAX_MESSAGE (128 << 10)
 #define TICK_SECONDS 0.01
-#define LOOK_SECONDS 0.1 /* how often sleeping pairs are looked at */
+#define LOOK_SECONDS 0.05 /* how often memory and sleeping pairs are looked at */
+#define NEAR_SECONDS 0.01 /* how often a box is looked at that holds more than half of its memory */
 #define COPY 0
 #define LINK 1
 
@@ -54,7 +57,7 @@ struct __attribute__((packed)) wanted {
     int16_t executable; /* place in the job's descriptors, or NOTHING: a path follows */
     uint16_t fds, files, arguments, variables;
     uint32_t tasks, processes;
-    uint64_t data_bytes, stack_bytes, file_bytes, tmp_bytes;
+    uint64_t data_bytes, resident_bytes, address_bytes, stack_bytes, file_bytes, tmp_bytes;
     double cpu_seconds;
 };
 
@@ -75,6 +78,7 @@ struct running {
     long pid;
     int pidfd, ended, over, why_killed;
     double cpu_limit, ended_at, cpu_seen, starved;
+    unsigned long long resident_seen;
 };
 
 static int control;
@@ -199,6 +203,7 @@ static void put_files(const struct spec *spec)
 static void limit_memory(const struct wanted *wanted)
 {
     STEP(limit(RLIMIT_DATA, wanted->data_bytes));
+    STEP(limit(RLIMIT_AS, wanted->address_bytes));
     STEP(limit(RLIMIT_STACK, wanted->stack_bytes));
 }
 
@@ -425,6 +430,28 @@ static double enforce(struct running *running, struct watch *watch)
     return 1.0;
 }
 
+/* Kill boxes that hold more memory than they may. Returns the seconds until the next look. Of two boxes that may fork no
+ * process is told apart from the other's. */
+static double enforce_memory(struct running *running)
+{
+    static struct pids pids;
+    double next = LOOK_SECONDS;
+    list_boxes(running, &pids);
+    for (int i = 0; i < request.boxes; i++) {
+        struct running *one = &running[i];
+        if (one->ended || one->over)
+            continue;
+        unsigned long long resident = request.boxes == 1 ? largest_resident(&pids) : resident_of(one->pid);
+        one->resident_seen = resident > one->resident_seen ? resident : one->resident_seen;
+        one->over = resident > specs[i].wanted.resident_bytes;
+        if (one->over)
+            kill_box(one, NOT_KILLED);
+        else if (resident > specs[i].wanted.resident_bytes / 2)
+            next = NEAR_SECONDS;
+    }
+    return next;
+}
+
 /* Two boxes: kill what the end of the judge leaves over, and both if neither has done anything for a while. */
 static void enforce_pair(struct running *running, struct watch *watch)
 {
@@ -449,11 +476,12 @@ static int await_all(struct running *running, double began)
 {
     struct watch watch = {.began = began, .idle_since = began, .sleeps = -1};
     int first = -1, pair = request.boxes == 2;
-    double pause = request.wall_seconds;
+    double pause = request.wall_seconds, memory = LOOK_SECONDS;
     for (int i = 0; i < request.boxes; i++)
         pause = running[i].cpu_limit < pause ? running[i].cpu_limit : pause;
     double look = now() + pause;
-    while (await_any(running, &first, pair ? (pause < LOOK_SECONDS ? pause : LOOK_SECONDS) : pause)) {
+    while (await_any(running, &first, pause < memory ? pause : memory)) {
+        memory = enforce_memory(running);
         if (pair)
             enforce_pair(running, &watch);
         if (now() >= look) {
@@ -475,7 +503,8 @@ static int bury(struct running *running, int place, double began, struct record 
     int why = running->why_killed == NOT_KILLED && seen.own_limit ? OWN_LIMIT : running->why_killed;
     double cpu = seen.cpu_seconds > running->cpu_seen ? seen.cpu_seconds : running->cpu_seen;
     double ended = running->ended_at > 0 ? running->ended_at : now();
-    *record = (struct record){seen.status, (uint8_t)why, cpu, ended - began, running->starved, seen.peak_bytes};
+    unsigned long long peak = seen.peak_bytes > running->resident_seen ? seen.peak_bytes : running->resident_seen;
+    *record = (struct record){seen.status, (uint8_t)why, cpu, ended - began, running->starved, peak};
     return 0;
 }
 

@@ -94,6 +94,28 @@ static double cpu_of_all(const struct pids *pids, int may_fork)
     return sum;
 }
 
+/* Bytes of memory that a process holds; 0 if it has ended. */
+static unsigned long long resident_of(long pid)
+{
+    char path[32], text[128];
+    unsigned long long pages = 0;
+    snprintf(path, sizeof path, "%ld/statm", pid);
+    if (read_proc(path, text, sizeof text) <= 0 || sscanf(text, "%*u %llu", &pages) != 1)
+        return 0;
+    return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
+}
+
+/* That of the process that holds most. */
+static unsigned long long largest_resident(const struct pids *pids)
+{
+    unsigned long long most = 0;
+    for (int i = 0; i < pids->count; i++) {
+        unsigned long long one = resident_of(pids->pid[i]);
+        most = one > most ? one : most;
+    }
+    return most;
+}
+
 /* Calls `look(path of the task, argument)` for every thread of these processes, until one call returns other than 0. */
 static int each_task(const struct pids *pids, int (*look)(const char *, void *), void *argument)
 {

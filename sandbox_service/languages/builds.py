@@ -12,7 +12,7 @@ from dataclasses import dataclass
 SIZE = struct.Struct("<Q")
 MOST_PARTS = 2000
 JAR, CLASSES = "solution.jar", "classes.txt"
-_OURS = re.compile(r"Proctor(Main|Tests)(\$\w+)?\.class")
+_OURS = re.compile(r"proctor/Proctor(Main|Tests)(\$\w+)?\.class")
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # of a zip file: the same bytes for the same classes
 
 

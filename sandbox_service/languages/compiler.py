@@ -221,6 +221,7 @@ def _box(
         descriptors=tuple(descriptors),
         cpu_seconds=limits.cpu_seconds,
         data_bytes=limits.memory_bytes,
+        resident_bytes=limits.memory_bytes,
         stack_bytes=STACK_BYTES,
         file_bytes=limits.output_bytes + 1,
         tmp_bytes=TMP_BYTES,
@@ -285,5 +286,8 @@ def _made(toolchain: Toolchain, source: Source, made: bytes) -> Build:
     if toolchain.source != "Main.java":
         return Build(None, ((toolchain.made, made),))
     classes = unpacked(made)
+    program = program_of(classes)
+    if not program:
+        return Build("the source defines no class")
     main = source_name(toolchain, source.text).removesuffix(".java")
-    return Build(None, ((JAR, jar_of(classes, main)),), plain_java.is_plain(program_of(classes)))
+    return Build(None, ((JAR, jar_of(classes, main)),), plain_java.is_plain(program))

@@ -1,7 +1,7 @@
 """Finds Java programs that can leave nothing behind for a later test of the same virtual machine, from their classes.
 
 A program is plain if its classes refer to nothing outside themselves but the classes and members listed here, none of
-which reaches what a new class loader, new streams and new threads do not replace (`inside/ProctorTests.java`): files,
+which reaches what a new class loader, new streams and new threads do not replace (`ProctorTests.java`): files,
 reflection, class loaders, the settings and the end of the virtual machine, threads of others. `Locale.setDefault` is
 allowed, and put back. `System.exit` is allowed, since a box that ends is no pass.
 

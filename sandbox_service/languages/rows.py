@@ -154,20 +154,21 @@ JAVA = Toolchain(
         (
             f"{HOME}/bin/java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xmx512m", "-m",
             "jdk.compiler/com.sun.tools.javac.Main", "-proc:none", "-nowarn", "-encoding", "UTF-8", "-Xmaxerrs", "20",
-            "-d", "out", SOURCES, "ProctorMain.java", "ProctorTests.java",
+            "-d", "out", SOURCES, "proctor/ProctorMain.java",
+            "proctor/ProctorTests.java",
         ),
     ),
     made="out",
     run=(
         "/usr/bin/java", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto", "-Xmx{heap}m", LARGE_OLD_GENERATION,
-        NO_RESERVED_ZONE, "-DONLINE_JUDGE=true", "-cp", "solution.jar", "ProctorMain",
+        NO_RESERVED_ZONE, "-DONLINE_JUDGE=true", "-cp", "solution.jar", "proctor.ProctorMain",
     ),
     shared=("--shared-box",),
     # without root /proc/self is the box's first process for all of them, in which neither the linker nor javac finds
     # the folder of its program
     compile_environment=(("LD_LIBRARY_PATH", f"{HOME}/lib"),),
     version=("/usr/bin/javac", "-version"),
-    beside=("ProctorMain.java", "ProctorTests.java"),
+    beside=("proctor/ProctorMain.java", "proctor/ProctorTests.java"),
     needs=Needs(
         # its main thread's stack has 256 MiB; a thread that programs make for recursion has up to 1 GiB
         reserved_bytes=1536 * MIB,

@@ -18,6 +18,8 @@ from sandbox_service.schema import Limits
 STARVED_FACTOR = 8.0  # a starved box may run for up to this many times its wall limit
 LEAST_FILE_BYTES = 16 << 20
 TASKS = 512
+NATIVE_ADDRESS_BYTES = 2 << 30  # beyond data and stack: arenas of malloc, what Go reserves
+MACHINE_ADDRESS_BYTES = 64 << 30  # virtual machines reserve gigabytes
 TASKS_BESIDE = 48  # threads of the runtimes of programs with processes
 
 # places of the descriptors of a stdin run; the program's own files follow
@@ -32,14 +34,15 @@ class Needs:
     """The needs of a language's programs beyond the limits of a submission.
 
     Attributes:
-        reserved_bytes: private memory that is mapped and seldom used: threads' stacks, tables of a virtual machine.
+        reserved_bytes: private memory that is mapped and seldom used: threads' stacks, of which one may have 1 GiB,
+            tables of a virtual machine, arrays that are larger than what is used of them.
         stack_bytes: the main thread's stack; 0: as much as the memory limit, and 256 MiB at least.
         processes: least number of processes that they are allowed.
         out_of_memory: words on stderr by which a failed program says that it ran out of memory.
         environment: variables.
     """
 
-    reserved_bytes: int = 128 << 20
+    reserved_bytes: int = 1152 << 20
     stack_bytes: int = 0
     processes: int = 1
     out_of_memory: tuple[bytes, ...] = ()
@@ -116,13 +119,18 @@ class Executable:
         needs, of_file = self.needs, isinstance(self.executable, int)
         processes = max(limits.processes, needs.processes)
         beside = enumerate(self.files, place + of_file)
+        data_bytes = limits.memory_bytes + needs.reserved_bytes
+        stack_bytes = needs.stack_bytes or max(limits.memory_bytes, 256 << 20)
+        address_bytes = data_bytes + stack_bytes + (NATIVE_ADDRESS_BYTES if of_file else MACHINE_ADDRESS_BYTES)
         return Box(
             executable=place if of_file else self.executable,
             arguments=self.arguments,
             descriptors=descriptors,
             cpu_seconds=limits.cpu_seconds,
-            data_bytes=limits.memory_bytes + needs.reserved_bytes,
-            stack_bytes=needs.stack_bytes or max(limits.memory_bytes, 256 << 20),
+            data_bytes=data_bytes,
+            resident_bytes=limits.memory_bytes,
+            address_bytes=address_bytes,
+            stack_bytes=stack_bytes,
             file_bytes=max(limits.output_bytes, LEAST_FILE_BYTES) + 1,
             processes=processes,
             tasks=TASKS if processes == 1 else processes + TASKS_BESIDE,

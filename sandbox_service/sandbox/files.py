@@ -15,6 +15,7 @@ from types import TracebackType
 F_ADD_SEALS, F_GET_SEALS = 1033, 1034
 SEAL_WRITE = 8
 SEAL_ALL = 0xF
+READ_AND_EXECUTE = 0o555
 REFUSED, NOT_KEPT = b"E", b"N"
 
 
@@ -39,7 +40,8 @@ def create_sealable() -> int:
 
 
 def seal(fd: int) -> None:
-    """Seal the memfd `fd`: no process can change its content or size any more."""
+    """Seal the memfd `fd`: no process can change its content or size any more, nor other users its times."""
+    os.fchmod(fd, READ_AND_EXECUTE)
     fcntl.fcntl(fd, F_ADD_SEALS, SEAL_ALL)
 
 

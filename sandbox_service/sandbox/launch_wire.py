@@ -20,7 +20,7 @@ IDLE = 4  # why a box was killed, beside those of guest/wire.py: neither of two 
 COPY, LINK = 0, 1
 
 REQUEST = struct.Struct("<Bdddd")
-WANTED = struct.Struct("<hHHHHIIQQQQd")
+WANTED = struct.Struct("<hHHHHIIQQQQQQd")
 FILE = struct.Struct("<Bh")
 
 MOST_DESCRIPTORS, MOST_FILES, MOST_WORDS, MOST_BYTES = 12, 128, 511, 128 << 10
@@ -59,6 +59,8 @@ class Box:
         descriptors: places in the list, or NOTHING or an end of a pipe, for the descriptors 0, 1, 2 and so on.
         cpu_seconds: of all its processes.
         data_bytes: RLIMIT_DATA of each process: heap, private writable mappings, threads' stacks.
+        resident_bytes: a box with a process that is found to hold more is killed.
+        address_bytes: RLIMIT_AS of each process, which bounds its page tables.
         stack_bytes: the main thread's stack.
         file_bytes: the largest file that it can write.
         tmp_bytes: the size of its /tmp.
@@ -73,6 +75,8 @@ class Box:
     descriptors: tuple[int, ...]
     cpu_seconds: float
     data_bytes: int
+    resident_bytes: int = 1 << 62
+    address_bytes: int = 64 << 30
     stack_bytes: int = 256 << 20
     file_bytes: int = 16 << 20
     tmp_bytes: int = 32 << 20
@@ -138,6 +142,8 @@ def _packed_box(box: Box) -> bytes:
                 box.tasks,
                 box.processes,
                 box.data_bytes,
+                box.resident_bytes,
+                box.address_bytes,
                 box.stack_bytes,
                 box.file_bytes,
                 box.tmp_bytes,

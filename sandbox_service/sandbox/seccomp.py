@@ -17,9 +17,9 @@ from contextlib import contextmanager
 from sandbox_service.errors import ConfigurationError
 
 ALLOWED = """
-read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 open openat openat2 creat close close_range
-lseek stat fstat lstat newfstatat statx fstatfs statfs access faccessat faccessat2 readlink readlinkat getcwd chdir
-fchdir mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat chmod fchmod
+read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 open openat openat2 creat close lseek
+stat fstat lstat newfstatat statx fstatfs statfs access faccessat faccessat2 readlink readlinkat getcwd chdir fchdir
+mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat chmod fchmod
 fchmodat umask truncate ftruncate fallocate fsync fdatasync getdents getdents64 utime utimes utimensat futimesat flock
 dup dup2 dup3 pipe pipe2 poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait
 epoll_pwait2 eventfd eventfd2 timerfd_create timerfd_settime timerfd_gettime signalfd signalfd4 sendfile
@@ -71,7 +71,8 @@ PRCTLS = (
 )  # fmt: skip
 IOCTLS = (TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX)
 EPERM, ENOSYS = 1, 38
-THREAD, NEWNS, NEWCGROUP, NEWUTS = 0x00010000, 0x00020000, 0x02000000, 0x04000000
+CLOSE_RANGE_UNSHARE = 2
+FILES, THREAD, NEWNS, NEWCGROUP, NEWUTS = 0x00000400, 0x00010000, 0x00020000, 0x02000000, 0x04000000
 NEWIPC, NEWUSER, NEWPID, NEWNET = 0x08000000, 0x10000000, 0x20000000, 0x40000000
 ANY_NEW = NEWNS | NEWCGROUP | NEWUTS | NEWIPC | NEWUSER | NEWPID | NEWNET
 
@@ -148,7 +149,9 @@ def _allow_boxes(library: ctypes.CDLL, context: int, names: list[str], *, proces
     for name, place in SENDS.items():
         _allow_sends(library, context, name, place)
     _add(library, context, ACT_ERRNO | ENOSYS, "clone3")  # glibc then falls back to clone, whose flags we can see
-    _allow_clone(library, context, THREAD | NEWUSER, THREAD)
+    # one table of descriptors for all threads: its size bounds the kernel memory in sockets and pipes
+    _add(library, context, ACT_ALLOW, "close_range", _Comparison(2, CMP_MASKED_EQ, CLOSE_RANGE_UNSHARE, 0))
+    _allow_clone(library, context, THREAD | FILES | NEWUSER, THREAD | FILES)
     _allow_clone(library, context, NEWPID | NEWUSER, NEWPID)
     if processes:
         _allow_clone(library, context, ANY_NEW, 0)

@@ -1,4 +1,4 @@
-"""A box that runs one stdin test after the other; see guest/shared.py and languages/inside/ProctorTests.java.
+"""A box that runs one stdin test after the other; see guest/shared.py and languages/inside/proctor/ProctorTests.java.
 
 The box claims that a test has ended well, by a byte on its channel. Nothing but that claim comes over the channel: the
 output lies in the host's own files, and the CPU time is the kernel's. A box keeps its files: the host empties and fills

@@ -95,6 +95,82 @@ def test_a_program_and_its_calls(grader: Grader) -> None:
     assert grade.verdict == Verdict.AC, grade.message
 
 
+def test_parameters_of_which_a_driver_is_told_the_type(grader: Grader) -> None:
+    """Overloads, rvalue references, optional values, and a method with the name of a free function."""
+    code = """#include <bits/stdc++.h>
+using namespace std;
+int add(int a, int b) { return -1; }
+class Solution {
+public:
+    int add(int a, int b) { return a + b; }
+    string add(const string& a, string b) { return a + b; }
+    int add(vector<int>& a, int b) { return a[0] + b; }
+    int add(vector<string> a, int b) { return b; }
+    int taken(vector<int>&& values, unsigned int) { return values.size(); }
+    optional<int> maybe(optional<int> value = nullopt) { return value; }
+};
+"""
+    tests = [
+        CallTest(function="add", args=[1, 2], output=3),
+        CallTest(function="add", args=["a", "b"], output="ab"),
+        CallTest(function="add", args=[[4], 2], output=6),
+        CallTest(function="add", args=[["x"], 2], output=2),
+        CallTest(function="taken", args=[[1, 2], 1], output=2),
+        CallTest(function="maybe", args=[None], output=None),
+        CallTest(function="maybe", args=[7], output=7),
+    ]
+    grade = _graded(grader, "cpp", code, *tests)
+    assert grade.verdict == Verdict.AC, (grade.message, grade.failure_reason)
+
+
+@pytest.mark.parametrize(
+    ("code", "test"),
+    [
+        ("module.exports.f = function f(x) { return x + 1 }", CallTest(function="f", args=[1], output=2)),
+        ("export default function f(x) { return x + 1 }", CallTest(function="f", args=[1], output=2)),
+        (
+            "var Solution = function () {}; Solution.prototype.f = function (x) { return x + 1 }",
+            CallTest(function="f", args=[1], output=2),
+        ),
+        ("var f = (n) => new Array(n)", CallTest(function="f", args=[2], output=[None, None])),
+        (
+            "/** @param {TreeNode} root */\nvar Depth = function (root) { this.root = root };\n"
+            "Depth.prototype.left = function () { return this.root.left.val }",
+            CallTest(function="Depth", calls=[("Depth", [[2, 1]]), ("left", [])], output=[None, 1]),
+        ),
+    ],
+    ids=["exports", "export", "prototype", "holes", "constructor"],
+)
+def test_forms_of_javascript(grader: Grader, code: str, test: CallTest) -> None:
+    grade = _graded(grader, "javascript", code, test)
+    assert grade.verdict == Verdict.AC, (grade.message, grade.failure_reason)
+
+
+SAY = """const fs = require('fs');
+const token = () => fs.readFileSync('/proc/self/fd/0', 'latin1').split('\\n')[0];
+const say = (text) => fs.writeSync(1, '\\n' + token() + text + '\\n');
+"""
+FORGING = {
+    "prototypes": "Object.prototype.toJSON = () => 730; JSON.stringify = () => '730'; var f = (x) => ({});",
+    "globals": "String = () => '730,730'; var f = (x) => 5;",
+    "proxy": "let n = 0; var f = (x) => new Proxy([], { get: (_, key) => (key === 'length' ? ++n : n) });",
+    "getter": "var f = (x) => ({ get a() { process.exit(0); } });",
+    "thenable": "var f = (x) => ({ then(give) { give(7); give(730194242); } });",
+    "never": "var f = (x) => new Promise(() => {});",
+    "no_writes": "require('fs').writeSync = (fd, bytes) => bytes.length; var f = (x) => 1;",
+    "many_results": SAY + "var f = (x) => { for (let i = 0; i < 5; i++) say('=' + i); return 3; };",
+    "deep_result": SAY + "var f = (x) => { say('=' + '['.repeat(1e6)); process.exit(0); };",
+    "half_a_character": "var f = (x) => '\\ud800';",
+}
+
+
+@pytest.mark.parametrize("name", FORGING)
+def test_no_answer_is_forged(grader: Grader, name: str) -> None:
+    grade = _graded(grader, "javascript", FORGING[name], CallTest(function="f", args=[1], output=730194242))
+    assert grade.verdict in ("WA", "RTE"), (grade.message, grade.failure_reason)
+    assert grade.reward == 0
+
+
 ENDS = "#include <cstdlib>\nstatic int ends = (_Exit(0), 0);\n"
 
 

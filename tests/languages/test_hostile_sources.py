@@ -19,6 +19,8 @@ SHOW = """#include <cstdio>
 asm(".globl from\\n.globl end\\n.data\\nfrom: %s\\nend: .byte 0");
 extern char from[], end[];
 int main() { fwrite(from, 1, end - from, stdout); }"""
+LITERALS = "#define L0 " + '"x" ' * 8 + "\n" + "".join(f"#define L{i}" + f" L{i - 1}" * 8 + "\n" for i in range(1, 8))
+CONSTANTS = 'a = "' + "x" * 60000 + '"' + "".join(f", {b} = {a}" + f" + {a}" * 20 for a, b in ("ab", "bc", "cd"))
 NESTED = "".join(f"#define A{i} A{i - 1} A{i - 1} A{i - 1} A{i - 1}\n" for i in range(1, 30))
 
 
@@ -81,6 +83,34 @@ SOURCES: dict[str, tuple[str, str]] = {
     "plugin": ("cpp", '#pragma GCC plugin "/tmp/main.cpp"\nint main() { return missing; }'),
     "linker_script": ("c", 'asm(".section .interp\\n.ascii \\"/bin/sh\\""); int main(void) { return missing; }'),
     "no_text": ("c", "\x00\x01\x02\xff"),
+    # names and paths of ours
+    "include_own_descriptors": (
+        "c", '#include "/proc/self/fd/3"\n#include "/proc/self/fd/4"\nint main(void) { return missing; }',
+    ),
+    "include_builder": ("c", '#include "/proc/1/fd/1"\nint main(void) { return missing; }'),
+    "include_start": ("c", '#include "start.o"\nint main(void) { return missing; }'),
+    "start_symbol": ("c", "void _start(void) {}\nint main(void) { return 0; }"),
+    "precompiled": (
+        "cpp", '#pragma GCC pch_preprocess "/tmp/.header/bits/stdc++.h.gch"\nint main() { return missing; }',
+    ),
+    "java_our_class": ("java", "package proctor;\npublic class ProctorMain { }"),
+    "java_many_classes": ("java", "public class Main { }" + "".join(f"class C{i} {{}}" for i in range(3000))),
+    "java_nothing": ("java", "// no class"),
+    "java_constants": ("java", f"public class Main {{ static final String {CONSTANTS}; }}"),
+    # assemblers and preprocessors that repeat
+    "assembler_macro": ("c", 'asm(".macro a\\n a\\n a\\n.endm\\n a"); int main(void) { return 0; }'),
+    "assembler_nested": ("c", 'asm(".rept 99999\\n.rept 99999\\n nop\\n.endr\\n.endr"); int main(void) { return 0; }'),
+    "conditions": ("c", "#if 1\n" * 300000 + "int main(void) {}"),
+    "literal_bomb": ("cpp", f"{LITERALS}const char *s = L7; int main() {{}}"),
+    "constant_vector": (
+        "cpp20", "#include <vector>\nconstexpr int f() { std::vector<int> v; for (int i = 0; i < 100000000; i++)"
+        " v.push_back(i); return v.size(); }\nconstexpr int x = f();\nint main() {}",
+    ),
+    "concept_of_itself": ("cpp20", "template <int n> concept C = C<n>;\nint main() {}"),
+    "long_name": ("c", f"int {'a' * 3000000}; int main(void) {{ return missing; }}"),
+    "bidirectional": ("cpp", "int main() { /*\u202e } \u2066if (x)\u2069 */ return missing; }"),
+    "no_function": ("c", ""),
+    "large_common": ("c", "long all[1L << 40]; int main(void) { return all[5]; }"),
 }  # fmt: skip
 CHEAP = {
     "include_zeros",

@@ -47,7 +47,7 @@ DANGEROUS = {
     "setfsgid": 123, "chown": 92, "fchown": 93, "lchown": 94, "fchownat": 260, "mlockall": 151, "nfsservctl": 180,
 }  # fmt: skip
 # allowed with some arguments only
-CONDITIONAL = {"ioctl", "socketpair", "clone", "fcntl", "prctl", "kill", "tkill", "tgkill"}
+CONDITIONAL = {"ioctl", "socketpair", "clone", "fcntl", "prctl", "kill", "tkill", "tgkill", "close_range"}
 # Linux 6.11 and later pass these by every filter; outside the kernel's own probes they do nothing but fail or kill
 URETPROBE, UPROBE = 335, 336
 
@@ -131,6 +131,8 @@ def test_the_sweep_would_notice_a_call_that_passes(service: Service) -> None:
         ([56, NEWPID | SIGCHLD, 0, 0, 0, 0], errno.EPERM),
         ([435, 0, 88], errno.ENOSYS),  # clone3: its flags lie in memory, which a filter cannot see
         ([272, NEWUSER], errno.EPERM),
+        ([56, 0x10900, 0, 0, 0, 0], errno.EPERM),  # a thread with a table of descriptors of its own
+        ([436, 3, 4, 2], errno.EPERM),  # close_range(CLOSE_RANGE_UNSHARE): the same
         ([53, 2, 1, 0, 0], errno.EPERM),  # socketpair(AF_INET)
         ([16, 0, 0x5412, 0], errno.EPERM),  # ioctl(TIOCSTI): type into a terminal
         ([16, 0, 0x5412 | 1 << 40, 0], errno.EPERM),

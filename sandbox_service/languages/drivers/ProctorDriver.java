@@ -1,3 +1,5 @@
+package proctor;
+
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -142,17 +144,32 @@ public class ProctorDriver {
         }
     }
 
-    static Method method(Class<?> owner, String name, int count) {
-        Method found = null;
+    Method method(Class<?> owner, String name, int count) {
+        List<Method> all = new ArrayList<>();
         for (Method each : owner.getDeclaredMethods()) {
             if (!each.getName().equals(name) || each.getParameterCount() != count || each.isSynthetic()) continue;
-            if (found == null || Modifier.isPublic(each.getModifiers())) found = each;
+            all.add(Modifier.isPublic(each.getModifiers()) ? 0 : all.size(), each);
         }
+        Method found = all.size() < 2 ? null : all.stream().filter(this::fits).findFirst().orElse(null);
+        if (found == null && !all.isEmpty()) found = all.get(0);
         if (found == null && owner.getSuperclass() != null && owner.getSuperclass() != Object.class)
             return method(owner.getSuperclass(), name, count);
         if (found == null) throw new Stop('?', "there is no " + owner.getName() + "." + name + " for " + count + " arguments");
         found.setAccessible(true);
         return found;
+    }
+
+    /** Whether the arguments that come next are of the method's types. */
+    boolean fits(Method method) {
+        int start = position;
+        try {
+            arguments(method);
+            return true;
+        } catch (Stop misfit) {
+            return false;
+        } finally {
+            position = start;
+        }
     }
 
     static Constructor<?> constructor(Class<?> owner, int count) {

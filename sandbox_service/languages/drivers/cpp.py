@@ -25,12 +25,17 @@ namespace proctor_driver {{
 template <class R> auto own_{name}(R (*function)({parameters})) {{ return function; }}
 }}
 """
-_CALL = """    if (name == "%s" && count == %d) {
+_CALL = """    if (name == "%s" && count == %d%s) {
         std::vector<Argument<%s>> args(count);
         out += result([%s](auto& a) -> decltype(auto) { (void)a; return %s(%s); }, args, %s);
         %s;
     }
 """
+
+_PARAMETER = re.compile(r"(?P<type>.*[\w>&*])\s*(?<=[\s>&*])(?P<name>[A-Za-z_]\w*)", re.DOTALL)
+_NO_NAME = frozenset("auto bool char double float int long short signed unsigned const".split())
+_TOLD = re.compile(r"&&|\boptional\s*<")
+"""Parameters of which the driver is told the type: the compiler would not ask an argument for it."""
 
 _LIBRARY = frozenset(
     "abort abs access acos alarm asctime asin atan atof atoi atol atoll atexit basename bsearch calloc cbrt ceil "
@@ -102,7 +107,7 @@ def _before(code: str, functions: Functions) -> str:
 
 def _calls(functions: Functions, code: str) -> str:
     plain = "".join(_plain(function, code) for function in functions.plain)
-    classes = "".join(_class(name, methods) for name, methods in functions.methods)
+    classes = "".join(_class(name, methods, code) for name, methods in functions.methods)
     return (
         "\nnamespace proctor_driver {\n"
         f"void make_call(const std::string& name, std::size_t count, std::string& out) {{\n{plain}"
@@ -118,10 +123,13 @@ def _plain(function: Function, code: str) -> str:
     made = f"(new ::{function.owner}())->{function.name}" if function.owner else f"::{function.name}"
     if _overloaded(code, function):
         made = f"own_{function.name}_{function.count}({made})"
-    return _CALL % (function.full_name, function.count, "void", "", made, _arguments(function), "true", "return")
+    return "".join(
+        _CALL % (function.full_name, function.count, fits, "void", "", made, given, "true", "return")
+        for fits, given in _ways(function, code)
+    )
 
 
-def _class(name: str, methods: tuple[Function, ...]) -> str:
+def _class(name: str, methods: tuple[Function, ...], code: str) -> str:
     makers = [method for method in methods if method.name == name]
     others = [method for method in methods if method.name != name]
     made = "".join(
@@ -130,9 +138,9 @@ def _class(name: str, methods: tuple[Function, ...]) -> str:
         for maker in makers
     )
     called = "".join(
-        _CALL
-        % (each.name, each.count, f"::{name}", "self", f"self->{each.name}", _arguments(each), "false", "continue")
+        _CALL % (each.name, each.count, fits, f"::{name}", "self", f"self->{each.name}", given, "false", "continue")
         for each in others
+        for fits, given in _ways(each, code)
     )
     return (
         f'    if (type == "{name}") {{\n        ::{name}* self = nullptr;\n'
@@ -141,6 +149,43 @@ def _class(name: str, methods: tuple[Function, ...]) -> str:
         f"            out += ',';\n{called}            absent(name, count);\n        }}\n"
         "        out += ']';\n        return;\n    }\n"
     )
+
+
+def _ways(function: Function, code: str) -> list[tuple[str, str]]:
+    """Return the ways to call a function: a condition on the kinds of the arguments, and how they are given.
+
+    Usually there is one without a condition, since the compiler asks each argument for the type that it needs.
+    Functions of one name with the same number of parameters are told apart by their types as they are written.
+    """
+    found = [_types(each) for each in scan.parameters(code, "cpp", function.name, function.owner)]
+    declared = list(dict.fromkeys(tuple(each) for each in found if each is not None and len(each) == function.count))
+    if None in found or not declared or not function.count:
+        return [("", _arguments(function))]
+    if len(declared) == 1:
+        told = [f"as<{each}>(a[{at}])" if _TOLD.search(each) else f"a[{at}]" for at, each in enumerate(declared[0])]
+        return [("", ", ".join(told))]
+    return [
+        (f" && fit<{', '.join(types)}>()", ", ".join(f"as<{each}>(a[{at}])" for at, each in enumerate(types)))
+        for types in declared
+    ]
+
+
+def _types(parameters: str) -> list[str] | None:
+    """Return the types in a list of parameters, or None if they are not understood."""
+    types, depth, start = [], 0, 0
+    for at, character in enumerate(parameters + ","):
+        depth += {"<": 1, ">": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            types.append(parameters[start:at].partition("=")[0].strip())
+            start = at + 1
+    if types == [""]:
+        return []
+    if any(not each or "[" in each or "(" in each or re.search(r"\bauto\b", each) for each in types):
+        return None
+    found = [_PARAMETER.fullmatch(each) for each in types]
+    return [
+        each["type"] if each and each["name"] not in _NO_NAME else text for each, text in zip(found, types, strict=True)
+    ]
 
 
 def _arguments(function: Function) -> str:

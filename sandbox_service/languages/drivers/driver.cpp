@@ -413,7 +413,9 @@ template <class Self> class Argument {
 public:
     // not to Self: a constructor's argument must not be taken for an object to copy
     template <class T, class = std::enable_if_t<!std::is_same_v<std::remove_cv_t<T>, Self>>> operator T&() const {
-        using Value = std::remove_cv_t<T>;
+        return get<std::remove_cv_t<T>>();
+    }
+    template <class Value> Value& get() const {
         std::size_t rest = position;
         position = at;
         auto* held = new Value(proctor_driver::read<Value>());
@@ -431,6 +433,47 @@ public:
 private:
     std::size_t at;
 };
+
+// an argument for a parameter of a type that is told
+template <class P, class Self> decltype(auto) as(const Argument<Self>& argument) {
+    using Value = std::remove_cv_t<std::remove_reference_t<P>>;
+    Value& held = argument.template get<Value>();
+    if constexpr (std::is_rvalue_reference_v<P>) return std::move(held);
+    else return (held);
+}
+
+template <class T, class = void> struct has_items : std::false_type {};
+template <class T> struct has_items<T, std::void_t<typename T::value_type>> : std::true_type {};
+template <class T, class = void> struct has_keys : std::false_type {};
+template <class T> struct has_keys<T, std::void_t<typename T::mapped_type>> : std::true_type {};
+
+// whether the value at the position, which is skipped, is of the kind of a type; of a list its first item is looked at
+template <class P> bool fits() {
+    using Value = std::remove_cv_t<std::remove_reference_t<P>>;
+    char kind = input[position];
+    std::size_t start = position, rest;
+    bool fine = kind == 'l' || kind == 'n';
+    skip();
+    rest = position;
+    if constexpr (std::is_same_v<Value, bool>) fine = kind == 'b';
+    else if constexpr (is_byte<Value> || std::is_convertible_v<Value, std::string_view>) fine = kind == 's';
+    else if constexpr (std::is_floating_point_v<Value>) fine = kind == 'i' || kind == 'd';
+    else if constexpr (std::is_integral_v<Value>) fine = kind == 'i';
+    else if constexpr (has_keys<Value>::value) fine = kind == 'm';
+    else if constexpr (has_items<Value>::value) {
+        position = start;
+        fine = kind == 'l' && (items("a list") == 0 || fits<typename Value::value_type>());
+        position = rest;
+    }
+    return fine;
+}
+
+template <class... P> bool fit() {
+    std::size_t start = position;
+    bool all = (fits<P>() && ...);
+    position = start;
+    return all;
+}
 
 // a function without a result is asked what became of its first argument that can change
 template <class F, class Self> std::string result(F call, std::vector<Argument<Self>>& args, bool in_place) {

@@ -134,7 +134,7 @@ function write(value, hint) {
   if (ArrayBuffer.isView(value)) value = Array.from(value);
   if (Array.isArray(value)) {
     const inner = hint && hint.startsWith("list:") ? hint.slice(5) : "";
-    return "[" + value.map((each) => write(each, inner)).join(",") + "]";
+    return "[" + Array.from(value, (each) => write(each, inner)).join(",") + "]"; // `map` would leave holes out
   }
   if (value instanceof Set) return '{"__set__":[' + Array.from(value, (each) => write(each, "")).join(",") + "]}";
   if (value instanceof Map) return "{" + Array.from(value, pair).join(",") + "}";
@@ -166,6 +166,10 @@ function call(name, count) {
     self = typeof owner[name.slice(dot + 1)] === "function" ? owner : new owner();
     target = self[name.slice(dot + 1)];
   }
+  if (typeof target !== "function" && typeof table.Solution === "function") {
+    self = new table.Solution(); // a method of its prototype looks like a free function
+    target = self[name];
+  }
   if (typeof target !== "function") stop("?", "there is no function " + name);
   const given = args(count, hinted);
   const result = target.apply(self, given);
@@ -182,12 +186,13 @@ async function object(name, left) {
   const type = table[name];
   if (typeof type !== "function") stop("?", "there is no class " + name);
   const count = Number(line().split(" ")[1]);
-  const self = new type(...args(count, []));
+  const self = new type(...args(count, hints[name] || []));
   const found = ["null"];
   while (--left > 0) {
     const [method, given] = line().split(" ");
     if (typeof self[method] !== "function") stop("?", "there is no method " + method);
-    found.push(await written(self[method](...args(Number(given), [])), ""));
+    const hinted = hints[name + "." + method] || [];
+    found.push(await written(self[method](...args(Number(given), hinted)), hinted[hinted.length - 1]));
   }
   return "[" + found.join(",") + "]";
 }

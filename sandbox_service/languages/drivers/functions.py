@@ -78,7 +78,7 @@ def found(code: str, language: str, name: str) -> tuple[str, str]:
         return owner, method
     for spelled in _spellings(method):  # suites for many languages have one spelling
         if owners := scan.owners(code, language, spelled):
-            return (next((each for each in ("", SOLUTION) if each in owners), owners[0])), spelled
+            return (next((each for each in (SOLUTION, "") if each in owners), owners[0])), spelled
     return (SOLUTION if scan.has_class(code, SOLUTION) else ""), method
 
 

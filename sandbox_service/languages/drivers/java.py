@@ -1,4 +1,4 @@
-"""The driver of Java: a class of its own that finds the submission's by reflection."""
+"""The driver of Java: a class in a package of its own, which finds the submission's classes by reflection."""
 
 from __future__ import annotations
 
@@ -35,6 +35,5 @@ def files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, 
     del functions
     if package := _PACKAGE.search(code):
         source = source[: package.start()] + " " * len(package[0].replace("\n", "")) + source[package.end() :]
-    given = [text for name, text in _GIVEN.items() if name in code and not scan.has_class(code, name)]
-    driver = TEMPLATE.read_text() + "".join(f"\n{text}\n" for text in given)
-    return driver, {f"{scan.public_type(code) or 'Solution'}.java": _IMPORTS + source}
+    given = {f"{name}.java": text for name, text in _GIVEN.items() if name in code and not scan.has_class(code, name)}
+    return TEMPLATE.read_text(), {**given, f"{scan.public_type(code) or 'Solution'}.java": _IMPORTS + source}

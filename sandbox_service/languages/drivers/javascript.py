@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from sandbox_service.languages.drivers import scan
-from sandbox_service.languages.drivers.functions import Functions
+from sandbox_service.languages.drivers.functions import SOLUTION, Functions
 
 TEMPLATE = Path(__file__).with_name("driver.js")
 
@@ -27,9 +28,20 @@ _TYPED = {
 _EXPORT = re.compile(
     r"^[ \t]*export[ \t]+(?:default[ \t]+)?(?=(?:async|function|class|const|let|var|abstract)\b)", re.M
 )
-_EXPORT_LIST = re.compile(r"^[ \t]*(?:export[ \t]*\{[^}]*\}[ \t]*;?|export[ \t]+default[ \t]+\w+[ \t]*;?)", re.M)
+_EXPORT_LIST = re.compile(
+    r"^[ \t]*(?:export[ \t]*\{[^}]*\}[ \t]*;?"
+    r"|export[ \t]+default[ \t]+(?!(?:async|function|class|abstract)\b)\w+[ \t]*;?)",
+    re.M,
+)
 _IS_MAIN = re.compile(r"\brequire\.main\s*===?\s*module\b|\bmodule\s*===?\s*require\.main\b")
 _DOCUMENT = re.compile(r"/\*\*(?:(?!\*/).){0,4000}\*/\s*(?:export\s+)?(?:async\s+)?[^;{}()]{0,200}\Z", re.DOTALL)
+_VALUE = 'typeof NAME !== "undefined" ? NAME : typeof module === "undefined" ? undefined : module.exports["NAME"]'
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_RESERVED = frozenset(
+    "await break case catch class const continue debugger default delete do else enum export extends false finally for "
+    "function if import in instanceof new null return super switch this throw true try typeof var void while with "
+    "yield".split()
+)
 _TAG = re.compile(r"@(param|returns?)\s*\{([^}\n]*)\}")
 
 
@@ -66,9 +78,9 @@ def _joined(source: str, code: str, functions: Functions, language: str, given: 
     plain = [(function.owner or function.name, function) for function in functions.plain]
     names = {name for name, _ in plain} | {name for name, _ in functions.methods}
     table = ", ".join(
-        f"{name}: {name}" for name in sorted({*names, *nodes}) if name in absent or _declares(code, language, name)
+        f"{name}: {_VALUE.replace('NAME', name)}" for name in sorted({*names, *nodes, SOLUTION}) if _is_name(name)
     )
-    hints = {function.full_name: _hints(source, code, function.name) for _, function in plain} if nodes else {}
+    hints = dict(_all_hints(source, code, functions)) if nodes else {}
     parts = [source, "\n;\n", *(given[name] + "\n" for name in absent)]
     body = TEMPLATE.read_text()
     parts.append(f'new Function("require", "table", "hints", {json.dumps(body)})')
@@ -78,6 +90,21 @@ def _joined(source: str, code: str, functions: Functions, language: str, given: 
 
 def _declares(code: str, language: str, name: str) -> bool:
     return scan.has_class(code, name) or "" in scan.owners(code, language, name)
+
+
+def _is_name(text: str) -> bool:
+    return _NAME.fullmatch(text) is not None and text not in _RESERVED
+
+
+def _all_hints(source: str, code: str, functions: Functions) -> Iterator[tuple[str, list[str]]]:
+    """Yield the hints of functions by their full names; those of a constructor by its class."""
+    for function in functions.plain:
+        yield function.full_name, _hints(source, code, function.name)
+    for owner, methods in functions.methods:
+        yield owner, _hints(source, code, owner) or _hints(source, code, "constructor")
+        for method in methods:
+            if method.name != owner:
+                yield f"{owner}.{method.name}", _hints(source, code, method.name)
 
 
 def _hints(source: str, code: str, name: str) -> list[str]:

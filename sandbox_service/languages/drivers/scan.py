@@ -63,17 +63,18 @@ def owners(code: str, language: str, name: str) -> list[str]:
     return [".".join(scope) for scope, start in _places(code, name) if _is_declared(code, language, start, name, scope)]
 
 
-def parameters(code: str, language: str, name: str) -> list[str]:
-    """Return the parameters, as they are written, with which a free function is declared; one text a declaration.
+def parameters(code: str, language: str, name: str, owner: str = "") -> list[str]:
+    """Return the parameters, as they are written, with which a function is declared; one text a declaration.
 
     Args:
         code: a masked source.
         language: its language.
         name: the function's name.
+        owner: its class; empty if it is free.
     """
     found = []
     for scope, start in _places(code, name):
-        if not scope and _is_declared(code, language, start, name, scope):
+        if ".".join(scope) == owner and _is_declared(code, language, start, name, scope):
             begin = code.index("(", start) + 1
             end = code.find(")", begin)
             found.append(" ".join(code[begin:end].split()))

@@ -36,7 +36,9 @@ class Toolchain:
 TOOLCHAINS = {
     "cpp": Toolchain("cpp", ("g++", "-O1", "-std=gnu++17", "-w", "-o", "program", "{files}"), ("./program",)),
     "java": Toolchain(
-        "java", ("javac", "-proc:none", "-nowarn", "{files}"), ("java", "-XX:+UseSerialGC", "ProctorDriver")
+        "java",
+        ("javac", "-proc:none", "-nowarn", "-d", ".", "{files}"),
+        ("java", "-XX:+UseSerialGC", "proctor.ProctorDriver"),
     ),
     "javascript": Toolchain("js", ("node", "--check", "{files}"), ("node", "solution.js")),
     "typescript": Toolchain("ts", ("tsc", "--target", "es2020", "--lib", "es2020", "{files}"), ("node", "solution.js")),

@@ -11,6 +11,7 @@ CASES = [
     ("cpp", "class Solution { public: int f(int x) { return g(x); } };", "f", ("Solution", "f")),
     ("cpp", "int f(int x) { return x; } class Solution { int g() { return f(1); } };", "f", ("", "f")),
     ("cpp", "namespace n { struct A { int f(); }; }\n", "f", ("A", "f")),
+    ("cpp", "int f(int x) { return x; } class Solution { int f(int x) { return ::f(x); } };", "f", ("Solution", "f")),
     ("cpp", "// int f(int x) {\nclass Solution { vector<int> f(int); };", "f", ("Solution", "f")),
     ("cpp", 'const char* s = "int f(";\nint f() { return 1\'000; }', "f", ("", "f")),
     ("cpp", 'auto s = R"x(} class Y { int f(" )x"; int f();', "f", ("", "f")),
