@@ -7,6 +7,7 @@ recipe and the verdicts; no order of events and no clock has a part in it, but f
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +41,8 @@ CE = Verdict.CE
 COSTLY = (Verdict.TLE, Verdict.MLE, Verdict.OLE)
 
 Record = dict[str, Any]
+
+_DIGITS = re.compile(r"\d{1,100}")  # of a number; a longer one is text
 
 
 @dataclass(frozen=True)
@@ -266,14 +269,29 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     groups = [each.made.how for each in candidates]
     said = [str(getattr(each.test, "output", "")) or str(getattr(each.test, "code", "")) for each in candidates]
     fails = {place: tests for place, tests in found.fails.items() if place not in without}
+    least = min(wanted.least_tests, wanted.tests)
     first = cover.choose(fails, sizes, wanted.tests, wanted.depth)
-    added = cover.filled(first, groups, said, min(wanted.least_tests, wanted.tests))
+    first += [each for each in extremes(candidates) if each not in first][: max(least - len(first), 0)]
+    added = cover.filled(first, groups, said, least)
     others = {place: tests - set(added) for place, tests in fails.items()}
     every = [*added, *cover.choose(others, sizes, wanted.audit, wanted.depth)]
     every = cover.filled(every, groups, said, len(added) + wanted.audit)
     others_by_size = sorted(set(range(len(candidates))) - set(every), key=lambda place: (sizes[place], place))
     every += others_by_size[: len(added) + wanted.audit - len(every)]
     return Choice(found.programs, found.passed, found.fails, candidates, added, every[len(added) :])
+
+
+def extremes(candidates: Sequence[Candidate]) -> list[int]:
+    """Return the places of the candidates with the greatest number and of the longest one, of those that cost little."""
+    cheap = [place for place, each in enumerate(candidates) if size_of(each.test) <= cover.LARGE]
+    texts = {place: candidates[place].made.text for place in cheap}
+    greatest = max(cheap, key=lambda place: (_greatest_number(texts[place]), -len(texts[place]), -place), default=None)
+    longest = max(cheap, key=lambda place: (len(texts[place]), -place), default=None)
+    return list(dict.fromkeys(each for each in (greatest, longest) if each is not None))
+
+
+def _greatest_number(text: str) -> int:
+    return max((int(digits) for digits in _DIGITS.findall(text)), default=0)
 
 
 def size_of(test: TestCase) -> int:
