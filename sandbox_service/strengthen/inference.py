@@ -2,9 +2,9 @@
 
 All inputs are read at the same time, line by line. At each line the search tries the items that fit all inputs: a part
 that is repeated, a list whose length is an earlier number, a line of single tokens. A repeated part is found from its
-first turn and must parse all further turns. Forms with few items are tried first. A list of pairs would fit any graph, so
-that lists whose length nothing says are tried only where no other form is found. The number of tries is bounded; without
-a form the caller changes tokens.
+first turn and must parse all further turns. Forms with few items are tried first. A list of pairs would fit any graph:
+lists whose length nothing says are tried only where no other form is found. The number of tries is bounded; without a
+form the caller changes tokens.
 """
 
 from __future__ import annotations

@@ -282,7 +282,7 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
 
 
 def extremes(candidates: Sequence[Candidate]) -> list[int]:
-    """Return the places of the candidates with the greatest number and of the longest one, of those that cost little."""
+    """Return the places of the candidate with the greatest number and of the longest one; large ones are left out."""
     cheap = [place for place, each in enumerate(candidates) if size_of(each.test) <= cover.LARGE]
     texts = {place: candidates[place].made.text for place in cheap}
     greatest = max(cheap, key=lambda place: (_greatest_number(texts[place]), -len(texts[place]), -place), default=None)
