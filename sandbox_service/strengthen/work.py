@@ -34,7 +34,7 @@ MUTANT_FACTOR = 10  # a mutant may take ten times the time of the slowest refere
 ROUNDS = 3  # of inputs: further ones follow what was doubted, or make more until half as many as wanted are valid
 MOST_RARE, RARE_BYTES = 12, 2000  # inputs with rare answers that are changed
 PYTHON_DIGITS = 9  # of the largest inputs that references in Python alone judge
-AUDIT_FACTOR, LEAST_AUDIT_SECONDS = 10, 0.05  # an audit test may take ten times the time of the slowest reference;
+STATED_AUDIT_FACTOR, LEAST_AUDIT_SECONDS = 10, 0.05  # an audit test states ten times the time of the slowest reference;
 PYTHON_FACTOR = 10  # … so many times more where no reference is in Python
 EXAMPLES = 12  # programs of a problem that the report names
 CE = Verdict.CE
@@ -403,7 +403,7 @@ def audit_tests(subject: Subject, chosen_ones: Sequence[Candidate], references: 
     known = [each.seconds for each in chosen_ones if each.seconds is not None]
     start = min(known, default=0.0)  # of a process, which merged tests have in common
     has_python = any(each.language == "python" for each in references)
-    factor = AUDIT_FACTOR if has_python else AUDIT_FACTOR * PYTHON_FACTOR
+    factor = STATED_AUDIT_FACTOR if has_python else STATED_AUDIT_FACTOR * PYTHON_FACTOR
     return [
         test.model_copy(update={"role": "audit", "cpu_seconds": _audit_seconds(part, start, factor)})
         for test, part in zip(merged, parts, strict=True)
