@@ -17,7 +17,7 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, CallTest, Checker, StdinTest, TestCase
 from sandbox_service.strengthen import tables
 from sandbox_service.strengthen.arguments import PATTERNS, Arguments
-from sandbox_service.strengthen.calls import Calls, calls_of, examples_in
+from sandbox_service.strengthen.calls import Calls, calls_of, examples_in, is_row_of_reals
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.stdin_subject import StdinSubject
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, SEEN, WORDS, Made, Tier, Wanted
@@ -196,7 +196,9 @@ class CallSubject:
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return None
         known = set(_reals_in(args))
-        return self._calls.test(args, result) if result is not None and _is_comparable(result, known) else None
+        is_near = isinstance(self._calls.like, AssertTest) and is_row_of_reals(result)
+        is_sound = result is not None and (is_near or _is_comparable(result, known))
+        return self._calls.test(args, result) if is_sound else None
 
     def merged(self, tests: Sequence[TestCase]) -> list[TestCase]:
         """See `Subject`."""

@@ -100,6 +100,16 @@ def test_arguments_keep_kinds_ranges_and_ties() -> None:
         assert 0 <= count <= max(5, len(numbers))
 
 
+def test_rows_of_real_numbers_are_compared_with_a_tolerance() -> None:
+    calls = calls_of([AssertTest(code="assert f([1.0]) == [0.0]")])
+    assert calls is not None
+    code = calls.test(([1.0, 2.0],), [0.1, 1]).code  # type: ignore[union-attr]
+    exec(code, {"f": lambda _: [0.1 + 1e-9, 1.0]})
+    for wrong in ([0.2, 1.0], [0.1], [0.1, 1.0, 2.0]):
+        with pytest.raises((AssertionError, ValueError)):
+            exec(code, {"f": lambda _, wrong=wrong: wrong})
+
+
 def test_an_argument_occurs_in_another_one_in_some_calls() -> None:
     made = Arguments([[["abc", "bcd"], "ab", [3, 9], 4], [["abcd"], "c", [4, 1, 8], 1]])
     calls = [made.make(number, random.Random(number)) for number in range(80)]
