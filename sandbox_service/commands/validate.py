@@ -59,6 +59,8 @@ async def _validate(made: Recipe, settings: Settings) -> dict[str, Any]:
 
 def _tell(made: Recipe, manifest: dict[str, Any]) -> None:
     counts, took = manifest["problems"], manifest["run"]
+    if not counts["read"]:
+        print("the sources have no rows: see `path` of each source in the recipe, and --limit")
     print(
         f"{counts['clean']} clean, {counts['quarantined']} in quarantine, {sum(counts['left_out'].values())} left out "
         f"of {counts['read']}; {took['judged_now']} judged now in {took['seconds']:.0f} s"

@@ -105,7 +105,7 @@ async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject, sample
     problem, limits = runner.problem, runner.problem.limits or Limits()
     references = await sound_references(runner, problem.references[: recipe.thresholds.most_references], limits)
     if not references:
-        return _unchanged("no reference that can be run here passes its tests")
+        return _unchanged(_why_none(problem))
     if len(references) < recipe.strengthen.least_references:
         return _unchanged("it has too few references that pass its tests")
     wrong = [each for each in problem.wrong if can_be_run(each.language)][: recipe.strengthen.most_wrong]
@@ -115,6 +115,16 @@ async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject, sample
     found = await fails_of(runner, recipe, programs, answered)
     choice = chosen(found, recipe)
     return _record(runner, references, subject, answered, choice, recipe)
+
+
+def _why_none(problem: Problem) -> str:
+    """Why no reference is sound."""
+    languages = sorted({each.language for each in problem.references})
+    if not languages:
+        return "it has no reference, which is a solution that is right"
+    if not any(language != "text" and can_be_run(language) for language in languages):
+        return f"its references cannot be run here: {', '.join(languages)}"
+    return "no reference that can be run here passes its tests"
 
 
 async def _printed(
