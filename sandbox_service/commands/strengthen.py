@@ -16,6 +16,7 @@ from sandbox_service.commands.recipe_run import (
     how_many,
     opened_judge,
     opened_model,
+    room_for,
 )
 from sandbox_service.settings import Settings
 from sandbox_service.strengthen import job
@@ -40,7 +41,9 @@ def run(options: RecipeOptions, settings: Settings) -> int:
     made = changed(recipe.read(options.recipe), options)
     if options.is_fresh:
         (job.folder_of(made) / job.JOURNAL).unlink(missing_ok=True)
-    _tell(made, asyncio.run(_strengthen(made, settings)))
+    with room_for(job.folder_of(made)):
+        manifest = asyncio.run(_strengthen(made, settings))
+    _tell(made, manifest)
     return 0
 
 
