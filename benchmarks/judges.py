@@ -122,7 +122,7 @@ def main(arguments: list[str]) -> int:
         if group is None:
             print(FALLBACK_NOTE, file=sys.stderr)
         settings = Settings(first_uid=UID, cache_folder=folder)
-        slots.pin_to_processor(settings, 0)  # as a slot's process is
+        slots.pin_to_processor(0)  # as a slot's process is
         with bootstrap.grader(settings) as grader:
             turns = {name: turn_of(grader, each) for name, each in submissions(options.tests).items()}
             if options.profile:

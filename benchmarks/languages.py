@@ -226,7 +226,7 @@ def main(arguments: list[str]) -> int:
         if group is None:
             print(FALLBACK_NOTE, file=sys.stderr)
         settings = Settings(first_uid=UID)
-        slots.pin_to_processor(settings, 0)  # as a slot's process is
+        slots.pin_to_processor(0)  # as a slot's process is
         pool = slots.pool_of(settings, 0)
         runtime = slots.runtimes_of(settings)["launched"]
         assert isinstance(runtime, LaunchedRuntime)

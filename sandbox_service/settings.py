@@ -80,7 +80,9 @@ class Settings(BaseModel):
     )
     judge_libraries: str = Field("", description="folder with headers of judges, such as testlib.h and validate.h")
     first_uid: int = Field(
-        60001, ge=1000, description="slot i uses the uids first_uid + i and first_uid + 2000 + i (as root)"
+        60001,
+        ge=1000,
+        description="slot i uses the uids first_uid + i and first_uid + 2000 + i (as root), or the next free ones",
     )
     recycle_after: int = Field(20_000, ge=1, description="runs after which a sandbox is replaced")
     canary_seconds: float = Field(60.0, gt=0, description="how often the canary checks the sandboxes")

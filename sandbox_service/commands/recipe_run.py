@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,28 @@ from sandbox_service.validation.recipe import Endpoint, Recipe
 LINE_SECONDS = 60.0
 PER_SLOT = 3  # problems at once per slot, so that no slot is idle at the end of a problem
 PROBLEMS_AT_SERVICE = 24
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+
+
+@contextmanager
+def room_for(folder: Path) -> Iterator[None]:
+    """Name the output folder if it has no room.
+
+    Args:
+        folder: The output folder.
+
+    Raises:
+        ConfigurationError: It has no room, or cannot be written to.
+        OSError: Another error of the system.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        raise ConfigurationError(
+            f"{folder}: {error.strerror}; make room and give the same command again, or name another folder by --output"
+        ) from None
 
 
 @dataclass(frozen=True)

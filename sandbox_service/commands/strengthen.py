@@ -16,6 +16,7 @@ from sandbox_service.commands.recipe_run import (
     how_many,
     opened_judge,
     opened_model,
+    room_for,
 )
 from sandbox_service.settings import Settings
 from sandbox_service.strengthen import job
@@ -40,7 +41,9 @@ def run(options: RecipeOptions, settings: Settings) -> int:
     made = changed(recipe.read(options.recipe), options)
     if options.is_fresh:
         (job.folder_of(made) / job.JOURNAL).unlink(missing_ok=True)
-    _tell(made, asyncio.run(_strengthen(made, settings)))
+    with room_for(job.folder_of(made)):
+        manifest = asyncio.run(_strengthen(made, settings))
+    _tell(made, manifest)
     return 0
 
 
@@ -58,21 +61,23 @@ async def _strengthen(made: Recipe, settings: Settings) -> dict[str, Any]:
 
 def _tell(made: Recipe, manifest: dict[str, Any]) -> None:
     counts, took, strength = manifest["problems"], manifest["run"], manifest["strength"]
-    unchanged = sum(counts["unchanged"].values())
+    unchanged, left_out = sum(counts["unchanged"].values()), sum(counts["left_out"].values())
+    if not counts["read"]:
+        print("the sources have no rows: see `path` of each source in the recipe, and --limit")
     print(
         f"{counts['strengthened']} strengthened with {manifest['tests']['added']} tests, {unchanged} unchanged, "
-        f"{counts['not_judged']} not judged of {counts['read']}; "
+        f"{counts['not_judged']} not judged, {counts['malformed']} malformed, {left_out} left out of {counts['read']}; "
         f"{took['judged_now']} programs judged now in {took['seconds']:.0f} s"
     )
     for name, words in (
         ("before", "before"),
         ("after", "after"),
-        ("held_out", "after, by programs that chose nothing"),
+        ("held_out", "after, if they have no part in the choice of the tests"),
     ):
         each = strength[name]
         if each["programs"]:
             share = f"{100 * each['share']:.1f} % ({100 * each['low']:.1f} to {100 * each['high']:.1f})"
             print(f"{share} of {each['programs']} wrong programs are refused {words}")
     for reason, count in counts["unchanged"].items():
-        print(f"{count:8} {reason}")
+        print(f"{count:8} unchanged: {reason}")
     print(job.folder_of(made) / job.REPORT)

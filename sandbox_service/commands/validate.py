@@ -16,6 +16,7 @@ from sandbox_service.commands.recipe_run import (
     how_many,
     opened_judge,
     opened_model,
+    room_for,
 )
 from sandbox_service.settings import Settings
 from sandbox_service.validation import job, recipe
@@ -40,7 +41,8 @@ def run(options: RecipeOptions, settings: Settings) -> int:
     made = changed(recipe.read(options.recipe), options)
     if options.is_fresh:
         (made.folder / job.JOURNAL).unlink(missing_ok=True)
-    manifest = asyncio.run(_validate(made, settings))
+    with room_for(made.folder):
+        manifest = asyncio.run(_validate(made, settings))
     _tell(made, manifest)
     return 0
 
@@ -59,6 +61,8 @@ async def _validate(made: Recipe, settings: Settings) -> dict[str, Any]:
 
 def _tell(made: Recipe, manifest: dict[str, Any]) -> None:
     counts, took = manifest["problems"], manifest["run"]
+    if not counts["read"]:
+        print("the sources have no rows: see `path` of each source in the recipe, and --limit")
     print(
         f"{counts['clean']} clean, {counts['quarantined']} in quarantine, {sum(counts['left_out'].values())} left out "
         f"of {counts['read']}; {took['judged_now']} judged now in {took['seconds']:.0f} s"

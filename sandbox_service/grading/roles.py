@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from sandbox_service.errors import SandboxError
 from sandbox_service.schema import Limits, TestCase, TestResult, Verdict
 
-AUDIT_FACTOR = 20  # an audit test may take so many times the slowest scored test, whatever it says
+LEAST_AUDIT_FACTOR = 20  # an audit test may take so many times the slowest scored test, whatever it says
 
 
 def fault_result(tests: Sequence[TestCase], done: Sequence[TestResult], role: str, fault: SandboxError) -> TestResult:
@@ -34,7 +34,7 @@ def audit_seconds(limits: Limits, tests: Sequence[TestCase], results: Iterable[T
     """
     asked = [test.cpu_seconds or limits.cpu_seconds for test in tests if test.role == "audit"]
     slowest = max((result.cpu_seconds for result in results), default=0.0)
-    return min(limits.cpu_seconds, max([AUDIT_FACTOR * slowest, *asked]))
+    return min(limits.cpu_seconds, max([LEAST_AUDIT_FACTOR * slowest, *asked]))
 
 
 def split(tests: Sequence[TestCase], results: Iterable[TestResult]) -> tuple[list[TestResult], list[TestResult]]:

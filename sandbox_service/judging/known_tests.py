@@ -30,8 +30,12 @@ _DOCSTRING = re.compile(r"^[ \t]*[rRuU]?(\"\"\"|''')(?:(?!\1).)*\1[ \t]*$", re.M
 _COMMENT = re.compile(r"^[ \t]*(?:#|//)[^\n]*$", re.MULTILINE)
 _ESCAPE = re.compile(r"\\[nrt]")
 _TOKEN = re.compile(r"\d+|[^\W\d]+|[^\w\s'\",;:()\[\]{}\\]+")
-_DIGESTS = re.compile(r"\b(?:hashlib|md5|sha1|sha256|crc32|adler32|base64|b64decode|zlib|marshal|pickle)\b|\bhash\(")
-_DIGEST_WORDS = ("hash", "md5", "sha1", "sha256", "32", "base64", "b64decode", "zlib", "marshal", "pickle")
+_DIGEST_NAMES = (
+    "hashlib", "md5", "sha1", "sha256", "crc32", "adler32", "base64", "b64decode", "zlib", "marshal", "pickle",
+)  # fmt: skip
+_DIGEST_WORDS = (*_DIGEST_NAMES, "hash(")  # of which a source has one if _DIGESTS is found in it
+_DIGESTS = re.compile(rf"\b(?:{'|'.join(_DIGEST_NAMES)})\b|\bhash\(")
+_DIGEST = re.compile(r"(?=\d*[a-fA-F])[0-9a-fA-F]{16,}")
 _TRUTH = frozenset({"true", "false", "yes", "no", "none"})
 _BLANK = re.compile(r"[\s'\"]+")
 _BUILTIN = frozenset({"abs", "all", "any", "bool", "dict", "float", "int", "len", "list", "math", "max", "min", "round",
@@ -46,6 +50,7 @@ class Known:
     answer: str
     parts: frozenset[str]
     plain: frozenset[str]
+    is_digest: bool = False  # of the answer
 
     @property
     def size(self) -> int:
@@ -66,7 +71,9 @@ def may_know(source: str, known: Sequence[Known]) -> bool:
         source: The program.
         known: Inputs and answers of tests that it passed, of which the first ones are looked for.
     """
-    if len(source) > MOST_CHARACTERS or _has_digest(source):
+    if len(source) > MOST_CHARACTERS:
+        return True
+    if _has_digest(source) and not any(each.is_digest for each in known):  # or the problem asks for digests
         return True
     bare = _COMMENT.sub("", _DOCSTRING.sub("", source))
     text, plain = _tokens(bare), _plain(bare)
@@ -131,6 +138,7 @@ def _known_pair(given: Sequence[str], answer: str) -> Known:
         _tokens(answer),
         frozenset(each for each in tokens if len(each) > LONG_TOKENS and each.count(" ") > LEAST_TOKENS),
         frozenset(each for each in plain if len(each) >= LONG and not each.isidentifier()),
+        _DIGEST.fullmatch(_plain(answer)) is not None,
     )
 
 

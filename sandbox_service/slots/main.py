@@ -36,7 +36,7 @@ from sandbox_service.languages.launched import JUDGE_KINDS, LaunchedRuntime
 from sandbox_service.languages.launcher import SECOND_UIDS, LauncherZygote
 from sandbox_service.languages.machine_cache import MachineCache
 from sandbox_service.languages.python import PythonRuntime
-from sandbox_service.sandbox import tools
+from sandbox_service.sandbox import tools, uids
 from sandbox_service.sandbox.base import IsolationTool, Place, Sandbox, Zygote
 from sandbox_service.sandbox.exclusive import ExclusiveRun
 from sandbox_service.sandbox.launch_jail import LaunchJail
@@ -55,9 +55,13 @@ PR_SET_PDEATHSIG = 1
 
 def place_of(settings: Settings, index: int) -> Place:
     """Return where slot `index` has its sandboxes: on a processor of its own, and as root with a uid of its own."""
+    uid = uids.claimed(settings.first_uid + index) if os.geteuid() == 0 else -1
+    return Place(uid, _processor_of(index))
+
+
+def _processor_of(index: int) -> int:
     processors = sorted(os.sched_getaffinity(0))
-    uid = settings.first_uid + index if os.geteuid() == 0 else -1
-    return Place(uid, processors[index % len(processors)])
+    return processors[index % len(processors)]
 
 
 def runtimes_of(settings: Settings) -> dict[str, Runtime]:
@@ -249,9 +253,9 @@ def _written(grade: Grade) -> tuple[Grade, bytes]:
         return fault, fault.model_dump_json().encode()
 
 
-def pin_to_processor(settings: Settings, index: int) -> None:
+def pin_to_processor(index: int) -> None:
     """Pin this process to the processor of slot `index`: it and its sandbox work in turns, and share the caches."""
-    os.sched_setaffinity(0, [place_of(settings, index).cpu])
+    os.sched_setaffinity(0, [_processor_of(index)])
 
 
 def end_with_service() -> None:
@@ -268,7 +272,7 @@ def main() -> None:
         signal.signal(number, lambda *_: None)  # not SIG_IGN, which every program started from here would inherit
     end_with_service()
     connection = socket.socket(fileno=options["connection"])
-    pin_to_processor(settings, options["index"])
+    pin_to_processor(options["index"])
     exclusive = ExclusiveRun(f"/proc/self/fd/{options['gate']}", f"/proc/self/fd/{options['room']}")
     Slot(settings, options["index"], BlockingConnection(connection), exclusive).serve()
 

@@ -8,7 +8,7 @@ others are suspicious, and are reported with the input that tells.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -146,22 +146,7 @@ async def seeded(
             programs.append(Program("reference", each.name, code, each.language))
     changes = {"cpu_seconds": limits.cpu_seconds + seeds.START_SECONDS, "processes": seeds.PROCESSES}
     limits = limits.model_copy(update=changes)
-    rows = await runner.run(programs, tests, limits, to_the_end=True)
-    failed = [place for place in range(len(tests)) if any(_crashed(row, place) for row in rows)]
-    again = await runner.run(programs, [tests[place] for place in failed], limits, to_the_end=True)
-    return [_with(row, dict(zip(failed, new.verdicts, strict=False))) for row, new in zip(rows, again, strict=True)]
-
-
-def _crashed(row: Row, place: int) -> bool:
-    return place < len(row.verdicts) and row.verdicts[place] == Verdict.RTE
-
-
-def _with(row: Row, verdicts: Mapping[int, str]) -> Row:
-    """The row, with the verdict of a second run where the first one crashed: a second interpreter may fail to start."""
-    if row.bad_test:
-        return row
-    found = [verdicts.get(place, each) if _crashed(row, place) else each for place, each in enumerate(row.verdicts)]
-    return replace(row, verdicts=tuple(found))
+    return await runner.run(programs, tests, limits, to_the_end=True)
 
 
 def _slowest(rows: Sequence[Row], place: int) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sandbox_service.strengthen.patterns import LISTS
@@ -18,6 +18,8 @@ PATTERNS = tuple(LISTS)
 MOST_ITEMS = 60
 WIDER = 2  # longer than any list seen
 FEW_VALUES = 4  # texts with as few values are a choice
+MOST_WORDS = 24  # texts of more words are not made of these
+RELATED = 4  # one in so many calls has an argument that occurs in another one
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,21 @@ class Real:
 
 @dataclass(frozen=True)
 class Text:
-    """Texts: of some letters and lengths, or one of a few."""
+    """Texts: of some letters and lengths, or one of a few. `words` are those of texts that have several."""
 
     alphabet: str
     low: int
     high: int
     choice: tuple[str, ...] = ()
+    words: tuple[str, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Texts of some words with single blanks."""
+
+    words: tuple[str, ...]
+    most: int
 
 
 @dataclass(frozen=True)
@@ -91,7 +102,7 @@ class Mixed:
     kinds: tuple[Kind, ...]
 
 
-Kind = Whole | Real | Text | Items | Fixed | Mapping | Choice | Mixed
+Kind = Whole | Real | Text | Phrase | Items | Fixed | Mapping | Choice | Mixed
 
 
 class Arguments:
@@ -99,11 +110,15 @@ class Arguments:
 
     Args:
         given: Positional arguments of the calls that are there, all of one length.
+        of_words: Texts are made of the words of given texts, where these have several.
     """
 
-    def __init__(self, given: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, given: Sequence[Sequence[Any]], *, of_words: bool = False) -> None:
         self._given = [list(each) for each in given]
-        self._kinds = [kind_of([call[place] for call in given]) for place in range(len(given[0]))]
+        kinds = [kind_of([call[place] for call in given]) for place in range(len(given[0]))]
+        worded = [_worded(each) for each in kinds]
+        self.has_words = worded != kinds
+        self._kinds = worded if of_words else kinds
         self._ties = list(_ties(self._given)) if len(given) > 1 else []
 
     def make(self, number: int, chance: random.Random) -> list[Any]:
@@ -121,7 +136,26 @@ class Arguments:
                 call[place] = make(self._kinds[place], chance.choice(PATTERNS), chance)
         else:
             call = [make(kind, pattern, chance) for kind in self._kinds]
+        if number % RELATED == 1:
+            self._relate(call, chance)
         return self._tied(call, pattern, chance)
+
+    def _relate(self, call: list[Any], chance: random.Random) -> None:
+        """Replace an argument by a part of another one: a text by a part of a text, a number by an item of a list."""
+        places = [place for place, kind in enumerate(self._kinds) if isinstance(kind, Text | Whole)]
+        others = [place for place, value in enumerate(call) if isinstance(value, str | list | tuple) and value]
+        pairs = [(place, other) for place in places for other in others if place != other]
+        if not pairs:
+            return
+        place, other = chance.choice(pairs)
+        kind, whole = self._kinds[place], call[other]
+        part = whole if isinstance(whole, str) else chance.choice(whole)
+        if isinstance(kind, Text) and isinstance(part, str) and not kind.choice and kind.low <= len(part):
+            size = chance.randint(kind.low, min(kind.high, len(part)))
+            start = chance.choice([0, len(part) - size, chance.randint(0, len(part) - size)])
+            call[place] = part[start : start + size]
+        elif isinstance(kind, Whole) and type(part) is int and kind.low <= part <= kind.high:
+            call[place] = part
 
     def fits(self, call: Sequence[Any]) -> bool:
         """Return whether a call has the kinds, ranges and relations of the given ones.
@@ -197,7 +231,23 @@ def _text(values: Sequence[str]) -> Text:
     letters = "".join(sorted({letter for value in values for letter in value})) or "a"
     distinct = tuple(sorted(set(values)))
     is_choice = len(distinct) <= FEW_VALUES and len(values) >= 3 * len(distinct)
-    return Text(letters, min(sizes), max(sizes), distinct if is_choice else ())
+    return Text(letters, min(sizes), max(sizes), distinct if is_choice else (), _words(values))
+
+
+def _words(values: Sequence[str]) -> tuple[str, ...]:
+    """The words of texts that are words with single blanks, and of which one has several."""
+    words = tuple(sorted({word for value in values for word in value.split(" ")} - {""}))
+    are_phrases = all(value == " ".join(value.split()) for value in values)
+    return words if are_phrases and len(words) <= MOST_WORDS and any(" " in value for value in values) else ()
+
+
+def _worded(kind: Kind) -> Kind:
+    """The kind with phrases instead of texts, where words are known."""
+    if isinstance(kind, Items):
+        return replace(kind, item=_worded(kind.item))
+    if isinstance(kind, Text) and kind.words and not kind.choice:
+        return Phrase(kind.words, kind.high // min(map(len, kind.words)) // 2 + 1)
+    return kind
 
 
 def _items(values: Sequence[Any], type_: type) -> Kind:
@@ -229,6 +279,8 @@ def make(kind: Kind, pattern: str, chance: random.Random) -> Any:
         return round(chance.uniform(kind.low, kind.high), kind.decimals)
     if isinstance(kind, Text):
         return _made_text(kind, pattern, chance)
+    if isinstance(kind, Phrase):
+        return " ".join(chance.choices(kind.words, k=chance.randint(1, min(kind.most, MOST_ITEMS))))
     if isinstance(kind, Items):
         return _made_items(kind, pattern, chance)
     if isinstance(kind, Fixed):

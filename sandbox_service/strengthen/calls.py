@@ -6,6 +6,7 @@ Arguments and results are Python values, so that test programs keep tuples and s
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
@@ -57,7 +58,12 @@ class Calls:
             return CallTest(function=self.function, args=list(args), output=result)
         has_entry = self.like.entry_point is not None
         called = f"{'candidate' if has_entry else self.function}({', '.join(map(repr, args))})"
-        asserted = f"abs({called} - {result!r}) <= {TOLERANCE}" if type(result) is float else f"{called} == {result!r}"
+        if type(result) is float:
+            asserted = f"abs({called} - {result!r}) <= {TOLERANCE}"
+        elif is_row_of_reals(result):
+            asserted = f"all(abs(a - b) <= {TOLERANCE} for a, b in zip({called}, {result!r}, strict=True))"
+        else:
+            asserted = f"{called} == {result!r}"
         code = f"def check(candidate):\n    assert {asserted}\n" if has_entry else f"assert {asserted}\n"
         return AssertTest(code=code, entry_point=self.like.entry_point, prelude=self.like.prelude)
 
@@ -98,6 +104,13 @@ class Calls:
         if first.entry_point is not None:
             code = "def check(candidate):\n" + "".join(f"    {line}\n" for line in code.splitlines())
         return [first.model_copy(update={"code": code})]
+
+
+def is_row_of_reals(value: Any) -> bool:
+    """Return whether a value is a list or tuple of finite numbers, not all of which are whole."""
+    if not isinstance(value, list | tuple) or not all(type(each) in (int, float) for each in value):
+        return False
+    return any(type(each) is float for each in value) and all(map(math.isfinite, value))
 
 
 def calls_of(tests: Sequence[TestCase]) -> Calls | None:

@@ -23,6 +23,7 @@ CHANCE = 0.05  # a fact that chance gives more rarely is certain
 MOST_PARTS = (4, 3, 2)  # equal parts of words
 LEAST_PART = 3  # letters of such a part
 MOST_WORDS = 12  # a vocabulary with more words is none
+Block = tuple[list[tuple[str, ...]], Numbers]  # the lines of a repeated part, and the numbers before it
 _REAL = re.compile(r"-?\d+\.\d+")
 
 
@@ -92,10 +93,16 @@ class Rows:
     Attributes:
         distinct: No line comes twice, in either order of its first two tokens.
         tree: The first two tokens of the lines are the edges of a tree.
+        nodes: The slot with the number of nodes, if the first two tokens are nodes.
+        connected: They are the edges of a connected graph.
+        is_certain: Chance does not explain that it is connected.
     """
 
     distinct: bool
     tree: bool
+    nodes: int | None = None
+    connected: bool = False
+    is_certain: bool = True
 
 
 @dataclass(frozen=True)
@@ -112,14 +119,13 @@ def facts_of(form: Form, inputs: Sequence[str]) -> Facts:
     """Return the facts that hold in all inputs, which have the form."""
     seen: dict[int, Seen] = {}
     pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    blocks: dict[int, list[list[tuple[str, ...]]]] = {}
+    blocks: dict[tuple[int, ...], list[Block]] = {}
     for text in inputs:
-        values = form.parse(text)
-        _collect(form.items, values, {}, seen, pairs)
-        _collect_rows(form.items, values, blocks)
+        _collect(form.items, form.parse(text), {}, seen, pairs, blocks)
     slots = {slot: _facts(each) for slot, each in seen.items()}
-    rows = {slot: Rows(_are_distinct(each), all(map(_is_tree, each))) for slot, each in blocks.items()}
+    rows = {ends[0]: _rows(each, [slots.get(end) for end in ends]) for ends, each in blocks.items()}
     lengths = {*_lengths(form.items), *(each.length_of.slot for each in slots.values() if each.length_of)}
+    lengths |= {each.nodes for each in rows.values() if each.nodes is not None}
     return Facts(slots, tuple(_relations(pairs)), frozenset(lengths), rows)
 
 
@@ -127,18 +133,22 @@ def without_ranges(facts: Facts) -> Facts:
     """Return the facts without least and greatest numbers, and without a word on which of them are certain."""
     slots = {slot: replace(each, low=0, high=0, certain=frozenset()) for slot, each in facts.slots.items()}
     relations = tuple(replace(each, is_certain=True) for each in facts.relations)
-    return replace(facts, slots=slots, relations=relations)
+    rows = {slot: replace(each, is_certain=True) for slot, each in facts.rows.items()}
+    return replace(facts, slots=slots, relations=relations, rows=rows)
 
 
-def _collect_rows(items: Sequence[Item], values: Sequence[Any], blocks: dict[int, list[list[tuple[str, ...]]]]) -> None:
-    for item, value in zip(items, values, strict=True):
-        if not isinstance(item, Repeat):
-            continue
-        first = item.body[0]
-        if len(item.body) == 1 and isinstance(first, Line) and len(first.slots) >= 2 and first.rest is None:
-            blocks.setdefault(first.slots[0], []).append([tuple(turn[0].tokens) for turn in value])
-        for turn in value:
-            _collect_rows(item.body, turn, blocks)
+def _rows(blocks: Sequence[Block], ends: Sequence[SlotFacts | None]) -> Rows:
+    """The facts of the lines in these blocks. `ends`: those of their first two tokens."""
+    lines = [rows for rows, _ in blocks]
+    are_distinct = _are_distinct(lines)
+    if all(_parts(rows, len(rows) + 1) == 1 for rows in lines):
+        return Rows(are_distinct, tree=True)
+    slots = [slot for slot in blocks[0][1] if all(_are_connected(rows, numbers.get(slot)) for rows, numbers in blocks)]
+    if slots:
+        chance = math.prod(_chance_of_connection(numbers[slots[0]], len(rows)) for rows, numbers in blocks)
+        return Rows(are_distinct, tree=False, nodes=slots[0], connected=True, is_certain=chance < CHANCE)
+    bounds = {None if end is None else end.at_most for end in ends}
+    return Rows(are_distinct, tree=False, nodes=bounds.pop() if len(bounds) == 1 else None)
 
 
 def _are_distinct(blocks: Sequence[Sequence[tuple[str, ...]]]) -> bool:
@@ -147,9 +157,18 @@ def _are_distinct(blocks: Sequence[Sequence[tuple[str, ...]]]) -> bool:
     return all(len({frozenset(row[:2]) for row in block}) == len(block) for block in blocks)
 
 
-def _is_tree(rows: Sequence[tuple[str, ...]]) -> bool:
-    """Return whether rows are the edges of a tree of the nodes from 1 on."""
-    parents: dict[str, str] = {str(node): str(node) for node in range(1, len(rows) + 2)}
+def _are_connected(rows: Sequence[tuple[str, ...]], nodes: int | None) -> bool:
+    return nodes is not None and 1 < nodes <= len(rows) + 1 and _parts(rows, nodes) == 1
+
+
+def _chance_of_connection(nodes: int, edges: int) -> float:
+    """The chance that random edges leave no node alone, which is about that of connecting all (Erdős and Rényi)."""
+    return math.exp(-nodes * math.exp(-2 * edges / nodes))
+
+
+def _parts(rows: Sequence[tuple[str, ...]], nodes: int) -> int:
+    """Return how many parts rows as edges leave of the nodes from 1 on; 0 if a row names no two of them."""
+    parents: dict[str, str] = {str(node): str(node) for node in range(1, nodes + 1)}
 
     def root(node: str) -> str:
         while parents[node] != node:
@@ -158,10 +177,10 @@ def _is_tree(rows: Sequence[tuple[str, ...]]) -> bool:
         return node
 
     for row in rows:
-        if row[0] not in parents or row[1] not in parents or root(row[0]) == root(row[1]):
-            return False
+        if row[0] not in parents or row[1] not in parents or row[0] == row[1]:
+            return 0
         parents[root(row[0])] = root(row[1])
-    return True
+    return sum(node == parent for node, parent in parents.items())
 
 
 def _lengths(items: Sequence[Item]) -> Iterator[int]:
@@ -180,11 +199,16 @@ def _collect(
     numbers: Numbers,
     seen: dict[int, Seen],
     pairs: dict[tuple[int, int], list[tuple[int, int]]],
+    blocks: dict[tuple[int, ...], list[Block]],
 ) -> None:
     for item, value in zip(items, values, strict=True):
         if isinstance(item, Repeat):
+            first = item.body[0]
+            if len(item.body) == 1 and isinstance(first, Line) and len(first.slots) >= 2 and first.rest is None:
+                rows = [tuple(turn[0].tokens) for turn in value]
+                blocks.setdefault(first.slots[:2], []).append((rows, dict(numbers)))
             for each in value:
-                _collect(item.body, each, numbers, seen, pairs)
+                _collect(item.body, each, numbers, seen, pairs, blocks)
         else:
             _collect_line(item, value, numbers, seen, pairs)
 

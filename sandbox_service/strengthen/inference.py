@@ -2,8 +2,9 @@
 
 All inputs are read at the same time, line by line. At each line the search tries the items that fit all inputs: a part
 that is repeated, a list whose length is an earlier number, a line of single tokens. A repeated part is found from its
-first turn and must parse all further turns. Forms with few items are tried first. The number of tries is bounded;
-without a form the caller changes tokens.
+first turn and must parse all further turns. Forms with few items are tried first. A list of pairs would fit any graph:
+lists whose length nothing says are tried only where no other form is found. The number of tries is bounded; without a
+form the caller changes tokens.
 """
 
 from __future__ import annotations
@@ -63,7 +64,10 @@ def form_of(inputs: Sequence[str]) -> Form | None:
     places = [_Place(lines_of(each), 0, {}) for each in short[-LEARNT_INPUTS:]]
     if not places or any(place.left == 0 for place in places):
         return None
-    search = _Search()
+    return _found(_Search(has_free=False), places, inputs) or _found(_Search(has_free=True), places, inputs)
+
+
+def _found(search: _Search, places: list[_Place], inputs: Sequence[str]) -> Form | None:
     try:
         for items in search.whole_inputs(places):
             form = Form(items)
@@ -75,7 +79,10 @@ def form_of(inputs: Sequence[str]) -> Form | None:
 
 
 class _Search:
-    def __init__(self) -> None:
+    """A search. With `has_free`, lists and repeated parts may have a length that nothing says."""
+
+    def __init__(self, *, has_free: bool) -> None:
+        self._has_free = has_free
         self._slots = count()
         self._tries = 0
         self._line_of: dict[int, int] = {}  # the first slot of each slot's line
@@ -116,7 +123,7 @@ class _Search:
         if depth < MOST_DEPTH:
             for length in others:
                 yield from self._repeats(length, places, depth, size)
-        if depth == 0:
+        if self._has_free and depth == 0:
             yield from self._repeats(None, places, depth, size)
             for item, after in self._free(places):
                 yield item, after, size - 1

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_service.strengthen.facts import Facts, Relation, SlotFacts
+from sandbox_service.strengthen.facts import Facts, Relation, Rows, SlotFacts
 from sandbox_service.strengthen.form import Form, Item, Line, Numbers, Repeat, Value, whole
 from sandbox_service.strengthen.patterns import LISTS, arranged, by_parent, distinct_numbers, log_uniform
 from sandbox_service.strengthen.ranges import Range
-from sandbox_service.strengthen.trees import edges
+from sandbox_service.strengthen.trees import connected, edges
 
 # numbers of repeats: of cases that hold lengths of their own, and of everything else
 SCALES = (
@@ -98,6 +98,7 @@ class Maker:
         self.relations = [each for each in facts.relations if is_strict or each.is_certain]
         self.kept = kept or {}
         self._cases = frozenset(_case_slots(form.items))
+        self._graphs = dict(_graphs(form.items, facts))
 
     def make(self, plan: Plan, chance: random.Random) -> str:
         """Return an input.
@@ -126,12 +127,29 @@ class Maker:
 
     def range_of(self, slot: int, numbers: Numbers) -> Range:
         """Return the numbers that a slot may have after these."""
-        each = self._ranges[slot]
+        each = self._within_graph(slot, self._ranges[slot], numbers)
         facts = self._facts.slots[slot]
         if facts.at_most in numbers and self.holds(facts, "at_most"):
             most = min(each.high, numbers[facts.at_most])
             return Range(min(each.low, most), most)
         return each
+
+    def _within_graph(self, slot: int, allowed: Range, numbers: Numbers) -> Range:
+        """The numbers of nodes and of edges that a graph may have."""
+        low, high = allowed.low, allowed.high
+        for edges_slot, rows in self._graphs.items():
+            is_connected = self.keeps_connected(rows)
+            if slot == rows.nodes and is_connected:
+                high = min(high, self._ranges[edges_slot].high + 1)
+            if slot == edges_slot and rows.nodes in numbers:
+                nodes = numbers[rows.nodes]
+                high = min(high, nodes * (nodes - 1) // 2) if rows.distinct else high
+                low = max(low, nodes - 1) if is_connected else low
+        return Range(min(low, high), high)
+
+    def keeps_connected(self, rows: Rows) -> bool:
+        """Return whether lines are to be the edges of a connected graph."""
+        return rows.connected and (self._is_strict or rows.is_certain)
 
     def is_cases(self, slot: int) -> bool:
         """Return whether a slot says how many cases there are, each with lengths of its own."""
@@ -152,6 +170,20 @@ def _case_slots(items: Sequence[Item]) -> Iterator[int]:
     for item in items:
         if isinstance(item, Repeat) and item.length is not None and any(map(_is_case, item.body)):
             yield item.length.slot
+
+
+def _graphs(items: Sequence[Item], facts: Facts) -> Iterator[tuple[int, Rows]]:
+    """The slots with numbers of edges, where a number of nodes is known, too."""
+    for item in items:
+        if not isinstance(item, Repeat):
+            continue
+        first = item.body[0]
+        is_plain = item.length is not None and item.length.factor == 1 and not item.length.offset
+        if is_plain and isinstance(first, Line) and first.slots:
+            rows = facts.rows.get(first.slots[0])
+            if rows is not None and rows.nodes is not None and item.length is not None:
+                yield item.length.slot, rows
+        yield from _graphs(item.body, facts)
 
 
 def _is_case(item: Item) -> bool:
@@ -184,16 +216,26 @@ class _Making:
         if len(item.body) == 1 and isinstance(first, Line) and first.slots:
             rows = self._maker.facts.rows.get(first.slots[0])
             if rows is not None and rows.tree:
-                return self._tree(first, count, numbers)
+                return self._edges(first, edges(count + 1, self._plan.pattern, self._chance), numbers)
+            if rows is not None and self._maker.keeps_connected(rows):
+                return self._edges(first, self._graph(rows, count, numbers), numbers)
             if rows is not None and rows.distinct:
                 return self._distinct(first, count, numbers)
         return [self.items(item.body, numbers) for _ in range(count)]
 
-    def _tree(self, line: Line, count: int, numbers: Numbers) -> list[Any]:
+    def _graph(self, rows: Rows, count: int, numbers: Numbers) -> list[tuple[int, int]]:
+        nodes = numbers.get(rows.nodes, 0) if rows.nodes is not None else 0
+        if not nodes - 1 <= count <= nodes * (nodes - 1) // 2 or count * 4 > self._left:
+            raise UnmadeError("no connected graph has so many edges")
+        return connected(nodes, count, self._plan.pattern, self._chance)
+
+    def _edges(self, line: Line, pairs: Sequence[tuple[int, int]], numbers: Numbers) -> list[Any]:
+        """Lines that begin with these nodes, in the order that the two have in all given inputs."""
+        signs = {each.sign for each in self._maker.relations if (each.left, each.right) == line.slots[:2]}
         turns = []
-        for edge in edges(count + 1, self._plan.pattern, self._chance):
+        for pair in pairs:
             value = self._line(line, numbers)
-            tokens = [*map(str, edge), *value.tokens[2:]]
+            tokens = [*map(str, sorted(pair) if signs & {"<", "<="} else pair), *value.tokens[2:]]
             turns.append([Value(tokens, value.rest)])
         return turns
 

@@ -67,7 +67,7 @@ def _tiles(totals: Totals) -> list[tuple[str, str, str]]:
     tiles = [
         (_percent(totals.shares["before"]), "", "refused before"),
         (_percent(totals.shares["after"]), "", "refused after"),
-        (_percent(totals.shares["held_out"]), "", "refused, of programs that chose nothing"),
+        (_percent(totals.shares["held_out"]), "", "refused, if they have no part in the choice"),
         (number(totals.added), "", "tests added"),
     ]
     if problems:

@@ -133,7 +133,8 @@ class Runner:
     ) -> dict[str, Any]:
         checker = Checker(type="exact") if wants_outputs else self.problem.checker or Checker()
         return {
-            "tests": [each.model_dump(mode="json") for each in tests],
+            # without defaults: a field that is new in a later version changes no key
+            "tests": [{"type": each.type, **each.model_dump(mode="json", exclude_defaults=True)} for each in tests],
             "checker": checker.model_dump(mode="json"),
             "limits": limits.model_dump(mode="json"),
             "stop_on_failure": not to_the_end,

@@ -10,17 +10,17 @@ import ast
 import json
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Any, Protocol
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, CallTest, Checker, StdinTest, TestCase
 from sandbox_service.strengthen import tables
 from sandbox_service.strengthen.arguments import PATTERNS, Arguments
-from sandbox_service.strengthen.calls import Calls, calls_of, examples_in
+from sandbox_service.strengthen.calls import Calls, calls_of, examples_in, is_row_of_reals
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.stdin_subject import StdinSubject
-from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made, Wanted
+from sandbox_service.strengthen.tiers import LEAST_JUDGES, SEEN, WORDS, Made, Tier, Wanted
 from sandbox_service.validation.duplicates import text_of
 
 TRIES = 4  # for each input that is wanted
@@ -128,21 +128,30 @@ class CallSubject:
         """See `Subject`. Arguments stay within what was seen, however many references there are."""
         if wanted.is_enough:
             return []
-        arguments = self._arguments()
+        makers = self._makers(wanted)
         known = {repr(list(each.args)) for each in self._calls.given}
         found: dict[str, Made] = {}
         tries = wanted.count * TRIES
         for number in range(wanted.round * tries, (wanted.round + 1) * tries):
+            tier, arguments = makers[number % len(makers)]
             text = repr(arguments.make(number, random.Random(f"{self._problem.id} {number}")))  # noqa: S311
             if text not in known and len(text) <= wanted.most_bytes:
-                found.setdefault(text, Made(text, f"arguments, {PATTERNS[number % len(PATTERNS)]}"))
+                how = f"arguments, {PATTERNS[number % len(PATTERNS)]}"
+                found.setdefault(text, Made(text, how if tier == SEEN else f"{tier.name}: {how}", tier.name))
             if len(found) == wanted.count:
                 break
         return list(found.values())
 
-    def _arguments(self) -> Arguments:
+    def _makers(self, wanted: Wanted) -> list[tuple[Tier, Arguments]]:
+        """The tiers that are not doubted, which take turns; the usual one if all are."""
+        found = [(SEEN, self._arguments()), (WORDS, self._arguments(of_words=True))]
+        if not found[0][1].has_words:
+            return found[:1]
+        return [each for each in found if each[0].name not in wanted.doubted] or found[:1]
+
+    def _arguments(self, *, of_words: bool = False) -> Arguments:
         said = examples_in(text_of(self._problem), self._calls.function, len(self._calls.given[0].args))
-        return Arguments([each.args for each in self._calls.given] + said)
+        return Arguments([each.args for each in self._calls.given] + said, of_words=of_words)
 
     @property
     def printed(self) -> str:
@@ -186,7 +195,10 @@ class CallSubject:
                 result = json.loads(json.dumps(result, allow_nan=False))
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return None
-        return self._calls.test(args, result) if result is not None and _is_comparable(result) else None
+        known = set(_reals_in(args))
+        is_near = isinstance(self._calls.like, AssertTest) and is_row_of_reals(result)
+        is_sound = result is not None and (is_near or _is_comparable(result, known))
+        return self._calls.test(args, result) if is_sound else None
 
     def merged(self, tests: Sequence[TestCase]) -> list[TestCase]:
         """See `Subject`."""
@@ -201,12 +213,31 @@ class CallSubject:
         return tables.of_calls(self._calls.function, self._calls.given)
 
 
-def _is_comparable(value: Any) -> bool:
-    """Return whether == compares a result safely: real numbers only on their own, where a tolerance is set."""
+def _is_comparable(value: Any, known: Set[float]) -> bool:
+    """Return whether == compares a result safely.
+
+    Args:
+        value: A real number on its own is, since a tolerance is set, and inside others if it is one of the arguments'.
+        known: Real numbers of the arguments.
+    """
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, dict):
-        return all(_is_comparable(each) and not isinstance(each, float) for each in (*value, *value.values()))
+        return all(_is_inside(each, known) for each in (*value, *value.values()))
     if isinstance(value, list | tuple | set):
-        return all(_is_comparable(each) and not isinstance(each, float) for each in value)
+        return all(_is_inside(each, known) for each in value)
     return True
+
+
+def _is_inside(value: Any, known: Set[float]) -> bool:
+    return value in known if isinstance(value, float) else _is_comparable(value, known)
+
+
+def _reals_in(value: Any) -> Iterator[float]:
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, dict):
+        yield from _reals_in([*value, *value.values()])
+    elif isinstance(value, list | tuple | set):
+        for each in value:
+            yield from _reals_in(each)

@@ -51,6 +51,7 @@ class Tier:
 SEEN = Tier("seen")
 WIDER = Tier("wider", is_wide=True)
 LOOSE = Tier("loose", is_wide=True, is_loose=True)
+WORDS = Tier("words")  # arguments of calls whose texts are words of given ones
 LETTERS = Tier("letters", is_wide=True, letters=True)
 
 

@@ -1,8 +1,9 @@
-"""Makes trees: paths, stars and random ones, with nodes from 1 on."""
+"""Makes trees, of which some are paths and stars, and connected graphs, with nodes from 1 on."""
 
 from __future__ import annotations
 
 import random
+from itertools import combinations
 
 
 def edges(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int, int]]:
@@ -29,3 +30,27 @@ def edges(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int, in
     turned = [(names[a - 1], names[b - 1]) if chance.random() < 0.5 else (names[b - 1], names[a - 1]) for a, b in found]
     chance.shuffle(turned)
     return turned
+
+
+def connected(nodes: int, edges_wanted: int, pattern: str, chance: random.Random) -> list[tuple[int, int]]:
+    """Return the edges of a connected graph without loops and double edges: a tree of the pattern and random edges.
+
+    Args:
+        nodes: The number of nodes.
+        edges_wanted: At least `nodes - 1`, at most one for each pair of nodes.
+        pattern: Of the tree.
+        chance: Random numbers.
+    """
+    found = edges(nodes, pattern, chance)
+    known = {frozenset(edge) for edge in found}
+    left, pairs = edges_wanted - len(found), nodes * (nodes - 1) // 2
+    if 3 * edges_wanted > pairs:  # few pairs are free: list them
+        free = [pair for pair in combinations(range(1, nodes + 1), 2) if frozenset(pair) not in known]
+        return [*found, *chance.sample(free, left)]
+    while left:
+        one, other = chance.randint(1, nodes), chance.randint(1, nodes)
+        if one != other and frozenset((one, other)) not in known:
+            known.add(frozenset((one, other)))
+            found.append((one, other))
+            left -= 1
+    return found

@@ -7,6 +7,7 @@ recipe and the verdicts; no order of events and no clock has a part in it, but f
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -33,13 +34,15 @@ MUTANT_FACTOR = 10  # a mutant may take ten times the time of the slowest refere
 ROUNDS = 3  # of inputs: further ones follow what was doubted, or make more until half as many as wanted are valid
 MOST_RARE, RARE_BYTES = 12, 2000  # inputs with rare answers that are changed
 PYTHON_DIGITS = 9  # of the largest inputs that references in Python alone judge
-AUDIT_FACTOR, LEAST_AUDIT_SECONDS = 10, 0.05  # an audit test may take ten times the time of the slowest reference;
+STATED_AUDIT_FACTOR, LEAST_AUDIT_SECONDS = 10, 0.05  # an audit test states ten times the time of the slowest reference;
 PYTHON_FACTOR = 10  # … so many times more where no reference is in Python
 EXAMPLES = 12  # programs of a problem that the report names
 CE = Verdict.CE
 COSTLY = (Verdict.TLE, Verdict.MLE, Verdict.OLE)
 
 Record = dict[str, Any]
+
+_DIGITS = re.compile(r"\d{1,100}")  # of a number; a longer one is text
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject, sample
     problem, limits = runner.problem, runner.problem.limits or Limits()
     references = await sound_references(runner, problem.references[: recipe.thresholds.most_references], limits)
     if not references:
-        return _unchanged("no reference that can be run here passes its tests")
+        return _unchanged(_why_none(problem))
     if len(references) < recipe.strengthen.least_references:
         return _unchanged("it has too few references that pass its tests")
     wrong = [each for each in problem.wrong if can_be_run(each.language)][: recipe.strengthen.most_wrong]
@@ -112,6 +115,16 @@ async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject, sample
     found = await fails_of(runner, recipe, programs, answered)
     choice = chosen(found, recipe)
     return _record(runner, references, subject, answered, choice, recipe)
+
+
+def _why_none(problem: Problem) -> str:
+    """Why no reference is sound."""
+    languages = sorted({each.language for each in problem.references})
+    if not languages:
+        return "it has no reference, which is a solution that is right"
+    if not any(language != "text" and can_be_run(language) for language in languages):
+        return f"its references cannot be run here: {', '.join(languages)}"
+    return "no reference that can be run here passes its tests"
 
 
 async def _printed(
@@ -266,14 +279,29 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     groups = [each.made.how for each in candidates]
     said = [str(getattr(each.test, "output", "")) or str(getattr(each.test, "code", "")) for each in candidates]
     fails = {place: tests for place, tests in found.fails.items() if place not in without}
+    least = min(wanted.least_tests, wanted.tests)
     first = cover.choose(fails, sizes, wanted.tests, wanted.depth)
-    added = cover.filled(first, groups, said, min(wanted.least_tests, wanted.tests))
+    first += [each for each in extremes(candidates) if each not in first][: max(least - len(first), 0)]
+    added = cover.filled(first, groups, said, least)
     others = {place: tests - set(added) for place, tests in fails.items()}
     every = [*added, *cover.choose(others, sizes, wanted.audit, wanted.depth)]
     every = cover.filled(every, groups, said, len(added) + wanted.audit)
     others_by_size = sorted(set(range(len(candidates))) - set(every), key=lambda place: (sizes[place], place))
     every += others_by_size[: len(added) + wanted.audit - len(every)]
     return Choice(found.programs, found.passed, found.fails, candidates, added, every[len(added) :])
+
+
+def extremes(candidates: Sequence[Candidate]) -> list[int]:
+    """Return the places of the candidate with the greatest number and of the longest one; large ones are left out."""
+    cheap = [place for place, each in enumerate(candidates) if size_of(each.test) <= cover.LARGE]
+    texts = {place: candidates[place].made.text for place in cheap}
+    greatest = max(cheap, key=lambda place: (_greatest_number(texts[place]), -len(texts[place]), -place), default=None)
+    longest = max(cheap, key=lambda place: (len(texts[place]), -place), default=None)
+    return list(dict.fromkeys(each for each in (greatest, longest) if each is not None))
+
+
+def _greatest_number(text: str) -> int:
+    return max((int(digits) for digits in _DIGITS.findall(text)), default=0)
 
 
 def size_of(test: TestCase) -> int:
@@ -385,7 +413,7 @@ def audit_tests(subject: Subject, chosen_ones: Sequence[Candidate], references: 
     known = [each.seconds for each in chosen_ones if each.seconds is not None]
     start = min(known, default=0.0)  # of a process, which merged tests have in common
     has_python = any(each.language == "python" for each in references)
-    factor = AUDIT_FACTOR if has_python else AUDIT_FACTOR * PYTHON_FACTOR
+    factor = STATED_AUDIT_FACTOR if has_python else STATED_AUDIT_FACTOR * PYTHON_FACTOR
     return [
         test.model_copy(update={"role": "audit", "cpu_seconds": _audit_seconds(part, start, factor)})
         for test, part in zip(merged, parts, strict=True)

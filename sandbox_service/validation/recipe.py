@@ -166,8 +166,8 @@ class Generators(Endpoint):
 class Strengthening(Part):
     """The way in which `proctor strengthen` adds tests to a problem; see docs/strengthen.md."""
 
-    tests: int = Field(8, ge=0, description="most tests to add to a problem")
-    least_tests: int = Field(8, ge=0, description="tests to add where fewer refuse all known wrong programs")
+    tests: int = Field(12, ge=0, description="most tests to add to a problem")
+    least_tests: int = Field(12, ge=0, description="tests to add where fewer refuse all known wrong programs")
     audit: int = Field(0, ge=0, description="further tests to add as audit tests")
     depth: int = Field(3, ge=1, description="tests that shall refuse each wrong program")
     inputs: int = Field(64, ge=1, le=2000, description="inputs to make")

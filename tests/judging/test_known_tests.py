@@ -15,6 +15,7 @@ LISTS: list[TestCase] = [
     StdinTest(input="3\n500 600 701\n", output="1801\n"),
 ]
 SMALL: list[TestCase] = [StdinTest(input=f"{n}\n", output=f"{n * n}\n") for n in (3, 5)]
+DIGESTS: list[TestCase] = [StdinTest(input="abc\n", output="900150983cd24fb0d6963f7d28e17f72\n")]
 CALLS: list[TestCase] = [CallTest(function="f", args=[[10, 20, 30, 41], "abc"], output=7)]
 ASSERTS: list[TestCase] = [AssertTest(code="def check(f):\n    assert f('(()()) ((()))') == ['(()())', '((()))']\n")]
 
@@ -53,6 +54,7 @@ def test_a_program_with_inputs_or_answers_may_know_them(source: str, tests: list
         ("# f([10, 20, 30, 41], 'abc') is 7\ndef f(a, b):\n    return len(a) + len(b)", CALLS),
         ("def f(s):\n    depth = 0\n    for c in s:\n        depth += (c == '(')\n    return [s]", ASSERTS),
         ("print(1)", []),
+        ("import hashlib\nprint(hashlib.md5(input().encode()).hexdigest())", DIGESTS),
     ],
 )
 def test_a_program_that_computes_does_not(source: str, tests: list[TestCase]) -> None:

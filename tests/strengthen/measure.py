@@ -329,7 +329,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=10_000)
     parser.add_argument("--inputs", type=int, default=48)
     parser.add_argument("--mutants", type=int, default=30)
-    parser.add_argument("--tests", type=int, default=8)
+    parser.add_argument("--tests", type=int, default=12)
     parser.add_argument("--skip", default="", help="leave out problems with this in their id")
     found = asyncio.run(_measured(parser.parse_args()))
     json.dump(_summary(found), sys.stdout, indent=1)

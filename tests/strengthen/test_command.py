@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from sandbox_service import cli
+from sandbox_service.commands.recipe_run import room_for
+from sandbox_service.errors import ConfigurationError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.output import plain
 from tests.conftest import Service, need_firejail
@@ -118,3 +121,8 @@ def test_what_cannot_be_done_is_said(capsys: pytest.CaptureFixture[str], argumen
     out, err = capsys.readouterr()
     assert not out
     assert said in err
+
+
+def test_a_folder_without_room_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="No space left on device; make room"), room_for(tmp_path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox_service.strengthen.facts import facts_of
-from sandbox_service.strengthen.form import Form, Line, MisfitError, Repeat
+from sandbox_service.strengthen.form import Form, Length, Line, MisfitError, Repeat
 from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError, plan_of
 from sandbox_service.strengthen.ranges import bounds_in, ranges_of
@@ -22,10 +22,11 @@ TREES = ["4\n1 2\n2 3\n2 4\n", "3\n3 1\n2 1\n", "6\n1 2\n1 3\n3 4\n5 3\n6 2\n"]
 GRIDS = ["2 3\n..#\n#..\n", "3 2\n..\n##\n.#\n", "1 4\n..#.\n"]
 HEADED = ["3 1 2 3\n", "2 7 7\n", "4 1 1 1 1\n"]
 GRAPHS = ["3 2\n1 2\n2 3\n", "4 3\n1 4\n4 2\n3 4\n", "5 1\n5 1\n"]
+CONNECTED = ["4 5\n1 2\n2 3\n3 4\n4 1\n1 3\n", "12 12\n" + "".join(f"{at} {at % 12 + 1}\n" for at in range(1, 13))]
 WORDS = ["abc\n", "z\n", "hello\n"]
 PERMUTATIONS = ["4\n2 1 4 3\n", "3\n3 1 2\n", "5\n5 4 3 2 1\n"]
 SORTED = ["4\n1 5 7 9\n", "5\n2 3 4 8 10\n", "3\n1 6 9\n"]
-ALL = [LISTS, CASES, TREES, GRIDS, HEADED, GRAPHS, WORDS, PERMUTATIONS, SORTED]
+ALL = [LISTS, CASES, TREES, GRIDS, HEADED, GRAPHS, CONNECTED, WORDS, PERMUTATIONS, SORTED]
 
 
 def made(inputs: list[str], count: int = 40, *, judges: int = 1, statement: str = "") -> list[str]:
@@ -129,3 +130,22 @@ def test_any_lists_with_their_length_have_a_form(lists: list[list[int]]) -> None
     form = form_of(inputs)
     assert form is not None
     assert all(map(form.fits, inputs))
+
+
+def test_a_graph_begins_with_its_numbers_of_nodes_and_edges_and_stays_connected() -> None:
+    form = form_of(CONNECTED)
+    assert form is not None
+    assert isinstance(form.items[0], Line)
+    assert isinstance(form.items[1], Repeat)
+    assert form.items[1].length == Length(form.items[0].slots[1])
+    sizes = set()
+    for text in made(CONNECTED):
+        (nodes, edges), *pairs = [tuple(map(int, line.split())) for line in text.splitlines()]
+        assert edges == len(pairs) == len({frozenset(pair) for pair in pairs})
+        parts = {node: {node} for node in range(1, nodes + 1)}
+        for one, other in pairs:
+            joined = parts[one] | parts[other]
+            parts.update(dict.fromkeys(joined, joined))
+        assert len(parts[1]) == nodes == len(parts)
+        sizes.add((nodes, edges))
+    assert len(sizes) > 5

@@ -100,6 +100,34 @@ def test_arguments_keep_kinds_ranges_and_ties() -> None:
         assert 0 <= count <= max(5, len(numbers))
 
 
+def test_rows_of_real_numbers_are_compared_with_a_tolerance() -> None:
+    calls = calls_of([AssertTest(code="assert f([1.0]) == [0.0]")])
+    assert calls is not None
+    code = calls.test(([1.0, 2.0],), [0.1, 1]).code  # type: ignore[union-attr]
+    exec(code, {"f": lambda _: [0.1 + 1e-9, 1.0]})
+    for wrong in ([0.2, 1.0], [0.1], [0.1, 1.0, 2.0]):
+        with pytest.raises((AssertionError, ValueError)):
+            exec(code, {"f": lambda _, wrong=wrong: wrong})
+
+
+def test_an_argument_occurs_in_another_one_in_some_calls() -> None:
+    made = Arguments([[["abc", "bcd"], "ab", [3, 9], 4], [["abcd"], "c", [4, 1, 8], 1]])
+    calls = [made.make(number, random.Random(number)) for number in range(80)]
+    assert sum(any(word in each for each in items) for items, word, _, _ in calls) > 10
+    assert sum(number in numbers for _, _, numbers, number in calls) > 10
+    assert all(1 <= len(word) <= 5 and 1 <= number <= 4 for _, word, _, number in calls)
+
+
+def test_texts_are_made_of_given_words() -> None:
+    given = [["o| o .|"], [""], ["o"]]
+    made = Arguments(given, of_words=True)
+    assert made.has_words
+    texts = {made.make(number, random.Random(number))[0] for number in range(40)}
+    assert len(texts) > 10
+    assert {word for text in texts for word in text.split(" ")} <= {"o|", "o", ".|", ""}
+    assert not Arguments([["a  b"], ["c"]]).has_words
+
+
 def test_calls_are_read_from_tests() -> None:
     code = "def check(f):\n    assert f(1, 'a') == [1]\n    assert abs(f(2, 'b') - 0.5) < 1e-6\n    assert f(x) == 1\n"
     found = calls_of([AssertTest(code=code, entry_point="f")])
