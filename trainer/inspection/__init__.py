@@ -1,3 +1,3 @@
-"""Commands that look at a run from outside: its plan of what would be loaded where (`--dry-run`), and the samples that it
-has kept (`--show`).
+"""Commands that look at a run from outside: its plan of what would be loaded where (`--dry-run`), and its kept samples
+(`--show`).
 """
