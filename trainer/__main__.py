@@ -62,8 +62,9 @@ def _train(options: argparse.Namespace) -> int:
         print(text)
         return int("does not fit" in text)
     from trainer import train
+    from trainer.inspection import page
 
-    train.run(config)
+    train.run(config, page.write)
     return 0
 
 

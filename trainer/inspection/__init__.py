@@ -1,3 +1,3 @@
-"""Commands that look at a run from outside: its plan of what would be loaded where (`--dry-run`), and its kept samples
-(`--show`).
+"""What looks at a run from outside: the plan of what would be loaded where (`--dry-run`), the page of curves, and the
+kept samples (`--show`).
 """
