@@ -42,13 +42,13 @@ MEANINGS: Mapping[str, Callable[[str, str], str]] = {
 WARM_STEPS = 1000
 WARM_ROLES = ("solver", "tester", "tester")  # a test case is harder to write than a program
 SAME_SHARE = 0.25  # of the first test cases, whose input is a letter of the problem's word
-HINT_SHARE = 0.05  # of the pre-training; these are for the right verb
+HINT_SHARE = 0.1  # of the pre-training; these are for the right verb, as in arithmetic.py
 LETTERS = string.ascii_lowercase[:12]
 TRAINED, HELD_OUT = 60, 20  # words; each gives three problems
 HIDDEN = 2  # hidden tests a problem
 GOALS = {"pass_rate": 0.95, "tester_valid": 0.9, "tester_caught": 0.9}
 LATE = 5  # steps that the final figures average over
-TESTERS_ENTROPY = 0.02  # of the run that trains the tester alone, which otherwise stops trying other inputs
+ENTROPY = 0.02  # bonus of both runs of two models, each of which otherwise stops trying other answers too early
 
 
 def main() -> int:
@@ -79,7 +79,7 @@ def _options() -> argparse.Namespace:
 
 @contextmanager
 def two_policies(folder: Path, service: str, more: Mapping[str, Any]) -> Iterator[list[dict[str, Any]]]:
-    """Start a vLLM for each role.
+    """Start a vLLM for each role. In the solver's run testers are asked for a metric only, so that it asks few.
 
     Args:
         folder: The example's folder.
@@ -102,8 +102,8 @@ def two_policies(folder: Path, service: str, more: Mapping[str, Any]) -> Iterato
                 folder,
                 service,
                 **{**more, **server, "name": role, "rollout": {"engine": "server", "servers": [own]}},
-                duel={"trains": role, "opponent": other, "earlier": 8},
-                loss={"entropy_bonus": TESTERS_ENTROPY if role == "tester" else 0.0},
+                duel={"trains": role, "opponent": other, "earlier": 8} | ({"testers": 2} if role == "solver" else {}),
+                loss={"entropy_bonus": ENTROPY},
             )
             for role, own, other in zip(("solver", "tester"), urls, urls[::-1], strict=True)
         ]
