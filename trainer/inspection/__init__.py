@@ -1,3 +1,3 @@
-"""What looks at a run from outside: the plan of what would be loaded where (`--dry-run`), the page of curves, and the
-kept samples (`--show`).
+"""Views of a run from outside: the plan of what would be loaded where (`--dry-run`), the page of curves, and the kept
+samples (`--show`).
 """
