@@ -71,7 +71,7 @@ trainers:  ## make environments with other trainers for tests/adapters, and prin
 	@PYTHON=$(PYTHON) scripts/trainers.sh
 
 train: $(VENV)/.service $(TRAINER)/.cpu  ## train a tiny model on the service's rewards, in minutes and without a GPU; ARGS="--seed 1"
-	OMP_NUM_THREADS=1 $(TBIN)/python -m trainer.demo --proctor $(BIN)/proctor $(ARGS)
+	OMP_NUM_THREADS=1 $(TBIN)/python -m examples.arithmetic --proctor $(BIN)/proctor $(ARGS)
 
 validate: $(VENV)/.service  ## find the problems that deserve a reward: RECIPE=datasets/recipes/humaneval.toml, ARGS="--limit 40"
 	@test -n "$(RECIPE)" || { echo 'name a recipe: make validate RECIPE=datasets/recipes/NAME.toml; there are:'; ls datasets/recipes; exit 2; }
@@ -87,7 +87,7 @@ check: $(VENV)/.dev $(TRAINER)/.cpu  ## check style, types and the direction of 
 	$(BIN)/ruff format --check .
 	MYPYPATH=sandbox_service/guest $(BIN)/mypy sandbox_service tests benchmarks --exclude '^tests/trainer/'
 	MYPYPATH=sandbox_service/guest $(BIN)/mypy --cache-dir .mypy_cache/guest $(GUEST:%=sandbox_service/guest/%.py)
-	$(BIN)/mypy --cache-dir .mypy_cache/trainer --python-executable $(TBIN)/python trainer tests/trainer
+	$(BIN)/mypy --cache-dir .mypy_cache/trainer --python-executable $(TBIN)/python trainer examples tests/trainer
 	$(BIN)/lint-imports --no-logo
 
 format: $(VENV)/.dev  ## format the code and fix what can be fixed

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LEVELS = {"debug", "info", "warning", "error", "exception", "critical"}
-FOLDERS = ("sandbox_service", "trainer")
+FOLDERS = ("sandbox_service", "trainer", "examples")
 
 
 def main(folders: list[str]) -> None:

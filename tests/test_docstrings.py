@@ -32,12 +32,12 @@ Documented = ast.Module | ast.ClassDef | Function
 
 @functools.cache
 def nodes() -> Mapping[str, Sequence[Documented]]:
-    """Return what may have a docstring, in each file of the service and of the trainer."""
+    """Return what may have a docstring, in each file of the service, of the trainer and of its examples."""
     return {
         path.relative_to(REPOSITORY).as_posix(): [
             each for each in ast.walk(ast.parse(path.read_text())) if isinstance(each, DOCUMENTED)
         ]
-        for folder in ("sandbox_service", "trainer")
+        for folder in ("sandbox_service", "trainer", "examples")
         for path in sorted((REPOSITORY / folder).rglob("*.py"))
     }
 

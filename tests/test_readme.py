@@ -155,7 +155,7 @@ def test_named_paths_exist(document: str) -> None:
     assert missing_paths((REPOSITORY / document).read_text()) == []
 
 
-@pytest.mark.parametrize("folder", ["sandbox_service", "trainer", "benchmarks", "scripts"])
+@pytest.mark.parametrize("folder", ["sandbox_service", "trainer", "examples", "benchmarks", "scripts"])
 def test_paths_named_in_code_exist(folder: str) -> None:
     found = {path: missing_paths(path.read_text()) for path in (REPOSITORY / folder).rglob("*.py")}
     assert {path: missing for path, missing in found.items() if missing} == {}

@@ -23,9 +23,9 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # they would overwrite the run's own
     try:
         if any(each.partition("=")[0] == "--show" for each in arguments):
-            from trainer import rollouts
+            from trainer.inspection import samples
 
-            rollouts.main(arguments)
+            samples.main(arguments)
             return 0
         return _train(_parser().parse_args(arguments))
     except TrainerError as error:
@@ -56,14 +56,15 @@ def _train(options: argparse.Namespace) -> int:
 
     config = load(options.config, options.overrides)
     if options.dry_run:
-        from trainer import plan
+        from trainer.inspection import plan
 
         text = plan.report(config, plan.machine_of(str(options.config), options.ranks, options.gpu_gb))
         print(text)
         return int("does not fit" in text)
     from trainer import train
+    from trainer.inspection import page
 
-    train.run(config)
+    train.run(config, page.write)
     return 0
 
 

@@ -42,7 +42,7 @@ class Model(Section):
 
 
 class Lora(Section):
-    """Adapters that are trained instead of the model's weights; see lora.py."""
+    """Adapters that are trained instead of the model's weights; see model.py."""
 
     rank: int = Field(0, ge=0)  # of their matrices; 0: no adapters, all weights are trained
     alpha: int = Field(32, ge=1)  # the matrices' product is multiplied by alpha / rank

@@ -19,7 +19,6 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from trainer import page
 from trainer.clock import NAMES, Clock
 from trainer.config import Config
 from trainer.errors import ConfigError
@@ -29,16 +28,24 @@ PAGE = "page.html"
 PAGE_SECONDS = 30.0  # the least interval between two writes of the page
 STATUS = (("reward", "reward", ".3f"), ("pass_rate", "passed", ".1%"), ("step_seconds", "s/step", ".3g"))
 
+WritePage = Callable[[Path, list[Mapping[str, Any]], Mapping[str, Any]], None]  # path, steps, configuration
 Sink = tuple[Callable[[int, Mapping[str, float]], None], Callable[[], None]]  # receives a step's figures; finishes
 
 
 class Report:
     """The report of one run, on rank 0. `done`: the step of the checkpoint that is resumed, 0 for a new run.
 
-    Lines of later steps, which will run again, are removed from the file.
+    Lines of later steps, which will run again, are removed from the file. Without `write_page` there is no page.
     """
 
-    def __init__(self, config: Config, done: int = 0, console: Console | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        done: int = 0,
+        write_page: WritePage = lambda *_: None,
+        console: Console | None = None,
+    ) -> None:
+        self._draw = write_page
         self._config = config
         self._console = console or Console(stderr=True)
         self._bar: Progress | None = None
@@ -100,7 +107,7 @@ class Report:
         self._file.flush()
 
     def _write_page(self) -> None:
-        page.write(self._config.folder / PAGE, self._rows, self._config.model_dump(mode="json"))
+        self._draw(self._config.folder / PAGE, self._rows, self._config.model_dump(mode="json"))
         self._page_written = time.monotonic()
 
 

@@ -6,28 +6,19 @@ which is deleted, when it has half of `watch.rollouts_bytes`. `proctor train --s
 
 from __future__ import annotations
 
-import argparse
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import inf
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
-
-from rich.console import Console
-from rich.rule import Rule
-from rich.text import Text
 
 from trainer.collect import Batch
 from trainer.config import Config
-from trainer.episode import ROLES, Episode, Group, Prompt
-from trainer.errors import ConfigError
+from trainer.episode import Episode, Group, Prompt
 from trainer.report import keep_steps, lines
 from trainer.reward import team_advantages
 
 ROLLOUTS, OLDER = "rollouts.jsonl", "rollouts.old.jsonl"
 SAMPLED_GROUPS = 2  # of a step
-SHOWN = 10  # samples that are printed by default
 
 
 class Rollouts:
@@ -98,67 +89,3 @@ def _line(
         "version": completion.version,
         **({"figures": dict(reward.figures)} if reward.figures else {}),
     }
-
-
-def main(arguments: Sequence[str], console: Console | None = None) -> None:
-    """Print the samples that the arguments of `proctor train --show` select, the newest last.
-
-    Raises:
-        ConfigError: The run has no samples, or none is selected.
-    """
-    options = _parser().parse_args(arguments)
-    found = [line for line in read(options.show) if _is_wanted(line, options)]
-    if not found:
-        raise ConfigError(f"no such samples in {options.show / ROLLOUTS} (watch.rollouts selects what is kept)")
-    console, prompt = console or Console(soft_wrap=True), ""
-    for line in found[-options.limit :]:
-        console.print(Rule(_title(line), align="left"))
-        if line["prompt"] != prompt:  # samples of a group follow each other
-            prompt = line["prompt"]
-            console.print(Text(prompt, style="dim"))
-        console.print(Text(line["completion"]))
-    console.print(Rule())
-    rewards = [line["reward"] for line in found if line["reward"] is not None]
-    mean = f", mean reward {fmean(rewards):.3f}" if rewards else ""
-    console.print(f"{min(options.limit, len(found))} of {len(found)} samples{mean}", markup=False, highlight=False)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="proctor train", description="Print the samples that a run has kept.")
-    add = parser.add_argument
-    add("--show", type=Path, required=True, metavar="RUN", help="the run's folder")
-    add("--step", type=_range, metavar="FROM[..TO]", help="only of these steps")
-    add("--reward", type=_range, metavar="FROM[..TO]", help="only with a reward in this range")
-    add("--verdict", metavar="WA", help="only with this verdict")
-    add("--role", choices=ROLES, help="only of this role, in a duel")
-    add("--problem", metavar="ID", help="only of this problem")
-    add("--limit", type=int, default=SHOWN, help=f"the newest so many; default: {SHOWN}")
-    return parser
-
-
-def _range(text: str) -> tuple[float, float]:
-    """Parse `3`, `3..9`, `..9` or `3..`."""
-    low, dots, high = text.partition("..")
-    return float(low or -inf), float(high or inf) if dots else float(low)
-
-
-def _is_wanted(line: Mapping[str, Any], options: argparse.Namespace) -> bool:
-    ranges = ((line[name], getattr(options, name)) for name in ("step", "reward"))
-    return all(getattr(options, name) in (None, line[name]) for name in ("verdict", "role", "problem")) and all(
-        wanted is None or (value is not None and wanted[0] <= value <= wanted[1]) for value, wanted in ranges
-    )
-
-
-def _title(line: Mapping[str, Any]) -> Text:
-    parts = [
-        f"step {line['step']}",
-        line["problem"],
-        line["role"],
-        line["verdict"],
-        f"reward {'none' if line['reward'] is None else format(line['reward'], '.3g')}",
-        f"penalty {line['penalty']:.3g}" if line["penalty"] else "",
-        "" if line["advantage"] is None else f"advantage {line['advantage']:+.2f}",
-        f"{line['tokens']} tokens" + (", truncated" if line["truncated"] else ""),
-        line["reason"],
-    ]
-    return Text(" · ".join(filter(None, parts)), style="bold green" if (line["advantage"] or 0) > 0 else "bold")

@@ -33,7 +33,7 @@ from trainer.objective import Objective
 from trainer.policy import Policy, learning_rate
 from trainer.prompts import Prompts
 from trainer.ranks import Ranks
-from trainer.report import METRICS, Report
+from trainer.report import METRICS, Report, WritePage
 from trainer.reward import Grader, team_advantages
 from trainer.rollouts import Rollouts
 from trainer.sync import Syncer
@@ -54,15 +54,18 @@ class Order:
     folder: Path = Path()
 
 
-def run(config: Config) -> None:
-    """Train a model. Raise TrainerError if the run cannot continue; the message says what to change."""
+def run(config: Config, write_page: WritePage) -> None:
+    """Train a model, and write a page of its curves on the way (`write_page`). Raise TrainerError if the run cannot
+    continue; the message says what to change.
+    """
     ranks = Ranks.join()
     checkpoint = ranks.broadcast(find_checkpoint(config, ranks.size) if ranks.is_leader else None)
     learner = Learner(config, Policy(config, ranks), ranks)
     if checkpoint:
         learner.policy.restore(checkpoint.engine)
     if ranks.is_leader:
-        lead(config, learner, ranks, checkpoint)
+        report = Report(config, checkpoint.step if checkpoint else 0, write_page)
+        lead(config, learner, ranks, report, checkpoint)
     else:
         learner.follow()
         learner.policy.close()
@@ -95,9 +98,8 @@ def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
     return checkpoint
 
 
-def lead(config: Config, learner: Learner, ranks: Ranks, checkpoint: Checkpoint | None) -> None:
+def lead(config: Config, learner: Learner, ranks: Ranks, report: Report, checkpoint: Checkpoint | None) -> None:
     """Run the leader on rank 0 and release its resources."""
-    report = Report(config, checkpoint.step if checkpoint else 0)
     (config.folder / "config.json").write_text(config.model_dump_json(indent=2) + "\n")
     leader = Leader(config, learner, ranks, report)
     with ExitStack() as stack:

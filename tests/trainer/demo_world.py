@@ -1,4 +1,4 @@
-"""The model and the problems of the demonstration, made once for all tests that train on them."""
+"""The model and the problems of the example, made once for all tests that train on them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from trainer import demo
+from examples import arithmetic
+from examples.tiny import warm_up
 
 
 @pytest.fixture(scope="session")
 def warm_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a model that can write programs, about a third of which pass."""
     folder = tmp_path_factory.mktemp("warm") / "warm"
-    demo.warm_up(folder, seed=0)
+    warm_up(folder, 0, arithmetic.example, arithmetic.WARM_STEPS)
     return folder
 
 
@@ -23,5 +24,5 @@ def warm(warm_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of this module's runs with that model and the problems."""
     folder = tmp_path_factory.mktemp("runs")
     shutil.copytree(warm_model, folder / "warm")
-    demo.write_problems(folder / "problems.jsonl")
+    arithmetic.write_problems(folder / "problems.jsonl")
     return folder

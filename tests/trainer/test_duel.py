@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from examples import duel
 from tests.ports import free_port
-from tests.trainer import duel_world
 from tests.trainer.fake_service import completion, configured, run
 from trainer.checkpoint import read_groups, write_groups
 from trainer.collect import Batch, Collector
@@ -160,14 +160,14 @@ def test_rewards_are_those_of_a_plain_double_loop() -> None:
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
     """Verb and word of the demo's problems."""
-    duel_world.write_problems(folder := tmp_path_factory.mktemp("toy"), seed=0)
+    duel.write_problems(folder := tmp_path_factory.mktemp("toy"), seed=0)
     names = [json.loads(line)["id"] for line in (folder / "problems.jsonl").read_text().splitlines()]
     return [(verb, word) for verb, _, word in (name.partition("-") for name in names)]
 
 
 def mean_reward(toy: list[tuple[str, str]], answer: Callable[[str, str], str]) -> float:
     """Of a tester on the demo's problems, with a solution for each verb; `answer` makes its text from verb and word."""
-    earned, meanings = [], duel_world.MEANINGS
+    earned, meanings = [], duel.MEANINGS
     for verb, word in toy:
         cases, columns = distinct([parse_cases(answer(verb, word), 1)])
         rows = [[means(each["input"], word) == each["output"] for each in cases] for means in meanings.values()]
@@ -181,7 +181,7 @@ def case(given: str, wanted: str) -> str:
 
 def test_constant_and_echoing_testers_earn_next_to_nothing(toy: list[tuple[str, str]]) -> None:
     verb, word = toy[0]
-    right_once = case("x", duel_world.MEANINGS[verb]("x", word))
+    right_once = case("x", duel.MEANINGS[verb]("x", word))
     assert 0 < mean_reward(toy, lambda *_: right_once) <= 0.02
     assert mean_reward(toy, lambda *_: case("", "")) == 0
     assert mean_reward(toy, lambda _, word: case(word, word)) == 0
@@ -190,8 +190,8 @@ def test_constant_and_echoing_testers_earn_next_to_nothing(toy: list[tuple[str, 
 
 
 def test_a_case_that_tells_more_apart_earns_more(toy: list[tuple[str, str]]) -> None:
-    best = mean_reward(toy, lambda verb, word: case("x", duel_world.MEANINGS[verb]("x", word)))
-    same = mean_reward(toy, lambda verb, word: case(word[0], duel_world.MEANINGS[verb](word[0], word)))
+    best = mean_reward(toy, lambda verb, word: case("x", duel.MEANINGS[verb]("x", word)))
+    same = mean_reward(toy, lambda verb, word: case(word[0], duel.MEANINGS[verb](word[0], word)))
     assert best == 1
     assert 0.4 < same < 0.8, "with the first letter as input, tail and wrap agree"
 
@@ -483,12 +483,12 @@ def test_an_answer_of_the_opponent_may_be_truncated() -> None:
 def test_the_two_runs_of_the_demonstration_name_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("start", "end"):
         monkeypatch.setattr(VllmProcess, name, lambda _: None)
-    with duel_world.two_policies(tmp_path, "http://s", {"steps": 3}) as said:
+    with duel.two_policies(tmp_path, "http://s", {"steps": 3}) as said:
         solver, tester = (resolve(each) for each in said)
     assert (solver.duel.trains, tester.duel.trains) == ("solver", "tester")
     assert (solver.duel.opponent,) == tester.rollout.servers
     assert (tester.duel.opponent,) == solver.rollout.servers
-    assert resolve(duel_world.settings(tmp_path, "http://s", steps=3)).duel.trains == "both"
+    assert resolve(duel.settings(tmp_path, "http://s", steps=3)).duel.trains == "both"
 
 
 # --- the matrix, by the real service

@@ -20,11 +20,12 @@ from typing import Any
 
 import pytest
 
+from examples import arithmetic, duel
+from examples.tiny import warm_up
 from tests.ports import free_port
-from tests.trainer import duel_world
 from tests.trainer.launcher import Ended, launch
 from tests.trainer.service_world import PROCTOR, need_service
-from trainer import demo, rollouts
+from trainer import rollouts
 from trainer.checkpoint import Checkpoints
 from trainer.report import METRICS, read
 
@@ -45,7 +46,7 @@ def folder(warm: Path) -> Path:
 
 
 def configured(folder: Path, name: str, service: str, colocated: bool, **more: Any) -> Path:
-    said = demo.settings(folder, service, colocated=colocated, samples=4, name=name, steps=STEPS, seed=0)
+    said = arithmetic.settings(folder, service, colocated=colocated, samples=4, name=name, steps=STEPS, seed=0)
     said["rollout"] |= {"prompts": 8} | ({} if colocated else {"server_arguments": ONE_BY_ONE})
     said |= {"checkpoint": {"every": 1, "keep": 2, "resume": True}, "watch": {"tensorboard": False}}
     said["rollout"] |= more.pop("rollout", {})
@@ -101,12 +102,12 @@ def test_the_service_is_killed_and_started_again(folder: Path, undisturbed: Any)
 def test_a_duel_is_killed_and_started_again(folder: Path, service: str) -> None:
     """With testers, kept samples and held-out problems."""
     (folder := folder / "duel").mkdir()
-    duel_world.write_problems(folder, seed=0)
-    demo.warm_up(folder / "warm", 0, duel_world.example, steps=300)
+    duel.write_problems(folder, seed=0)
+    warm_up(folder / "warm", 0, duel.example, steps=300)
     runs, kept = [], []
     for name, moments in (("dueling", ()), ("killed_duel", MOMENTS)):
         more = {"name": name, "steps": STEPS, "checkpoint": {"every": 1, "resume": True}, "seed": 0}
-        said = duel_world.settings(folder, service, watch={"tensorboard": False, "rollouts": "all"}, **more)
+        said = duel.settings(folder, service, watch={"tensorboard": False, "rollouts": "all"}, **more)
         # one sample at a time: a duel starts its requests over several turns, and what vLLM computes together differs
         said["rollout"] |= {"prompts": 4, "samples": 4, "concurrency": 1}
         said["held_out"] |= {"every": 2}

@@ -21,8 +21,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from examples import arithmetic
 from tests.trainer.launcher import ROOT, launch
-from trainer import demo
 
 pytestmark = pytest.mark.vllm  # in the processes that it starts
 
@@ -60,8 +60,8 @@ def runs(warm: Path, service: str) -> Runs:
 
 def run(folder: Path, service: str, sabotage: str, seed: int) -> Ended:
     name = f"{sabotage}-{seed}"
-    said = demo.settings(
-        folder, service, colocated=True, samples=demo.SAMPLES, name=name, steps=STEPS, seed=seed, **ALGORITHM
+    said = arithmetic.settings(
+        folder, service, colocated=True, samples=arithmetic.SAMPLES, name=name, steps=STEPS, seed=seed, **ALGORITHM
     )
     config = write(folder, said | {"watch": {"tensorboard": False}})
     status, output = launch("tests.trainer.learning", [sabotage, str(config)], SECONDS)
@@ -105,7 +105,7 @@ def test_a_run_whose_weights_do_not_arrive_stops(runs: Runs) -> None:
 
 def test_two_ranks_with_a_server_do_what_one_does_alone(runs: Runs, warm: Path, service: str) -> None:
     more = {"name": "ranks", "steps": 2, "seed": SEEDS[0], "deepspeed": {"zero": 3}} | ALGORITHM
-    said = demo.settings(warm, service, colocated=False, samples=demo.SAMPLES, **more)
+    said = arithmetic.settings(warm, service, colocated=False, samples=arithmetic.SAMPLES, **more)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "trainer"]
     ended = subprocess.run(
         [*command, str(write(warm, said))],
@@ -130,7 +130,7 @@ def test_adapters_are_trained_and_sampled_from(warm: Path, service: str) -> None
     """The server gets the adapters alone, and each sync's probe compares its weights with the trainer's."""
     rank = 8
     more = {"name": "lora", "steps": 8, "seed": SEEDS[0], "lora": {"rank": rank}, "sync": {"delta": True}}
-    said = demo.settings(warm, service, colocated=False, samples=demo.SAMPLES, **ALGORITHM | more)
+    said = arithmetic.settings(warm, service, colocated=False, samples=arithmetic.SAMPLES, **ALGORITHM | more)
     said["optimiser"] |= {"lr": 5e-3, "schedule": "constant"}
     status, output = launch("trainer.__main__", [str(write(warm, said))], SECONDS)
     assert status == 0, output[-3000:]

@@ -11,8 +11,8 @@ import pytest
 
 from sandbox_service.reports import charts, pages
 from tests.browser import Elements, opened
-from trainer import page
 from trainer.config import resolve
+from trainer.inspection import page
 
 
 def row(step: int, **changes: Any) -> dict[str, Any]:

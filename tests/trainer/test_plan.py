@@ -16,7 +16,7 @@ from trainer.__main__ import main
 from trainer.config import Config, load, resolve, shipped
 from trainer.engines import process
 from trainer.errors import ConfigError
-from trainer.plan import GB, SHAPES, Machine, Shape, machine_of, needs, problems, stages
+from trainer.inspection.plan import GB, SHAPES, Machine, Shape, machine_of, needs, problems, stages
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "sizing.md").read_text()
 SMALL = "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B"

@@ -19,6 +19,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from trainer.clock import Clock
 from trainer.config import Config, resolve
 from trainer.errors import ConfigError
+from trainer.inspection import page
 from trainer.metrics import repetition
 from trainer.report import Report, read, where_the_time_went
 
@@ -58,7 +59,7 @@ def said(to: Console) -> str:
 
 
 def report(folder: Path, done: int = 0, to: Console | None = None, **watch: Any) -> Report:
-    return Report(configured(folder, **watch), done, to or console())
+    return Report(configured(folder, **watch), done, page.write, to or console())
 
 
 # --- the clock
@@ -161,8 +162,7 @@ def test_the_page_is_there_from_the_first_step_and_complete_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[int] = []
-    monkeypatch.setattr("trainer.page.write", lambda _, rows, __: written.append(len(rows)))
-    made = report(tmp_path)
+    made = Report(configured(tmp_path), 0, lambda _, rows, __: written.append(len(rows)), console())
     for step in (1, 2, 3):
         made.step(step, {}, clock())
     assert written == [1], "not at every step"

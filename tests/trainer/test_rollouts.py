@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from trainer import rollouts
 from trainer.__main__ import main
 from trainer.collect import Batch
 from trainer.config import Config, resolve
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.errors import ConfigError
+from trainer.inspection import samples
 from trainer.rollouts import OLDER, ROLLOUTS, Rollouts, read
 
 
@@ -111,7 +111,7 @@ def test_steps_that_run_again_are_not_kept_twice(tmp_path: Path) -> None:
 
 def shown(folder: Path, *options: str) -> str:
     console = Console(file=(out := io.StringIO()), width=100, soft_wrap=True)
-    rollouts.main(["--show", str(folder), *options], console)
+    samples.main(["--show", str(folder), *options], console)
     return out.getvalue()
 
 

@@ -1,11 +1,11 @@
-"""See trainer/tiny.py."""
+"""See examples/tiny.py."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from trainer.tiny import tiny_model, tiny_tokenizer
+from examples.tiny import tiny_model, tiny_tokenizer
 
 __all__ = ["save_tiny", "tiny_model", "tiny_tokenizer"]
 

@@ -1,4 +1,4 @@
-"""Evaluation results as one HTML file, in the style of the page of a run (`trainer.page`).
+"""Evaluation results as one HTML file, in the style of the page of a run (`trainer.inspection.page`).
 
 The page of one evaluation has its figures with intervals, by group, and problem by problem. The page of several
 checkpoints has curves with bands, and the figures of the last checkpoint.

@@ -1,13 +1,18 @@
-"""A tiny model and tokenizer for the demo and tests: one token a byte, and a Qwen2 of a few layers."""
+"""A tiny model and tokenizer for the examples and tests: one token a byte, and a Qwen2 of a few layers."""
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
+Example = Callable[[random.Random], tuple[str, str]]
+WARM_ROWS, WARM_LR = 64, 2e-3
 PAD, END, MESSAGE, MESSAGE_END = "<|pad|>", "<|eos|>", "<|im_start|>", "<|im_end|>"
 CHAT = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
@@ -63,3 +68,41 @@ def tiny_model(
         pad_token_id=tokenizer.pad_token_id,
     )
     return Qwen2ForCausalLM(shape)  # type: ignore[no-untyped-call]
+
+
+def warm_up(folder: Path, seed: int, example: Example, steps: int) -> None:
+    """Pre-train a model on examples whose form is right and whose meaning is left to chance.
+
+    Args:
+        folder: Where to save it.
+        seed: The random seed.
+        example: Returns a random prompt and its answer.
+        steps: The number of optimiser steps.
+    """
+    torch.manual_seed(seed)
+    draw = random.Random(seed)  # noqa: S311 - no secret
+    tokenizer: Any = tiny_tokenizer()
+    model = tiny_model(tokenizer, layers=2, seed=seed)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=WARM_LR, betas=(0.9, 0.95), weight_decay=0.0)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / 20, 1.05 - step / steps))
+    for _ in range(steps):
+        ids, labels = _batch(tokenizer, [example(draw) for _ in range(WARM_ROWS)])
+        model(input_ids=ids, labels=labels).loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        optimiser.zero_grad()
+        schedule.step()
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def _batch(tokenizer: Any, texts: Sequence[tuple[str, str]]) -> tuple[Any, Any]:
+    """Return token ids and labels [rows, longest]; labels mask the prompts."""
+    rows = [(tokenizer.encode(prompt), [*tokenizer.encode(answer), tokenizer.eos_token_id]) for prompt, answer in texts]
+    longest = max(len(prompt) + len(answer) for prompt, answer in rows)
+    ids = torch.full((len(rows), longest), tokenizer.pad_token_id)
+    labels = torch.full_like(ids, -100)
+    for row, (prompt, answer) in enumerate(rows):
+        ids[row, : len(prompt) + len(answer)] = torch.tensor([*prompt, *answer])
+        labels[row, len(prompt) : len(prompt) + len(answer)] = torch.tensor(answer)
+    return ids, labels

@@ -51,7 +51,7 @@ HEADLINES = (
 )
 NO_FIGURES = ("step", "time")
 LATE = 10  # steps that the headlines and a column of the table average over
-TEMPLATE = Path(__file__).parent / "templates" / "run.html"
+TEMPLATE = Path(__file__).parents[1] / "templates" / "run.html"
 
 
 def write(path: Path, rows: Sequence[Row], config: Mapping[str, Any]) -> None:

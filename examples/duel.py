@@ -1,4 +1,4 @@
-"""`python -m tests.trainer.duel_world`: a tiny model learns to solve and to test, by executions alone, without a GPU.
+"""`python -m examples.duel`: a tiny model learns to solve and to test, by executions alone, without a GPU.
 
 A problem is `tail ab`: a program must print its input with `ab` behind it (`head`: before it, `wrap`: one letter on
 each side). The question to the tester is `test tail ab`, and its answer one test case. The model is pre-trained on
@@ -7,7 +7,7 @@ four in ten of both are right. It is pre-trained until it copies letters well: a
 teach slowly. Which verb means what, and that a test case should tell right from wrong, only the
 rewards teach. Some of its first test cases have an input such as `a`, for which `tail` and `wrap` agree.
 
-The words of the held-out problems do not occur in training. On these the demo compares pass@1 with the best of 8
+The words of the held-out problems do not occur in training. On these the example compares pass@1 with the best of 8
 solutions by the model's own test cases (`proctor evaluate --testers`).
 """
 
@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import signal
 import string
 import subprocess
 import sys
@@ -26,10 +24,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from trainer import demo
+from examples import arithmetic, running
+from examples.tiny import warm_up
 from trainer.config import resolve
 from trainer.engines.process import VllmProcess, arguments_of
-from trainer.errors import TrainerError
 
 PROGRAMS = {
     "tail": "print(input()+'{0}{1}')",
@@ -44,39 +42,36 @@ MEANINGS: Mapping[str, Callable[[str, str], str]] = {
 WARM_STEPS = 1000
 WARM_ROLES = ("solver", "tester", "tester")  # a test case is harder to write than a program
 SAME_SHARE = 0.25  # of the first test cases, whose input is a letter of the problem's word
-HINT_SHARE = 0.05  # of the pre-training; these are for the right verb
+HINT_SHARE = 0.1  # of the pre-training; these are for the right verb, as in arithmetic.py
 LETTERS = string.ascii_lowercase[:12]
 TRAINED, HELD_OUT = 60, 20  # words; each gives three problems
 HIDDEN = 2  # hidden tests a problem
 GOALS = {"pass_rate": 0.95, "tester_valid": 0.9, "tester_caught": 0.9}
 LATE = 5  # steps that the final figures average over
-TESTERS_ENTROPY = 0.02  # of the run that trains the tester alone, which otherwise stops trying other inputs
+ENTROPY = 0.02  # bonus of both runs of two models, each of which otherwise stops trying other answers too early
 
 
 def main() -> int:
-    """Run the demo; return 0 if both roles have learnt."""
+    """Run the example; return 0 if both roles have learnt."""
     options = _options()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that started processes are stopped
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     folder: Path = options.folder
-    with demo.locked(folder), demo.serving(options) as url:
+    with running.locked(folder), running.serving(options) as url:
         print(f"warming up a tiny model in {folder} …", flush=True)
-        demo.warm_up(folder / "warm", options.seed, example, WARM_STEPS)
+        warm_up(folder / "warm", options.seed, example, WARM_STEPS)
         write_problems(folder, options.seed)
         more = {"steps": options.steps, "seed": options.seed, "checkpoint": {"every": options.evaluate, "keep": 9}}
         if options.models == 1:
-            (solver,) = (tester,) = demo.train(settings(folder, url, **more))
+            (solver,) = (tester,) = running.train(settings(folder, url, **more))
         else:
             with two_policies(folder, url, more) as configs:
-                solver, tester = demo.train(*configs)
+                solver, tester = running.train(*configs)
         if options.models == 1:
             evaluate(folder, url)
     return show(solver, tester)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    demo.add_common_options(parser, Path("build/duel"), steps=60)
+    parser = running.parser("duel", __doc__, Path("build/duel"), steps=60)
     parser.add_argument("--models", type=int, choices=(1, 2), default=1, help="2: a run and a model for each role")
     parser.add_argument("--evaluate", type=int, default=20, help="evaluate checkpoints of every so many steps")
     return parser.parse_args()
@@ -84,10 +79,10 @@ def _options() -> argparse.Namespace:
 
 @contextmanager
 def two_policies(folder: Path, service: str, more: Mapping[str, Any]) -> Iterator[list[dict[str, Any]]]:
-    """Start a vLLM for each role.
+    """Start a vLLM for each role. In the solver's run testers are asked for a metric only, so that it asks few.
 
     Args:
-        folder: The demo's folder.
+        folder: The example's folder.
         service: The reward service's URL.
         more: Further settings of both runs.
 
@@ -107,8 +102,8 @@ def two_policies(folder: Path, service: str, more: Mapping[str, Any]) -> Iterato
                 folder,
                 service,
                 **{**more, **server, "name": role, "rollout": {"engine": "server", "servers": [own]}},
-                duel={"trains": role, "opponent": other, "earlier": 8},
-                loss={"entropy_bonus": TESTERS_ENTROPY if role == "tester" else 0.0},
+                duel={"trains": role, "opponent": other, "earlier": 8} | ({"testers": 2} if role == "solver" else {}),
+                loss={"entropy_bonus": ENTROPY},
             )
             for role, own, other in zip(("solver", "tester"), urls, urls[::-1], strict=True)
         ]
@@ -118,7 +113,7 @@ def evaluate(folder: Path, service: str) -> None:
     """Compare pass@1 with the best of 8 by own test cases, on held-out problems, for each checkpoint.
 
     Args:
-        folder: The demo's folder.
+        folder: The example's folder.
         service: The reward service's URL.
     """
     given = f"--watch {folder / 'run'} {folder / 'held_out.jsonl'} --once --settle 0 --service {service}"
@@ -145,9 +140,9 @@ def show(solver: Sequence[Mapping[str, Any]], tester: Sequence[Mapping[str, Any]
         ("tester_caught", "wrong programs that valid test cases catch", tester),
     ):
         values = [row[name] for row in rows if row.get(name) is not None]
-        late = demo.mean(values[-LATE:])
+        late = running.mean(values[-LATE:])
         missed += late < GOALS[name]
-        print(f"{demo.curve(values)}  {label}: {demo.mean(values[:LATE]):.2f} → {late:.3f}")
+        print(f"{running.curve(values)}  {label}: {running.mean(values[:LATE]):.2f} → {late:.3f}")
     return int(missed > 0)
 
 
@@ -186,7 +181,7 @@ def write_problems(folder: Path, seed: int) -> None:
         folder: The folder.
         seed: The random seed.
     """
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311 - no secret
     words: dict[str, None] = {}
     while len(words) < TRAINED + HELD_OUT:
         words[_letters(draw)] = None
@@ -199,7 +194,7 @@ def settings(folder: Path, service: str, **more: Any) -> dict[str, Any]:
     """Return a run's configuration.
 
     Args:
-        folder: The demo's folder.
+        folder: The example's folder.
         service: The reward service's URL.
         more: Further settings, by section.
     """
@@ -221,7 +216,7 @@ def settings(folder: Path, service: str, **more: Any) -> dict[str, Any]:
         },
         "held_out": {"problems": [str(folder / "held_out.jsonl")], "every": 20, "samples": 2},
     }
-    base = demo.settings(folder, service, colocated=True, samples=8)
+    base = arithmetic.settings(folder, service, colocated=True, samples=8)
     for changes in (ours, more):
         base = {
             name: {**base[name], **changes[name]} if isinstance(changes.get(name), dict) and name in base else value
@@ -239,9 +234,4 @@ def _case(verb: str, word: str, text: str) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except TrainerError as error:
-        sys.exit(f"tests.trainer.duel_world: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    running.run("examples.duel", main)

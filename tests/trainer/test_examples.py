@@ -1,4 +1,4 @@
-"""Tests that the demonstration leaves no processes behind, and that two do not share a folder."""
+"""Tests that an example leaves no processes behind, and that two runs do not share a folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from trainer import demo
+from examples import running
 from trainer.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -20,8 +20,8 @@ SECONDS = 120
 CHILD = "import os, sys, time; print(os.getpid(), flush=True); time.sleep(600)"
 PARENT = f"""
 import sys, time
-from trainer import demo
-with demo.guarded([sys.executable, "-c", {CHILD!r}]):
+from examples import running
+with running.guarded([sys.executable, "-c", {CHILD!r}]):
     time.sleep(600)
 """
 
@@ -56,19 +56,19 @@ def test_what_it_started_ends_with_it(number: int) -> None:
 
 def test_a_process_is_waited_for_if_that_is_wanted(tmp_path: Path) -> None:
     program = f"import pathlib, time; time.sleep(0.2); pathlib.Path({str(tmp_path / 'done')!r}).touch()"
-    with demo.guarded([sys.executable, "-c", program], waits=True):
+    with running.guarded([sys.executable, "-c", program], waits=True):
         pass
     assert (tmp_path / "done").exists()
 
 
 def test_a_folder_is_for_one_run_at_a_time(tmp_path: Path) -> None:
     folder = tmp_path / "more" / "train"
-    with demo.locked(folder):
+    with running.locked(folder):
         (folder / "old").touch()
-        with pytest.raises(ConfigError, match="another run uses"), demo.locked(folder):
+        with pytest.raises(ConfigError, match="another run uses"), running.locked(folder):
             pass
         assert (folder / "old").exists()
-    with demo.locked(folder):
+    with running.locked(folder):
         assert not list(folder.iterdir())
 
 
@@ -77,4 +77,4 @@ def test_a_service_that_ends_is_not_ready(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     with pytest.raises(ConfigError, match="why it ended"):
-        demo._wait_until_ready(process, "http://127.0.0.1:9", tmp_path / "log")
+        running._wait_until_ready(process, "http://127.0.0.1:9", tmp_path / "log")
