@@ -1,4 +1,4 @@
-"""When a request is sent again, and what is reported while the service does not answer.
+"""Waits between the tries of a request, and reports a service that does not answer.
 
 The transport sends the requests; this module only measures time and waits.
 """

@@ -47,7 +47,7 @@ from sandbox_service.settings import Settings
 from sandbox_service.slots import protocol
 from sandbox_service.slots.protocol import BlockingConnection, Frame
 
-log = logging.getLogger(__name__)
+log = logging.getLogger("sandbox_service.slots.main")  # `__name__` is `__main__` here
 
 RETRY_SECONDS = 2.0
 PR_SET_PDEATHSIG = 1
