@@ -159,7 +159,7 @@ def _check(payload: Judge0Submission) -> None:
         raise InvalidRequestError(
             language_id=f"language with id {payload.language_id} doesn't exist here; see GET /languages"
         )
-    if not (payload.source_code or "").strip() and payload.language_id != judge0_languages.MULTI_FILE:
+    if payload.source_code is None and payload.language_id != judge0_languages.MULTI_FILE:
         raise InvalidRequestError(source_code="can't be blank")
     if payload.enable_network:
         raise InvalidRequestError(enable_network="is not supported")
