@@ -264,6 +264,10 @@ def test_a_wrong_request_is_refused_in_words(
     assert not {"Traceback", "pydantic", "discriminator"} & set(error["message"].split())
 
 
+def test_load_balancers_may_send_head(scene: Stage) -> None:
+    assert [scene.client.request("HEAD", path, None) for path in ("/healthz", "/readyz")] == [(200, b"")] * 2
+
+
 def test_there_are_forty() -> None:
     assert len(COMMANDS) >= 40
     assert len(BODIES) >= 20

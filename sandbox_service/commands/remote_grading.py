@@ -55,6 +55,4 @@ def checked_url(url: str) -> str:
         raise BadRequestError(f"--url {url}: {error}") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_good:
         raise BadRequestError(f"--url {url}: not an address like http://127.0.0.1:8080")
-    if parts.username is not None:
-        raise BadRequestError(f"--url: leave out what stands before @, and put the key in {KEY_VARIABLE}")
     return url
