@@ -49,6 +49,8 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="fewer rounds and workloads, shorter turns")
     parser.add_argument("--out", type=Path, default=Path("build/bench"), help="folder for results, table and plot")
     options = parser.parse_args(arguments)
+    if options.rounds is not None and options.rounds < 1:
+        parser.error("argument --rounds: must be at least 1")
     options.workloads = options.workloads or list(QUICK_WORKLOADS if options.quick else WORKLOADS)
     return options
 

@@ -37,6 +37,11 @@ def key_name(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:12]
 
 
+def is_sendable(key: str) -> bool:
+    """Return whether a request can send a key: printable ASCII without spaces."""
+    return key.isascii() and key.isprintable() and " " not in key
+
+
 def read_line(line: str, default: KeyTerms) -> tuple[str, KeyTerms]:
     """Return the key of a line and its terms.
 

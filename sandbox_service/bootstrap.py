@@ -43,7 +43,7 @@ OpenQueue = Callable[[Settings], AbstractAsyncContextManager[ObservedQueue]]
 
 def service(settings: Settings) -> FastAPI:
     """Return the service as an ASGI application."""
-    from prometheus_client import CollectorRegistry
+    from prometheus_client import CollectorRegistry, disable_created_metrics
 
     from sandbox_service.api import app
     from sandbox_service.observe.events import EventBatcher
@@ -53,6 +53,7 @@ def service(settings: Settings) -> FastAPI:
     from sandbox_service.observe.recheck import Rechecks
     from sandbox_service.observe.sharing import SharingCounts
 
+    disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each counter
     registry = CollectorRegistry()
     sharing = SharingCounts(registry)
     make_queue: OpenQueue = fleet_queue if settings.redis_url else local_queue

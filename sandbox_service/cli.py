@@ -6,6 +6,7 @@ This module defines the arguments only. Each command is imported when it is run.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from importlib.metadata import version
@@ -42,10 +43,13 @@ def main(arguments: list[str] | None = None) -> int:
 
     Raises:
         ModuleNotFoundError: A module of this package is missing.
+        OSError: A defect; a full disk ends with a message.
     """
     options = _parse(arguments)
     try:
-        return int(options.run(options) or 0)
+        status = int(options.run(options) or 0)
+        sys.stdout.flush()  # here, where a full disk has a message
+        return status
     except ProctorError as error:
         print(f"proctor: {error}", file=sys.stderr)
         return USAGE_ERROR
@@ -59,6 +63,12 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # such as `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest cannot be written either
+        print(f"proctor: {error.filename or 'the output'} cannot be written: no space is left", file=sys.stderr)
+        return USAGE_ERROR
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -162,17 +172,20 @@ def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    if options.settings:  # also where a variable is wrong: its message says to look here
+        print(Settings.described())
+        return 0
     given = {
         f"{PREFIX}{name.upper()}": str(value)
         for name in ("host", "port")
         if (value := getattr(options, name)) is not None
     }
     settings = Settings.from_environment(os.environ | given)
-    if not options.settings and not settings.redis_url:
+    if not settings.redis_url:
         preflight.require(settings)
     from sandbox_service.commands import serve
 
-    return serve.list_settings() if options.settings else serve.serve(settings)
+    return serve.serve(settings)
 
 
 def _worker(_: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sandbox_service.api_keys import KeyTerms, key_name, read_line
+from sandbox_service.api_keys import KeyTerms, is_sendable, key_name, read_line
 from sandbox_service.bounds import Bounds
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.errors.fields import wrong_fields
@@ -24,6 +24,8 @@ from sandbox_service.schema import Limits
 PREFIX = "SANDBOX_"
 MIB = 1 << 20
 MOST_CPU_FACTOR = 100.0
+MOST_SLOTS = 2000  # the uids of one more would be those of another slot's second boxes
+MOST_UID = 4_000_000_000  # the kernel's largest, less those of all slots
 
 
 class Settings(BaseModel):
@@ -62,7 +64,10 @@ class Settings(BaseModel):
 
     # the sandboxes
     slots: int = Field(
-        0, ge=0, description="number of grading processes; 0: one for each processor, as far as the memory suffices"
+        0,
+        ge=0,
+        le=MOST_SLOTS,
+        description="number of grading processes; 0: one for each processor, as far as the memory suffices",
     )
     memory_bytes: int = Field(
         0,
@@ -82,6 +87,7 @@ class Settings(BaseModel):
     first_uid: int = Field(
         60001,
         ge=1000,
+        le=MOST_UID,
         description="slot i uses the uids first_uid + i and first_uid + 2000 + i (as root), or the next free ones",
     )
     recycle_after: int = Field(20_000, ge=1, description="runs after which a sandbox is replaced")
@@ -172,6 +178,14 @@ class Settings(BaseModel):
             problems = "; ".join(f"{PREFIX}{name.upper()} {words}" for name, words in wrong)
             raise ConfigurationError(f"{problems} (proctor serve --settings lists them all)") from None
 
+    @classmethod
+    def described(cls) -> str:
+        """Return every setting with its default and description, one a line."""
+        return "\n".join(
+            f"{PREFIX}{name.upper():<22} {field.default!s:<18} {field.description}"
+            for name, field in cls.model_fields.items()
+        )
+
     @property
     def library_names(self) -> tuple[str, ...]:
         """The libraries that submissions may import."""
@@ -259,11 +273,18 @@ class Settings(BaseModel):
     def _key_table(self) -> dict[str, KeyTerms]:
         """All keys with their terms. Raises ConfigurationError."""
         default = KeyTerms("", self.key_submissions or math.inf, self.key_slot_seconds or math.inf)
-        found = dict.fromkeys(sorted(_split(self.api_keys)), default)
+        given = _split(self.api_keys)
+        if self.api_keys and not given:  # such as ",": it must not open the service to everybody
+            raise ConfigurationError("SANDBOX_API_KEYS has no key in it; to serve without keys, leave it unset")
+        found = dict.fromkeys(sorted(given), default)
         if self.api_keys_file:
             found |= self._keys_of_file(default)
         for key in self.admins:
             found[key] = KeyTerms(found.get(key, default).label)
+        if not all(map(is_sendable, found)):
+            raise ConfigurationError(
+                "SANDBOX_API_KEYS: a key has a space, or a character outside ASCII, which no HTTP header can carry"
+            )
         return found
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from sandbox_service.client import transport
+from sandbox_service.client import retries
 
 PASSED = {"verdict": "AC", "reward": 1.0, "mask_sample": False, "failure_kind": None, "failure_reason": None}
 FAULT = {"verdict": "IE", "reward": None, "mask_sample": True, "failure_kind": "sandbox", "failure_reason": "died"}
@@ -153,5 +153,5 @@ async def breaks_off(request: web.Request, said: Said) -> web.StreamResponse:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the client's pauses between retries."""
-    monkeypatch.setattr(transport, "FIRST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(transport, "LONGEST_PAUSE_SECONDS", 0.02)
+    monkeypatch.setattr(retries, "FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(retries, "LONGEST_PAUSE_SECONDS", 0.02)

@@ -28,6 +28,7 @@ FILES: dict[str, str | bytes] = {
     "broken.json": "{",
     "rows.jsonl": '{"a": 1}\n{"a": 2}\n',
     "right.py": "print(3)",
+    "right.cobol": "DISPLAY 3.",
     "binary.py": b"\xff\xfe\x00",
     "no_key": "# nothing\n",
     "wrong_key": "key submissions=x\n",
@@ -76,6 +77,14 @@ COMMANDS = [
     Wrong("serve", "SANDBOX_CPU_FACTORS names 'cobol', which is no language", {"SANDBOX_CPU_FACTORS": "cobol=2"}),
     Wrong("serve", "no interpreter for submissions at /absent/python3", {"SANDBOX_PYTHON": "/absent/python3"}),
     Wrong("serve", "SANDBOX_JUDGE_LIBRARIES: absent is no folder", {"SANDBOX_JUDGE_LIBRARIES": "absent"}),
+    Wrong("serve", "no HTTP header can carry", {"SANDBOX_API_KEYS": "two words"}),
+    Wrong("serve", "no HTTP header can carry", {"SANDBOX_ADMIN_KEYS": "clé"}),
+    Wrong("serve", "SANDBOX_API_KEYS has no key in it; to serve without keys", {"SANDBOX_API_KEYS": " ,"}),
+    Wrong("serve", "SANDBOX_SLOTS should be less than or equal to 2000", {"SANDBOX_SLOTS": "5000"}),
+    Wrong("serve", "2000 slots need 192000 MiB without any program", {"SANDBOX_SLOTS": "2000"}),
+    Wrong("serve", "SANDBOX_FIRST_UID should be less than or equal to", {"SANDBOX_FIRST_UID": "4294967290"}),
+    Wrong("serve", "'http://example.org' is an address; to mend it: leave", {"SANDBOX_HOSTS": "http://example.org"}),
+    Wrong("serve", "have names, and 'a/b' is an address", {"SANDBOX_CALLBACK_HOSTS": "a/b"}),
     # Redis
     Wrong("worker", "a worker takes its jobs from Redis: set SANDBOX_REDIS_URL"),
     Wrong("serve", "it begins with none of redis://, rediss://", {"SANDBOX_REDIS_URL": "localhost:6379"}),
@@ -115,6 +124,8 @@ COMMANDS = [
     ),
     Wrong(f"top --once --url {AWAY}", "does not answer: [Errno 111] Connection refused; is the service running?"),
     Wrong("tail --url localhost", "--url localhost: not an address like http://127.0.0.1:8080"),
+    Wrong("tail --url http://any:KEY@localhost", "--url: leave out what stands before @, and put the key in PROCTOR"),
+    Wrong("grade problem.json right.cobol", "right.cobol: no language has the suffix .cobol; give the problem a"),
     Wrong("validate absent.toml.txt", "absent.toml.txt: No such file or directory"),
     Wrong("validate broken.toml", "broken.toml: not TOML"),
     Wrong("validate typo.toml", "typo.toml: sources is missing; source is not known"),
@@ -189,6 +200,24 @@ def test_a_wrong_password_of_redis_is_said_with_the_address(
         assert "wrong@" not in text
 
 
+def test_a_database_that_redis_does_not_have_is_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_redis() as redis:
+        monkeypatch.setenv("SANDBOX_REDIS_URL", f"redis://127.0.0.1:{redis.port}/99")
+        monkeypatch.setenv("SANDBOX_PORT", str(free_port()))
+        text = said(capsys, "serve")
+        assert f"SANDBOX_REDIS_URL: 127.0.0.1:{redis.port}: DB index is out of range" in text
+
+
+def test_settings_are_listed_where_one_is_wrong(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SANDBOX_SLOT", "2")
+    assert cli.main(["serve", "--settings"]) == 0
+    assert "SANDBOX_SLOTS" in capsys.readouterr().out
+
+
 PLAIN: dict[str, Any] = {"code": "print(3)", "tests": [TEST]}
 BODIES: list[tuple[str, str, object, int, str]] = [
     ("POST", "/v1/grade", b"", 422, "body is not JSON"),
@@ -211,6 +240,7 @@ BODIES: list[tuple[str, str, object, int, str]] = [
     ("GET", "/v1/submissions/absent", None, 404, "no submission 'absent': the id is unknown, or its answer has"),
     ("GET", "/v1/submissions/absent?wait=long", None, 422, "wait should be a number"),
     ("DELETE", "/v1/submissions?label=step", None, 422, "label is 'step'; give name=value"),
+    ("GET", "/v1/recent?verdict=ok", None, 422, "verdict should be"),
     ("GET", "/v1/grade", None, 405, "Method Not Allowed"),
     ("GET", "/v1/grades", None, 404, "Not Found"),
 ]
@@ -232,6 +262,10 @@ def test_a_wrong_request_is_refused_in_words(
     error = json.loads(answer)["error"]
     assert words in error["message"]
     assert not {"Traceback", "pydantic", "discriminator"} & set(error["message"].split())
+
+
+def test_load_balancers_may_send_head(scene: Stage) -> None:
+    assert [scene.client.request("HEAD", path, None) for path in ("/healthz", "/readyz")] == [(200, b"")] * 2
 
 
 def test_there_are_forty() -> None:

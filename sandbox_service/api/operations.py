@@ -34,6 +34,7 @@ def routes(
     """
     router = APIRouter(tags=["operations"])
 
+    @router.head("/healthz", include_in_schema=False)  # load balancers send HEAD
     @router.get(
         "/healthz",
         summary="Liveness, version, languages, and the libraries that submissions may import",
@@ -42,6 +43,7 @@ def routes(
         found: dict[str, object] = {"status": "ok", "version": version("proctor"), "sharing": sharing()}
         return found if libraries is None else found | {"libraries": libraries, "languages": languages()}
 
+    @router.head("/readyz", include_in_schema=False)
     @router.get("/readyz", summary="Readiness: 503 with reasons without a proven jail or a queue that accepts work")
     async def readyz(response: Response) -> dict[str, object]:
         reasons = queue.unready()

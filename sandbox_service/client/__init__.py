@@ -17,9 +17,9 @@ from __future__ import annotations
 from sandbox_service.client.asynchronous import AsyncClient
 from sandbox_service.client.errors import GraderFaultError, NotProctorError, RefusedError, ServiceUnavailableError
 from sandbox_service.client.grade_decoding import reason_of
+from sandbox_service.client.retries import Peer
 from sandbox_service.client.suites import Suite
 from sandbox_service.client.synchronous import Client
-from sandbox_service.client.transport import Peer
 from sandbox_service.schema import REQUEST_FAULTS, Grade, Submission
 
 __all__ = [

@@ -15,8 +15,9 @@ from sandbox_service.client.batching import Given, single
 from sandbox_service.client.errors import GraderFaultError
 from sandbox_service.client.grade_decoding import reason_of
 from sandbox_service.client.progress import Progress, shown
+from sandbox_service.client.retries import NoAnswerError, Peer
 from sandbox_service.client.suites import Suite, SuiteCache
-from sandbox_service.client.transport import Answer, HttpTransport, NoAnswerError, Peer
+from sandbox_service.client.transport import Answer, HttpTransport
 from sandbox_service.schema import Grade
 
 KEY_VARIABLE = "PROCTOR_API_KEY"

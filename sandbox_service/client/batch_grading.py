@@ -18,16 +18,10 @@ from sandbox_service.client.batching import BatchItem, Given, chunks, pack
 from sandbox_service.client.errors import RefusedError
 from sandbox_service.client.grade_decoding import LOST, given_up, grade_of, reason_of
 from sandbox_service.client.json_encoding import encoded
+from sandbox_service.client.retries import NoAnswerError, RetryTimer, pauses
 from sandbox_service.client.single_grading import TRIES, is_unknown_suite, not_known, put
 from sandbox_service.client.suites import Suite, SuiteCache
-from sandbox_service.client.transport import (
-    ErrorResponseError,
-    HttpTransport,
-    NoAnswerError,
-    RetryTimer,
-    describe_error,
-    pauses,
-)
+from sandbox_service.client.transport import ErrorResponseError, HttpTransport, describe_error
 from sandbox_service.schema import Grade
 
 MAX_IN_FLIGHT = 8192  # submissions

@@ -10,8 +10,9 @@ from typing import Any
 from sandbox_service.client.errors import RefusedError
 from sandbox_service.client.grade_decoding import LOST, given_up, grade_of, reason_of
 from sandbox_service.client.json_encoding import encoded
+from sandbox_service.client.retries import pauses
 from sandbox_service.client.suites import Suite, SuiteCache
-from sandbox_service.client.transport import Answer, HttpTransport, describe_error, error_type, pauses
+from sandbox_service.client.transport import Answer, HttpTransport, describe_error, error_type
 from sandbox_service.schema import FailureKind, Grade
 
 TRIES = 5  # for a submission that the service lost or failed to grade

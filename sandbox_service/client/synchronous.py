@@ -18,7 +18,8 @@ from typing import Any, Self, TypeVar
 from sandbox_service.client.asynchronous import PATIENCE_SECONDS, AsyncClient, Notice, OnFault
 from sandbox_service.client.batching import Given
 from sandbox_service.client.progress import Progress
-from sandbox_service.client.transport import Answer, Peer
+from sandbox_service.client.retries import Peer
+from sandbox_service.client.transport import Answer
 from sandbox_service.schema import Grade
 
 END_SECONDS = 10.0  # for the thread to end, once all work is cancelled

@@ -2,68 +2,32 @@
 
 The client uses it for the reward service, and the trainer's evaluation for a model server. Every retry sends the same
 request. An error that a retry would not fix is raised as RefusedError. This module does not know the requests' content.
+retries.py says when a request is sent again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import math
 import os
-import random
 import socket
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import aiohttp
 
-from sandbox_service.client.errors import NotProctorError, RefusedError, ServiceUnavailableError
+from sandbox_service.client.errors import NotProctorError, RefusedError
+from sandbox_service.client.retries import NOTICE_SECONDS, NoAnswerError, Outage, Peer, RetryTimer
 
-FIRST_PAUSE_SECONDS = 0.25
-LONGEST_PAUSE_SECONDS = 8.0
-LONGEST_RETRY_AFTER_SECONDS = 60.0
 CONNECT_SECONDS = 10.0
-NOTICE_SECONDS = 5.0
 QUIET_SECONDS = 30.0  # without any answer, before a notice
 SILENCE_SECONDS = 60.0  # within an answer, which has a blank line every 15 s
 RETRY_STATUSES = {408, 429, 502, 503, 504}
 
 Answer = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Peer:
-    """The service to call, how long to wait for it, and its name and settings' names in messages."""
-
-    url: str
-    patience_seconds: float
-    key_variable: str = ""  # the environment variable that may hold the key
-    key: str | None = field(default=None, repr=False)  # takes precedence over the variable
-    name: str = "reward service"
-    url_setting: str = "url"
-    patience_setting: str = "patience_seconds"
-    answer_seconds: float = 0.0  # limit for a whole answer; 0: patience_seconds
-    idle_seconds: float = 15.0  # a connection that was idle for longer is not used again: servers close theirs later
-
-
-class NoAnswerError(Exception):
-    """A try without an answer, to be retried.
-
-    Attributes:
-        reason: Why there was none.
-        since: The start of the outage (`time.monotonic`).
-        retry_after: Seconds to wait, if the service said so.
-    """
-
-    def __init__(self, reason: str, since: float, retry_after: float | None = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.since = since
-        self.retry_after = retry_after
 
 
 class ErrorResponseError(Exception):
@@ -93,12 +57,12 @@ class HttpTransport:
         self._watch: asyncio.Task[None] | None = None
         self._open = 0
         self._last_answer = time.monotonic()
-        self.outage = Outage(f"the {peer.name} at {self._url}", notice)
+        self.outage = Outage(f"the {peer.name} at {peer.address}", notice)
 
     @property
     def url(self) -> str:
         """The service's address, for messages."""
-        return self.peer.url
+        return self.peer.address
 
     async def close(self) -> None:
         """Close the connections."""
@@ -188,7 +152,7 @@ class HttpTransport:
             answer: The parsed answer.
             what: What the service refuses.
         """
-        words = f"the {self.peer.name} at {self._url} refuses {what}: {describe_error(status, answer)}"
+        words = f"the {self.peer.name} at {self.peer.address} refuses {what}: {describe_error(status, answer)}"
         if status in (401, 403):
             words += f"; {self._key_advice()}"
         if status in (404, 405):
@@ -201,7 +165,8 @@ class HttpTransport:
         Args:
             words: The answer, or a description of it.
         """
-        return NotProctorError(f"{self.peer.url_setting}: the server at {self._url} is not a {self.peer.name}: {words}")
+        peer = self.peer
+        return NotProctorError(f"{peer.url_setting}: the server at {peer.address} is not a {peer.name}: {words}")
 
     def _key_advice(self) -> str:
         if self.peer.key:
@@ -235,7 +200,7 @@ class HttpTransport:
             raise NoAnswerError(str(error) or type(error).__name__, time.monotonic()) from None
         except (aiohttp.InvalidURL, aiohttp.ClientResponseError) as error:
             raise RefusedError(
-                f"{self.peer.url_setting}: {self._url} is not the address of a {self.peer.name}: {error}"
+                f"{self.peer.url_setting}: {self.peer.address} is not the address of a {self.peer.name}: {error}"
             ) from None
         finally:
             self._open -= 1
@@ -273,92 +238,6 @@ class HttpTransport:
                 self._last_answer = time.monotonic()
             elif silent > QUIET_SECONDS:
                 self.outage.report(f"has answered nothing for {silent:.0f} s; {self._open} requests wait for it")
-
-
-class RetryTimer:
-    """Measures how long one request has failed, and waits between its tries."""
-
-    def __init__(self, peer: Peer, outage: Outage) -> None:
-        self._peer = peer
-        self._outage = outage
-        self._last_answer = -math.inf
-        self._since = math.inf  # start of the outage
-        self._pauses = pauses()
-
-    def reset(self) -> None:
-        """Note an answer: the next failure starts a new outage."""
-        self._last_answer = time.monotonic()
-        self._outage.note_answer()
-        if self._since < math.inf:
-            self._since, self._pauses = math.inf, pauses()
-
-    async def wait(self, failure: NoAnswerError) -> None:
-        """Wait until the next try. Raise ServiceUnavailableError if the service has been unavailable for too long."""
-        self._since = min(self._since, max(failure.since, self._last_answer))
-        pause = min(failure.retry_after or next(self._pauses), LONGEST_RETRY_AFTER_SECONDS)  # the service's own delay
-        self._outage.note_failure(failure.reason, self._since)
-        if time.monotonic() + pause - self._since > self._peer.patience_seconds:
-            raise ServiceUnavailableError(
-                f"the {self._peer.name} at {self._peer.url.rstrip('/')} has been away for "
-                f"{time.monotonic() - self._since:.0f} s ({failure.reason}): see "
-                + " and ".join(filter(None, (self._peer.url_setting, self._peer.patience_setting)))
-            )
-        await asyncio.sleep(pause)
-
-
-class Outage:
-    """The service's availability as seen by all requests together, for notices."""
-
-    def __init__(self, name: str, notice: Callable[[str], None]) -> None:
-        self._name = name
-        self._notice = notice
-        self._reported = -math.inf
-        self._is_known = False  # the current outage was reported
-        self._since: float | None = None
-        self._past_seconds = 0.0  # seconds of past outages
-
-    @property
-    def seconds(self) -> float:
-        """Total seconds without an answer."""
-        return self._past_seconds + self._current_seconds
-
-    @property
-    def _current_seconds(self) -> float:
-        return 0.0 if self._since is None else time.monotonic() - self._since
-
-    def note_failure(self, reason: str, since: float) -> None:
-        """Note a failed try.
-
-        Args:
-            reason: A description of the failure, for the report.
-            since: Start of the outage, by the monotonic clock.
-        """
-        self._since = since if self._since is None else self._since
-        self._is_known |= self.report(f"is away ({reason}): waiting")
-
-    def note_answer(self) -> None:
-        """Note an answer and report the end of an outage."""
-        if self._since is not None:
-            lasted, is_known = self._current_seconds, self._is_known
-            self._past_seconds, self._since, self._is_known = self._past_seconds + lasted, None, False
-            if is_known:
-                self._notice(f"{self._name} is back after {lasted:.1f} s")
-
-    def report(self, text: str) -> bool:
-        """Report a text, unless something was reported less than NOTICE_SECONDS ago. Return whether it was reported."""
-        is_due = time.monotonic() - self._reported >= NOTICE_SECONDS
-        if is_due:
-            self._reported = time.monotonic()
-            self._notice(f"{self._name} {text}")
-        return is_due
-
-
-def pauses(count: float = math.inf) -> Iterator[float]:
-    """Yield `count` times the seconds to wait between tries: doubled each time up to a maximum, with random jitter."""
-    pause, number = FIRST_PAUSE_SECONDS, 0
-    while number < count:
-        yield pause * random.uniform(0.75, 1.25)  # noqa: S311 - jitter
-        pause, number = min(2 * pause, LONGEST_PAUSE_SECONDS), number + 1
 
 
 def describe_error(status: int, answer: Mapping[str, Any]) -> str:

@@ -36,8 +36,15 @@ class Solution:
 
     @property
     def language(self) -> dict[str, str]:
-        """The field `language`, by the file's suffix; empty for one that names no language."""
-        found = languages.by_suffix(self.path.suffix)
+        """The field `language`, by the file's suffix; empty for a model's answer and a file without a suffix.
+
+        Raises:
+            BadRequestError: No language has the suffix.
+        """
+        suffix = self.path.suffix
+        found = languages.by_suffix(suffix)
+        if found is None and suffix and suffix.lower() not in (".py", *COMPLETION_SUFFIXES):
+            raise BadRequestError(f"{self.path}: no language has the suffix {suffix}; give the problem a `language`")
         return {"language": found.name} if found else {}
 
 

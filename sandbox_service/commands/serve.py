@@ -14,9 +14,9 @@ from sandbox_service import bootstrap, event_loop
 from sandbox_service.api import connections
 from sandbox_service.api.events import is_open_to_all
 from sandbox_service.doctor import preflight
-from sandbox_service.observe import logs
+from sandbox_service.errors import logs
 from sandbox_service.sandbox import diagnosis
-from sandbox_service.settings import PREFIX, Settings
+from sandbox_service.settings import Settings
 
 SWEEP_TICKS = 20  # ticks of uvicorn, ten per second
 
@@ -106,10 +106,3 @@ def announcement(settings: Settings) -> str:
             " it can run programs and read expected answers. Set SANDBOX_API_KEYS."
         )
     return "\n".join(lines)
-
-
-def list_settings() -> int:
-    """Print every setting with its default and description."""
-    for name, field in Settings.model_fields.items():
-        print(f"{PREFIX}{name.upper():<22} {field.default!s:<18} {field.description}")
-    return 0

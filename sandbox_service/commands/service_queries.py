@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
 
 from sandbox_service.client.asynchronous import KEY_VARIABLE
@@ -32,6 +32,8 @@ class ServiceQueries:
 
     def __init__(self, url: str) -> None:
         self._url = checked_url(url).rstrip("/")
+        if urlsplit(url).username is not None:  # urllib takes it for a part of the host's name
+            raise BadRequestError(f"--url: leave out what stands before @, and put the key in {KEY_VARIABLE}")
         key = checked_key()
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
 

@@ -8,8 +8,8 @@ import signal
 import uvloop
 
 from sandbox_service import bootstrap, event_loop
+from sandbox_service.errors import logs
 from sandbox_service.fleet import health, wakeup
-from sandbox_service.observe import logs
 from sandbox_service.sandbox import diagnosis
 from sandbox_service.settings import Settings
 

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.languages import LANGUAGES
-from sandbox_service.sandbox import tools
+from sandbox_service.sandbox import memory, tools
 from sandbox_service.sandbox.base import IsolationTool
 from sandbox_service.sandbox.host import process_status
 from sandbox_service.settings import Settings
@@ -213,7 +213,7 @@ def essential(settings: Settings) -> tuple[Check, ...]:
 
 
 def named_settings(settings: Settings) -> Finding:
-    """Check that languages and folders that settings name are there."""
+    """Check that languages and folders that settings name are there, and that the memory suffices for the slots."""
     known = {language.name for language in LANGUAGES}
     for name in settings.cpu_factor_of:
         if name not in known:
@@ -222,6 +222,15 @@ def named_settings(settings: Settings) -> Finding:
     if settings.judge_libraries and not Path(settings.judge_libraries).is_dir():
         text = f"SANDBOX_JUDGE_LIBRARIES: {settings.judge_libraries} is no folder"
         return Finding("settings", Level.PROBLEM, text, "name the folder that has testlib.h, or leave it out")
+    for names in (settings.host_names, settings.callback_names):
+        for name in names:
+            if "/" in name:
+                text = f"SANDBOX_HOSTS and SANDBOX_CALLBACK_HOSTS have names, and {name[:80]!r} is an address"
+                return Finding("settings", Level.PROBLEM, text, "leave out the scheme and the path: example.org")
+    machine, least = memory.of_machine(), memory.SLOT_BYTES * settings.slot_count
+    if least > machine:
+        text = f"{settings.slot_count} slots need {least >> 20} MiB without any program, and there are {machine >> 20}"
+        return Finding("settings", Level.PROBLEM, text, f"set SANDBOX_SLOTS to at most {machine // memory.SLOT_BYTES}")
     return Finding("settings", Level.OK, "what the settings name is there")
 
 

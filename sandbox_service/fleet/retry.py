@@ -40,14 +40,15 @@ async def with_retries(action: Callable[[], Awaitable[T]], is_closing: Callable[
         try:
             return await action()
         except (RedisError, OSError) as error:
-            if not _is_transient(error):
+            if not is_transient(error):
                 raise
             if is_closing() or time.monotonic() > deadline:
                 raise UnavailableError(f"Redis: {error}") from None
             await asyncio.sleep(RETRY_SECONDS)
 
 
-def _is_transient(error: Exception) -> bool:
+def is_transient(error: Exception) -> bool:
+    """Return whether Redis may do without this error soon: it is away, starting, full or read-only."""
     if isinstance(error, (RedisConnectionError, RedisTimeoutError, OSError, *TRANSIENT_KINDS)):
         return True
     return isinstance(error, ResponseError) and TRANSIENT.search(str(error)) is not None

@@ -30,6 +30,7 @@ from rq.timeouts import BaseDeathPenalty
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.fleet import failover
 from sandbox_service.fleet.ledger.formats import check_shared
+from sandbox_service.fleet.retry import is_transient
 
 log = logging.getLogger(__name__)
 
@@ -297,6 +298,8 @@ def require_usable(url: str, name: str) -> None:
             "set it in the URL (redis://:password@host) or in SANDBOX_REDIS_PASSWORD_FILE"
         ) from None
     except (redis.RedisError, OSError) as trouble:
+        if not is_transient(trouble):  # such as a database that it does not have
+            raise ConfigurationError(f"SANDBOX_REDIS_URL: {failover.address(url)}: {trouble}") from None
         log.warning("redis_unchecked", extra={"address": failover.address(url), "reason": str(trouble)})
         return
     finally:

@@ -85,7 +85,7 @@ class MachineCache:
             return None
         content = body[HASH_BYTES:]
         if hashlib.sha256(content).digest() != body[:HASH_BYTES]:
-            log.warning("cache_entry_damaged", extra={"key": key})
+            log.warning("cache_entry_damaged", extra={"digest": key})
             with suppress(OSError):
                 path.unlink()
             return None

@@ -61,7 +61,7 @@ class KeyMetrics(Collector):
             refused[self._labels.get(name, OTHERS)] += count
         for name, text, counts in (
             ("submissions", "Submissions that were answered, by API key", self._submissions),
-            ("slot_seconds", "Time of these in slots, by API key", self._slot_seconds),
+            ("slot_seconds", "Seconds in slots, by API key", self._slot_seconds),
             ("refused", "Requests that were over a quota, by API key", refused),
         ):
             family = CounterMetricFamily(f"proctor_key_{name}", text, labels=["key"])

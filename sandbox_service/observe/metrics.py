@@ -22,9 +22,9 @@ EVENTS = ("cached", "cancelled", "duplicates", "lost", "reaped", "refused", "req
 
 
 CLOCKS = {
-    "queue": "Wait for a slot",
-    "grade": "Time in a slot",
-    "answer": "From submission to answer",
+    "queue": "Time from submission to slot in seconds",
+    "grade": "Time in a slot in seconds",
+    "answer": "Time from submission to answer in seconds",
 }
 
 
@@ -124,10 +124,10 @@ class _State(Collector):
         gauges = {
             "pending_submissions": ("Submissions waiting or being graded", depth.submissions),
             "waiting_submissions": ("Submissions that no slot or worker has yet", depth.waiting),
-            "pending_cpu_seconds": ("Estimated CPU time of what is pending", depth.cpu_seconds),
-            "pending_bytes": ("Bytes of what is pending", depth.bytes),
-            "oldest_pending_seconds": ("Age of the oldest that is not answered", depth.oldest_seconds),
-            "workers": ("Machines that grade", len(workers)),
+            "pending_cpu_seconds": ("Estimated CPU time of pending submissions in seconds", depth.cpu_seconds),
+            "pending_bytes": ("Bytes of pending submissions", depth.bytes),
+            "oldest_pending_seconds": ("Age of the oldest pending submission in seconds", depth.oldest_seconds),
+            "workers": ("Machines that grade submissions", len(workers)),
             "slots": ("Grading processes", sum(worker.slots for worker in workers)),
             "slots_ready": ("Grading processes whose jails are proved", sum(worker.ready for worker in workers)),
             "slots_busy": ("Grading processes with a submission in hand", sum(worker.busy for worker in workers)),
@@ -135,7 +135,9 @@ class _State(Collector):
         }
         for name, (text, value) in gauges.items():
             yield GaugeMetricFamily(f"proctor_{name}", text, value=value)
-        events = CounterMetricFamily("proctor_events", "What happened in the queue, by kind", labels=["kind"])
+        events = CounterMetricFamily(
+            "proctor_events", "Events in the queue, by kind: cached, cancelled, requeued …", labels=["kind"]
+        )
         for kind, count in sorted((dict.fromkeys(EVENTS, 0) | self._queue.counts()).items()):
             events.add_metric([kind], count)
         yield events

@@ -65,7 +65,9 @@ class Rechecks:
         self._reorder_share = reorder_share
         self._rng = rng or random.Random()  # noqa: S311 no secret
         self._rechecks = Counter("proctor_rechecks", "Submissions graded twice", registry=registry)
-        self._flips = Counter("proctor_verdict_flips", "… with two different verdicts", registry=registry)
+        self._flips = Counter(
+            "proctor_verdict_flips", "Submissions graded twice that got two verdicts", registry=registry
+        )
         self._waiting: deque[tuple[Job, str]] = deque()
         self._has_room = asyncio.Event()
         self._sending: asyncio.Task[None] | None = None

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -25,7 +26,7 @@ class Search(BaseModel):
 
     q: str = Field("", max_length=256)
     suite: str = Field("", max_length=128)
-    verdict: str = Field("", max_length=8)
+    verdict: Literal["", "AC", "WA", "TLE", "MLE", "OLE", "RTE", "CE", "IE"] = ""
     client: str = Field("", max_length=256)
     key: str = Field("", max_length=64)
     label: list[str] = Field(default_factory=list, max_length=MOST_LABELS)

@@ -55,7 +55,7 @@ class SharingCounts(Collector):
         counters = {
             "shared_tests": ("Stdin tests that passed in a box in which others had run", self._tests),
             "shared_audits": ("Submissions with a shared box that fresh boxes graded again", self._audits),
-            "shared_flips": ("… with another verdict", self._flips),
+            "shared_flips": ("Submissions with a shared box that fresh boxes gave another verdict", self._flips),
         }
         for name, (text, value) in counters.items():
             yield CounterMetricFamily(f"proctor_{name}", text, value=value)

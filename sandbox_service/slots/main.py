@@ -20,7 +20,7 @@ from importlib.metadata import version
 
 from pydantic import ValidationError
 
-from sandbox_service.errors import ConfigurationError, SandboxError
+from sandbox_service.errors import ConfigurationError, SandboxError, logs
 from sandbox_service.grading.grader import Grader
 from sandbox_service.grading.judge_libraries import JudgeLibraries
 from sandbox_service.grading.judges import JudgeBench
@@ -47,7 +47,7 @@ from sandbox_service.settings import Settings
 from sandbox_service.slots import protocol
 from sandbox_service.slots.protocol import BlockingConnection, Frame
 
-log = logging.getLogger(__name__)
+log = logging.getLogger("sandbox_service.slots.main")  # `__name__` is `__main__` here
 
 RETRY_SECONDS = 2.0
 PR_SET_PDEATHSIG = 1
@@ -141,6 +141,7 @@ class Slot:
         self._jails = pool_of(settings, index)
         self._sharing = sharing_of(settings)  # outlives a grader: its audits count together
         self._grader: Grader | None = None
+        self._fault = ""  # for which the sandboxes are not usable: it is logged once, not at every try
         self._suites: LruCache[Suite] = LruCache(protocol.SUITES, protocol.SUITES_BYTES)
 
     def serve(self) -> None:
@@ -165,11 +166,14 @@ class Slot:
                 self._tell(ready=True)
             self._jails.recheck()
         except (SandboxError, ConfigurationError) as fault:
-            log.error("jail_unusable", extra={"reason": str(fault)})
+            if str(fault) != self._fault:
+                self._fault = str(fault)
+                log.error("jail_unusable", extra={"reason": self._fault})
             self._jails.close()
             self._grader = None
             self._tell(ready=False, reason=str(fault))
             return False
+        self._fault = ""
         return True
 
     def _tell(self, *, ready: bool, reason: str = "") -> None:
@@ -267,7 +271,7 @@ def main() -> None:
     """Run a slot. argv[1] is the service's JSON: index, and the descriptors `connection`, `gate` and `room`."""
     options = json.loads(sys.argv[1])
     settings = Settings.from_environment()
-    logging.basicConfig(level=settings.log_level.upper(), format=f"slot {options['index']}: %(message)s")
+    logs.to_stderr(settings.log_level, options["index"])
     for number in (signal.SIGINT, signal.SIGTERM):  # the service decides when a slot ends
         signal.signal(number, lambda *_: None)  # not SIG_IGN, which every program started from here would inherit
     end_with_service()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.client import Client, GraderFaultError, NotProctorError, RefusedError, Suite, reason_of
+from sandbox_service.client import Client, GraderFaultError, NotProctorError, Peer, RefusedError, Suite, reason_of
 from sandbox_service.client.single_grading import TRIES
 from sandbox_service.schema import Limits, StdinTest, Verdict
 from tests.client.world import LONG, TESTS, serving
@@ -144,3 +144,15 @@ def test_on_fault_is_one_of_two() -> None:
 def test_ready_waits_for_nobody() -> None:
     with Client("http://127.0.0.1:9") as client:
         assert not client.ready()
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("http://any:KEY@host:8080/", "http://host:8080"),
+        ("https://KEY@host/a@b", "https://host/a@b"),
+        ("http://host", "http://host"),
+    ],
+)
+def test_messages_do_not_show_a_key_in_the_address(url: str, address: str) -> None:
+    assert Peer(url, 1.0).address == address

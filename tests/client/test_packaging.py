@@ -35,7 +35,7 @@ def test_the_client_works_without_the_service() -> None:
 
 
 def test_the_command_says_what_to_install() -> None:
-    for command in (["serve", "--settings"], ["grade", "a.json", "a.py"], ["doctor"], ["validate", "a.toml"]):
+    for command in (["top", "--once"], ["grade", "a.json", "a.py"], ["doctor"], ["validate", "a.toml"]):
         ended = without_the_service("from sandbox_service import cli; sys.exit(cli.main())", *command)
         assert ended.returncode == 2, ended.stderr
         assert re.search(

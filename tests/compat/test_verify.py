@@ -123,8 +123,7 @@ def test_bad_tests_are_refused(service: Service, tests: object, words: str) -> N
 
 
 NOTHING = [
-    {},
-    {"output": None},
+    {"output": []},
     {"output": [3, {"type": "message"}]},
     {"output": [{"type": "message", "content": [{"type": "output_text"}]}]},
 ]
@@ -133,6 +132,13 @@ NOTHING = [
 @pytest.mark.parametrize("response", NOTHING)
 def test_odd_responses_say_nothing(service: Service, response: dict[str, Any]) -> None:
     assert verified(service, rollout("") | {"response": response})["extracted_model_output"] is None
+
+
+@pytest.mark.parametrize("response", [{}, {"output": None}, {"output": "text"}])
+def test_a_response_without_output_is_refused(service: Service, response: dict[str, Any]) -> None:
+    status, answer = service.client.post("/verify", rollout("") | {"response": response})
+    assert status == 422
+    assert "response.output should be a list" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sandbox_service.client.transport import Answer, HttpTransport, describe_error, pauses
+from sandbox_service.client.retries import pauses
+from sandbox_service.client.transport import Answer, HttpTransport, describe_error
 from trainer.errors import ConfigError, TrainerError
 from trainer.evaluation.samples import SamplingOptions, digest
 from trainer.reward_client import trainer_errors

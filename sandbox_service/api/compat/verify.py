@@ -114,6 +114,8 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
 
 
 async def _graded(grading: HeldGrading, request: Request, payload: Rollout, most_bytes: int) -> dict[str, Any]:
+    if not isinstance(payload.response.get("output"), list):  # with reward 0 it would look like a wrong answer
+        raise BadRequestError("response.output should be a list of items, as in OpenAI's Responses API")
     most = max_unpacked_bytes(request, most_bytes)
     try:
         tests = await asyncio.to_thread(_tests, payload.verifier_metadata or {}, most, most_bytes)

@@ -25,7 +25,7 @@ from sandbox_service.api import compat, error_responses, grading, submissions, s
 from sandbox_service.api.authentication import ApiKeyAuth
 from sandbox_service.api.large.remote_queue import RemoteQueue
 from sandbox_service.api.request_body import ArrivingBytes
-from sandbox_service.observe import logs
+from sandbox_service.errors import logs
 from sandbox_service.settings import Settings
 from sandbox_service.slots import protocol
 
