@@ -112,7 +112,9 @@ class Worker:
         self._beat_pause = beat_seconds(1)
         self._carried: Exchanged | None = None  # the reply to a beat that went along with steps or a claim
         self._has_carried = asyncio.Event()
-        self._urgent_waiting: int | None = None  # priority of what waits in the ledger and no idle slot elsewhere begins
+        self._urgent_waiting: int | None = (
+            None  # priority of what waits in the ledger and no idle slot elsewhere begins
+        )
         self._pool = SlotPool(make_slot, slots, self, memory_bytes)
 
     def _new_name(self) -> str:
@@ -348,9 +350,12 @@ class Worker:
         self._steps.room_changed()
 
     def most_urgent(self) -> int | None:
-        """See PoolOwner: what the worker is about to claim for an idle slot.
+        """See PoolOwner. Only what the worker is about to claim for an idle slot counts.
 
         While all slots are busy there is none: what waits in Redis is claimed first, or all workers would pause for it.
+
+        Returns:
+            The priority of the most urgent submission that the worker is about to claim, or None.
         """
         return self._urgent_waiting if self._is_awake and self._pool.idle else None
 
