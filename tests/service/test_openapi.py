@@ -25,7 +25,7 @@ from schemathesis.core.errors import InvalidSchema
 from tests.conftest import Service, running_service
 
 EXAMPLES = [5, pytest.param(100, marks=pytest.mark.full)]  # of each operation, right and wrong
-KEY = "a key"
+KEY = "a-key"
 HEADERS = {"Authorization": f"Bearer {KEY}"}
 
 LEFT_OUT = {
@@ -84,7 +84,7 @@ SCENES: list[tuple[str, dict[str, Any], int]] = [
     ("GET /v1/ping", {}, 200),
     ("POST /test_program", {"body": {"program": "def f(): return 1", "tests": ["assert f() == 1"]}}, 200),
     ("POST /test_program_stdio", {"body": {"program": "print(1)", "tests": [{"input": "", "output": "1"}]}}, 200),
-    ("POST /verify", {"body": {"response": {}, "verifier_metadata": {"unit_tests": COLUMNS}}}, 200),
+    ("POST /verify", {"body": {"response": {"output": []}, "verifier_metadata": {"unit_tests": COLUMNS}}}, 200),
     ("POST /seed_session", {"body": {"resources_session_id": "one"}}, 200),
     ("POST /close_session", {"body": {}}, 200),
     ("POST /aggregate_metrics", {"body": {"verify_responses": [{"reward": 1.0}]}}, 200),
