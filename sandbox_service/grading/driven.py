@@ -18,7 +18,7 @@ class Answers:
     Attributes:
         outcome: of the box; its stdout is what the submission printed.
         lines: the results there are, in order, each JSON.
-        misfit: why an argument does not fit its parameter; None if all did.
+        misfit: why the calls do not fit the submission; None if they did.
     """
 
     outcome: Outcome
@@ -38,7 +38,7 @@ def ask(work: Work, driven: Driven, calls: Sequence[Call]) -> Answers:
         Their results.
 
     Raises:
-        BadTestError: the driver cannot pass a value.
+        BadTestError: an argument is too deep to be sent.
         SandboxError: the sandbox failed.
     """
     work.check_cancelled()
@@ -50,6 +50,4 @@ def ask(work: Work, driven: Driven, calls: Sequence[Call]) -> Answers:
     program, limits = work.program, work.limits
     outcome = work.run(lambda jail: jail.run_stdin(program, stdin, limits), lambda found: found)
     results = drivers.decode(token, outcome.stdout)
-    if results.unsupported is not None:
-        raise BadTestError(results.unsupported)
     return Answers(replace(outcome, stdout=results.printed), results.lines[: len(calls)], results.misfit)

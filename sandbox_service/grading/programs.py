@@ -40,7 +40,7 @@ def grade(works: Works, index: int, test: AssertTest) -> TestResult:
         SandboxError: the sandbox failed.
     """
     work = works.work_of(test)
-    checks = works.checks(test) if works.is_called(test) else None
+    checks = works.checks(test)
     return _called(works, work, index, checks) if checks else _combined(work, index)
 
 

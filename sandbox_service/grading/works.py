@@ -68,36 +68,22 @@ class Works:
 
     @cached_property
     def called(self) -> Work:
-        """The source with what makes calls of it. Raises BadTestError if the driver cannot."""
+        """The source with what makes calls of it."""
         if not self.has_driver:
             return self.alone
         files = {**self._source.files, **self.driven.files}
-        work = self._prepared(replace(self._source, text=self.driven.text, files=files))
-        if work.refused is not None and (why := drivers.unsupported(work.refused)):
-            raise BadTestError(why)
-        return work
+        return self._prepared(replace(self._source, text=self.driven.text, files=files))
 
     @cached_property
     def driven(self) -> Driven:
-        """The source with its driver. Raises BadTestError if the driver cannot make a call."""
+        """The source with its driver."""
         calls = [call_of(test) for test in self._tests if isinstance(test, CallTest)]
         asserted = [test for test in self._tests if isinstance(test, AssertTest) and self.checks(test)]
         for test in asserted:
             calls += [check.call for check in self.checks(test) or ()]
         text = self._source.text + self._closing(asserted)
         preludes = {test.prelude for test in asserted if test.prelude and self.language != "go"}
-        try:
-            return drivers.driven(self.language, "\n".join([*sorted(preludes), text]), calls)
-        except drivers.UnsupportedCallError as error:
-            raise BadTestError(str(error)) from None
-
-    @cached_property
-    def are_called(self) -> bool:
-        """True if the driver can make the calls of test programs."""
-        try:
-            return self.called is not None
-        except BadTestError:
-            return False
+        return drivers.driven(self.language, "\n".join([*sorted(preludes), text]), calls)
 
     def checks(self, test: AssertTest) -> list[Check] | None:
         """Return the calls that a test program is made of, or None if it is not made of calls alone."""
@@ -119,19 +105,12 @@ class Works:
             self._beside[key] = self._prepared(replace(self._source, text=text))
         return self._beside[key]
 
-    def is_called(self, test: AssertTest) -> bool:
-        """Return whether the calls of a test program are made one by one, so that their results are compared here.
-
-        A test program whose calls have values that the driver does not have is run as it is.
-        """
-        return bool(self.checks(test)) and self.are_called
-
     def work_of(self, test: TestCase) -> Work:
         """Return the work that runs a test."""
         if isinstance(test, CallTest):
             return self.called
         if isinstance(test, AssertTest) and self.language not in ("python", "text"):
-            return self.called if self.is_called(test) else self.beside(test)
+            return self.called if self.checks(test) else self.beside(test)
         return self.alone
 
     def _closing(self, asserted: list[AssertTest]) -> str:

@@ -76,14 +76,47 @@ def test_an_argument_that_does_not_fit_is_told(grader: Grader) -> None:
     assert (grade.verdict, grade.message) == ("RTE", "an argument is a string, where the function takes an integer")
 
 
-def test_a_type_without_values_is_the_services_limit(grader: Grader) -> None:
+def test_a_type_without_values_chooses_neither_a_missing_reward_nor_a_forgeable_one(grader: Grader) -> None:
     code = "struct Own { int x; }; class Solution { public: int add(Own a, int b) { return b; } };\n"
-    grade = _graded(grader, "cpp", code, ADD)
-    assert (grade.verdict, grade.reward, grade.failure_kind) == ("IE", None, "bad_test")
-    assert "Own" in (grade.failure_reason or "")
     test = AssertTest(code="#include <cassert>\nint main() { assert(Solution().add({1}, 2) == 2); }")
-    asserted = _graded(grader, "cpp", code, test)
-    assert (asserted.verdict, asserted.forgeable) == ("AC", True), "the test program is run as it is"
+    for each in (ADD, test):
+        grade = _graded(grader, "cpp", code, each)
+        assert (grade.verdict, grade.reward, grade.forgeable) == ("CE", 0, False)
+        assert "Own" in (grade.message or "")
+
+
+MASKS = {
+    "cpp, a compiler's words": ("cpp", """#pragma message("proctor: unsupported type Plain<Own, void>")
+        #error proctor: unsupported type of a parameter or result, Plain<Own, void>"""),
+    "cpp, a frame": ("cpp", """int add(int, int) {
+        std::ifstream in("/proc/self/fd/0"); std::string token; in.seekg(0); in >> token;
+        for (char kind : std::string("!?#")) std::cout << "\\n" << token << kind << "no such type\\n";
+        std::cout.flush(); _Exit(0); }"""),
+    "javascript, a frame": ("javascript", """const token = require("fs").readFileSync(0, "utf8").split("\\n")[0];
+        const add = () => { for (const kind of "!?#")
+            require("fs").writeSync(1, "\\n" + token + kind + "no such type\\n"); process.exit(0); };"""),
+    "java, its own type": ("java", """class Own { int x; }
+        class Solution { public int add(Own a, int b) { return b; } }"""),
+    "java, its own result": ("java", """class Solution { public Object add(int a, int b) { return new Thread(); } }"""),
+    "go, an import": ("go", """import "example.com/unsupported"\nfunc add(a, b int) int { return a + b }"""),
+    "rust, its own type": ("rust", """struct Own { x: i32 }
+        impl Solution { fn add(own: Own, b: i32) -> i32 { own.x + b } }"""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_no_submission_chooses_to_have_no_reward(grader: Grader, name: str) -> None:
+    language, code = MASKS[name]
+    grade = _graded(grader, language, code, ADD)
+    assert (grade.reward, grade.failure_kind) == (0, None), grade
+
+
+def test_a_test_program_with_values_of_several_types_is_run_as_it_is(grader: Grader) -> None:
+    """Its calls say so, and not the submission: no plain parameter of C++ takes 1 in one call and a text in another."""
+    code = "#include <any>\nint size(std::any x) { return x.type() == typeid(int) ? 4 : 8; }\n"
+    test = AssertTest(code='#include <cassert>\nint main() { assert(size(1) == 4); assert(size("text") == 8); }')
+    grade = _graded(grader, "cpp", code, test)
+    assert (grade.verdict, grade.forgeable) == ("AC", True), grade
 
 
 def test_a_program_and_its_calls(grader: Grader) -> None:

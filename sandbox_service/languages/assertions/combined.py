@@ -89,15 +89,10 @@ def _typescript(prelude: str, source: str, code: str) -> str:
 
 
 def _go(prelude: str, source: str, code: str) -> str:
-    imports: dict[str, None] = {}
-    bodies = []
-    for text in (prelude, source, code):
-        for found in _GO_IMPORT.finditer(text):
-            imports.update(
-                dict.fromkeys(re.findall(r'(?:[\w.]+[ \t]+)?"[^"\n]+"', found[0].removeprefix("import").strip()))
-            )
-        bodies.append(_GO_IMPORT.sub("", _GO_PACKAGE.sub("", text)))
-    if foreign := next((each for each in imports if "." in each), None):
+    texts = (prelude, source, code)
+    imports = dict.fromkeys(each for text in texts for each in _go_imports(text))
+    bodies = [_GO_IMPORT.sub("", _GO_PACKAGE.sub("", text)) for text in texts]
+    if foreign := next((each for each in (*_go_imports(prelude), *_go_imports(code)) if "." in each), None):
         raise NotPlainError(f"the test program imports {foreign}, which is not there")
     tests = _GO_TEST.findall(code)
     if not tests and not _GO_MAIN.search(code):
@@ -114,6 +109,11 @@ def _go(prelude: str, source: str, code: str) -> str:
     body = "\n".join(bodies) + main
     used = [each for each in imports if _go_uses(body, each)]
     return "package main\n" + "".join(f"import {each}\n" for each in used) + body
+
+
+def _go_imports(text: str) -> list[str]:
+    found = [each[0].removeprefix("import").strip() for each in _GO_IMPORT.finditer(text)]
+    return [path for each in found for path in re.findall(r'(?:[\w.]+[ \t]+)?"[^"\n]+"', each)]
 
 
 def _go_uses(body: str, path: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from sandbox_service.languages.assertions import types
 from sandbox_service.languages.assertions.conditions import Check, Conditions, Helper
 from sandbox_service.languages.assertions.expressions import Node, Parser
 from sandbox_service.languages.assertions.literals import name_of, value
@@ -46,6 +47,8 @@ def checks(code: str, language: str) -> list[Check]:
         raise NotPlainError("there is no assertion")
     if len(found) > MOST_CHECKS:
         raise NotPlainError("there are too many assertions")
+    if language in types.LANGUAGES and not types.are_typed(found):
+        raise NotPlainError("a parameter or a result has values of several types")
     return found
 
 

@@ -257,7 +257,7 @@ public class ProctorDriver {
             }
             return made;
         }
-        throw new Stop('!', "the driver has no values of the type " + type.getTypeName());
+        throw new Stop('?', "the driver has no values of the type " + type.getTypeName());
     }
 
     Object again(String head, Type type) {
@@ -299,7 +299,7 @@ public class ProctorDriver {
         } catch (ArithmeticException | NumberFormatException error) {
             throw misfit(head, raw.getSimpleName());
         }
-        throw new Stop('!', "the driver has no values of the type " + raw.getName());
+        throw new Stop('?', "the driver has no values of the type " + raw.getName());
     }
 
     Object readAny(String head) {
@@ -323,7 +323,7 @@ public class ProctorDriver {
         if (raw.isAssignableFrom(LinkedList.class)) return new LinkedList<>();
         if (raw.isAssignableFrom(LinkedHashSet.class)) return new LinkedHashSet<>();
         if (raw.isAssignableFrom(TreeSet.class)) return new TreeSet<>();
-        throw new Stop('!', "the driver has no values of the type " + raw.getName());
+        throw new Stop('?', "the driver has no values of the type " + raw.getName());
     }
 
     @SuppressWarnings("unchecked")
@@ -336,7 +336,7 @@ public class ProctorDriver {
         try {
             return raw.getConstructor().newInstance();
         } catch (ReflectiveOperationException error) {
-            throw new Stop('!', "the driver has no values of the type " + raw.getName());
+            throw new Stop('?', "the driver has no values of the type " + raw.getName());
         }
     }
 
@@ -348,7 +348,7 @@ public class ProctorDriver {
             found.setAccessible(true);
             return found;
         } catch (NoSuchFieldException error) {
-            throw new Stop('!', "the class " + node.getName() + " has no " + name);
+            throw new Stop('?', "the class " + node.getName() + " has no " + name);
         }
     }
 
@@ -356,7 +356,7 @@ public class ProctorDriver {
         try {
             return constructor.newInstance(read(constructor.getParameterTypes()[0]));
         } catch (ReflectiveOperationException error) {
-            throw new Stop('!', "a " + type.getName() + " cannot be made of one value");
+            throw new Stop('?', "a " + type.getName() + " cannot be made of one value");
         }
     }
 
@@ -373,7 +373,7 @@ public class ProctorDriver {
                 last = node;
             }
         } catch (IllegalAccessException error) {
-            throw new Stop('!', error.getMessage());
+            throw new Stop('?', error.getMessage());
         }
         return first;
     }
@@ -403,7 +403,7 @@ public class ProctorDriver {
                 side = 1 - side;
             }
         } catch (IllegalAccessException error) {
-            throw new Stop('!', error.getMessage());
+            throw new Stop('?', error.getMessage());
         }
         for (left--; root == null && left > 0; left--) read(Object.class);
         return root;
@@ -429,7 +429,7 @@ public class ProctorDriver {
             out.append('}');
         } else if (value instanceof Iterable<?> found) writeAll(out, found);
         else if (value.getClass().isEnum()) writeText(out, value.toString());
-        else throw new Stop('!', "the driver cannot write a result of the type " + value.getClass().getName());
+        else throw new Stop('?', "the driver cannot write a result of the type " + value.getClass().getName());
     }
 
     void writeInts(StringBuilder out, int[] values) {
@@ -502,7 +502,7 @@ public class ProctorDriver {
                 write(out, value.get(node), Object.class);
             }
         } catch (IllegalAccessException error) {
-            throw new Stop('!', error.getMessage());
+            throw new Stop('?', error.getMessage());
         }
         out.append(']');
     }
@@ -531,7 +531,7 @@ public class ProctorDriver {
                 waiting.add(right.get(node));
             }
         } catch (IllegalAccessException error) {
-            throw new Stop('!', error.getMessage());
+            throw new Stop('?', error.getMessage());
         }
         out.setLength(whole);
         out.append(']');

@@ -10,7 +10,6 @@ stay with the host, which compares them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -19,7 +18,7 @@ from sandbox_service.languages.drivers.functions import Names
 from sandbox_service.languages.drivers.values import Call, UnsupportedCallError, decode, encode
 from sandbox_service.languages.drivers.values import token as new_token
 
-__all__ = ["LANGUAGES", "Call", "Driven", "UnsupportedCallError", "decode", "driven", "new_token", "unsupported"]
+__all__ = ["LANGUAGES", "Call", "Driven", "UnsupportedCallError", "decode", "driven", "new_token"]
 
 _WRITERS = {
     "cpp20": cpp.files,
@@ -33,11 +32,6 @@ _WRITERS = {
 }
 
 LANGUAGES = frozenset(_WRITERS)
-
-# what compilers say where driver.cpp and driver.rs have no values of a type
-_CPP = "proctor: unsupported type"
-_CPP_TYPE = re.compile(r"Plain<([^<>]{1,100}(?:<[^<>]{0,100}>)?), void>")
-_RUST_TYPE = re.compile(r"trait bound `([^`]{1,200}): (?:proctor_driver::)?(?:Decode|Encode)` is not satisfied")
 
 
 @dataclass(frozen=True)
@@ -71,24 +65,8 @@ def driven(language: str, source: str, calls: Iterable[Call]) -> Driven:
         language: one of LANGUAGES.
         source: the submission.
         calls: the calls of all its tests, so that it is compiled once.
-
-    Raises:
-        UnsupportedCallError: the calls need what the driver does not have.
     """
     code = scan.masked(source, language)
     wanted, names = functions.resolve(code, language, calls)
     text, files = _WRITERS[language](source, code, wanted)
     return Driven(text, files, names)
-
-
-def unsupported(compiler_output: str) -> str | None:
-    """Return why the driver cannot call the submission, if that is what a compiler complains about.
-
-    Args:
-        compiler_output: the compiler's words about the files.
-    """
-    pattern = _CPP_TYPE if _CPP in compiler_output else _RUST_TYPE
-    found = pattern.search(compiler_output)
-    if found is None:
-        return "the driver has no values of a type" if pattern is _CPP_TYPE else None
-    return f"the driver has no values of the type {found[1]}"

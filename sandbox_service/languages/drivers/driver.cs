@@ -209,7 +209,7 @@ public class ProctorDriver
         if (type.IsArray && type.GetArrayRank() == 2) return ReadGrid(type.GetElementType(), head);
         if (typeof(ITuple).IsAssignableFrom(type)) return ReadTuple(type, head);
         if (type.IsGenericType) return ReadGeneric(type, head);
-        throw new StopException('!', "the driver has no values of the type " + type);
+        throw new StopException('?', "the driver has no values of the type " + type);
     }
 
     static object ReadNumber(Type type, string head)
@@ -268,7 +268,7 @@ public class ProctorDriver
             }
             return table;
         }
-        if (parts.Length != 1 || !typeof(IEnumerable).IsAssignableFrom(type)) throw new StopException('!', "the driver has no values of the type " + type);
+        if (parts.Length != 1 || !typeof(IEnumerable).IsAssignableFrom(type)) throw new StopException('?', "the driver has no values of the type " + type);
         Array values = ReadArray(parts[0], head);
         if (!type.IsInterface) return Activator.CreateInstance(type, values);
         Type set = typeof(HashSet<>).MakeGenericType(parts);
@@ -295,7 +295,7 @@ public class ProctorDriver
         FieldInfo field = type.GetField(name, All | BindingFlags.IgnoreCase);
         if (field != null) field.SetValue(node, value);
         else if (type.GetProperty(name, All | BindingFlags.IgnoreCase) is PropertyInfo property) property.SetValue(node, value);
-        else throw new StopException('!', "the class " + type.Name + " has no " + name);
+        else throw new StopException('?', "the class " + type.Name + " has no " + name);
     }
 
     static object Get(object node, string name)
@@ -304,14 +304,14 @@ public class ProctorDriver
         FieldInfo field = type.GetField(name, All | BindingFlags.IgnoreCase);
         if (field != null) return field.GetValue(node);
         if (type.GetProperty(name, All | BindingFlags.IgnoreCase) is PropertyInfo property) return property.GetValue(node);
-        throw new StopException('!', "the class " + type.Name + " has no " + name);
+        throw new StopException('?', "the class " + type.Name + " has no " + name);
     }
 
     object Node(Type type)
     {
         ConstructorInfo constructor = type.GetConstructors(All).Where(each => !each.IsStatic).OrderBy(each => each.GetParameters().Length == 0).First();
         object[] arguments = constructor.GetParameters().Select(each => each.HasDefaultValue ? each.DefaultValue : null).ToArray();
-        if (arguments.Length == 0) throw new StopException('!', "a " + type.Name + " cannot be made of one value");
+        if (arguments.Length == 0) throw new StopException('?', "a " + type.Name + " cannot be made of one value");
         arguments[0] = Read(constructor.GetParameters()[0].ParameterType);
         return constructor.Invoke(arguments);
     }
@@ -378,7 +378,7 @@ public class ProctorDriver
             to.Append('}');
         }
         else if (value is IEnumerable) WriteAll(to, (IEnumerable)value, Element(value.GetType()));
-        else throw new StopException('!', "the driver cannot write a result of the type " + value.GetType());
+        else throw new StopException('?', "the driver cannot write a result of the type " + value.GetType());
     }
 
     static Type Element(Type type)

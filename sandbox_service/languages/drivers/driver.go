@@ -178,7 +178,7 @@ func (d *proctorDriver) read(to reflect.Value) {
 		d.read(made.Elem())
 		to.Set(made)
 	default:
-		d.stop("!", "the driver has no values of the type "+kind.String())
+		d.stop("?", "the driver has no values of the type "+kind.String())
 	}
 }
 
@@ -330,7 +330,7 @@ func (d *proctorDriver) write(out *strings.Builder, value reflect.Value) {
 		}
 		d.write(out, value.Elem())
 	default:
-		d.stop("!", "the driver cannot write a result of the type "+kind.String())
+		d.stop("?", "the driver cannot write a result of the type "+kind.String())
 	}
 }
 

@@ -7,7 +7,8 @@ of a string and a value follow).
 
 The first line of the input is a token. A driver writes each result as a line that begins with it, so that what the
 submission prints does not look like a result by accident. The submission runs in the driver's process and can find the
-token: all that this gains it is to answer a value, which the host compares with the expected one.
+token: all that this gains it is to answer a value, which the host compares with the expected one, or to fail. A driver
+has no words for a fault of the test, since a submission that could write them would choose not to be graded.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-RESULT, MISFIT, UNSUPPORTED = b"=", b"?", b"!"
+RESULT = b"="
 TOKEN_BYTES = 12
 
 
@@ -48,14 +49,12 @@ class Results:
 
     Attributes:
         lines: the results, each JSON.
-        misfit: why an argument does not fit its parameter; None if all did.
-        unsupported: why the driver cannot pass a value; None if it could.
+        misfit: why the calls do not fit the submission; None if they did.
         printed: the output without the driver's lines.
     """
 
     lines: list[bytes]
     misfit: str | None
-    unsupported: str | None
     printed: bytes
 
 
@@ -130,17 +129,16 @@ def decode(token: bytes, output: bytes) -> Results:
         output: the whole stdout.
     """
     lines: list[bytes] = []
-    faults: dict[bytes, str] = {}
+    misfit: str | None = None
     printed, *framed = output.split(b"\n" + token)
     rest = [printed]
     for frame in framed:
         line, end, after = frame.partition(b"\n")
-        kind, text = line[:1], line[1:]
         rest.append(after)
         if not end:  # it was cut off
             break
-        if kind == RESULT:
-            lines.append(text)
-        else:
-            faults.setdefault(kind, text.decode("utf-8", "replace"))
-    return Results(lines, faults.get(MISFIT), faults.get(UNSUPPORTED), b"".join(rest))
+        if line.startswith(RESULT):
+            lines.append(line[1:])
+        elif misfit is None:
+            misfit = line[1:].decode("utf-8", "replace")
+    return Results(lines, misfit, b"".join(rest))

@@ -39,6 +39,11 @@ def test_a_library_that_go_does_not_have_is_told() -> None:
         combined("go", "", "", 'import "github.com/stretchr/testify/assert"\nfunc TestF(t *testing.T) {}')
 
 
+def test_a_library_that_the_submission_asks_for_is_no_fault_of_the_test() -> None:
+    joined = combined("go", "", 'import "github.com/own"\nfunc f() { own.F() }', "func TestF(t *testing.T) {}")
+    assert 'import "github.com/own"' in joined
+
+
 def test_tests_of_rust_have_a_main() -> None:
     code = "#[cfg(test)]\nmod tests {\n use super::*;\n #[test]\n fn test_f() { assert!(f()); }\n}"
     joined = combined("rust", "", "fn f() -> bool { true }\nfn main() {}", code)

@@ -40,7 +40,7 @@ MULTIPL_CPP = """}
 int main() {
     auto candidate = pluck;
     assert(candidate((std::vector<long>({(long)4, (long)2})), (0.5f)) == (std::vector<long>({(long)2, (long)1})));
-    assert(candidate((std::map<std::string,std::string>({{"p", "q"}})), ("")) == (std::vector<long>()));
+    assert(kept((std::map<std::string,std::string>({{"p", "q"}})), ("")) == (std::vector<long>()));
 }
 """
 JAVA = """public class Main {
@@ -144,8 +144,8 @@ MULTIPL_RUST = """}
 fn main() {
     let candidate = near;
     assert_eq!(candidate(vec![1.0, 2.0], 0.3), false);
-    assert_eq!(candidate(HashMap::from([(String::from("a"), 1)]), (1, 2)), vec![vec![], vec![1]]);
-    assert_eq!(candidate(Vec::<i64>::new(), 1), None);
+    assert_eq!(parted(HashMap::from([(String::from("a"), 1)]), (1, 2)), vec![vec![], vec![1]]);
+    assert_eq!(sought(Vec::<i64>::new(), 1), None);
 }
 """
 PROGRAMS = {
@@ -162,7 +162,7 @@ PROGRAMS = {
     ),
     "cpp multipl-e": (
         MULTIPL_CPP,
-        [_check("pluck", [[4, 2], 0.5], [2, 1]), _check("pluck", [{"p": "q"}, ""], [])],
+        [_check("pluck", [[4, 2], 0.5], [2, 1]), _check("kept", [{"p": "q"}, ""], [])],
     ),
     "java": (
         JAVA,
@@ -211,14 +211,16 @@ PROGRAMS = {
         MULTIPL_RUST,
         [
             _check("near", [[1.0, 2.0], 0.3], False),
-            _check("near", [{"a": 1}, [1, 2]], [[], [1]]),
-            _check("near", [[], 1], None),
+            _check("parted", [{"a": 1}, [1, 2]], [[], [1]]),
+            _check("sought", [[], 1], None),
         ],
     ),
 }
 
 REFUSED = {
     "a loop": ("cpp", "int main() { for (int i = 0; i < 9; i++) assert(f(i) == i); }"),
+    "a parameter of two types": ("cpp", 'int main() { assert(f(1) == 1); assert(f("text") == 1); }'),
+    "items of several types": ("rust", 'fn main() { assert_eq!(f(vec![1, 2]), 1); assert_eq!(f(vec!["one"]), 1); }'),
     "two calls": ("cpp", "int main() { assert(decode(encode(1)) == 1); }"),
     "a call on both sides": ("cpp", "int main() { assert(f(1) == f(2)); }"),
     "a helper that is not known": ("cpp", "bool ok(int x) { return x; } int main() { assert(ok(f(1))); }"),

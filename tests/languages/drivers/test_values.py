@@ -28,7 +28,7 @@ def test_a_result_that_was_cut_off_is_none() -> None:
 
 def test_faults_are_told() -> None:
     results = decode(TOKEN, b"\ntoken=1\n\ntoken?no\xff\n\ntoken!what\n")
-    assert (results.lines, results.misfit, results.unsupported) == ([b"1"], "no\ufffd", "what")
+    assert (results.lines, results.misfit) == ([b"1"], "no\ufffd")
 
 
 def test_an_argument_that_is_too_deep_is_refused() -> None:
