@@ -78,7 +78,14 @@ def say(text: str) -> None:
 
 @contextlib.contextmanager
 def started(names: list[str]) -> Iterator[list[Remote]]:
-    """Yield the contenders that run on this machine, and close them at the end."""
+    """Yield the contenders that run on this machine, and close them at the end.
+
+    Args:
+        names: the contenders to start; one that cannot run here is skipped, with a message.
+
+    Raises:
+        RuntimeError: a contender failed to start for another reason, so its figures would be missing unnoticed.
+    """
     with contextlib.ExitStack() as stack:
         remotes = []
         for name in names:
@@ -86,7 +93,7 @@ def started(names: list[str]) -> Iterator[list[Remote]]:
             stack.callback(remote.close)
             try:
                 remote.start()
-            except (UnavailableError, RuntimeError) as reason:
+            except UnavailableError as reason:
                 say(f"skipped {name}: {reason}")
             else:
                 remotes.append(remote)
@@ -122,7 +129,7 @@ def _admitted(remote: Remote, workload: str) -> Readings:
     """Entries of a contender that tells right programs from wrong ones; none otherwise."""
     try:
         answer = remote.ask("check", workload=workload)
-    except (UnavailableError, RuntimeError) as reason:
+    except UnavailableError as reason:
         say(f"skipped {workload} for {remote.name}: {reason}")
         return {}
     if not answer["takes"]:

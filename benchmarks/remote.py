@@ -78,6 +78,7 @@ class Remote:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait()
+        with self._process:  # waits, and closes the pipes
+            pass
         if self.group:
             self.group.close()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import time
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from benchmarks.contenders.base import Contender, Turn, UnavailableError
 from benchmarks.service import Service
 from benchmarks.workloads import Body
+
+if TYPE_CHECKING:
+    from sandbox_service.grading.grader import Grader
+    from sandbox_service.schema import Submission
 
 
 class DirectGrader(Contender[Any]):
@@ -98,16 +101,19 @@ class HttpBatch(Contender[Body]):
             turn.latencies.append(time.perf_counter() - start)
 
 
-def _direct(stack: contextlib.ExitStack) -> tuple[Any, Any]:
-    """A grader, closed by `stack`, and the class of its submissions."""
+def _direct(stack: contextlib.ExitStack) -> tuple[Grader, type[Submission]]:
+    """Return a grader, closed by `stack`, and the class of its submissions."""
+    from sandbox_service import bootstrap  # only here: the drivers of other contenders have none of it in memory
+    from sandbox_service.errors import SandboxError
+    from sandbox_service.schema import Submission
+    from sandbox_service.settings import Settings
+    from sandbox_service.slots import main as slots
+
+    slots.pin_to_processor(0)  # as a slot process is
     try:
-        bootstrap = importlib.import_module("sandbox_service.bootstrap")
-        settings = importlib.import_module("sandbox_service.settings").Settings()
-        schema = importlib.import_module("sandbox_service.schema")
-    except ImportError as missing:
-        raise UnavailableError(f"sandbox_service is not complete: {missing}") from missing
-    importlib.import_module("sandbox_service.slots.main").pin_to_processor(settings, 0)  # as a slot process does
-    return stack.enter_context(bootstrap.grader(settings, 0)), schema.Submission
+        return stack.enter_context(bootstrap.grader(Settings())), Submission
+    except SandboxError as error:
+        raise UnavailableError(str(error)) from error
 
 
 def _groups(jobs: list[Body], size: int) -> list[list[Body]]:
