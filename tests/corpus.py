@@ -35,14 +35,15 @@ ESCAPED = "ESCAPED"
 SECRET = 4242
 """The answer that attacks try to give. It does not follow from the input, so that no honest program can give it."""
 
-SECRET_TESTS: dict[Kind, Json] = {
-    "stdin": {"type": "stdin", "input": "20 22\n", "output": f"{SECRET}\n"},
-    "call": {"type": "call", "function": "solve", "args": [20, 22], "output": SECRET},
-    "assert": {
-        "type": "assert",
-        "code": f"def check(candidate):\n    assert candidate(20, 22) == {SECRET}\n    assert candidate(1, 2) == 77\n",
-        "entry_point": "solve",
-    },
+PLAIN = f"def check(candidate):\n    assert candidate(20, 22) == {SECRET}\n    assert candidate(1, 2) == 77\n"
+
+SECRET_TESTS: dict[Kind, list[Json]] = {
+    "stdin": [{"type": "stdin", "input": "20 22\n", "output": f"{SECRET}\n"}],
+    "call": [{"type": "call", "function": "solve", "args": [20, 22], "output": SECRET}],
+    "assert": [  # plain assertions, whose calls alone run in a box; and a program that runs in a box of its own
+        {"type": "assert", "code": PLAIN, "entry_point": "solve"},
+        {"type": "assert", "code": f"import math\n\n\n{PLAIN}", "entry_point": "solve"},
+    ],
 }
 ATTACK_LIMITS: Json = {"cpu_seconds": 1, "wall_seconds": 3, "memory_bytes": 1 << 28, "output_bytes": 1 << 20}
 SHORT: Json = {"cpu_seconds": 0.5}
@@ -71,7 +72,7 @@ class Attack:
 
     def body(self) -> Json:
         """What to post to `/v1/grade`."""
-        tests = [SECRET_TESTS[self.kind]] * self.runs
+        tests = SECRET_TESTS[self.kind] * self.runs
         wastes_time = "TLE" in self.expect and self.expect.isdisjoint({"MLE", "OLE"})
         limits = ATTACK_LIMITS | (SHORT if wastes_time else {})
         return {"code": self.code, "tests": tests, "limits": limits, "stop_on_failure": False}

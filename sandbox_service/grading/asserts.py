@@ -9,8 +9,10 @@ import json
 from dataclasses import dataclass, replace
 
 from sandbox_service.grading.work import BadTestError, Work
+from sandbox_service.judging.plain_asserts import PlainTest, plain_test
+from sandbox_service.judging.replies import Open, Replies
 from sandbox_service.judging.verdict import judge
-from sandbox_service.sandbox.base import Outcome, PairResult
+from sandbox_service.sandbox.base import Outcome, PairResult, Sandbox
 from sandbox_service.schema import AssertTest, Limits, TestResult, Verdict
 
 # the fields of a test that the tester reads
@@ -41,11 +43,39 @@ def grade(work: Work, index: int, test: AssertTest) -> TestResult:
         BadTestError: the test program is at fault.
         SandboxError: the sandbox failed.
     """
+    plain = plain_test(test.code, test.entry_point, has_prelude=bool(test.prelude))
+    if plain is not None and (found := _grade_plain(work, index, test, plain)) is not None:
+        return found
     wanted = json.dumps(test.model_dump(include=SENT)).encode()
     program, prelude, limits = work.program, test.prelude or "", work.limits
     pair = work.run(lambda jail: jail.run_pair(program, prelude, wanted, limits), deciding_outcome)
     verdict, message = _judge(work, pair)
     return work.result(index, verdict, message, _shown(pair))
+
+
+def _grade_plain(work: Work, index: int, test: AssertTest, plain: PlainTest) -> TestResult | None:
+    """Have the submission answer the calls of plain assertions in one box, and compare its results here.
+
+    Returns:
+        The result of the test; None if the submission's replies are such that only the test program can judge them.
+    """
+    program, limits = work.program, work.limits
+
+    def run(jail: Sandbox) -> tuple[Outcome, Replies]:
+        replies = Replies(plain)
+        return jail.run_candidate(program, test.prelude or "", plain.requests, replies.read, limits), replies
+
+    outcome, replies = work.run(run, lambda found: found[0])
+    verdict, message = work.judge(outcome)
+    if verdict in (Verdict.AC, Verdict.RTE, Verdict.TLE):  # what was answered before the end counts
+        finding = replies.finding
+        if finding is Open.UNREADABLE:
+            return None
+        if not isinstance(finding, Open) and (finding[0] != Verdict.AC or verdict != Verdict.TLE):
+            verdict, message = finding
+        elif verdict == Verdict.AC:
+            verdict, message = Verdict.RTE, "the program ended while it was being tested"
+    return work.result(index, verdict, message, outcome)
 
 
 @dataclass(frozen=True)

@@ -299,6 +299,7 @@ static const struct plan {
             {3, 1, 7, {NOTHING, NOTHING, 6, 3, TESTER_READS, TESTER_WRITES, 7}}}},
     {6, 1, {{4, 1, 6, {2, 3, 4, 0, 1, 5}}}},
     {6, 1, {{5, 0, 6, {2, 3, 4, 0, 1, 5}}}},
+    {7, 1, {{2, 0, 8, {NOTHING, 4, 5, 0, 1, 2, 3, 6}}}},
 };
 #define LAST_MODE (int)(sizeof plans / sizeof *plans - 1)
 

@@ -17,6 +17,7 @@ CALLS = 2  # source, cache, calls, stdout, stderr, results
 PAIR = 3  # source, cache, prelude, test, stdout, stderr, tester's stderr, report
 JUDGE = 4  # source, cache, stdin, stdout, stderr, folder
 SHARED = 5  # source, cache, stdin, stdout, stderr, channel: one end of a pair of sockets, see below
+CANDIDATE = 6  # source, cache, prelude, requests, stdout, stderr, replies: the first box of a pair, alone
 
 # why a box was killed
 NOT_KILLED, DEADLINE, NOT_NEEDED, OWN_LIMIT = 0, 1, 2, 3

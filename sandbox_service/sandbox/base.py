@@ -266,6 +266,27 @@ class Sandbox(Protocol):
         """
         ...
 
+    def run_candidate(
+        self, program: Any, prelude: str, requests: bytes, read: Callable[[bytes], bool], limits: Limits
+    ) -> Outcome:
+        """Let a candidate answer requests that were written beforehand, in one box.
+
+        Args:
+            program: the candidate.
+            prelude: code that is run before the candidate's.
+            requests: what a tester would ask, in frames (guest/channel.py).
+            read: called now and then, and at the end, with the beginning of the replies; returns whether the box is no
+                longer needed.
+            limits: those of the box.
+
+        Returns:
+            The outcome, which is that of a usual end if the box was not needed any more.
+
+        Raises:
+            SandboxError: the run failed for a reason that is not the program's.
+        """
+        ...
+
     def launch(self, request: Request, fds: Sequence[int], limits: Limits) -> Launched:
         """Run one or two boxes as the request says.
 

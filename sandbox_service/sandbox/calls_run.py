@@ -7,9 +7,7 @@ repeated, or not stopped.
 from __future__ import annotations
 
 import os
-import select
 import time
-from dataclasses import replace
 
 from sandbox_service.errors import SandboxError
 from sandbox_service.sandbox.base import Outcome
@@ -32,17 +30,8 @@ def end_of(box: RunningBox, results: int, count: int, limits: Limits) -> Outcome
     Raises:
         SandboxError: the sandbox failed.
     """
-    poll, progress = select.poll(), _Progress(box, results, count, limits)
-    poll.register(box, select.POLLIN)
-    look_ms = Stall.look_seconds(limits) * 1000
-    while box.outcome is None:
-        if poll.poll(look_ms):
-            box.receive()
-        else:
-            box.check_alive()
-            if progress.is_stalled():
-                box.kill()
-    return replace(box.outcome, exit_code=0, signal=None) if box.is_killed else box.outcome
+    progress = _Progress(box, results, count, limits)
+    return box.end(Stall.look_seconds(limits), progress.is_stalled)
 
 
 class _Progress:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -106,6 +106,25 @@ class LaunchJail(Jail):
 
     def run_pair(self, program: Any, prelude: str, test: bytes, limits: Limits) -> NoReturn:  # noqa: ARG002
         """Raise SandboxError: test programs are run by Python's zygote only; see `python_jail`."""
+        raise SandboxError(f"{self.zygote.kind} boxes run no test programs")
+
+    def run_candidate(
+        self,
+        program: Any,  # noqa: ARG002
+        prelude: str,  # noqa: ARG002
+        requests: bytes,  # noqa: ARG002
+        read: Callable[[bytes], bool],  # noqa: ARG002
+        limits: Limits,  # noqa: ARG002
+    ) -> NoReturn:
+        """Raise SandboxError, as `run_pair` does.
+
+        Args:
+            program: not used.
+            prelude: not used.
+            requests: not used.
+            read: not used.
+            limits: not used.
+        """
         raise SandboxError(f"{self.zygote.kind} boxes run no test programs")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from sandbox_service.errors import SandboxError
@@ -16,12 +16,14 @@ from sandbox_service.sandbox.launch_wire import Request
 from sandbox_service.sandbox.outcomes import STDERR_BYTES, outcome_of, with_stdout
 from sandbox_service.sandbox.running import RunningBox
 from sandbox_service.sandbox.shared_run import ChannelRun
+from sandbox_service.sandbox.stall import Stall
 from sandbox_service.schema import Limits, sendable
 
 STARVED_FACTOR = 8.0  # a starved box may run for up to this many times its wall limit
 LEAST_FILE_BYTES = 16 << 20  # room for the compiled program, whatever the output limit
 TESTER_SECONDS = 10.0
 MOST_REPORTS = 2
+REPLY_BYTES = (1 << 17) + 1  # that are read of a candidate's replies
 
 
 class PythonJail(Jail):
@@ -63,6 +65,21 @@ class PythonJail(Jail):
             candidate, tester = self._run(wire.PAIR, limits, program, fds)
             tested = outcome_of(tester, report, tester_err, limits)
             return PairResult(outcome_of(candidate, out, err, limits), tested, *_reports(report))
+        finally:
+            files.close_all(fds)
+
+    def run_candidate(
+        self, program: Program, prelude: str, requests: bytes, read: Callable[[bytes], bool], limits: Limits
+    ) -> Outcome:
+        """Let a candidate answer requests, in one box; see `base.Sandbox`."""
+        fds = files.create_all(prelude.encode(), requests, b"", b"", b"")
+        try:
+            _, _, out, err, replies = fds
+            job, given = _job(wire.CANDIDATE, limits), [program.source_fd, program.cache_fd, *fds]
+            box = self._begin(wire.JOB.pack(*job), given, os.dup(err), limits, job.patience_seconds)
+            outcome = box.end(Stall.look_seconds(limits), lambda: read(files.read(replies, REPLY_BYTES)))
+            read(files.read(replies, REPLY_BYTES))
+            return with_stdout(outcome, out, limits)
         finally:
             files.close_all(fds)
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import pathlib
+import select
 import signal
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Protocol
 
 import psutil
@@ -72,6 +75,30 @@ class RunningBox:
                         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
                 finally:
                     os.close(pidfd)
+
+    def end(self, look_seconds: float, is_over: Callable[[], bool]) -> Outcome:
+        """Wait for the end of the box, and kill it if it is not needed any more.
+
+        Args:
+            look_seconds: how long to wait for news before asking.
+            is_over: asked whether the box is no longer needed.
+
+        Returns:
+            The outcome. A box that was killed ended as if it had been done.
+
+        Raises:
+            SandboxError: the sandbox failed.
+        """
+        poll = select.poll()
+        poll.register(self, select.POLLIN)
+        while self.outcome is None:
+            if poll.poll(look_seconds * 1000):
+                self.receive()
+            else:
+                self.check_alive()
+                if is_over():
+                    self.kill()
+        return replace(self.outcome, exit_code=0, signal=None) if self.is_killed else self.outcome
 
     def cpu_clock(self) -> int:
         """Return the kernel's number of the clock of the box's CPU time. Raises JailDiedError if it cannot be found."""

@@ -2,6 +2,7 @@
 
 from sandbox_service.guest.wire import (
     CALLS,
+    CANDIDATE,
     DEADLINE,
     DONE,
     FAULT,
@@ -24,6 +25,7 @@ from sandbox_service.guest.wire import (
 
 __all__ = [
     "CALLS",
+    "CANDIDATE",
     "DEADLINE",
     "DONE",
     "FAULT",

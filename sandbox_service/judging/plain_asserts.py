@@ -1,0 +1,260 @@
+"""Reads test programs that only assert what calls of one function return, such as those of HumanEval and MBPP.
+
+Such a test needs no process of its own: its calls are written down as the requests that the candidate's box serves
+(guest/dispatcher.py), and replies.py compares what comes back. Nothing of the test is executed here. A program with
+anything else in it has no `PlainTest`, and runs in a box (guest/tester.py).
+
+Covered: `assert f(1, [2]) == (3,)`, the operands in either order, `is None`, `is True`, `is False`, `assert f(1)` and
+`assert not f(1)`, at the top of the program or in `check(candidate)`; arguments and results are literals.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+MOST_CHARACTERS = 1 << 16
+SMALL_INTEGER = 10**300  # a larger one has another form in requests
+SHOWN_CHARACTERS = 200
+CHECK = "check"
+FRAMEWORKS = ("unittest", "pytest", "def test", "class Test")  # their functions are called by their names
+ENTRY_POINT = re.compile(r"[^\W\d]\w*(\(\))?(\.[^\W\d]\w*)*")  # the usual ones: `f`, `Solution().f`
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class PlainAssert:
+    """An assertion about the result of one call.
+
+    Attributes:
+        holds: returns whether it holds, of the result.
+        first_list: the first argument that is a list, which the result may be; None if another mutable one comes first.
+        failure: what the test says if it does not hold.
+    """
+
+    holds: Callable[[Any], bool]
+    first_list: list[Any] | None
+    failure: str
+
+
+@dataclass(frozen=True)
+class PlainTest:
+    """A test program of plain assertions.
+
+    Attributes:
+        name: the function that it calls; None if that is the entry point's value.
+        has_prelude: a prelude runs before the submission, and may fail in its stead.
+        requests: what the candidate is asked: its function, and then a call for each assertion.
+        asserts: the assertions, in the order of the calls.
+    """
+
+    name: str | None
+    has_prelude: bool
+    requests: bytes
+    asserts: tuple[PlainAssert, ...]
+
+
+class _OtherFormError(Exception):
+    """The program has something else in it."""
+
+
+@functools.lru_cache(maxsize=64)
+def plain_test(code: str, entry_point: str | None, *, has_prelude: bool) -> PlainTest | None:
+    """Read a test program.
+
+    Args:
+        code: its text.
+        entry_point: the expression for the candidate, or None.
+        has_prelude: a prelude runs before it. Names that the program reads may then be the prelude's.
+
+    Returns:
+        The test; None if the program is not made of plain assertions.
+    """
+    if len(code) > MOST_CHARACTERS or any(sign in code for sign in FRAMEWORKS):
+        return None
+    if entry_point is not None and not ENTRY_POINT.fullmatch(entry_point):
+        return None
+    try:
+        return _read(ast.parse(code).body, code.splitlines(), entry_point, has_prelude=has_prelude)
+    except (_OtherFormError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _read(body: list[ast.stmt], lines: list[str], entry_point: str | None, *, has_prelude: bool) -> PlainTest | None:
+    look: Json
+    checks = [each for each in body if isinstance(each, ast.FunctionDef)]
+    if checks:
+        name, asserts = _checked(body, checks, entry_point, has_prelude=has_prelude)
+        target, look = None, [[], entry_point]
+    else:
+        asserts = list(_asserts(body))
+        target = name = _name_called(asserts, entry_point, has_prelude=has_prelude)
+        look = [[name], None]
+    made = [_plain(each, name, lines) for each in asserts if not _always_holds(each.test)]
+    if not made:
+        return None
+    frames = [_frame("look", look), *(_frame("call 0", [call]) for call, _ in made)]
+    return PlainTest(target, has_prelude, b"".join(frames), tuple(each for _, each in made))
+
+
+def _checked(
+    body: list[ast.stmt], checks: list[ast.FunctionDef], entry_point: str | None, *, has_prelude: bool
+) -> tuple[str, list[ast.Assert]]:
+    """Return the parameter of `check` and its assertions. The program calls it last, or leaves that to the tester."""
+    check, *others = checks
+    if others or check.name != CHECK or check.decorator_list or entry_point is None:
+        raise _OtherFormError
+    parameter = _parameter(check.args)
+    rest = [each for each in body if each is not check and not _says_nothing(each)]
+    calls = [each for each in rest if not has_prelude and each is body[-1] and _calls_check(each, entry_point)]
+    if rest != calls:
+        raise _OtherFormError
+    return parameter, list(_asserts(check.body))
+
+
+def _parameter(arguments: ast.arguments) -> str:
+    """Return the name of the only parameter, which no statement of the body can assign."""
+    match arguments:
+        case ast.arguments([], [ast.arg(name)], None, [], [], None, []) if not name.isupper():
+            return name
+    raise _OtherFormError
+
+
+def _calls_check(statement: ast.stmt, entry_point: str) -> bool:
+    """Return whether a statement is `check(f)`, with the name that is the entry point."""
+    match statement:
+        case ast.Expr(ast.Call(ast.Name(name), [ast.Name(given)], [])):
+            return name == CHECK and given == entry_point and not hasattr(builtins, given)
+    return False
+
+
+def _asserts(body: list[ast.stmt]) -> Iterator[ast.Assert]:
+    for statement in body:
+        if isinstance(statement, ast.Assert):
+            yield statement
+        elif not _says_nothing(statement):
+            raise _OtherFormError
+
+
+def _says_nothing(statement: ast.stmt) -> bool:
+    """Return whether a statement is a literal, `pass`, or gives a literal to a name in capitals, such as METADATA."""
+    match statement:
+        case ast.Pass():
+            return True
+        case ast.Expr(ast.Constant()):
+            return True
+        case ast.Assign([ast.Name(name)], value):
+            ast.literal_eval(value)
+            return name.isupper()
+    return False
+
+
+def _name_called(asserts: list[ast.Assert], entry_point: str | None, *, has_prelude: bool) -> str:
+    """Return the one function that is called: the submission's, whatever libraries have under that name."""
+    names = {call.func.id for each in asserts for call in _calls(each.test) if isinstance(call.func, ast.Name)}
+    if len(names) != 1 or has_prelude:
+        raise _OtherFormError
+    (name,) = names
+    if hasattr(builtins, name) or name.isupper() or entry_point not in (None, name):
+        raise _OtherFormError
+    return name
+
+
+def _calls(node: ast.expr) -> Iterator[ast.Call]:
+    return (each for each in ast.walk(node) if isinstance(each, ast.Call))
+
+
+def _always_holds(test: ast.expr) -> bool:
+    return isinstance(test, ast.Constant) and bool(test.value)
+
+
+def _plain(statement: ast.Assert, name: str, lines: list[str]) -> tuple[list[Json], PlainAssert]:
+    """Return the call of an assertion as a request, and the assertion."""
+    call, holds = _relation(statement.test)
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != name:
+        raise _OtherFormError
+    arguments = [ast.literal_eval(each) for each in call.args]
+    keywords = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
+    if None in keywords or len(keywords) != len(call.keywords):
+        raise _OtherFormError
+    values = [*arguments, *keywords.values()]
+    request = [_encoded(arguments), list(keywords), _encoded(list(keywords.values()))]
+    return request, PlainAssert(holds, _first_list(values), _failure(statement, lines))
+
+
+def _relation(test: ast.expr) -> tuple[ast.expr, Callable[[Any], bool]]:
+    """Return the operand that is not a literal, and whether the assertion holds for its value."""
+    match test:
+        case ast.Call():
+            return test, bool
+        case ast.UnaryOp(ast.Not(), operand):
+            return operand, lambda found: not found
+        case ast.Compare(left, [ast.Is()], [ast.Constant(None | True | False as wanted)]):
+            return left, lambda found: found is wanted
+        case ast.Compare(ast.Call() as left, [ast.Eq()], [right]):
+            expected = ast.literal_eval(right)
+            return left, lambda found: bool(found == expected)
+        case ast.Compare(left, [ast.Eq()], [right]):
+            expected = ast.literal_eval(left)
+            return right, lambda found: bool(expected == found)
+    raise _OtherFormError
+
+
+def _first_list(values: list[Any]) -> list[Any] | None:
+    mutable = next(_mutable(values), None)
+    return mutable if isinstance(mutable, list) else None
+
+
+def _mutable(values: Any) -> Iterator[Any]:
+    """Yield the mutable values in the order in which the candidate numbers them."""
+    for value in values:
+        if isinstance(value, (list, set, dict)):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _mutable(value)
+
+
+def _failure(statement: ast.Assert, lines: list[str]) -> str:
+    """Return the message of guest/explanations.py for an assertion that fails."""
+    text = ""
+    if statement.msg is not None:
+        if not isinstance(statement.msg, ast.Constant) or not isinstance(statement.msg.value, str):
+            raise _OtherFormError
+        text = statement.msg.value
+    source = lines[statement.lineno - 1].strip()[:SHOWN_CHARACTERS]
+    return f"AssertionError{': ' * bool(text)}{text} (line {statement.lineno}: {source})"
+
+
+# --- requests, in the form of guest/codec.py -------------------------------------------------------------------------
+
+
+def _frame(head: str, message: Json) -> bytes:
+    body = json.dumps(message, separators=(",", ":"), ensure_ascii=False)
+    payload = f"{head}\n{body}".encode("utf-8", "surrogatepass")
+    return len(payload).to_bytes(4, "little") + payload
+
+
+def _encoded(value: Any) -> Json:
+    match value:
+        case None | bool() | float() | str():
+            return value
+        case int():
+            return value if -SMALL_INTEGER < value < SMALL_INTEGER else {"I": hex(value)}
+        case list():
+            return [_encoded(each) for each in value]
+        case tuple():
+            return {"T": [_encoded(each) for each in value]}
+        case set():
+            return {"S": [_encoded(each) for each in value]}
+        case dict():
+            return {"D": [[_encoded(each) for each in value], [_encoded(each) for each in value.values()]]}
+        case bytes():
+            return {"B": value.decode("latin-1")}
+    raise _OtherFormError

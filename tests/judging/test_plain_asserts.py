@@ -1,0 +1,112 @@
+"""Test programs of plain assertions: which ones are, and what the candidate is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox_service.judging.plain_asserts import PlainTest, plain_test
+
+CHECK = "def check(candidate):\n    assert candidate(1) == 2\n"
+
+PLAIN: list[tuple[str, str | None]] = [
+    ("assert f(1, [2], key=(3,)) == {'a': {1, 2}}", None),
+    ("assert 2 == f(1)", None),
+    ("assert f(-1) == -2.5e-3, 'a message'", "f"),
+    ("assert f(1)\nassert not f(0)\nassert f(2) is None\nassert f(3) is True", None),
+    ("assert f(b'x') == b'y'", None),
+    (CHECK, "f"),
+    (CHECK, "Solution().f"),
+    (CHECK + "check(f)\n", "f"),
+    ("METADATA = {'author': 'jt', 'dataset': 'test'}\n\n\n" + CHECK, "f"),
+    ("def check(candidate):\n    '''About.'''\n    assert True, 'always'\n    assert candidate() == ()\n    pass", "f"),
+]
+
+OTHER: list[tuple[str, str | None, str]] = [
+    ("assert f(1) == 2\nassert g(1) == 2", None, "two functions"),
+    ("assert f(f(1)) == 2", None, "an argument that is no literal"),
+    ("x = 1\nassert f(x) == 2", None, "a variable"),
+    ("assert f(1) == 1 + 1", None, "an operand that is no literal"),
+    ("assert f(1) in (1, 2)", None, "another comparison"),
+    ("assert 0 < f(1) < 2", None, "a chain of comparisons"),
+    ("assert f(1) != 2", None, "another comparison"),
+    ("assert f(1) is 1000", None, "the identity of a number"),
+    ("assert f(*[1]) == 2", None, "unpacked arguments"),
+    ("assert f(**{'a': 1}) == 2", None, "unpacked keywords"),
+    ("assert f(1) == 2, f'got {f(1)}'", None, "a message that calls"),
+    ("assert sum([1]) == 1", None, "a builtin"),
+    ("assert f.g(1) == 2", None, "an attribute"),
+    ("assert f(1)[0] == 2", None, "an item"),
+    ("assert abs(f(1) - 2) < 1e-6", None, "a tolerance"),
+    ("assert True", None, "no call"),
+    ("assert False\nassert f(1) == 2", None, "an assertion that never holds"),
+    ("import math\nassert f(1) == 2", None, "an import"),
+    ("for _ in range(3):\n    assert f(1) == 2", None, "a loop"),
+    ("def test_f():\n    assert f(1) == 2", None, "a function for pytest"),
+    ("assert f(1) == 2", "g", "another entry point"),
+    (CHECK, None, "no entry point"),
+    (CHECK, "f(3)", "an entry point with an argument"),
+    (CHECK, "__import__('os').getpid", "an entry point with a text"),
+    (CHECK + "check(g)\n", "f", "a call with another function"),
+    ("check(f)\n" + CHECK, "f", "a call before the definition"),
+    (CHECK + "check(f)\ncheck(f)\n", "f", "two calls"),
+    (CHECK + "assert f(2) == 3\n", "f", "an assertion beside check"),
+    (CHECK + CHECK, "f", "two definitions"),
+    ("def check(candidate, other=1):\n    assert candidate(1) == 2", "f", "two parameters"),
+    ("def check(F):\n    F = 3\n    assert F(1) == 2", "f", "a parameter that is assigned"),
+    ("@print\n" + CHECK, "f", "a decorator"),
+    ("class Check:\n    pass\nassert f(1) == 2", None, "a class"),
+    ("assert f(1) ==", None, "a syntax error"),
+    ("assert f(" + "[" * 500 + "]" * 500 + ") == 1", None, "brackets without end"),
+    ("assert f(1) == 2\n" + "#" * (1 << 16), None, "a long program"),
+]
+
+
+def read(code: str, entry_point: str | None, *, has_prelude: bool = False) -> PlainTest | None:
+    return plain_test(code, entry_point, has_prelude=has_prelude)
+
+
+@pytest.mark.parametrize(("code", "entry_point"), PLAIN)
+def test_plain_assertions_are_read(code: str, entry_point: str | None) -> None:
+    assert read(code, entry_point) is not None
+
+
+@pytest.mark.parametrize(("code", "entry_point", "why"), OTHER, ids=[f"{row[2]}-{at}" for at, row in enumerate(OTHER)])
+def test_anything_else_is_left_to_a_box(code: str, entry_point: str | None, why: str) -> None:
+    assert read(code, entry_point) is None, why
+
+
+@pytest.mark.parametrize(
+    ("code", "entry_point", "is_plain"),
+    [("assert f(1) == 2", None, False), (CHECK + "check(f)\n", "f", False), (CHECK, "f", True)],
+)
+def test_a_name_that_the_prelude_may_define_is_left_to_a_box(code: str, entry_point: str, is_plain: bool) -> None:
+    assert (read(code, entry_point, has_prelude=True) is not None) is is_plain
+
+
+def test_the_requests_hold_no_expected_value() -> None:
+    test = read(CODE, None)
+    assert test is not None
+    assert [frame(text) for text in FRAMES] == split(test.requests)
+    assert b"4242" not in test.requests
+
+
+CODE = "assert f([1, (2,)], k={'a': {3}}) == 4242\nassert f(None, 'é', b'\\xff') == [4242]"
+FRAMES = [
+    'look\n[["f"],null]',
+    'call 0\n[[[[1,{"T":[2]}]],["k"],[{"D":[["a"],[{"S":[3]}]]}]]]',
+    'call 0\n[[[null,"é",{"B":"ÿ"}],[],[]]]',
+]
+
+
+def frame(text: str) -> bytes:
+    data = text.encode()
+    return len(data).to_bytes(4, "little") + data
+
+
+def split(data: bytes) -> list[bytes]:
+    found = []
+    while data:
+        size = 4 + int.from_bytes(data[:4], "little")
+        found.append(data[:size])
+        data = data[size:]
+    return found
