@@ -116,7 +116,7 @@ class LaunchJail(Jail):
         read: Callable[[bytes], bool],  # noqa: ARG002
         limits: Limits,  # noqa: ARG002
     ) -> NoReturn:
-        """Raise SandboxError, as `run_pair` does.
+        """Raise SandboxError: candidates are run by Python's zygote only.
 
         Args:
             program: not used.
@@ -124,6 +124,9 @@ class LaunchJail(Jail):
             requests: not used.
             read: not used.
             limits: not used.
+
+        Raises:
+            SandboxError: always.
         """
         raise SandboxError(f"{self.zygote.kind} boxes run no test programs")
 
