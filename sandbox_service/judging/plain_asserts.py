@@ -5,7 +5,8 @@ Such a test needs no process of its own: its calls are written down as the reque
 anything else in it has no `PlainTest`, and runs in a box (guest/tester.py).
 
 Covered: `assert f(1, [2]) == (3,)`, the operands in either order, `is None`, `is True`, `is False`, `assert f(1)` and
-`assert not f(1)`, at the top of the program or in `check(candidate)`; arguments and results are literals.
+`assert not f(1)`; arguments and results are literals. They stand at the top of the program, in `check(candidate)`, or
+in functions for pytest without parameters, perhaps behind `from solution import f`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MOST_CHARACTERS = 1 << 16
 SMALL_INTEGER = 10**300  # a larger one has another form in requests
 SHOWN_CHARACTERS = 200
 CHECK = "check"
-FRAMEWORKS = ("unittest", "pytest", "def test", "class Test")  # their functions are called by their names
+FRAMEWORKS = ("unittest", "pytest", "class Test")
 ENTRY_POINT = re.compile(r"[^\W\d]\w*(\(\))?(\.[^\W\d]\w*)*")  # the usual ones: `f`, `Solution().f`
 
 Json = Any
@@ -89,13 +90,13 @@ def plain_test(code: str, entry_point: str | None, *, has_prelude: bool) -> Plai
 
 def _read(body: list[ast.stmt], lines: list[str], entry_point: str | None, *, has_prelude: bool) -> PlainTest | None:
     look: Json
-    checks = [each for each in body if isinstance(each, ast.FunctionDef)]
+    checks = [each for each in body if isinstance(each, ast.FunctionDef) and each.name == CHECK]
     if checks:
         name, asserts = _checked(body, checks, entry_point, has_prelude=has_prelude)
         target, look = None, [[], entry_point]
     else:
-        asserts = list(_asserts(body))
-        target = name = _name_called(asserts, entry_point, has_prelude=has_prelude)
+        imported, asserts = _uncalled([each for each in body if not _says_nothing(each)])
+        target = name = _name_called(asserts, imported or entry_point, has_prelude=has_prelude)
         look = [[name], None]
     made = [_plain(each, name, lines) for each in asserts if not _always_holds(each.test)]
     if not made:
@@ -109,7 +110,7 @@ def _checked(
 ) -> tuple[str, list[ast.Assert]]:
     """Return the parameter of `check` and its assertions. The program calls it last, or leaves that to the tester."""
     check, *others = checks
-    if others or check.name != CHECK or check.decorator_list or entry_point is None:
+    if others or check.decorator_list or entry_point is None:
         raise _OtherFormError
     parameter = _parameter(check.args)
     rest = [each for each in body if each is not check and not _says_nothing(each)]
@@ -135,6 +136,27 @@ def _calls_check(statement: ast.stmt, entry_point: str) -> bool:
     return False
 
 
+def _uncalled(body: list[ast.stmt]) -> tuple[str | None, list[ast.Assert]]:
+    """Return the name that a program imports from the submission, and its assertions in the order in which they run."""
+    imported = None
+    match body:
+        case [ast.ImportFrom("solution", [ast.alias(name, None)], 0), *rest]:
+            imported, body = name, rest
+    functions = [each for each in body if isinstance(each, ast.FunctionDef)]
+    if not functions:
+        return imported, list(_asserts(body))
+    if len(functions) != len(body) or len({each.name for each in functions}) != len(functions):
+        raise _OtherFormError
+    return imported, [each for function in functions for each in _asserts(_body_for_pytest(function))]
+
+
+def _body_for_pytest(function: ast.FunctionDef) -> list[ast.stmt]:
+    match function:
+        case ast.FunctionDef(name, ast.arguments([], [], None, [], [], None, []), body, []) if name.startswith("test"):
+            return body
+    raise _OtherFormError
+
+
 def _asserts(body: list[ast.stmt]) -> Iterator[ast.Assert]:
     for statement in body:
         if isinstance(statement, ast.Assert):
@@ -156,13 +178,13 @@ def _says_nothing(statement: ast.stmt) -> bool:
     return False
 
 
-def _name_called(asserts: list[ast.Assert], entry_point: str | None, *, has_prelude: bool) -> str:
+def _name_called(asserts: list[ast.Assert], given: str | None, *, has_prelude: bool) -> str:
     """Return the one function that is called: the submission's, whatever libraries have under that name."""
     names = {call.func.id for each in asserts for call in _calls(each.test) if isinstance(call.func, ast.Name)}
     if len(names) != 1 or has_prelude:
         raise _OtherFormError
     (name,) = names
-    if hasattr(builtins, name) or name.isupper() or entry_point not in (None, name):
+    if hasattr(builtins, name) or name.isupper() or given not in (None, name):
         raise _OtherFormError
     return name
 

@@ -21,6 +21,10 @@ TESTS: dict[str, tuple[str, str | None]] = {
     "number": ("assert f([3, 1]) == 42" + MORE, None),
     "list": ("assert f([3, 1]) == [1, 3], 'not sorted'" + MORE, None),
     "truth": ("assert f([3, 1])\nassert not f([])", None),
+    "pytest": (
+        "from solution import f\ndef test_a():\n    assert f([2]) == [2]\ndef test_b():\n    assert not f([])",
+        None,
+    ),
     "none": ("def check(candidate):\n    assert candidate([3, 1]) is None\n    assert candidate(None) is None", "f"),
 }
 
@@ -157,12 +161,8 @@ def test_a_plain_test_takes_one_box(grader: Grader, monkeypatch: pytest.MonkeyPa
         raise AssertionError("a test program ran in a box")
 
     monkeypatch.setattr(PythonJail, "run_pair", fail)
-    assert [test.verdict for test in grade(grader, PROGRAMS["sorted"], *TESTS.values()).tests] == [
-        "WA",
-        "AC",
-        "AC",
-        "WA",
-    ]
+    found = grade(grader, PROGRAMS["sorted"], *TESTS.values())
+    assert [test.verdict for test in found.tests] == ["WA", "AC", "AC", "AC", "WA"]
 
 
 def test_a_box_whose_replies_decide_is_ended(grader: Grader) -> None:

@@ -8,12 +8,17 @@ from sandbox_service.judging.plain_asserts import PlainTest, plain_test
 
 CHECK = "def check(candidate):\n    assert candidate(1) == 2\n"
 
+PYTEST = "def test_f():\n    '''About.'''\n    assert f(1) == 2\n\ndef test_g():\n    assert f(2) == 3\n"
+
 PLAIN: list[tuple[str, str | None]] = [
     ("assert f(1, [2], key=(3,)) == {'a': {1, 2}}", None),
     ("assert 2 == f(1)", None),
     ("assert f(-1) == -2.5e-3, 'a message'", "f"),
     ("assert f(1)\nassert not f(0)\nassert f(2) is None\nassert f(3) is True", None),
     ("assert f(b'x') == b'y'", None),
+    (PYTEST, None),
+    ("from solution import f\n\n" + PYTEST, None),
+    ("from solution import f\nassert f(1) == 2", None),
     (CHECK, "f"),
     (CHECK, "Solution().f"),
     (CHECK + "check(f)\n", "f"),
@@ -41,7 +46,18 @@ OTHER: list[tuple[str, str | None, str]] = [
     ("assert False\nassert f(1) == 2", None, "an assertion that never holds"),
     ("import math\nassert f(1) == 2", None, "an import"),
     ("for _ in range(3):\n    assert f(1) == 2", None, "a loop"),
-    ("def test_f():\n    assert f(1) == 2", None, "a function for pytest"),
+    ("def test_f(tmp_path):\n    assert f(1) == 2", None, "a fixture"),
+    ("import pytest\ndef test_f():\n    assert f(1) == 2", None, "pytest"),
+    ("def test_f():\n    assert f(1) == 2\ntest_f()", None, "a function that is called"),
+    ("def test_f():\n    assert f(1) == 2\ndef test_f():\n    assert f(2) == 2", None, "two functions of one name"),
+    ("def helper():\n    assert f(1) == 2", None, "a function that nothing calls"),
+    ("assert f(0) == 1\ndef test_f():\n    assert f(1) == 2", None, "assertions in both places"),
+    ("async def test_f():\n    assert f(1) == 2", None, "a coroutine"),
+    ("def test_f(x=1):\n    assert f(1) == 2", None, "a parameter"),
+    ("from solution import f, g\nassert f(1) == 2", None, "two names from the submission"),
+    ("from solution import f as g\nassert g(1) == 2", None, "another name for it"),
+    ("from solution import f\nassert g(1) == 2", None, "another function than the imported one"),
+    ("from .solution import f\nassert f(1) == 2", None, "a relative import"),
     ("assert f(1) == 2", "g", "another entry point"),
     (CHECK, None, "no entry point"),
     (CHECK, "f(3)", "an entry point with an argument"),
