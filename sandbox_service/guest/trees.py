@@ -63,7 +63,7 @@ RELATIONS = {
 }  # fmt: skip
 
 
-class Ratio(Basic):
+class Ratio(Basic):  # type: ignore[misc]
     """A ratio of three or more parts, which is no quotient; one of two parts is."""
 
 

@@ -167,10 +167,9 @@ def _are_surely_same(rules: Rules, got: list[Any], expected: list[Any]) -> bool:
         return True
     if rules.tolerance is None or kinds != _FLOATS:
         return False
-    greatest = max(max(got), -min(got), max(expected), -min(expected))
-    return greatest < inf and max(
-        map(abs, map(sub, got, expected))
-    ) + ROUNDED * 2 * greatest + LEAST <= CERTAIN * float(rules.tolerance.absolute)
+    greatest: float = max(max(got), -min(got), max(expected), -min(expected))
+    farthest: float = max(map(abs, map(sub, got, expected)))
+    return greatest < inf and farthest + ROUNDED * 2 * greatest + LEAST <= CERTAIN * float(rules.tolerance.absolute)
 
 
 def _paired_by_sorting(rules: Rules, got: Collection[object], expected: Collection[object], path: Path) -> list[Pair]:
