@@ -5,6 +5,7 @@ A call arrives as `back NUMBER` while the tester waits for a reply, and may caus
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any
 
 from codec import Json, NotPlainError, to_text
@@ -54,7 +55,11 @@ class Callbacks:
         function, args, kwargs = self._call(head, body)
         encoder = TesterEncoder(self._connection)
         try:
-            head, body = "return", encoder.message(encoder.value(function(*args, **kwargs)))
+            result = function(*args, **kwargs)
+            if isinstance(result, types.CoroutineType):
+                head, body = "return", encoder.message({"a": encoder.value(_finished(result))})
+            else:
+                head, body = "return", encoder.message(encoder.value(result))
         except NotPlainError as error:
             self._connection.end("not_plain", f"a callback's result cannot be sent: {error}")
         except AssertionError as error:  # the candidate could suppress it
@@ -82,3 +87,17 @@ class Callbacks:
         except NotPlainError as problem:
             self._connection.end("not_plain", str(problem))
         return result
+
+
+def _finished(coroutine: types.CoroutineType[Any, Any, Any]) -> Any:
+    """Return the result of a coroutine of the test's, in a loop of its own: the test's waits for the candidate."""
+    import asyncio
+
+    outer = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(coroutine)
+    finally:
+        loop.close()
+        asyncio._set_running_loop(outer)

@@ -11,6 +11,7 @@ import operations
 from codec import Json, is_plain_elsewhere
 from decoder import Decoder
 from encoder import Encoder
+from error_codec import OWN_MODULES, describe_error, is_sent
 
 if TYPE_CHECKING:
     from dispatcher import Dispatcher
@@ -64,6 +65,8 @@ class CandidateEncoder(Encoder):
             }
         if is_plain_elsewhere(kind):
             return super().other(value, depth)
+        if issubclass(kind, Exception) and is_sent(kind):
+            return {"!": describe_error(value)}
         if issubclass(kind, _DATA) and not issubclass(kind, type):
             return self._extended(value, kind, depth)
         name = value.__name__ if isinstance(value, (type, types.FunctionType)) else kind.__name__
@@ -87,7 +90,7 @@ class CandidateEncoder(Encoder):
 
 def _kind_of(value: Any) -> str:
     if isinstance(value, type):
-        return "error" if issubclass(value, Exception) and value.__module__ in operations.OWN_MODULES else "class"
+        return "error" if issubclass(value, Exception) and value.__module__ in OWN_MODULES else "class"
     if isinstance(value, _FUNCTIONS):
         return "function"
     if isinstance(value, types.CoroutineType):
@@ -136,9 +139,18 @@ class CandidateDecoder(Decoder):
             return iter(self.items(content))
         if tag == "b":
             return getattr(builtins, content)
+        if tag == "a":
+            return _ready(self.value(content))
+        if tag == "!":
+            return self._dispatcher.error(content)
         if tag == "t":
             return tuple.__new__(self._dispatcher.objects[content[0]], self.items(content[1]))
         return super().other(tag, content)
+
+
+async def _ready(value: Any) -> Any:
+    """The result of a callback that is a coroutine function; the tester has run it."""
+    return value
 
 
 def _callback(dispatcher: Dispatcher, content: Json) -> Callable[..., Any]:

@@ -23,6 +23,7 @@ modules; nothing relies on that copy.
 
 from __future__ import annotations
 
+import builtins
 import collections
 import decimal
 import itertools
@@ -98,8 +99,19 @@ TYPES: dict[str, type] = {
     )
 }  # fmt: skip
 TYPES["NoneType"] = type(None)
+ERRORS: dict[str, type[Exception]] = {
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, Exception) and kind.__name__ != "ExceptionGroup"
+}
+"""Builtin classes that derive from Exception, by name."""
+TYPES |= {kind.__name__: kind for kind in ERRORS.values()}
 TYPE_NAMES: dict[Any, str] = {kind: name for name, kind in TYPES.items()}
-PATHS = ("PosixPath", "PurePosixPath", "PureWindowsPath")
+AS_TEXT = {
+    "PosixPath": "pathlib", "PurePosixPath": "pathlib", "PureWindowsPath": "pathlib", "UUID": "uuid",
+    "IPv4Address": "ipaddress", "IPv6Address": "ipaddress", "IPv4Network": "ipaddress", "IPv6Network": "ipaddress",
+}  # fmt: skip
+"""Classes of libraries whose values are sent as their text, and their modules."""
 PATH_CHARACTERS = 1 << 16
 NUMPY_TYPE = re.compile(r"[<>|=]?([biufcU])(\d{1,5})")
 
@@ -110,7 +122,8 @@ def is_plain_elsewhere(kind: type) -> bool:
     Args:
         kind: the type.
     """
-    return kind.__module__ == "numpy" or (kind.__name__ in PATHS and kind.__module__.startswith("pathlib"))
+    library = AS_TEXT.get(kind.__name__)
+    return kind.__module__ == "numpy" or (library is not None and kind.__module__.partition(".")[0] == library)
 
 
 def check_decimal(value: decimal.Decimal, text: str) -> None:

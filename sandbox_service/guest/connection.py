@@ -23,7 +23,7 @@ from callbacks import Callbacks
 from channel import Channel
 from codec import Json, NotPlainError, from_text, sendable, to_text
 from decoder import Decoder
-from error_codec import describe_error, error_text, make_error, read_error, read_own_error
+from error_codec import LIBRARIES, describe_error, error_text, make_error, read_error
 from explanations import MESSAGE_CHARACTERS, exception_text, raised_by_statement
 from handle_state import RETURNED, HandleState
 from identifiers import is_class_name
@@ -64,14 +64,14 @@ class Connection:
         self.lent = LentValues(self)
         self.reads = SteadyReads()
         self.handles: dict[int, RemoteHandle] = {}
-        self.proxies = ProxyClasses()
+        self.proxies = ProxyClasses(self._attribute_of)
         self.value_classes = self.proxies.numbers
         self.errors: dict[type, int] = {}
         self.has_classes = False
         self.data_names: set[str] = set()
         self._names: TestNames | None = None
         self.shows_classes = False
-        self._stdout = sys.stdout
+        self._streams = sys.stdout, sys.stderr
         self._lock = threading.RLock()
         self._iterator_items = 0
 
@@ -154,9 +154,19 @@ class Connection:
         Args:
             handle: handle of the exception class.
         """
+        for _, bases in handle.proctor_handle.bases:
+            for base in bases:
+                self._import_as_the_test(base.rpartition(":")[0])
         kind = proxy_classes.error_class(self.classes, handle)
         self.errors[kind] = handle.proctor_handle.number
         return kind
+
+    def _import_as_the_test(self, module: str) -> None:
+        """Import the module of an exception's base class now, if the test's text names its library."""
+        package = module.partition(".")[0]
+        if package in LIBRARIES and self._names is not None and package.lstrip("_") in self._names.test:
+            with contextlib.suppress(ImportError):
+                __import__(module)
 
     def signature(self, parts: Any) -> Any:
         """Return the result of `inspect.signature` for a candidate's function.
@@ -290,6 +300,12 @@ class Connection:
         state = value.proctor_handle
         return self.request(f"class {state.number}") if state.sort == "instance" else RemoteHandle
 
+    def _attribute_of(self, value: Any, name: str) -> Any:
+        """Return an attribute of a value that was received whole: a method or a property of its class."""
+        found = self.request_with(f"attribute {name}", value)
+        self.calls += type(found) is not RemoteHandle
+        return found
+
     def content(self, state: HandleState) -> Any:
         """Return the plain content of a value whose class extends a plain one.
 
@@ -338,12 +354,13 @@ class Connection:
         self.calls += 1
         return self._exchange(head, "", [], end)
 
-    def exit_block(self, number: int, error: BaseException | None) -> bool:
+    def exit_block(self, word: str, number: int, error: BaseException | None) -> bool:
         """Leave a `with` block of the candidate's, which may suppress its own exceptions and the test's.
 
         It cannot suppress a failed assertion or an exception that follows from a wrong answer.
 
         Args:
+            word: the request, `exit` or `aexit`.
             number: number of the context manager.
             error: the exception that leaves the block, or None.
 
@@ -351,7 +368,7 @@ class Connection:
             True if the exception is suppressed.
         """
         described = describe_error(error) if isinstance(error, Exception) else None
-        swallowed = bool(self.request_typed(bool, f"exit {number}", described))
+        swallowed = bool(self.request_typed(bool, f"{word} {number}", described))
         if not swallowed or error is None:
             return False
         if error is not self.raised and not raised_by_statement(error):
@@ -385,8 +402,9 @@ class Connection:
             return self._answer(kept, end=end, asked=(head, body))
 
     def _send(self, head: str, body: str) -> None:
-        if sys.stdout is not self._stdout:  # the test captures the output
-            head = f"printing {head}"
+        captured = [now is not then for now, then in zip((sys.stdout, sys.stderr), self._streams, strict=True)]
+        if any(captured):  # the test captures the output
+            head = f"printing {captured[0] + 2 * captured[1]} {head}"
         try:
             self.channel.send(head, body)
         except OSError:
@@ -431,7 +449,7 @@ class Connection:
                     self._print(body)
                     continue
                 if head == "load":
-                    self.end("load_failed", error_text(*TesterDecoder(self, []).message(body, read_error)))
+                    self.end("load_failed", error_text(TesterDecoder(self, []).message(body, read_error)))
                 self.end("not_plain", f"the value cannot be sent: {self._reason(head, body)}")
             except NotPlainError as problem:
                 self.end("not_plain", str(problem))
@@ -452,11 +470,13 @@ class Connection:
         return self.reads.agree(word, rest, body, reply)
 
     def _print(self, body: str) -> None:
-        """Write the candidate's output to the stdout that the test has set."""
-        text = from_text(body)
-        if type(text) is not list or len(text) != 1 or type(text[0]) is not str or sys.stdout is self._stdout:
+        """Write the candidate's output to the streams that the test has set."""
+        texts = from_text(body)
+        if type(texts) is not list or len(texts) != 2 or not all(type(text) is str for text in texts):
             raise NotPlainError("malformed message")
-        sys.stdout.write(text[0])
+        for text, now, then in zip(texts, (sys.stdout, sys.stderr), self._streams, strict=True):
+            if text and now is not then:
+                now.write(text)
 
     def _reason(self, head: str, body: str) -> str:
         reason = from_text(body)[0] if head == "no" else None
@@ -464,17 +484,17 @@ class Connection:
 
     def _error(self, body: str, kept: list[Any], end: type[Exception] | None) -> BaseException:
         """Return the exception to raise in the test for one of the candidate's."""
-        names, arguments, text, number = TesterDecoder(self, kept).message(body, read_own_error)
-        if "Exception" not in names:
-            self.end("raised", error_text(names, arguments))
-        if end is not None and names[0] == end.__name__:
+        described = TesterDecoder(self, kept).message(body, read_error)
+        if "Exception" not in described.names:
+            self.end("raised", error_text(described))
+        if end is not None and described.names[0] == end.__name__:
             return end()
-        error = make_error(names, arguments, self.classes)
-        if isinstance(error, proxy_classes.CandidateErrorMixin) and number is not None:
-            error.proctor_text = text
-            error.proctor_handle = self.handle(number, "instance", names[0])
+        error = make_error(described, self.classes)
+        if isinstance(error, proxy_classes.CandidateErrorMixin) and described.number is not None:
+            error.proctor_text = described.text
+            error.proctor_handle = self.handle(described.number, "instance", described.names[0])
         self.raised = error
-        self.raised_text = error_text(names, arguments)
+        self.raised_text = error_text(described)
         return error
 
     def handle(self, number: int, sort: str, name: str) -> RemoteHandle:

@@ -13,6 +13,7 @@ from typing import Any
 
 from codec import (
     ARRAY_BYTES,
+    AS_TEXT,
     BROKEN,
     COLLISION_FLOOR,
     EXPONENT,
@@ -21,7 +22,6 @@ from codec import (
     NODES,
     NUMPY_TYPE,
     PATH_CHARACTERS,
-    PATHS,
     RANGE_ITEMS,
     TYPES,
     Json,
@@ -302,10 +302,18 @@ def _read_fraction(decoder: Decoder, json: Json) -> fractions.Fraction:
 
 
 def _read_datetime(decoder: Decoder, json: Json) -> Any:
-    name, text, fold = json
+    name, text, fold, *zone = json
     kind: Any = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}[name]
     value = kind.fromisoformat(text)
+    if zone:
+        value = value.replace(tzinfo=_zone(*zone))
     return value.replace(fold=1) if fold == 1 and isinstance(value, (datetime.datetime, datetime.time)) else value
+
+
+def _zone(key: Json) -> datetime.tzinfo:
+    import zoneinfo
+
+    return zoneinfo.ZoneInfo(key)
 
 
 def _read_view(decoder: Decoder, json: Json) -> Any:
@@ -344,13 +352,16 @@ def _read_scalar(decoder: Decoder, json: Json) -> Any:
     return dtype.type(decoder.value(item))
 
 
-def _read_path(decoder: Decoder, json: Json) -> Any:
+def _read_text(decoder: Decoder, json: Json) -> Any:
     name, text = json
-    if name not in PATHS or type(text) is not str or len(text) > PATH_CHARACTERS:
+    if name not in AS_TEXT or type(text) is not str or len(text) > PATH_CHARACTERS:
         raise NotPlainError("malformed message")
-    import pathlib
+    return getattr(__import__(AS_TEXT[name]), name)(text)
 
-    return getattr(pathlib, name)(text)
+
+def _read_slice(decoder: Decoder, json: Json) -> slice:
+    start, stop, step = decoder.items(json)
+    return slice(start, stop, step)
 
 
 _READERS: dict[str, Callable[[Decoder, Json], Any]] = {
@@ -377,5 +388,6 @@ _READERS: dict[str, Callable[[Decoder, Json], Any]] = {
     "V": _read_view,
     "N": _read_array,
     "G": _read_scalar,
-    "L": _read_path,
+    "L": _read_text,
+    "/": _read_slice,
 }

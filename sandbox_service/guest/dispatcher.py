@@ -16,7 +16,7 @@ from channel import Channel
 from codec import Json, NotPlainError, from_text, to_text
 from decoder import Decoder, set_content
 from encoder import Encoder
-from error_codec import TEXT, describe_error, make_error
+from error_codec import OWN_MODULES, describe_error, make_error, read_error, text_of
 from shared_classes import SharedClasses
 
 _Request: TypeAlias = "Callable[[Dispatcher, str, str], None]"
@@ -103,31 +103,33 @@ class Dispatcher:
         """Return an exception of the test's, of the program's own class if it has one of that name.
 
         Args:
-            described: class names and arguments.
+            described: the data of `describe_error`.
         """
-        names, arguments = described
-        kind = self.namespace.get(names[0])
+        error = read_error(described)
+        kind = self.namespace.get(error.names[0])
         if isinstance(kind, type) and issubclass(kind, Exception):
             with contextlib.suppress(TypeError, ValueError):
-                return kind(*arguments)
-        return make_error(names, arguments, self.classes)
+                return kind(*error.arguments)
+        return make_error(error, self.classes)
 
     def capture_output(self, rest: str, body: str) -> None:
-        """Run a request and send its output before its reply; used when the test has replaced its stdout.
+        """Run a request and send its output before its reply; used when the test has replaced its streams.
 
         Args:
-            rest: header line of the request.
+            rest: which streams (1: stdout, 2: stderr, 3: both), and the header line of the request.
             body: the request's message.
         """
         import io
 
-        word, _, rest = rest.partition(" ")
-        kept, sys.stdout = sys.stdout, io.StringIO()
-        self.printed = sys.stdout
+        streams, word, rest = (*rest.split(" ", 2), "")[:3]
+        kept, self.printed = (sys.stdout, sys.stderr), (io.StringIO(), io.StringIO())
+        sys.stdout, sys.stderr = (
+            new if int(streams) & bit else old for new, old, bit in zip(self.printed, kept, (1, 2), strict=True)
+        )
         try:
             _REQUESTS[word](self, rest, body)
         finally:
-            sys.stdout, self.printed = kept, None
+            (sys.stdout, sys.stderr), self.printed = kept, None
 
     def reply(self, head: str, body: str) -> None:
         """Send a reply, after any captured output.
@@ -137,11 +139,12 @@ class Dispatcher:
             body: message text.
         """
         if self.printed is not None:
-            text = self.printed.getvalue()
-            self.printed.seek(0)
-            self.printed.truncate()
-            if text:
-                self.channel.send("printed", to_text([text]))
+            texts = [stream.getvalue() for stream in self.printed]
+            for stream in self.printed:
+                stream.seek(0)
+                stream.truncate()
+            if any(texts):
+                self.channel.send("printed", to_text(texts))
         self.channel.send(head, body)
 
     def call(self, number: str, body: str) -> None:
@@ -202,6 +205,17 @@ class Dispatcher:
         target = self.objects[int(number)]
         self.run(lambda: _fill(target, name, content))
 
+    def fill_item(self, number: str, body: str) -> None:
+        """Give an item that is mutable the content that the test's copy has now.
+
+        Args:
+            number: the object's number.
+            body: the request's message: the key and the copy.
+        """
+        key, content = self.value(body)
+        target = self.objects[int(number)]
+        self.run(lambda: _fill_item(target, key, content))
+
     def unset(self, rest: str, _: str) -> None:
         """Delete an attribute.
 
@@ -231,9 +245,37 @@ class Dispatcher:
             number: the context manager's number.
             body: the request's message: the exception, or None.
         """
-        target, described = self.objects[int(number)], self.value(body)
-        error = None if described is None else self.error(described)
+        target, error = self.objects[int(number)], self._left_with(body)
         self.run(lambda: bool(type(target).__exit__(target, type(error) if error else None, error, None)))
+
+    def exit_async(self, number: str, body: str) -> None:
+        """Leave an `async with` block of the submission's; see `exit`."""
+        target, error = self.objects[int(number)], self._left_with(body)
+        left = type(target).__aexit__
+        self.run(lambda: bool(self.run_awaitable(left(target, type(error) if error else None, error, None))))
+
+    def _left_with(self, body: str) -> BaseException | None:
+        described = self.value(body)
+        return None if described is None else self.error(described)
+
+    def enter_async(self, number: str, _: str) -> None:
+        """Enter an `async with` block of the submission's.
+
+        Args:
+            number: the context manager's number.
+        """
+        target = self.objects[int(number)]
+        self.run(lambda: self.run_awaitable(type(target).__aenter__(target)))
+
+    def attribute(self, name: str, body: str) -> None:
+        """Read an attribute of a value that is sent whole: a named tuple.
+
+        Args:
+            name: the attribute's name.
+            body: the request's message: the value.
+        """
+        value = self.value(body)
+        self.run(lambda: getattr(value, name))
 
     def run_coroutine(self, number: str, _: str) -> None:
         """Run a coroutine to its end.
@@ -308,8 +350,8 @@ class Dispatcher:
 
     def _throw(self, error: BaseException, encoder: Encoder, changed: bool = False) -> None:
         described = describe_error(error)
-        if type(error).__module__ in operations.OWN_MODULES:
-            described += [str(error)[:TEXT], self.export(error)]
+        if type(error).__module__ in OWN_MODULES:
+            described += [text_of(error), self.export(error)]
         self.reply("raise", encoder.message(described, changed))
 
 
@@ -319,6 +361,14 @@ def _fill(target: Any, name: str, content: Any) -> None:
         set_content(value, content)
     else:  # replaced since the copy was made
         setattr(target, name, content)
+
+
+def _fill_item(target: Any, key: Any, content: Any) -> None:
+    value = target[key]
+    if type(value) is type(content):
+        set_content(value, content)
+    else:
+        target[key] = content
 
 
 def _special(function: Callable[..., Any]) -> _Request:
@@ -340,6 +390,10 @@ _REQUESTS: dict[str, _Request] = {
     "fill": Dispatcher.fill,
     "op": Dispatcher.operate,
     "exit": Dispatcher.exit,
+    "aenter": Dispatcher.enter_async,
+    "aexit": Dispatcher.exit_async,
+    "attribute": Dispatcher.attribute,
+    "fillitem": Dispatcher.fill_item,
     "await": Dispatcher.run_coroutine,
     "anext": Dispatcher.next_async,
     "content": Dispatcher.content,

@@ -138,8 +138,10 @@ class Encoder:
             NotPlainError: the value cannot be sent.
         """
         kind = type(value)
+        if kind.__module__ == "numpy":
+            return _write_numpy(self, value, depth)
         if is_plain_elsewhere(kind):
-            return _write_numpy(self, value, depth) if kind.__module__ == "numpy" else _write_path(value)
+            return _write_text(value)
         raise NotPlainError(f"a value of type {type(value).__name__}")
 
     def _keep(self, value: Any) -> None:
@@ -203,9 +205,13 @@ def _write_fraction(encoder: Encoder, value: fractions.Fraction, depth: int) -> 
 
 
 def _write_datetime(encoder: Encoder, value: Any, depth: int) -> Json:
-    if type(value) is not datetime.date and type(value.tzinfo) not in (type(None), datetime.timezone):
-        raise NotPlainError("a time in a time zone")
-    return {"W": [type(value).__name__, value.isoformat(), getattr(value, "fold", 0)]}
+    zone = None if type(value) is datetime.date else value.tzinfo
+    if type(zone) in (type(None), datetime.timezone):
+        return {"W": [type(value).__name__, value.isoformat(), getattr(value, "fold", 0)]}
+    key = getattr(zone, "key", None)
+    if type(zone).__module__.partition(".")[0] != "zoneinfo" or type(key) is not str:
+        raise NotPlainError("a time in a time zone without a name")
+    return {"W": [type(value).__name__, value.replace(tzinfo=None).isoformat(), value.fold, key]}
 
 
 def _write_timedelta(encoder: Encoder, value: datetime.timedelta, depth: int) -> Json:
@@ -230,7 +236,7 @@ def _write_numpy(encoder: Encoder, value: Any, depth: int) -> Json:
     return {"G": [value.dtype.str, encoder.value(value.item(), depth + 1)]}
 
 
-def _write_path(value: Any) -> Json:
+def _write_text(value: Any) -> Json:
     text = str(value)
     if len(text) > PATH_CHARACTERS:
         raise TooBigError("a path too long")
@@ -247,6 +253,7 @@ _WRITERS: dict[type, Callable[[Encoder, Any, int], Json]] = {
     bytearray: lambda encoder, value, depth: {"A": value.decode("latin-1")},
     complex: lambda encoder, value, depth: {"C": [value.real, value.imag]},
     range: _write_range,
+    slice: lambda encoder, value, depth: {"/": encoder.items([value.start, value.stop, value.step], depth)},
     collections.Counter: lambda encoder, value, depth: {"K": _pairs(encoder, value, depth)},
     collections.OrderedDict: lambda encoder, value, depth: {"O": _pairs(encoder, value, depth)},
     collections.defaultdict: _write_defaultdict,

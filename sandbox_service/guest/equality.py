@@ -6,7 +6,7 @@ Values built from expressions (sets, intervals, equations, inequalities) are com
 evaluated.
 """
 
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any
 
 import sympy
@@ -112,6 +112,8 @@ def same(expected: Any, got: Any, tolerance: Tolerance | None = None, *, listed:
     expected, got = _unwrapped(expected, got)
     if type(expected) is type(got) and expected == got:
         return True
+    if isinstance(expected, trees.Ratio) or isinstance(got, trees.Ratio):
+        return type(expected) is type(got) and _same_ratio(expected.args, got.args)
     if _is_inequality(expected) or _is_inequality(got):
         return _same_solutions(expected, got)
     if isinstance(expected, sympy.Tuple) != isinstance(got, sympy.Tuple) and isinstance(expected, Expr) | isinstance(
@@ -130,6 +132,17 @@ def same(expected: Any, got: Any, tolerance: Tolerance | None = None, *, listed:
     if isinstance(expected, Expr) and is_relation(got):
         return False
     return bool(sympy_expr_eq(expected, got, 6, MOST_DIGITS, allow_set_relation_comp=True))
+
+
+def _same_ratio(expected: Any, got: Any) -> bool:
+    """Return True if the parts are proportional."""
+    if len(expected) != len(got) or not all(isinstance(part, Expr) for part in (*expected, *got)):
+        return False
+    zero = sympy.Integer(0)
+    return not all(_same_expression(part, zero) for part in got) and all(
+        _same_expression(one * its_other, other * its_one)
+        for (one, its_one), (other, its_other) in combinations(zip(expected, got, strict=True), 2)
+    )
 
 
 def _is_inequality(value: Any) -> bool:

@@ -1,17 +1,19 @@
 """Pytest fixtures that a test program defines, and `capsys`, for tests that are run without pytest.
 
-Supported: functions and methods under `pytest.fixture` (also `autouse`, `name`, and with `yield`), which may request
-each other. Each test gets new ones. Not supported: `params`, and pytest's own fixtures other than `capsys`.
+Supported: functions and methods under `pytest.fixture` (also `autouse`, `name`, `params`, and with `yield`), which may
+request each other. Each test gets new ones. Not supported: pytest's own fixtures other than `capsys` and
+`request.param`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import sys
 import types
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class UnknownFixtureError(Exception):
@@ -27,6 +29,7 @@ class Fixtures:
             self._defined.update(_defined(vars(type(instance)).values(), instance))
         self._values: dict[str, Any] = {}
         self._ends = contextlib.ExitStack()
+        self.params: dict[str, Any] = {}
 
     def __enter__(self) -> Fixtures:
         return self
@@ -43,10 +46,33 @@ class Fixtures:
         Raises:
             UnknownFixtureError: a fixture is not defined; the message is its name.
         """
-        for name, (_, marker, _) in self._defined.items():
-            if getattr(marker, "autouse", False):
-                self._value(name)
+        for name in self._autouse():
+            self._value(name)
         return {name: self._value(name) for name in names}
+
+    def choices(self, names: list[str]) -> list[dict[str, Any]]:
+        """Return the values of `params` for each run of a test, by fixture: every combination of them.
+
+        Args:
+            names: the names that the test requests.
+        """
+        tables: dict[str, list[Any]] = {}
+        waiting, seen = [*names, *self._autouse()], {"request"}
+        while waiting:
+            name = waiting.pop()
+            if name in seen or name not in self._defined:
+                continue
+            seen.add(name)
+            function, marker, instance = self._defined[name]
+            waiting += required_parameters(function)[instance is not None :]
+            if getattr(marker, "params", None) is not None:
+                tables[name] = [
+                    each.values[0] if type(each).__name__ == "ParameterSet" else each for each in marker.params
+                ]
+        return [dict(zip(tables, row, strict=True)) for row in itertools.product(*tables.values())]
+
+    def _autouse(self) -> list[str]:
+        return [name for name, (_, marker, _) in self._defined.items() if getattr(marker, "autouse", False)]
 
     def _value(self, name: str) -> Any:
         if name not in self._values:
@@ -55,13 +81,18 @@ class Fixtures:
 
     def _made(self, name: str) -> Any:
         if name in self._defined:
-            function, marker, instance = self._defined[name]
-            if getattr(marker, "params", None) is None:
-                bound = function if instance is None else types.MethodType(function, instance)
-                return self._entered(bound(**{each: self._value(each) for each in required_parameters(bound)}))
-        elif name == "capsys":
+            function, _, instance = self._defined[name]
+            bound = function if instance is None else types.MethodType(function, instance)
+            needed = {each: self._needed(name, each) for each in required_parameters(bound)}
+            return self._entered(bound(**needed))
+        if name == "capsys":
             return self._ends.enter_context(_captured())
         raise UnknownFixtureError(name)
+
+    def _needed(self, name: str, requested: str) -> Any:
+        if requested == "request" and name in self.params:
+            return types.SimpleNamespace(param=self.params[name])
+        return self._value(requested)
 
     def _entered(self, value: Any) -> Any:
         if not isinstance(value, types.GeneratorType):
@@ -96,24 +127,34 @@ def required_parameters(function: Any) -> list[str]:
     ]
 
 
+class _Output(NamedTuple):
+    out: str
+    err: str
+
+
 class _Captured:
     """Replacement for pytest's `capsys`: the text printed since the last call of `readouterr`."""
 
-    def __init__(self, stream: io.StringIO) -> None:
-        self._stream = stream
+    def __init__(self, *streams: io.StringIO) -> None:
+        self._streams = streams
 
-    def readouterr(self) -> Any:
-        """Return the output as a namespace with `out` and `err`."""
-        text = self._stream.getvalue()
-        self._stream.seek(0)
-        self._stream.truncate()
-        return types.SimpleNamespace(out=text, err="")
+    def readouterr(self) -> _Output:
+        """Return what was printed on stdout and stderr."""
+        return _Output(*map(_taken, self._streams))
+
+
+def _taken(stream: io.StringIO) -> str:
+    text = stream.getvalue()
+    stream.seek(0)
+    stream.truncate()
+    return text
 
 
 @contextlib.contextmanager
 def _captured() -> Iterator[_Captured]:
-    kept, sys.stdout = sys.stdout, io.StringIO()
+    kept = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = io.StringIO(), io.StringIO()
     try:
-        yield _Captured(sys.stdout)
+        yield _Captured(sys.stdout, sys.stderr)
     finally:
-        sys.stdout = kept
+        sys.stdout, sys.stderr = kept

@@ -7,6 +7,7 @@ the result as if they had not been caught. Tests that the program defines and do
 from __future__ import annotations
 
 import itertools
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -88,7 +89,7 @@ class FrameworkTests:
             if name not in names or not _is_ours(value):
                 continue
             if isinstance(value, types.FunctionType) and name.startswith("test"):
-                self._run_function(value, value)
+                self._run_function(value, getattr(value, "pytestmark", []))
             elif isinstance(value, type) and name.startswith("Test") and not self._is_case(value):
                 for method in [each for each in vars(value) if each.startswith("test")]:
                     self._run_method(value, method)
@@ -98,30 +99,67 @@ class FrameworkTests:
 
     def _run_method(self, kind: type, name: str) -> None:
         instance = kind()
+        marks = [*getattr(kind, "pytestmark", []), *getattr(vars(kind)[name], "pytestmark", [])]
         for prepare in ("setup_class", "setup_method", "setup"):
             if hasattr(instance, prepare):
                 function = getattr(instance, prepare)
                 function(*[None] * len(fixtures.required_parameters(function)))
-        self._run_function(getattr(instance, name), vars(kind)[name], instance)
+        self._run_function(getattr(instance, name), marks, instance)
         if hasattr(instance, "teardown_method"):
             instance.teardown_method(*[None] * len(fixtures.required_parameters(instance.teardown_method)))
 
-    def _run_function(self, function: Any, marked: Any, instance: Any = None) -> None:
-        marks = getattr(marked, "pytestmark", [])
-        if any(mark.name in ("skip", "skipif") for mark in marks):
+    def _run_function(self, function: Any, marks: list[Any], instance: Any = None) -> None:
+        if any(self._applies(mark) for mark in marks if mark.name in ("skip", "skipif")):
             return
+        may_fail = any(self._applies(mark) for mark in marks if mark.name == "xfail")
+        used = [name for mark in marks if mark.name == "usefixtures" for name in mark.args]
         for given in _parameters(marks):
-            try:
-                with fixtures.Fixtures(self._namespace, instance) as found:
-                    required = [name for name in fixtures.required_parameters(function) if name not in given]
-                    result = function(**given, **found.for_test(required))
-                    if isinstance(result, types.CoroutineType):
-                        import asyncio
+            required = [name for name in fixtures.required_parameters(function) if name not in given]
+            for params in fixtures.Fixtures(self._namespace, instance).choices([*used, *required]):
+                try:
+                    self._run_once(function, instance, given, params, (used, required))
+                except fixtures.UnknownFixtureError as error:
+                    self.refused = f"{function.__name__} needs pytest fixtures that are not available: {error}"
+                    return
+                except BaseException as error:
+                    if not is_skip(error) and not (may_fail and isinstance(error, Exception)):
+                        raise
 
-                        asyncio.run(result)
-            except fixtures.UnknownFixtureError as error:
-                self.refused = f"{function.__name__} needs pytest fixtures that are not available: {error}"
-                return
+    def _run_once(
+        self,
+        function: Any,
+        instance: Any,
+        given: dict[str, Any],
+        params: dict[str, Any],
+        names: tuple[list[str], list[str]],
+    ) -> None:
+        """Run a test with one row of its arguments and one choice of its fixtures' params."""
+        used, required = names
+        with fixtures.Fixtures(self._namespace, instance) as found:
+            found.params = params
+            found.for_test(used)
+            result = function(**given, **found.for_test(required))
+            if isinstance(result, types.CoroutineType):
+                import asyncio
+
+                asyncio.run(result)
+
+    def _applies(self, mark: Any) -> bool:
+        """Return True if a mark has no condition (`skip`, `xfail`), or one that holds; text is evaluated."""
+        conditions = list(mark.args[:1]) if mark.name != "skip" else []
+        if "condition" in mark.kwargs:
+            conditions = [mark.kwargs["condition"]]
+        return all(eval(each, self._namespace) if isinstance(each, str) else each for each in conditions)
+
+
+def is_skip(error: BaseException) -> bool:
+    """Return True for the exception of `pytest.skip` and `pytest.importorskip`; no submission can raise it.
+
+    Args:
+        error: the exception.
+    """
+    pytest: Any = sys.modules.get("pytest")
+    return pytest is not None and isinstance(error, pytest.skip.Exception)
 
 
 def _module(name: str) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from handle_state import DERIVED, MADE, HandleState
+from operations import OPERATORS
 from remote_handle import RemoteHandle, _comparable, decide, is_class_under_test
 
 
@@ -14,7 +15,11 @@ def _operate(handle: RemoteHandle, operation: str, operand: Any) -> Any:
     """Send an arithmetic operator with an operand to the candidate, if the rules allow it."""
     state = handle.proctor_handle
     other = operand.proctor_handle if type(operand) is RemoteHandle else None
-    if state.sort != "instance" or not (state.rank or (other is not None and other.rank)):
+    if state.sort != "instance":
+        return NotImplemented
+    if state.base is not None and other is None and not is_class_under_test(state):
+        return OPERATORS[operation](state.connection.content(state), operand)
+    if other is None and not state.rank:
         return NotImplemented
     value = state.connection.request_with(f"op {operation} {state.number}", operand)
     plain_is_fair = other is not None or is_class_under_test(state)
@@ -25,6 +30,8 @@ def _operate(handle: RemoteHandle, operation: str, operand: Any) -> Any:
 def _operate_alone(handle: RemoteHandle, operation: str, *digits: Any) -> Any:
     """Send an operator without an operand that might be an expected answer; `round` may have a number of digits."""
     state = handle.proctor_handle
+    if state.base is not None and not is_class_under_test(state):
+        return OPERATORS[operation](state.connection.content(state), *digits)
     if not state.rank:
         raise TypeError(f"unsupported operation on {handle!r}")
     head = f"op {operation} {state.number}"

@@ -43,11 +43,11 @@ def read(text: str) -> Answer:
     """
     if len(text) > MOST_CHARACTERS:
         raise UnreadableError(f"it has {len(text)} characters, the limit is {MOST_CHARACTERS}")
-    money = units.money(text)
-    text = _cleaned(text)
+    text, money = units.money(text)
+    text = _with_usual_brackets(_cleaned(text))
     if not text:
         raise UnreadableError("it is empty")
-    words = _words(_as_list(text)) or _numeral(text) or _time(text)
+    words = _words(_as_list(text)) or _numeral(text) or _time(text) or units.compound(text)
     if words:
         return {"text": words}
     if only := ONE_TEXT.fullmatch(text):
@@ -55,9 +55,9 @@ def read(text: str) -> Answer:
     text, percent = _without_percent(text)
     text, modulus = _without_modulus(text)
     text, unit = units.split(units.scaled(text))
-    text = _unwrapped(_without_estimate(text))
+    text = _with_colons(_unwrapped(_without_estimate(text)))
     return {
-        "tree": _joined(text) or _alternatives(text) or _bracketed(text) or _tree(text),
+        "tree": _joined(text) or _alternatives(text) or _bracketed(text) or _ratio(text) or _tree(text),
         "percent": percent,
         "unit": modulus or unit or money,
         "listed": _is_list(text),
@@ -133,8 +133,9 @@ CLEANING = tuple(
     (re.compile(pattern), instead)
     for pattern, instead in (
         # what is removed below, between two numbers, which it would join
-        (rf"(?<=\d)(?:\s*(?:\\?\$|€|£|\\[()]|\\(?:{COMMANDS})(?![a-zA-Z])))+\s*(?=\d)", " "),
-        (r"\\\$|\$|€|£|\\\(|\\\)|\\\[(?!\d+(?:pt|em|ex))|\\\]", ""),
+        (rf"(?<=\d)(?:\s*(?:\\?\$|€|£|¥|₹|\\[()]|\\(?:{COMMANDS})(?![a-zA-Z])))+\s*(?=\d)", " "),
+        (r"^\s*\{\s*\}", ""),
+        (r"\\\$|\$|€|£|¥|₹|\\\(|\\\)|\\\[(?!\d+(?:pt|em|ex))|\\\]", ""),
         (r"\s+", " "),
         (r"\\\\\s*\[\d+(?:\.\d+)?(?:pt|em|ex|mm)\]", r"\\\\"),  # the height of a matrix row
         (r"\\(?:tiny|small|normalsize|[lL]arge|LARGE|huge|Huge)(?![a-zA-Z])", " "),
@@ -184,7 +185,49 @@ def _cleaned(text: str) -> str:
     text = _unwrapped(EDGES.sub("", text.strip()))
     text = _unwrapped(INTRODUCTION.sub("", text).strip())
     text = text.removeprefix("=").strip()
-    return text if text.endswith(r"\.") else text.rstrip(".,;: ")
+    return text if text.endswith((r"\.", "..")) else text.rstrip(".,;: ")
+
+
+TURNED = re.compile(r"\s*([\[\]])([^\[\],;]+)[,;]([^\[\],;]+)([\[\]])\s*")
+
+
+def _with_usual_brackets(text: str) -> str:
+    """Return intervals such as `]1,2[` in the notation with parentheses."""
+    parts = re.split(r"(\\cup(?![a-zA-Z]))", text)
+    for place, part in enumerate(parts):
+        found = TURNED.fullmatch(part)
+        if found and (found[1], found[4]) in (("]", "["), ("]", "]"), ("[", "[")):
+            parts[place] = "[("[found[1] == "]"] + f"{found[2]},{found[3]}" + "])"[found[4] == "["]
+    return "".join(parts)
+
+
+# --- ratios
+
+MOST_PARTS = 10
+TO = re.compile(r"\s*(?:\\text\s*\{\s*to\s*\}|(?<![A-Za-z\\])to(?![A-Za-z]))\s*")
+NO_WORD = re.compile(r"(?:\\[a-zA-Z]+|[^A-Za-z<>=,:])+")
+
+
+def _with_colons(text: str) -> str:
+    """Return a ratio in words with colons: `3 to 4` is `3:4`."""
+    parts = TO.split(text)
+    return ":".join(parts) if len(parts) > 1 and all(map(NO_WORD.fullmatch, parts)) else text
+
+
+def _ratio(text: str) -> trees.Tree | None:
+    """Return the tree of a ratio with three or more parts; one of two parts is a quotient, which the grammar reads."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign in "({[") - (sign in ")}]")
+        if sign == ":" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    if len(parts) < 3:
+        return None
+    if len(parts) > MOST_PARTS:
+        raise UnreadableError("it is a ratio of too many parts")
+    return ["Ratio", *map(_tree, parts)]
 
 
 EDGES = re.compile(r"^(?:\\ |\s)+|(?:\\|\s)+$")
@@ -401,7 +444,10 @@ def _time(text: str) -> str | None:
 
 # --- residues: a modulus is compared like a unit
 
-MODULUS = re.compile(r"(.*\S)\s*\\pmod\s*\{?\s*(\d{1,20})\s*\}?")
+MODULUS = re.compile(
+    r"(.*[^\s(])\s*\(?\s*(?:\\[pb]?mod(?![a-zA-Z])|\\text\s*\{\s*\(?mod\s*\}|(?<![A-Za-z\\])mod(?![A-Za-z]))"
+    r"\s*\{?\s*(\d{1,20})\s*\}?\s*\)?"
+)
 RESIDUE = re.compile(r"(?:[a-z]\s*(?:=|\\equiv(?![a-zA-Z]))\s*)?(\d{1,20})")
 
 
@@ -440,7 +486,10 @@ PREPARING = tuple(
         (r"(?<!\\)>=", r"\\ge "),
         (r"!=", r"\\ne "),
         (r"(?<![a-zA-Z\\])pi(?![a-zA-Z])", r"\\pi "),
-        (r"(?<![a-zA-Z\\])(?:infinity|inf)(?![a-zA-Z])", r"\\infty "),
+        (r"(?<![a-zA-Z\\])(?:infinity|inf|oo)(?![a-zA-Z])", r"\\infty "),
+        (r"(?<![a-zA-Z\\])abs\s*\(([^()]*)\)", r"|\1|"),
+        # combinations as other countries write them; with digits only, as the letter may be an unknown
+        (r"[_^]\s*\{?\s*(\d+)\s*\}?\s*C\s*_\s*(?:\{\s*(\d+)\s*\}|(\d+))", r"\\binom{\1}{\2\3}"),
         (r"^\s*([-+]?\d+(?:\.\d+)?)[eE]([-+]?\d{1,6})\s*$", r"\1\\times 10^{\2}"),
         (r"\\frac\s*([0-9a-z])\s*([0-9a-z])", r"\\frac{\1}{\2}"),
         (r"\\frac\s*\{([^{}]*)\}\s*([0-9a-z])", r"\\frac{\1}{\2}"),

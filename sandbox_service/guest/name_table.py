@@ -4,7 +4,9 @@ from __future__ import annotations
 
 # the C module behind `symtable`, whose Python classes cost four times the parse
 import _symtable  # type: ignore[import-not-found]
+import ast
 import builtins
+import contextlib
 from typing import Any
 
 from name_uses import SOLUTION, NameUses
@@ -25,6 +27,8 @@ class TestNames:
         self.check_uncalled = "check" in self.bound and "check" not in self.read
         self._uses: NameUses | None = None
         self._descend(top)
+        if not _RUNNING_TEXT.isdisjoint(self.read):
+            self._add_texts(test)
         self.uncalled = self.bound - self.read
         self.read -= self.bound
 
@@ -37,6 +41,18 @@ class TestNames:
                 if flags & _BINDS and scope == _symtable.GLOBAL_EXPLICIT:
                     self.bound.add(name)
             self._descend(child)
+
+    def _add_texts(self, test: str) -> None:
+        """Add the names of the texts that the test runs: `exec("assert f(1) == 1")`."""
+        for node in ast.walk(ast.parse(test)):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _RUNNING_TEXT):
+                continue
+            for each in node.args[:1]:
+                if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                    with contextlib.suppress(SyntaxError, ValueError):
+                        found = TestNames(each.value)
+                        self.read |= found.read
+                        self.bound |= found.bound
 
     @property
     def read_builtins(self) -> set[str]:
@@ -61,5 +77,6 @@ class TestNames:
         return self.uses.from_solution if self.imports_solution else set()
 
 
+_RUNNING_TEXT = frozenset(("exec", "eval"))
 _BINDS = _symtable.DEF_LOCAL | _symtable.DEF_IMPORT
 _GLOBAL = (_symtable.GLOBAL_IMPLICIT, _symtable.GLOBAL_EXPLICIT)

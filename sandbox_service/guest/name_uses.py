@@ -172,7 +172,7 @@ _LOCAL = frozenset(
         "isasyncgen", "isasyncgenfunction", "isawaitable", "GeneratorType", "FunctionType", "LambdaType", "MethodType",
         "CoroutineType", "AsyncGeneratorType", "BuiltinFunctionType", "__annotations__", "__mro__", "__bases__",
         "__base__", "__subclasses__", "__slots__", "__wrapped__", "__self__", "__func__", "__cause__", "__context__",
-        "__suppress_context__", "__traceback__", "__notes__", "add_note",
+        "__suppress_context__", "__traceback__", "__notes__", "add_note", "pickle", "marshal",
     )
 )  # fmt: skip
 """Names of functions and attributes that inspect an object itself, of which a handle shows only a part."""
@@ -180,10 +180,10 @@ _LOCAL = frozenset(
 _PROCESS_WIDE = frozenset(
     (
         "monkeypatch", "catch_warnings", "warns", "deprecated_call", "assertWarns", "assertWarnsRegex", "assertLogs",
-        "assertNoLogs", "caplog", "recwarn", "capfd",
+        "assertNoLogs", "caplog", "recwarn", "capfd", "wait_for",
     )
 )  # fmt: skip
-"""Names of functions that change or watch the test's process, which is not the candidate's."""
+"""Names of functions that change, watch or time the test's process, which is not the candidate's."""
 
 
 def _local_lines(nodes: list[ast.AST]) -> Iterator[int]:
@@ -258,11 +258,14 @@ _CHANGES = frozenset(
 
 
 def _changes_attributes(nodes: list[ast.AST]) -> bool:
-    """Return True if the text changes the value of an attribute in place: `stack.items.append(1)`, `d.by_id[1] = 2`."""
+    """Return True if the text changes the value of an attribute or an item in place.
+
+    Examples: `stack.items.append(1)`, `d.by_id[1] = 2`, `grid[0][1] = 2`, `row = grid[0]` and `row.append(1)`.
+    """
     attributes = {
         target.id
         for node in nodes
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute)
+        if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Attribute, ast.Subscript))
         for target in node.targets
         if isinstance(target, ast.Name)
     }
@@ -273,9 +276,9 @@ def _changes_attributes(nodes: list[ast.AST]) -> bool:
             changed = node.value
         else:
             continue
-        while isinstance(changed, ast.Subscript):
-            changed = changed.value
-        if isinstance(changed, ast.Attribute) or (isinstance(changed, ast.Name) and changed.id in attributes):
+        if isinstance(changed, (ast.Attribute, ast.Subscript)):
+            return True
+        if isinstance(changed, ast.Name) and changed.id in attributes:
             return True
     return False
 

@@ -13,11 +13,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-MODULE = "solution"
-"""Module name of a submission whose functions are called."""
-
-OWN_MODULES = (MODULE, "__main__")
-"""Module names of the classes of a submission and of its prelude."""
+from error_codec import MODULE, OWN_MODULES, class_key
 
 
 def name_as_module(namespace: dict[str, Any]) -> None:
@@ -155,10 +151,10 @@ def bases(value: type) -> list[list[Any]]:
         value: the exception class.
 
     Returns:
-        Pairs of a class's name and the names of its bases, the most general class first.
+        Pairs of a class's name and the keys of its bases, the most general class first.
     """
     own = [each for each in reversed(value.__mro__) if each.__module__ in OWN_MODULES]
-    return [[each.__name__, [base.__name__ for base in each.__bases__]] for each in own]
+    return [[each.__name__, [class_key(base) for base in each.__bases__]] for each in own]
 
 
 def signature(value: Any) -> list[Any]:

@@ -7,10 +7,11 @@ attribute name can replace them: field and attribute names are never dunder name
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
-from codec import BROKEN, NotPlainError
-from error_codec import ERRORS
+from codec import BROKEN, ERRORS, NotPlainError
+from error_codec import known_class
 from identifiers import is_dunder
 from remote_handle import RemoteHandle
 from shared_classes import SharedClasses
@@ -27,6 +28,14 @@ class NamedTupleProxy(tuple[Any, ...]):
 
     __slots__ = ()
     _fields: tuple[str, ...] = ()
+    proctor_ask: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Ask for a method or a property that the candidate's class adds."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        ask: Callable[[Any, str], Any] = type(self).proctor_ask
+        return ask(self, name)
 
     def __repr__(self) -> str:
         items = ", ".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
@@ -42,12 +51,13 @@ class NamedTupleProxy(tuple[Any, ...]):
         return tuple.__new__(type(self), (kept | changes).values())
 
 
-def named_tuple_class(name: str, fields: list[str]) -> type[NamedTupleProxy]:
+def named_tuple_class(name: str, fields: list[str], ask: Callable[[Any, str], Any]) -> type[NamedTupleProxy]:
     """Return a class of named tuples.
 
     Args:
         name: the class's name.
         fields: the names of the fields.
+        ask: returns another attribute of a tuple, by its name.
 
     Raises:
         NotPlainError: a name is not an identifier, or there are too many fields.
@@ -55,7 +65,8 @@ def named_tuple_class(name: str, fields: list[str]) -> type[NamedTupleProxy]:
     if not _is_name(name) or len(fields) > FIELDS or not all(_is_name(field) for field in fields):
         raise NotPlainError("a named tuple with invalid names")
     attributes: dict[str, Any] = {field: property(operator.itemgetter(place)) for place, field in enumerate(fields)}
-    return type(name, (NamedTupleProxy,), {**attributes, "__slots__": (), "_fields": tuple(fields)})
+    attributes |= {"__slots__": (), "_fields": tuple(fields), "proctor_ask": staticmethod(ask)}
+    return type(name, (NamedTupleProxy,), attributes)
 
 
 def _is_name(name: object) -> bool:
@@ -90,7 +101,11 @@ def member_class(name: str, base: type) -> Any:
 class ProxyClasses:
     """Registry of the proxy classes, by the number of the class in the candidate's box."""
 
-    def __init__(self) -> None:
+    def __init__(self, ask: Callable[[Any, str], Any]) -> None:
+        """Args:
+        ask: returns an attribute of a named tuple's class, by the tuple and the attribute's name.
+        """
+        self._ask = ask
         self.numbers: dict[type, int] = {}
         self._classes: dict[tuple[int, str, Any], Any] = {}
         self._members: dict[int, Any] = {}
@@ -111,7 +126,7 @@ class ProxyClasses:
             raise NotPlainError("malformed message")
         kind = self._classes.get((number, name, tuple(fields)))
         if kind is None:
-            kind = self._add((number, name, tuple(fields)), named_tuple_class(name, fields))
+            kind = self._add((number, name, tuple(fields)), named_tuple_class(name, fields, self._ask))
         made: NamedTupleProxy = tuple.__new__(kind, items)
         return made
 
@@ -182,7 +197,7 @@ def error_class(classes: SharedClasses, handle: RemoteHandle) -> Any:
         found = classes.errors.get(name)
         if found is not None:
             continue
-        known = [classes.errors.get(base) or ERRORS.get(base) for base in bases]
+        known = [known_class(base, classes) for base in bases]
         kinds = tuple(kind for kind in known if kind is not None) or (Exception,)
         found = classes.errors[name] = _derive(name, kinds)
     if found is None:

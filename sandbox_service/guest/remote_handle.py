@@ -4,10 +4,11 @@ A submission chooses the type of the values it returns, so the candidate may ans
 cannot make a wrong answer pass. The rules for the handle of an instance:
 
 * A comparison with a plain value is decided here: not equal, and no order.
-* The operand of an operator may be the expected answer. Operators are therefore sent to the candidate only for objects
-  that the test created by calling a class that it names, and for the results of such operators (`rank`). An object that
-  a function returned takes part only beside one of these. With a plain operand the result must be an object again,
-  unless the test's text uses the name as a class.
+* A plain operand of an operator may be the expected answer. Such operators are therefore sent to the candidate only for
+  objects that the test created by calling a class that it names, and for the results of such operators (`rank`). The
+  result must be an object again, unless the test's text uses the name as a class. An operator on two objects is sent
+  whoever made them: the candidate knows both, and nothing of the expected answer.
+* An object whose class extends a plain one is its content beside a plain operand.
 * `!=` is sent as `==`, so that the candidate does not see which result the test needs.
 * Conversions (`len`, `str`, `hash`, an item, an attribute) send no expected answer, and give plain values of one type.
 """
@@ -74,7 +75,7 @@ class RemoteHandle(_Slot):  # noqa: D101 (on an instance, `__doc__` is the candi
         value = state.connection.request(f"get {state.number} {name}")
         if type(value) is not RemoteHandle:
             state.connection.calls += 1
-            state.connection.lent.add(state.number, name, value)
+            state.connection.lent.add(state.number, name, None, value)
         elif state.sort == "class" and is_class_name(state.bound):
             _derive(value.proctor_handle)
         return value
@@ -117,7 +118,9 @@ class RemoteHandle(_Slot):  # noqa: D101 (on an instance, `__doc__` is the candi
             return item in state.connection.content(state)
         known = state.rank and (type(item) is RemoteHandle or is_class_under_test(state))
         if not known and not (state.sort == "class" and type(item) is RemoteHandle):
-            raise TypeError(f"the candidate does not decide membership in {self!r}")
+            if state.sort not in ("iterator", "instance"):
+                raise TypeError(f"the candidate does not decide membership in {self!r}")
+            return any(each is item or each == item for each in self)  # its elements are compared here
         return decide(self, "contains", item)
 
     def __len__(self, /) -> int:
@@ -137,8 +140,10 @@ class RemoteHandle(_Slot):  # noqa: D101 (on an instance, `__doc__` is the candi
         return state.connection.next_item(f"next {state.number}", StopIteration)
 
     def __reversed__(self, /) -> Iterator[Any]:
-        state = _ranked(self)
-        return state.connection.request_iterator(f"reversed {state.number}")
+        state = self.proctor_handle
+        if state.base is not None:
+            return iter(reversed(state.connection.content(state)))
+        return _ranked(self).connection.request_iterator(f"reversed {state.number}")
 
     def __aiter__(self, /) -> RemoteHandle:
         state = self.proctor_handle
@@ -155,7 +160,11 @@ class RemoteHandle(_Slot):  # noqa: D101 (on an instance, `__doc__` is the candi
 
     def __getitem__(self, key: Any, /) -> Any:
         state = self.proctor_handle
-        return state.connection.request_with(f"item {state.number}", key)
+        if state.sort == "instance":
+            state.connection.calls += 1
+        value = state.connection.request_with(f"item {state.number}", key)
+        state.connection.lent.add(state.number, None, key, value)
+        return value
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
         state = self.proctor_handle
@@ -229,7 +238,15 @@ class RemoteHandle(_Slot):  # noqa: D101 (on an instance, `__doc__` is the candi
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any, /) -> bool:
         state = self.proctor_handle
-        return state.connection.exit_block(state.number, error)
+        return state.connection.exit_block("exit", state.number, error)
+
+    async def __aenter__(self, /) -> Any:
+        state = self.proctor_handle
+        return state.connection.request(f"aenter {state.number}")
+
+    async def __aexit__(self, kind: Any, error: BaseException | None, trace: Any, /) -> bool:
+        state = self.proctor_handle
+        return state.connection.exit_block("aexit", state.number, error)
 
     # class checks
 
@@ -257,9 +274,11 @@ def _construct(state: HandleState, args: tuple[Any, ...], kwargs: dict[str, Any]
     """Call a class. Bare construction does not count as a call of the candidate."""
     connection = state.connection
     before, connection.calls = connection.calls, connection.calls + 1
+    known = len(connection.handles)
     value = connection.call(state.number, args, kwargs)
     if type(value) is RemoteHandle:
-        connection.calls = max(before, connection.calls - 1)
+        if len(connection.handles) > known:  # else it is an object that the test has: a singleton
+            connection.calls = max(before, connection.calls - 1)
         made = value.proctor_handle
         if state.bound and made.sort == "instance" and made.rank != MADE:
             made.rank, made.origin = (MADE, state.bound) if is_class_name(state.bound) else (made.rank, "")
@@ -318,7 +337,7 @@ def is_class_under_test(state: HandleState) -> bool:
 
 def _comparable(one: RemoteHandle, other: RemoteHandle) -> bool:
     first, second = one.proctor_handle, other.proctor_handle
-    return first.sort == second.sort == "instance" and (first.rank or second.rank) > RETURNED
+    return first.sort == second.sort == "instance"
 
 
 def decide(handle: RemoteHandle, operation: str, operand: Any) -> bool:
@@ -337,5 +356,7 @@ def decide(handle: RemoteHandle, operation: str, operand: Any) -> bool:
 
 
 def _convert(handle: RemoteHandle, word: str, kind: type) -> Any:
-    state = _ranked(handle)
-    return state.connection.request_typed(kind, f"{word} {state.number}")
+    state = handle.proctor_handle
+    if state.base is not None:
+        return kind(state.connection.content(state))
+    return _ranked(handle).connection.request_typed(kind, f"{word} {state.number}")

@@ -108,7 +108,10 @@ def _number(value: Decimal | Fraction) -> int | float:
 def _with_plain_keys(value: Any, convert: Any) -> Any:
     """Convert the keys of dicts for json. Raise TypeError for a key without a JSON form."""
     if isinstance(value, dict):
-        return {_key(key): _with_plain_keys(each, convert) for key, each in value.items()}
+        found = {_key(key): _with_plain_keys(each, convert) for key, each in value.items()}
+        if len(found) != len(value):  # the last one would decide
+            raise TypeError("the submission returned a dict with two keys that JSON writes alike")
+        return found
     if isinstance(value, list | tuple):
         return [_with_plain_keys(each, convert) for each in value]
     if isinstance(value, KEYS):

@@ -24,12 +24,13 @@ from typing import Any, NoReturn
 
 import candidate
 import live_globals
-import operations
+import proxy_classes
 import type_name
 from channel import Channel, frame
 from connection import Connection
+from error_codec import MODULE
 from explanations import exception_text, explain, line_of
-from framework_tests import FrameworkTests
+from framework_tests import FrameworkTests, is_skip
 from name_resolution import resolve
 from name_table import FILENAME, TestNames
 from name_uses import SOLUTION, may_be_inconclusive
@@ -99,7 +100,7 @@ def warm() -> None:
         _rehearse(_rehearse(_REHEARSAL_REPLIES, test_half), candidate_half)
         _rehearse_failure()
     sys.modules["__main__"] = main
-    sys.modules.pop(operations.MODULE, None)  # the rehearsed candidate; a stdin program may import a file of that name
+    sys.modules.pop(MODULE, None)  # the rehearsed candidate; a stdin program may import a file of that name
 
 
 def _rehearse(heard: bytes, half: Callable[[int, int, int], int]) -> bytes:
@@ -247,6 +248,8 @@ class _Run:
             connection.end("bad_test", f"{reason}: {explain(error, self.names.test)}")
         if error is connection.raised:
             connection.end("raised", connection.raised_text)
+        if is_skip(error) and not connection.received_value:
+            connection.end("bad_test", f"the test skips itself: {exception_text(error)}")
         if isinstance(error, NameError) and error.name in self.missing:
             connection.end(self.missing[error.name], f"NameError: {exception_text(error)}")
         if isinstance(error, ImportError):
@@ -361,6 +364,9 @@ def _bind_one(
 ) -> bool:
     """Bind one name of the submission's; return False if the submission lacks a usable definition."""
     state = value.proctor_handle if type(value) is RemoteHandle else None
+    if isinstance(value, type) and issubclass(value, Exception) and value not in proxy_classes.TOO_WIDE:
+        namespace[name] = value  # `Missing = KeyError`
+        return True
     if state is None:
         if is_class or value is _ABSENT or not names.uses.tests_data(name):
             return False

@@ -14,7 +14,7 @@ import proxy_classes
 from codec import Json, NotPlainError, TooBigError, is_plain_elsewhere
 from decoder import Decoder
 from encoder import Encoder
-from error_codec import TEXT
+from error_codec import TEXT, describe_error, make_error, read_error
 from handle_state import PLAIN_BASES, SORTS
 from remote_handle import RemoteHandle
 
@@ -74,6 +74,8 @@ class TesterEncoder(Encoder):
         if isinstance(value, _CALLABLES):
             number = self._connection.callbacks.add(value)
             return {"X": [number, getattr(value, "__name__", "callback"), _doc_of(value)]}
+        if isinstance(value, Exception):
+            return {"!": describe_error(value)}
         if isinstance(value, Iterator):
             items = list(itertools.islice(value, ITERATOR_ITEMS + 1))
             if len(items) > ITERATOR_ITEMS:
@@ -114,6 +116,8 @@ class TesterDecoder(Decoder):
         """
         if tag == "H":
             return self._handle(*content)
+        if tag == "!":
+            return make_error(read_error(content), self._connection.classes)
         if tag == "t":
             number, name, fields, items = content
             return self._connection.proxies.named_tuple(number, name, fields, self.items(items))

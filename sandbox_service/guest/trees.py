@@ -63,6 +63,10 @@ RELATIONS = {
 }  # fmt: skip
 
 
+class Ratio(Basic):  # type: ignore[misc]
+    """A ratio of three or more parts, which is no quotient; one of two parts is."""
+
+
 class ForeignNodeError(ValueError):
     """Raised for a malformed tree or an unsupported node; the message gives the reason."""
 
@@ -256,6 +260,7 @@ _BUILT: dict[str, Callable[..., Any]] = {
     "And": _all_of,
     "Or": _any_of,
     "Interval": _interval,
+    "Ratio": Ratio,
     "MatAdd": _matrices(sympy.MatAdd),
     "MatMul": _matrices(sympy.MatMul),
 }

@@ -31,14 +31,17 @@ SPELLED = {
     "year": "yr year",
     "dollar": "dollar usd",
     "cent": "cent",
-    "euro": "euro",
+    "euro": "euro eur",
+    "yen": "yen jpy",
+    "rupee": "rupee inr",
+    "yuan": "yuan cny rmb",
     "degree": "deg degree",
     "radian": "rad radian",
     "ml": "ml milliliter millilitre",
     "liter": "l liter litre",
     "gallon": "gal gallon",
-    "mph": "mph",
-    "kmh": "kmh kph",
+    "mile/hour": "mph",
+    "km/hour": "kmh kph",
     "am": "am a.m",
     "pm": "pm p.m",
     "pound sterling": "gbp",
@@ -46,7 +49,6 @@ SPELLED = {
 }
 MEANT = {word: meant for meant, words in SPELLED.items() for word in words.split()}
 POWERS = {"square": "2", "sq": "2", "squared": "2", "cubic": "3", "cu": "3", "cubed": "3"}
-RATES = {"km/h": "kmh", "m/s": "m/s", "miles per hour": "mph", "kilometers per hour": "kmh", "meters per second": "m/s"}
 
 # bare words after a number; single letters may be unknowns and are not units
 _WORDS = sorted((word for word in MEANT if len(word) > 1 and word != "in"), key=len, reverse=True)
@@ -56,8 +58,36 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 _TEXT = re.compile(
-    r"(?P<value>(?:(?!\\text).)*[\w)}\]!])\s*\\text\s*\{\s*(?P<unit>[A-Za-z][A-Za-z ./]*)\}"
+    r"(?P<value>(?:(?!\\text).)*[\w)}\]!])\s*\\text\s*\{\s*(?P<unit>[A-Za-z](?:[A-Za-z ./]|\^-?\d)*)\}"
     r"(?:\s*\^\s*\{?(?P<power>[23])\}?)?\.?"
+)
+# a rate without \text. Single letters are units only in the usual pairs: elsewhere they are unknowns
+_NAME = rf"(?:{'|'.join(sorted(MEANT, key=len, reverse=True))}|inches)s?"
+_BARE_RATE = re.compile(
+    rf"(?P<value>.*[\d)}}\]])\s*"
+    rf"(?P<unit>(?P<one>{_NAME})(?:\s*/\s*|\s+per\s+)(?P<other>{_NAME})(?:\^\{{?[23]\}}?)?)(?P<power>)",
+    re.IGNORECASE,
+)
+_LETTER_RATES = frozenset(("m/s", "m/h", "g/l", "l/s", "l/h"))
+_COUNTED = re.compile(
+    r"(?P<value>[-+]?(?:\d[\d,]*(?:\.\d+)?(?:/\d+)?|\\frac\s*\{\d+\}\s*\{\d+\}))\s+"
+    r"(?P<unit>[A-Za-z]{4,}(?: [A-Za-z]+){0,3})(?P<power>)"
+)
+# spellings of units as one \text
+_UNIT = r"\\text\s*\{([^{}]*)\}((?:\s*\^\s*-?\d)?)"
+_FLATTENING = tuple(
+    (re.compile(pattern), instead)
+    for pattern, instead in (
+        (rf"(?<=[\d)}}\]])\s*\\operatorname\*?\s*\{{\s*({_NAME})\s*\}}", r"\\text{\1}"),
+        (r"(\\text\s*\{[^{}\\]*)\\cdot(?![a-zA-Z])", r"\1 "),
+        (r"(\\text\s*\{[^{}]*(?:\}\s*)?)\^\s*\{\s*(-?\d)\s*\}", r"\1^\2"),
+        (rf"(?<=[\d)}}\]])\s*\\frac\s*\{{\s*{_UNIT}\s*\}}\s*\{{\s*{_UNIT}\s*\}}$", r"\\text{\1\2/\3\4}"),
+        (
+            r"(?<=[\d)}\]])\s*\\frac\s*\{\s*(mm|cm|m|km|g|kg|ft|mi)\s*\}\s*\{\s*(s|h|hr|min|L)(\^\d)?\s*\}$",
+            r"\\text{\1/\2\3}",
+        ),
+        (rf"{_UNIT}\s*(/|\\cdot(?![a-zA-Z])|)\s*{_UNIT}$", r"\\text{\1\2 \3 \4\5}"),
+    )
 )
 _DEGREES = re.compile(r"(?P<value>.*\S)\s*(?:\^\s*\{\s*\\circ\s*\}|\^\s*\\circ|\\degree|°|(?<=\d)\^\s*o)")
 _TRIGONOMETRY = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc)(?![a-z])")  # there a degree is a number
@@ -66,12 +96,18 @@ _TURNS = frozenset(
     """
     and or nor if mod to not no but is isn maybe perhaps either less more least most fewer under over above below about
     except without approx approximately roughly minus plus times half wrong false than one two three four five six seven
-    eight nine ten
+    eight nine ten dozen half halves third thirds fourths fifths sixths sevenths eighths ninths tenths hundredths
+    thousandths divided multiplied by choose factorial power root percent negative into through between equals equal
     """.split()
 )
 
 
-_MONEY = {"\\$": "dollar", "€": "euro", "£": "pound sterling"}
+_MONEY = {"\\$": "dollar", "€": "euro", "£": "pound sterling", "¥": "yen", "₹": "rupee"}
+_CODE = re.compile(
+    r"\s*\$?\s*(?:\\text\s*\{\s*)?(USD?|EUR|GBP|JPY|INR|Rs\.?|CNY|RMB)\s*\}?\s*"
+    r"(?=(?P<sign>\\\$)|\$|~|\\[,:; ]|[-+\d.])"
+)
+_CODES = {"US": "dollar", "Rs": "rupee"}
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _SCALE = re.compile(
     rf"(?P<value>.*[\d)}}\]])\s*(?:\\text\s*\{{\s*)?(?P<scale>{'|'.join(_SCALES)})\b\s*(?P<unit>[A-Za-z ]*)\}}?",
@@ -100,40 +136,90 @@ def split(text: str) -> tuple[str, Unit | None]:
     """
     if not _TRIGONOMETRY.search(text) and (found := _DEGREES.fullmatch(text)):
         return found["value"], ["degree", "1"]
-    found = _TEXT.fullmatch(text) or _BARE.fullmatch(text)
-    if found is None or _TURNS.intersection(re.findall("[a-z]+", found["unit"].lower())):
+    found = _matched(text)
+    if found is None or _turns(re.findall("[a-z]+", found["unit"].lower())):
         return text, None
     return found["value"], meaning(found["unit"], found["power"])
 
 
-def money(text: str) -> Unit | None:
-    r"""Return the currency of an answer by its sign, None without one. `$` alone is a delimiter, `\$` a currency.
+def _turns(words: list[str]) -> bool:
+    """Return True for words that are no unit: `7 or 8`, `7 squared`."""
+    return not _TURNS.isdisjoint(words) or words[:1] in (["squared"], ["cubed"])
+
+
+def _matched(text: str) -> re.Match[str] | None:
+    """Return the value and the unit at its end, in one of the ways in which units are written."""
+    flat = text
+    for pattern, instead in _FLATTENING:
+        flat = pattern.sub(instead, flat)
+    if found := _TEXT.fullmatch(flat):
+        return found
+    rate = _BARE_RATE.fullmatch(text)
+    if rate and (len(rate["one"] + rate["other"]) > 2 or f"{rate['one']}/{rate['other']}".lower() in _LETTER_RATES):
+        return rate
+    return _BARE.fullmatch(text) or _COUNTED.fullmatch(text)
+
+
+def money(text: str) -> tuple[str, Unit | None]:
+    r"""Return an answer without the currency's code before it, and the currency by code or sign; None without one.
+
+    `$` alone is a delimiter, `\$` a currency.
 
     Args:
         text: the answer, as written.
     """
-    return next(([name, "1"] for sign, name in _MONEY.items() if sign in text), None)
+    if (found := _CODE.match(text)) and (found[1] != "US" or found["sign"]):
+        code = found[1].rstrip(".")
+        return text[found.end() :], [_CODES.get(code) or MEANT.get(code.lower()) or code.lower(), "1"]
+    return text, next(([name, "1"] for sign, name in _MONEY.items() if sign in text), None)
+
+
+_PLAIN_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+_TERM = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]+)\.?(?:,? and | ?, ?| )?")
+
+
+def compound(text: str) -> str | None:
+    """Return a quantity in several units in one spelling, `5 hour 30 minute`; None for any other text.
+
+    Args:
+        text: the answer.
+    """
+    plain = " ".join(_PLAIN_TEXT.sub(r" \1 ", text).lower().split())
+    terms = list(_TERM.finditer(plain))
+    if len(terms) < 2 or "".join(term[0] for term in terms) != plain:
+        return None
+    named = [_named(term[2]) for term in terms]
+    return None if None in named else " ".join(f"{term[1]} {name}" for term, name in zip(terms, named, strict=True))
 
 
 def meaning(words: str, power: str | None) -> Unit | None:
     """Return the unit that words mean, None if they are unknown.
 
     Args:
-        words: the words.
-        power: the written power, if any.
+        words: the words, perhaps with powers: `square meters`, `m/s^2`, `m s^-1`, `miles per hour`.
+        power: a power of all of it.
     """
-    words = " ".join(words.lower().split()).rstrip(".")
-    if words in RATES:
-        return [RATES[words], "1"]
-    per = [_named(part) for part in re.split(r"\s*/\s*| per ", words)]
-    if len(per) > 1:
-        return None if None in per else ["/".join(map(str, per)), "1"]
-    named = [POWERS[word] for word in words.split() if word in POWERS]
-    rest = [word for word in words.split() if word not in POWERS]
+    words = " ".join(re.sub(r"[{}]", "", words.lower()).split()).rstrip(".")
+    words = re.sub(r"\s*\b([a-z]+)\s*\^\s*-(\d)", r"/\1^\2", words)
+    parts = [_part(part) for part in re.split(r"\s*/\s*|\s+per\s+", words)]
+    if None in parts or parts == [("unit", "1")]:
+        return None
+    named = [name if its_power == "1" else f"{name}^{its_power}" for name, its_power in filter(None, parts)]
+    if len(named) == 1 and parts[0] is not None:
+        return [parts[0][0], power or parts[0][1]]
+    return ["/".join(named) + (f"^{power}" if power else ""), "1"]
+
+
+def _part(words: str) -> tuple[str, str] | None:
+    """Return the name and the power of one unit, None if it is unknown."""
+    found = re.fullmatch(r"(.*?)\s*\^\s*(\d)", words)
+    words, power = (found[1], found[2]) if found else (words, "")
+    named = [POWERS[word] for word in words.replace(".", "").split() if word in POWERS]
+    rest = [word for word in words.split() if word.rstrip(".") not in POWERS]
     if len(rest) != 1 or len(named) > 1:
         return None
-    meant = _named(rest[0])
-    return None if meant in (None, "unit") else [meant, power or (named[0] if named else "1")]
+    meant = _named(rest[0].rstrip("."))
+    return None if meant is None else (meant, power or (named[0] if named else "1"))
 
 
 def _named(word: str) -> str | None:

@@ -27,6 +27,8 @@ ROUNDED, LEAST, CERTAIN = 4e-16, 1e-300, 1 - 1e-9
 # A longer decimal number is right only if it equals the expected text.
 LONGEST_DECIMAL = 1 << 20
 LONG_TOKEN = 1 << 10
+# A float holds as many digits, in numbers without exponents.
+SHORT_TOKEN = 15
 _NAN = re.compile(rb"[+-]?nan", re.IGNORECASE)
 
 # Only differences and products are rounded, to far more digits than any tolerance has. No traps: text whose exponent
@@ -118,7 +120,12 @@ def same_numbers(got: Sequence[bytes], expected: Sequence[bytes], tolerance: Tol
         expected: the expected tokens.
         tolerance: accepted deviation, or None.
     """
-    if len(got) != len(expected) or not (are_numbers(got) and are_numbers(expected)):
+    if len(got) != len(expected):
+        return False
+    lefts, rights = _short_floats(got), _short_floats(expected)
+    if lefts is not None and rights is not None:
+        return _same_floats(got, expected, lefts, rights, tolerance)
+    if not (are_numbers(got) and are_numbers(expected)):
         return False
     if max(map(len, chain(got, expected)), default=0) > LONG_TOKEN:
         is_long = [max(len(one), len(other)) > LONG_TOKEN for one, other in zip(got, expected, strict=True)]
@@ -126,6 +133,56 @@ def same_numbers(got: Sequence[bytes], expected: Sequence[bytes], tolerance: Tol
             return False
         is_short = list(map(not_, is_long))
         got, expected = list(compress(got, is_short)), list(compress(expected, is_short))
+    return _same_short_numbers(got, expected, tolerance)
+
+
+def _short_floats(texts: Sequence[bytes]) -> list[float] | None:
+    """Return numbers of at most SHORT_TOKEN characters as floats; None if a text is longer, or is not a number.
+
+    Of the characters of decimal notation, float takes the texts of NUMBER_SYNTAX and no others.
+    """
+    if max(map(len, texts), default=0) > SHORT_TOKEN or b"".join(texts).translate(None, b"0123456789.eE+-"):
+        return None
+    return floats_of(texts)
+
+
+# Numbers of at most LEAST_TOKEN characters, as floats: some ten thousand, which a large text repeats.
+LEAST_TOKEN = 4
+_known: dict[bytes, float] = {}
+
+
+def floats_of(texts: Sequence[bytes]) -> list[float] | None:
+    """Return texts without other characters than those of numbers and white space as floats; None if one is no number.
+
+    Args:
+        texts: the texts.
+    """
+    try:
+        return list(map(_known.__getitem__, texts))
+    except KeyError:
+        pass
+    try:
+        values = list(map(float, texts))
+    except ValueError:
+        return None
+    if max(map(len, texts)) <= LEAST_TOKEN:
+        _known.update(zip(texts, values, strict=True))
+    return values
+
+
+def _same_floats(
+    got: Sequence[bytes],
+    expected: Sequence[bytes],
+    lefts: Sequence[float],
+    rights: Sequence[float],
+    tolerance: Tolerance | None,
+) -> bool:
+    """Do what `same_numbers` does, for numbers of at most SHORT_TOKEN characters and their floats."""
+    # so few digits are no more than a float holds; a number with an exponent may be beyond every float
+    if lefts == rights and not any(b"e" in text or b"E" in text for text in (b"".join(got), b"".join(expected))):
+        return True
+    if tolerance is not None and _all_surely_near(got, expected, tolerance, lefts, rights):
+        return True
     return _same_short_numbers(got, expected, tolerance)
 
 
@@ -142,7 +199,7 @@ def _same_short_numbers(got: Sequence[bytes], expected: Sequence[bytes], toleran
     """Do what `same_numbers` does, for numbers of at most LONG_TOKEN characters."""
     # without a point in any number none is surely near
     if tolerance is not None and b"." in b" ".join(chain(got, expected)):
-        if _all_surely_near(got, expected, tolerance):
+        if _all_surely_near(got, expected, tolerance, list(map(float, got)), list(map(float, expected))):
             return True
         unsure = list(map(not_, _surely_near(got, expected, tolerance)))
         got, expected = list(compress(got, unsure)), list(compress(expected, unsure))
@@ -166,13 +223,20 @@ def _exact(numbers: Sequence[bytes]) -> list[Decimal]:
     return list(map(Decimal, b" ".join(numbers).decode("ascii").split(), repeat(_ARITHMETIC)))
 
 
-def _all_surely_near(got: Sequence[bytes], expected: Sequence[bytes], tolerance: Tolerance) -> bool:
+def _all_surely_near(
+    got: Sequence[bytes],
+    expected: Sequence[bytes],
+    tolerance: Tolerance,
+    lefts: Sequence[float],
+    rights: Sequence[float],
+) -> bool:
     """Return True if the greatest distance and the greatest number show what `_surely_near` shows for each pair."""
     if not (all(map(contains, expected, repeat(b"."))) or all(map(contains, got, repeat(b".")))):
         return False
-    lefts, rights = list(map(float, got)), list(map(float, expected))
     farthest = max(map(abs, map(sub, lefts, rights)), default=0.0)
-    greatest = max(map(abs, chain(lefts, rights)), default=0.0)
+    if not lefts:
+        return True
+    greatest = max(max(lefts), -min(lefts), max(rights), -min(rights))
     return farthest + ROUNDED * 2 * greatest + LEAST <= CERTAIN * float(tolerance.absolute) < inf
 
 

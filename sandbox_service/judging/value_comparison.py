@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import isfinite
+from math import inf, isfinite
+from operator import ne, sub
 from typing import Any, cast
 
-from sandbox_service.judging.numeric import Tolerance, within
+from sandbox_service.judging.numeric import CERTAIN, LEAST, ROUNDED, Tolerance, within
 from sandbox_service.judging.value_kinds import KINDS, LARGE_BITS, RANKS, SET_TAG, SETS, Unordered
 from sandbox_service.judging.value_text import Path, difference, length_difference, location, shown
 
@@ -23,6 +24,8 @@ DEEPEST = 10_000
 SORTED_DEPTH = 64
 # Most values examined to pair elements that sorting did not pair.
 MATCHING_STEPS = 500_000
+_FLOATS = frozenset((float,))
+_NUMBERS = frozenset((int, float))
 Pair = tuple[object, object, Path]
 
 
@@ -146,11 +149,27 @@ def _compare_lists(
     if len(got) != len(expected):
         return length_difference(got, expected)
     if not unordered:
+        if type(got) is type(expected) is list and _are_surely_same(rules, got, expected):
+            return None
         return ((left, right, (path, "[{}]", i)) for i, (left, right) in enumerate(zip(got, expected, strict=True)))
     pairs = _paired_by_sorting(rules, got, expected, path)
     if rules.match and len(pairs) <= MATCHED_ELEMENTS and _some_pairing_fits(rules, pairs):
         return None
     return iter(pairs)
+
+
+def _are_surely_same(rules: Rules, got: list[Any], expected: list[Any]) -> bool:
+    """Return True if two lists of numbers are equal, or all near: a few calls instead of several for each number."""
+    kinds = set(map(type, got)) | set(map(type, expected))
+    if not kinds <= _NUMBERS or any(map(ne, got, got)):  # NaN, which equals nothing, may be one object on both sides
+        return False
+    if got == expected:
+        return True
+    if rules.tolerance is None or kinds != _FLOATS:
+        return False
+    greatest: float = max(max(got), -min(got), max(expected), -min(expected))
+    farthest: float = max(map(abs, map(sub, got, expected)))
+    return greatest < inf and farthest + ROUNDED * 2 * greatest + LEAST <= CERTAIN * float(rules.tolerance.absolute)
 
 
 def _paired_by_sorting(rules: Rules, got: Collection[object], expected: Collection[object], path: Path) -> list[Pair]:

@@ -90,10 +90,26 @@ def too_many_elements(text: bytes, right: bytes, *, sets: bool = False) -> str |
     return None
 
 
-def _untagged(found: dict[str, object]) -> object:
+def without_repeated_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return a JSON object; `json` would take the last of several equal keys, and so one of several answers.
+
+    Args:
+        pairs: its keys and values.
+
+    Raises:
+        ValueError: a key occurs twice.
+    """
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice in an object")
+    return found
+
+
+def _untagged(pairs: list[tuple[str, object]]) -> object:
+    found = without_repeated_keys(pairs)
     if len(found) != 1 or type(elements := found.get(SET_TAG)) is not list:
         return found
     return Unordered(elements)
 
 
-_DECODER = json.JSONDecoder(object_hook=_untagged)
+_DECODER = json.JSONDecoder(object_pairs_hook=_untagged)

@@ -76,12 +76,12 @@ def test_forged_signatures_and_print(content: Any) -> None:
 
 
 def test_fields_do_not_change_what_a_record_is() -> None:
-    one: Any = tuple.__new__(proxy_classes.named_tuple_class("P", ["count", "x"]), (1, 2))
+    one: Any = tuple.__new__(proxy_classes.named_tuple_class("P", ["count", "x"], getattr), (1, 2))
     assert one == (1, 2)
     assert (one.count, one.x) == (1, 2)
     for fields in (["__eq__"], ["_x"], ["a b"], ["\ud800"]):
         with pytest.raises(NotPlainError):
-            proxy_classes.named_tuple_class("P", fields)
+            proxy_classes.named_tuple_class("P", fields, getattr)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udfff" * 5000, "\U0001f600" * 3000, "\0" * 3000])

@@ -438,14 +438,243 @@ MASKED: dict[str, Row] = {
         "def test_l(caplog):\n    f()\n    assert 'hey' in caplog.text",
         None,
     ),
-    "fixture with parameters": (
+    "other fixture of pytest": ("def f(): return 1\n", "def test_x(tmp_path_factory):\n    assert f() == 1\n", None),
+    "limit on its own time": (
+        "import asyncio\nasync def f():\n    await asyncio.sleep(0.2)\n",
+        "import asyncio\nasync def main():\n    try:\n        await asyncio.wait_for(f(), 0.01)\n"
+        "    except asyncio.TimeoutError: return 1\nassert asyncio.run(main()) == 1",
+        None,
+    ),
+    "pickled object": (
+        "class C:\n    x = 1\n",
+        "import pickle\nassert C().x == 1\nassert pickle.loads(pickle.dumps(C())).x == 1",
+        None,
+    ),
+    "skips itself": (
         "def f(): return 1\n",
-        "import pytest\n@pytest.fixture(params=[1, 2])\ndef s(request): return f()\ndef test_x(s):\n    assert s == 1\n",
+        "import pytest\npytest.importorskip('no_such_module')\nassert f() == 1",
         None,
     ),
 }
 
+PYTEST: dict[str, Row] = {
+    "output as a pair": (
+        "import sys\ndef f():\n    print('a')\n    print('e', file=sys.stderr)\n",
+        "def test_x(capsys):\n    f()\n    out, err = capsys.readouterr()\n    assert (out, err) == ('a\\n', 'e\\n')\n"
+        "    assert capsys.readouterr().out == ''",
+        "f",
+    ),
+    "errors redirected": (
+        "import sys\ndef f(): print('e', file=sys.stderr)\n",
+        "import io, contextlib\nb = io.StringIO()\nwith contextlib.redirect_stderr(b): f()\nassert b.getvalue() == 'e\\n'",
+        "f",
+    ),
+    "params of fixtures": (
+        "def f(x): return x\n",
+        "import pytest\nSEEN = []\n@pytest.fixture(params=[1, pytest.param(2)])\ndef a(request): return request.param\n"
+        "@pytest.fixture\ndef b(a): return a * 10\n@pytest.mark.parametrize('c', [5, 6])\n"
+        "def test_x(a, b, c): SEEN.append((f(a), b, c))\n"
+        "def test_y(): assert SEEN == [(1, 10, 5), (2, 20, 5), (1, 10, 6), (2, 20, 6)]",
+        "f",
+    ),
+    "used fixtures, and marks of classes": (
+        "def f(x): return x\n",
+        "import pytest\nX = []\n@pytest.fixture\ndef add(): X.append(1)\n@pytest.mark.usefixtures('add')\n"
+        "@pytest.mark.parametrize('n', [1])\nclass TestX:\n    def test_x(self, n): assert f(X) == [n]",
+        "f",
+    ),
+    "expected failures and skips": (
+        "def f(x): return x\n",
+        "import pytest\n@pytest.mark.xfail(reason='x')\ndef test_a(): assert f(1) == 2\n"
+        "@pytest.mark.skipif('True', reason='x')\ndef test_b(): assert 0\ndef test_c():\n    pytest.skip('later')\n"
+        "def test_d(): assert f(1) == 1",
+        "f",
+    ),
+}
+"""What pytest offers beside assertions."""
+
+LIBRARY_ERRORS = {
+    "json": ("JSONDecodeError", "json.loads('{')", "e.pos == 1 and e.msg"),
+    "dataclasses": (
+        "FrozenInstanceError",
+        "dataclasses.make_dataclass('P', ['x'], frozen=True)(1).__setattr__('x', 2)",
+        "1",
+    ),
+    "decimal": ("InvalidOperation", "decimal.Decimal('x')", "isinstance(e, ArithmeticError)"),
+    "queue": ("Empty", "queue.Queue().get_nowait()", "1"),
+    "re": ("error", "re.compile('(')", "'missing )' in str(e)"),
+    "struct": ("error", "struct.unpack('i', b'')", "1"),
+    "binascii": ("Error", "binascii.unhexlify('z')", "isinstance(e, ValueError)"),
+    "statistics": ("StatisticsError", "statistics.mean([])", "1"),
+    "configparser": ("NoSectionError", "configparser.ConfigParser().get('a', 'b')", "e.section == 'a'"),
+    "subprocess": (
+        "CalledProcessError",
+        "(_ for _ in ()).throw(subprocess.CalledProcessError(3, 'x'))",
+        "e.returncode == 3",
+    ),
+    "graphlib": ("CycleError", "graphlib.TopologicalSorter({1: [2], 2: [1]}).prepare()", "1"),
+    "xml.etree.ElementTree": ("ParseError", "xml.etree.ElementTree.fromstring('<')", "isinstance(e, SyntaxError)"),
+    "sqlite3": ("OperationalError", "sqlite3.connect(':memory:').execute('x')", "'syntax' in str(e)"),
+    "pickle": ("UnpicklingError", "pickle.loads(b'x')", "1"),
+    "zipfile": ("BadZipFile", "(_ for _ in ()).throw(zipfile.BadZipFile('x'))", "str(e) == 'x'"),
+    "numpy.linalg": ("LinAlgError", "numpy.linalg.inv([[0, 0], [0, 0]])", "1"),
+}
+
+
+@pytest.mark.parametrize("module", LIBRARY_ERRORS)
+def test_exceptions_of_libraries_are_themselves(module: str) -> None:
+    """A test catches them by the class that it imports, and a program's own classes extend them."""
+    if module.startswith("numpy"):
+        pytest.importorskip("numpy")
+    name, raising, also = LIBRARY_ERRORS[module]
+    test = f"import pytest\nfrom {module} import {name}\nwith pytest.raises({name}) as found: f()\ne = found.value\n"
+    test += f"assert type(e) is {name} and ({also})\ntry:\n    f()\nexcept {name}: pass\nelse: assert 0"
+    assert judge(f"import {module}\ndef f(): {raising}", test, "f").result == "passed"
+    assert judge("def f(): raise KeyError", test, "f").result == "raised"
+    own = f"import {module}\nclass Own({module}.{name}): pass\ndef f(): raise Own.__new__(Own, 'x')"
+    caught = f"from {module} import {name}\ntry:\n    f()\nexcept {name} as e:\n    assert isinstance(e, Own)\nelse: assert 0"
+    assert judge(own, caught, None).result == "passed"
+
+
+OBJECTS: dict[str, Row] = {
+    "error thrown into a generator": (
+        "def g():\n    while True:\n        try:\n            yield 1\n        except ValueError as e:\n            yield str(e)\n",
+        "x = g()\nassert next(x) == 1\nassert x.throw(ValueError('a')) == 'a'\nassert next(x) == 1 and x.throw(ValueError) == ''",
+        None,
+    ),
+    "error classes as arguments and results": (
+        "import contextlib\n@contextlib.contextmanager\ndef quiet(*kinds):\n    try: yield\n    except kinds: pass\n"
+        "def kind(x): return ValueError if x else None\ndef made(): return KeyError('a')\n",
+        "with quiet(ValueError):\n    raise ValueError\nassert kind(1) is ValueError\nr = made()\n"
+        "assert isinstance(r, LookupError) and r.args == ('a',)",
+        None,
+    ),
+    "named error": (
+        "Missing = KeyError\ndef f(): raise Missing('a')\n",
+        "try:\n    f()\nexcept Missing: pass\nelse: assert 0",
+        None,
+    ),
+    "async with": (
+        "class C:\n    async def __aenter__(self): return 5\n    async def __aexit__(self, t, e, b): return t is KeyError\n",
+        "import asyncio\nasync def main():\n    async with C() as v: assert v == 5\n    async with C(): raise KeyError\n"
+        "    try:\n        async with C(): raise ValueError\n    except ValueError: return 1\nassert asyncio.run(main()) == 1",
+        None,
+    ),
+    "coroutine function as a callback": (
+        "async def f(cb): return await cb(2) + await cb(3)\n",
+        "import asyncio\nasync def cb(x):\n    await asyncio.sleep(0.001)\n    return x * 2\nassert asyncio.run(f(cb)) == 10",
+        None,
+    ),
+    "items changed in place": (
+        "class G:\n    def __init__(self): self.g = [[0, 0], [0, 0]]; self.d = {'a': []}\n"
+        "    def __getitem__(self, k): return self.d[k] if k == 'a' else self.g[k]\n",
+        "g = G()\ng[0][1] = 5\ng['a'].append(1)\nrow = g[1]\nrow[0] = 7\nassert g.g == [[0, 5], [7, 0]] and g['a'] == [1]",
+        None,
+    ),
+    "slices, and what only has items": (
+        "class S:\n    def __getitem__(self, i):\n        return list(range(3))[i]\n",
+        "s = S()\nassert s[0:2] == [0, 1] and s[::-1] == [2, 1, 0]\nassert 2 in S() and 5 not in S()",
+        None,
+    ),
+    "membership in a generator": ("def g(): yield from (1, 2)\n", "assert 2 in g()\nassert 3 not in g()", None),
+    "error of an item": (
+        "class D:\n    def __getitem__(self, k): raise KeyError(k)\n",
+        "try:\n    D()['x']\nexcept KeyError as e: assert e.args == ('x',)\nelse: assert 0",
+        None,
+    ),
+    "singleton": (
+        "class S:\n    only = None\n    def __new__(c):\n        c.only = c.only or object.__new__(c)\n        return c.only\n",
+        "assert S() is S()",
+        None,
+    ),
+    "named tuple with methods": (
+        "from typing import NamedTuple\nclass P(NamedTuple):\n    x: int\n    y: int = 0\n    def norm(self, k=1): return (self.x + self.y) * k\n"
+        "    @property\n    def top(self): return self.x\ndef f(): return P(1, 2)\n",
+        "r = f()\nassert r == (1, 2) and r.norm() == 3 and r.norm(k=2) == 6 and r.top == 1 and P(4).norm() == 4",
+        None,
+    ),
+    "operators on values of extended classes": (
+        "class S(str):\n    def shout(self): return self.upper()\nclass L(list):\n    def total(self): return sum(self)\n"
+        "class I(int):\n    def half(self): return self // 2\ndef s(): return S('ab')\ndef l(): return L([1, 2])\ndef i(): return I(8)\n",
+        "assert s() + 'c' == 'abc' and 'x' + s() == 'xab' and s().shout() == 'AB'\n"
+        "assert l() + [3] == [1, 2, 3] and l() * 2 == [1, 2, 1, 2] and list(reversed(l())) == [2, 1]\n"
+        "assert i() + 1 == 9 and 10 - i() == 2 and -i() == -8 and i() ** 2 == 64 and int(i()) == 8 and float(i()) == 8.0",
+        None,
+    ),
+    "returned objects among themselves": (
+        "from functools import total_ordering\n@total_ordering\nclass V:\n    def __init__(self, c): self.c = c\n"
+        "    def __eq__(self, o): return self.c == o.c\n    def __lt__(self, o): return self.c < o.c\n"
+        "    def __add__(self, o): return V(self.c + o.c)\ndef mk(c): return V(c)\n",
+        "assert mk(1) == mk(1) and mk(1) != mk(2) and mk(1) < mk(2) and sorted([mk(2), mk(1)])[0].c == 1\n"
+        "assert mk(1) + mk(2) == V(3) and (mk(1) + mk(2)).c == 3",
+        None,
+    ),
+    "values of libraries": (
+        "import uuid, ipaddress, datetime, zoneinfo\ndef f(): return uuid.UUID(int=1), ipaddress.ip_address('10.2.3.4'), "
+        "ipaddress.ip_network('10.0.0.0/8')\ndef g(): return datetime.datetime(2024, 7, 1, tzinfo=zoneinfo.ZoneInfo('UTC'))\n",
+        "import uuid, ipaddress\nu, a, n = f()\nassert u == uuid.UUID(int=1) and a == ipaddress.ip_address('10.2.3.4') and a in n\n"
+        "assert g().year == 2024 and g().utcoffset().total_seconds() == 0",
+        None,
+    ),
+    "names in a text that the test runs": (
+        "def f(x): return x\n",
+        "exec('assert f(1) == 1')\nassert eval('f(2)') == 2",
+        None,
+    ),
+}
+"""Objects, exceptions and values of the submission's."""
+
 WRONG: dict[str, Row] = {
+    "skip whose condition does not hold": (
+        "def f(x): return 2\n",
+        "import pytest\n@pytest.mark.skipif(False, reason='x')\ndef test_a(): assert f(1) == 1\ndef test_b(): assert f(2) == 2",
+        "f",
+    ),
+    "error that skips a test": (
+        "import unittest\ndef f(): raise unittest.SkipTest('x')\n",
+        "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): self.assertEqual(f(), 1)\n",
+        None,
+    ),
+    "error of pytest": ("import pytest\ndef f(): pytest.skip('x')\n", "def test_a(): assert f() == 1", "f"),
+    "named error that catches assertions": (
+        "Missing = Exception\ndef f(): return 1\n",
+        "try:\n    assert f() == 2\nexcept Missing: pass",
+        None,
+    ),
+    "content of an extended class": (
+        "class I(int):\n    def half(self): return 4\n    def __add__(self, o): return 9\n    __radd__ = __sub__ = __add__\n"
+        "def f(): return I(3)\n",
+        "assert f() + 1 == 9",
+        None,
+    ),
+    "named tuple that equals everything": (
+        "from typing import NamedTuple\nclass P(NamedTuple):\n    x: int\n    def __eq__(self, o): return True\n"
+        "    def count(self, x): return 1\ndef f(): return P(1)\n",
+        "assert f() == (2,)",
+        None,
+    ),
+    "item that keeps no change": (
+        "class G:\n    def __getitem__(self, k): return [0]\n",
+        "g = G()\ng[0].append(3)\nassert g[0] == [0, 3]",
+        None,
+    ),
+    "generator without the item": ("def g(): yield 1\n", "assert 2 in g()", None),
+    "objects that equal everything in a generator": (
+        "class E:\n    def __eq__(s, o): return True\ndef g(): yield E()\n",
+        "assert 2 in g()",
+        None,
+    ),
+    "address": (
+        "import ipaddress\ndef f(): return ipaddress.ip_address(1)\n",
+        "import ipaddress\nassert f() == ipaddress.ip_address(2)",
+        None,
+    ),
+    "error returned": ("def f(): return ValueError('x')\n", "r = f()\nassert isinstance(r, KeyError)", None),
+    "block that swallows a failed assertion": (
+        "class C:\n    async def __aenter__(s): return 4\n    async def __aexit__(s, *a): return True\n",
+        "import asyncio\nasync def main():\n    async with C() as v: assert v == 5\nasyncio.run(main())",
+        None,
+    ),
     "attribute changed in place": (
         STACK.replace("sum(self.items)", "0"),
         "s = Stack()\ns.items.append(3)\nassert s.total() == 3",
@@ -511,9 +740,9 @@ WRONG: dict[str, Row] = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", RIGHT | PYTEST | OBJECTS)
 def test_right_programs_pass(name: str) -> None:
-    report = judge(*RIGHT[name])
+    report = judge(*(RIGHT | PYTEST | OBJECTS)[name])
     assert (report.result, report.message) == ("passed", "")
 
 

@@ -367,6 +367,31 @@ def test_a_dict_that_looks_like_a_tag_is_a_dict_where_one_is_expected() -> None:
     assert check_result(PLAIN, b'{"__set__": 1}', {"__set__": 1}) is None
 
 
+@pytest.mark.parametrize("line", [b'{"1": 3, "1": 2}', b'{"1": 2, "1": 2}', b'{"__set__": [1], "__set__": [2]}'])
+def test_an_object_with_one_key_twice_is_no_value(line: bytes) -> None:
+    """Else it would be the last one: `{1: 3, "1": 2}` gives two answers."""
+    assert "twice" in str(check_result(ANY_ORDER, line, {"1": 2}))
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "is_right"),
+    [
+        ([1.0, 2], [1, 2], True),
+        ([True, 2], [1, 2], False),
+        ([nan], [nan], False),
+        ([0.1 + 0.2, 1.0], [0.3, 1.0], True),
+        ([0.3001, 1.0], [0.3, 1.0], False),
+        ([1e308, 1.0], [1e308, 1.0], True),
+        ([2, 0.3], [3, 0.3], False),
+        ([-(10**400), 1.0], [-(10**400), 1], True),
+        ([], [], True),
+    ],
+)
+def test_lists_of_numbers(got: object, expected: object, is_right: bool) -> None:
+    """Many numbers are compared in a few calls."""
+    assert (check_value(Checker(float_tolerance=1e-6), got, expected) is None) is is_right
+
+
 LONG = [json.loads(text) for text in ('[1, {"a": "[{,\\"\\u00e9"}]', '{"k,[": [[], {}, null]}', '"x[,{"', "1e300")]
 
 

@@ -59,6 +59,7 @@ NOT_PLAIN = [
     "{(b'a',): 1}", "__import__('enum').Enum('E', 'A B').B", "__import__('decimal').Decimal('1e-400')",
     "__import__('decimal').Decimal('1e999999')", "__import__('fractions').Fraction(1, 10**400)",
     "__import__('datetime').date(2020, 1, 1)", "memoryview(b'a')", "__import__('re').compile('a')",
+    "{(1, 2): 3, '(1, 2)': 2}",
 ]  # fmt: skip
 WRONG: list[tuple[str, Any]] = [
     ("__import__('decimal').Decimal('1e400')", 1e308),
@@ -66,6 +67,8 @@ WRONG: list[tuple[str, Any]] = [
     ("{(1, 2): 3}", {"1,2": 3}),
     ("{(1, 2): 3}", {"(1,2)": 3}),
     ("{'__set__': [1, 2]}", [1, 2]),
+    ("{1: 3, '1': 2}", {"1": 2}),
+    ("{True: 3, 'true': 2}", {"true": 2}),
     ("{1, 2}", [1, 2]),
     ("__import__('fractions').Fraction(1, 3)", 0.333),
     ("'\\ud800'", "?"),
