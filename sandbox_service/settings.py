@@ -14,8 +14,8 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sandbox_service.api_keys import KeyTerms, is_sendable, key_name, read_line
 from sandbox_service.bounds import Bounds
+from sandbox_service.bounds.api_keys import KeyTerms, is_sendable, key_name, read_line
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.errors.fields import wrong_fields
 from sandbox_service.sandbox import memory
