@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox_service.errors.fields import kind_of
 from sandbox_service.formats import cases
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import JudgeProgram, StdinTest
@@ -73,7 +74,7 @@ def _tests(row: Row) -> list[Any]:
 def _text(test: Row, name: str) -> str:
     value = test[name]
     if not isinstance(value, str):
-        raise ValueError(f"{name} of a test should be text, and is a {type(value).__name__}")
+        raise ValueError(f"{name} of a test should be text, and is {kind_of(value)}")
     return value
 
 
