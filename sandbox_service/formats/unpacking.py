@@ -66,7 +66,7 @@ def unpacked(packed: str, most_bytes: int = MOST_BYTES) -> bytes:
         raise ValueError(f"not zlib data in base 64: {error}") from None
     if not unzip.eof:
         if len(found) >= most_bytes:
-            raise TooLargeError(f"it unpacks to more than {most_bytes} bytes")
+            raise TooLargeError(f"the data unpacks to more than {most_bytes} bytes")
         raise ValueError("the packed data is truncated")
     return found
 

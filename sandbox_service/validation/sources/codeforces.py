@@ -32,12 +32,12 @@ def make(row: Row) -> Problem:
         ValueError: If it is interactive, uses files, or has no official tests.
     """
     if fields.optional(row, "interaction_format"):
-        raise ValueError("it is interactive, and there is no interactor")
+        raise ValueError("the problem is interactive, and there is no interactor")
     if (mode := fields.optional(row, "input_mode")) not in ("", "stdio"):
-        raise ValueError(f"its programs read and write by {mode}, not standard input and output")
+        raise ValueError(f"the programs read and write by {mode}, not standard input and output")
     tests = _tests(row)
     if not tests:
-        raise ValueError("it has no official tests")
+        raise ValueError("the problem has no official tests")
     examples = [(_text(each, "input"), _text(each, "output")) for each in fields.listing(row, "examples")]
     return Problem(
         id=f"codeforces/{fields.text(row, 'id')}",
@@ -74,7 +74,7 @@ def _tests(row: Row) -> list[Any]:
 def _text(test: Row, name: str) -> str:
     value = test[name]
     if not isinstance(value, str):
-        raise ValueError(f"{name} of a test should be text, and is {kind_of(value)}")
+        raise ValueError(f"{name} of a test should be text, but is {kind_of(value)}")
     return value
 
 

@@ -32,7 +32,7 @@ def optional(row: Row, *names: str) -> str:
         if value is None or value == "":
             continue
         if not isinstance(value, str):
-            raise ValueError(f"field {name} should be text, and is {kind_of(value)}")
+            raise ValueError(f"field {name} should be text, but is {kind_of(value)}")
         if value.strip():
             return value
     return ""
@@ -61,7 +61,7 @@ def mapping(row: Row, name: str) -> dict[str, Any]:
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise ValueError(f"field {name} should be an object, and is {kind_of(found)}")
+        raise ValueError(f"field {name} should be an object, but is {kind_of(found)}")
     return found
 
 
@@ -71,7 +71,7 @@ def listing(row: Row, name: str) -> list[Any]:
     if found is None:
         return []
     if not isinstance(found, list):
-        raise ValueError(f"field {name} should be a list, and is {kind_of(found)}")
+        raise ValueError(f"field {name} should be a list, but is {kind_of(found)}")
     return found
 
 

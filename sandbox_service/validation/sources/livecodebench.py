@@ -65,7 +65,7 @@ def _tests(row: Row, name: str) -> list[Any]:
     except ValueError:
         found = fields.parsed({name: _unpacked(value, name)}, name)
     if not isinstance(found, list):
-        raise ValueError(f"{name} should be a list, and is {kind_of(found)}")
+        raise ValueError(f"{name} should be a list, but is {kind_of(found)}")
     return found
 
 
