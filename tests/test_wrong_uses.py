@@ -26,6 +26,7 @@ FILES: dict[str, str | bytes] = {
     "untyped.json": json.dumps({"tests": [TEST, {"input": "1"}]}),
     "empty.json": "",
     "broken.json": "{",
+    "deep.json": "[" * 100_000,
     "rows.jsonl": '{"a": 1}\n{"a": 2}\n',
     "right.py": "print(3)",
     "right.cobol": "DISPLAY 3.",
@@ -69,7 +70,7 @@ COMMANDS = [
     Wrong("serve", "SANDBOX_SLOTS should be an integer", {"SANDBOX_SLOTS": "two"}),
     Wrong("serve", "SANDBOX_LOG_LEVEL should be 'debug', 'info', 'warning' or", {"SANDBOX_LOG_LEVEL": "loud"}),
     Wrong("serve", "SANDBOX_RECHECK_SHARE should be less than or equal to 1", {"SANDBOX_RECHECK_SHARE": "2"}),
-    Wrong("serve", "SANDBOX_API_KEYS_FILE: [Errno 2] No such file", {"SANDBOX_API_KEYS_FILE": "absent"}),
+    Wrong("serve", "SANDBOX_API_KEYS_FILE: absent: No such file", {"SANDBOX_API_KEYS_FILE": "absent"}),
     Wrong("serve", "SANDBOX_API_KEYS_FILE: no_key has no key in it", {"SANDBOX_API_KEYS_FILE": "no_key"}),
     Wrong("serve", "line 1: submissions=x should be a number", {"SANDBOX_API_KEYS_FILE": "wrong_key"}),
     Wrong("serve", "no isolation tool 'docker'; there is: firejail, bubblewrap", {"SANDBOX_ISOLATION": "docker"}),
@@ -85,6 +86,17 @@ COMMANDS = [
     Wrong("serve", "SANDBOX_FIRST_UID should be less than or equal to", {"SANDBOX_FIRST_UID": "4294967290"}),
     Wrong("serve", "'http://example.org' is an address; to mend it: leave", {"SANDBOX_HOSTS": "http://example.org"}),
     Wrong("serve", "have names, and 'a/b' is an address", {"SANDBOX_CALLBACK_HOSTS": "a/b"}),
+    Wrong("serve", "SANDBOX_API_KEYS_FILE: .: Is a directory", {"SANDBOX_API_KEYS_FILE": "."}),
+    Wrong("serve", "SANDBOX_API_KEYS_FILE: /dev/zero has more than", {"SANDBOX_API_KEYS_FILE": "/dev/zero"}),
+    Wrong("serve", "SANDBOX_API_KEYS_FILE: binary.py: not UTF-8", {"SANDBOX_API_KEYS_FILE": "binary.py"}),
+    Wrong("serve", "SANDBOX_MEMORY_BYTES is 1, and one program needs", {"SANDBOX_MEMORY_BYTES": "1"}),
+    Wrong(
+        "serve", "SANDBOX_LIBRARIES names '/etc/passwd', which is not a library", {"SANDBOX_LIBRARIES": "/etc/passwd"}
+    ),
+    Wrong("serve --host 256.1.1.1", "cannot listen on 256.1.1.1 port"),
+    Wrong(
+        "serve", "firejail is not at right.py; to mend it: apt-get install firejail", {"SANDBOX_FIREJAIL": "right.py"}
+    ),
     # Redis
     Wrong("worker", "a worker takes its jobs from Redis: set SANDBOX_REDIS_URL"),
     Wrong("serve", "it begins with none of redis://, rediss://", {"SANDBOX_REDIS_URL": "localhost:6379"}),
@@ -108,6 +120,8 @@ COMMANDS = [
     Wrong("grade absent.json right.py", "absent.json: No such file or directory"),
     Wrong("grade empty.json right.py", "empty.json: not JSON"),
     Wrong("grade broken.json right.py", "broken.json: not JSON"),
+    Wrong("grade deep.json right.py", "deep.json: the JSON is nested too deeply"),
+    Wrong("grade problem.json .", ".: Is a directory"),
     Wrong("grade untyped.json right.py", "tests[1] needs a `type`: stdin, call, assert or interactive"),
     Wrong("grade rows.jsonl right.py", "no reader knows rows with the fields a; name one of: problem, labelled"),
     Wrong("grade problem.json absent.py", "absent.py: No such file or directory"),
@@ -122,7 +136,7 @@ COMMANDS = [
         "PROCTOR_API_KEY: no HTTP header can carry its characters",
         {"PROCTOR_API_KEY": "key\n"},
     ),
-    Wrong(f"top --once --url {AWAY}", "does not answer: [Errno 111] Connection refused; is the service running?"),
+    Wrong(f"top --once --url {AWAY}", "does not answer: Connection refused; is the service running?"),
     Wrong("tail --url localhost", "--url localhost: not an address like http://127.0.0.1:8080"),
     Wrong("tail --url http://any:KEY@localhost", "--url: remove the part before @, and put the key into PROCTOR"),
     Wrong("grade problem.json right.cobol", "right.cobol: no language has the suffix .cobol; give the problem a"),

@@ -95,6 +95,7 @@ class ServiceQueries:
 
     def _away(self, error: Exception) -> UnavailableError:
         reason = getattr(error, "reason", None) or error
+        reason = getattr(reason, "strerror", None) or reason  # without its number
         return UnavailableError(f"{self._url} does not answer: {reason}; is the service running? (proctor serve)")
 
 

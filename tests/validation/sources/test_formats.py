@@ -275,7 +275,7 @@ def test_synthetic_one_is_code_or_mathematics_and_nothing_else() -> None:
     assert pairs(problem(published.SYNTHETIC_MATH)) == [("", "1/2")]
     with pytest.raises(ValueError, match="the task is 'swe'"):
         problem(published.SYNTHETIC | {"task_type": "swe", "verification_info": '{"ground_truth": "1"}'})
-    with pytest.raises(ValueError, match="neither as JSON nor as Python"):
+    with pytest.raises(ValueError, match="neither in JSON nor in Python"):
         problem(published.SYNTHETIC | {"verification_info": "__import__('os').getcwd()"})
 
 
