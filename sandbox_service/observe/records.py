@@ -1,7 +1,7 @@
 """The last submissions, within two bounds: how many are listed, and how many bytes of programs and answers are kept.
 
-Beyond a bound, what is oldest of the most frequent verdict goes first, so that frequent verdicts do not displace rare
-ones. A record whose program and answer are gone is still listed.
+Beyond a bound, the oldest record of the most frequent verdict is dropped first, so that frequent verdicts do not
+displace rare ones. A record whose program and answer are gone is still listed.
 """
 
 from __future__ import annotations
