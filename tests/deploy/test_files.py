@@ -65,6 +65,11 @@ def test_what_a_compose_file_mounts_is_there(name: str) -> None:
             assert not source.startswith("./") or (DEPLOY / source).exists(), source
 
 
+def test_every_image_can_be_pinned_by_a_setting() -> None:
+    for name, service in documents("compose.yaml")[0]["services"].items():
+        assert re.fullmatch(r"\$\{PROCTOR_\w*IMAGE:-[\w./-]+:[\w.-]+\}", service["image"]), name
+
+
 def test_only_what_grades_has_rights() -> None:
     services = documents("compose.yaml")[0]["services"]
     assert {name for name, service in services.items() if service.get("cap_add")} == {"worker"}
