@@ -58,6 +58,7 @@ def test_tail_says_why(scene: Stage, capsys: pytest.CaptureFixture[str]) -> None
     text = "\n".join(printed(capsys, "tail", "--url", scene.url, "--why"))
     for reason in ("test 1: WA, line 1 differs", "sandbox: the jail died", "no code block"):
         assert reason in text
+    assert text.count("line 1 differs") == 1
     [line] = printed(capsys, "tail", "--url", scene.url, "--why", "--json", "--verdict", "WA")
     assert json.loads(line)["decided_by"] == 1
 
