@@ -22,9 +22,11 @@ def scene() -> Iterator[Stage]:
     with stage() as running:
         failed = TestResult(index=1, verdict=Verdict.WA, message="line 1 differs")
         labels = {"step": "40"}
+        passed = TestResult(index=0, verdict=Verdict.AC)
+        bad = grade("bad", "WA", 0.2, passed, failed, message="line 1 differs")
         running.answered(
             (job("good", labels=labels), grade("good")),
-            (job("bad", labels=labels), grade("bad", "WA", 0.2, TestResult(index=0, verdict=Verdict.AC), failed)),
+            (job("bad", labels=labels), bad),
             (job("fault"), grade("fault", "IE", failure_kind="sandbox", failure_reason="the jail died")),
             (job(f"none{HOSTILE}"), grade(f"none{HOSTILE}", "CE", message="no code block", tests=[], total=1)),
         )
