@@ -131,7 +131,7 @@ $(VENV)/.service: locks/service.txt pyproject.toml setup.py $(wildcard sandbox_s
 	touch $@
 
 $(VENV)/.dev: locks/dev.txt $(VENV)/.service
-	scripts/system-packages --languages "cpp lua" --extra redis-server prometheus bubblewrap
+	scripts/system-packages --languages "cpp lua" --extra redis-server prometheus bubblewrap apparmor
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/dev.txt
 	touch $@
 

@@ -13,9 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from sandbox_service.doctor import preflight
-from sandbox_service.errors import ConfigurationError, ProctorError
-from sandbox_service.settings import PREFIX, Settings
+from sandbox_service.errors import ProctorError
+from sandbox_service.settings import Settings
 
 if TYPE_CHECKING:
     from sandbox_service.commands.recipe_run import RecipeOptions
@@ -95,8 +94,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     serve = commands.add_parser("serve", help="serve the HTTP API on this machine")
-    serve.add_argument("--host")
-    serve.add_argument("--port", type=int)
+    serve.add_argument("--host", help="address to listen on (SANDBOX_HOST); default: 127.0.0.1")
+    serve.add_argument("--port", type=int, help="port to listen on (SANDBOX_PORT); default: 8080")
     serve.add_argument("--settings", action="store_true", help="list all settings and exit")
     serve.set_defaults(run=_serve)
     worker = commands.add_parser("worker", help="grade for a fleet with this machine's slots (SANDBOX_REDIS_URL)")
@@ -175,29 +174,15 @@ def _serve(options: argparse.Namespace) -> int:
     if options.settings:  # also where a variable is wrong: its message says to look here
         print(Settings.described())
         return 0
-    given = {
-        f"{PREFIX}{name.upper()}": str(value)
-        for name in ("host", "port")
-        if (value := getattr(options, name)) is not None
-    }
-    settings = Settings.from_environment(os.environ | given)
-    if not settings.redis_url:
-        preflight.require(settings)
-    from sandbox_service.commands import serve
+    from sandbox_service.commands import checked_start
 
-    return serve.serve(settings)
+    return checked_start.serve({"host": options.host, "port": options.port})
 
 
 def _worker(_: argparse.Namespace) -> int:
-    settings = Settings.from_environment()
-    if not settings.redis_url:
-        raise ConfigurationError(
-            "a worker takes its jobs from Redis: set SANDBOX_REDIS_URL (proctor serve needs no Redis)"
-        )
-    preflight.require(settings)
-    from sandbox_service.commands import worker
+    from sandbox_service.commands import checked_start
 
-    return worker.work(settings)
+    return checked_start.work()
 
 
 def _top(options: argparse.Namespace) -> int:

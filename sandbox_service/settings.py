@@ -14,13 +14,14 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sandbox_service.api_keys import KeyTerms, is_sendable, key_name, read_line
 from sandbox_service.bounds import Bounds
+from sandbox_service.bounds.api_keys import KeyTerms, is_sendable, key_name, read_line
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.errors.fields import wrong_fields
 from sandbox_service.sandbox import memory
 from sandbox_service.schema import Limits
 
+MOST_OF_A_FILE = 4 << 20  # bytes of a file of keys
 PREFIX = "SANDBOX_"
 MIB = 1 << 20
 MOST_CPU_FACTOR = 100.0
@@ -247,10 +248,7 @@ class Settings(BaseModel):
         return parts._replace(netloc=f"{user}:{quote(self._redis_password(), safe='')}@{address}").geturl()
 
     def _redis_password(self) -> str:
-        try:
-            password = Path(self.redis_password_file).read_text().strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigurationError(f"SANDBOX_REDIS_PASSWORD_FILE: {error}") from None
+        password = _text_of("SANDBOX_REDIS_PASSWORD_FILE", self.redis_password_file).strip()
         if not password:
             raise ConfigurationError(f"SANDBOX_REDIS_PASSWORD_FILE: {self.redis_password_file} is empty")
         return password
@@ -293,10 +291,7 @@ class Settings(BaseModel):
         return _split(self.admin_keys)
 
     def _keys_of_file(self, default: KeyTerms) -> dict[str, KeyTerms]:
-        try:
-            lines = Path(self.api_keys_file).read_text().splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigurationError(f"SANDBOX_API_KEYS_FILE: {error}") from None
+        lines = _text_of("SANDBOX_API_KEYS_FILE", self.api_keys_file).splitlines()
         keys: dict[str, KeyTerms] = {}
         for number, line in enumerate(lines, 1):
             if text := line.partition("#")[0].strip():
@@ -322,6 +317,21 @@ class Settings(BaseModel):
     def bounds(self) -> Bounds:
         """The bounds of the queue."""
         return Bounds(self.queue_submissions, self.queue_bytes, self.queue_cpu_seconds)
+
+
+def _text_of(setting: str, path: str) -> str:
+    """Return the text of a file that a setting names. Raise ConfigurationError."""
+    try:
+        with Path(path).open("rb") as file:
+            found = file.read(MOST_OF_A_FILE + 1)
+        text = found.decode()
+    except OSError as error:
+        raise ConfigurationError(f"{setting}: {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{setting}: {path}: not UTF-8: {error.reason} at byte {error.start}") from None
+    if len(found) > MOST_OF_A_FILE:
+        raise ConfigurationError(f"{setting}: {path} has more than {MOST_OF_A_FILE} bytes")
+    return text
 
 
 def _split(keys: str) -> frozenset[str]:

@@ -248,7 +248,7 @@ def test_what_the_attempts_come_to() -> None:
     ("fault", "name", "mend"),
     [
         (
-            JailUnsafeError("the sandbox did not hold the canary: socket is 'done'"),
+            JailUnsafeError("the sandbox did not block the canary: socket is 'done'"),
             "canary",
             "grade nothing on this machine",
         ),

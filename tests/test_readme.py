@@ -5,11 +5,17 @@ An example is a `sh` block that begins with `curl`; the `json` block after it sh
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import json
 import re
+import shlex
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,13 +27,14 @@ from tests.conftest import Service
 from tests.guards import HANG_GUARD_SECONDS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "docs/api.md", "docs/compat.md", "docs/math.md", "docs/judges.md")
+DOCUMENTS = ("README.md", "docs/api.md", "docs/compat.md", "docs/math.md", "docs/judges.md")  # of curl and its answers
 ALL_DOCUMENTS = sorted(
     path.relative_to(REPOSITORY).as_posix()
     for pattern in ("*.md", "docs/**/*.md", "*/README.md", "sandbox_service/guest/README.md")
     for path in REPOSITORY.glob(pattern)
 )
 ADDRESS = "localhost:8080"
+HAVE_OWN_OPTIONS = ("bench", "evaluate", "train")
 
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -125,6 +132,40 @@ def test_commands_exist(document: str, capsys: pytest.CaptureFixture[str]) -> No
     for _, content in (block for block in blocks(document) if block[0] == "sh"):
         assert set(re.findall(r"^make ([\w-]+)", content, re.MULTILINE)) <= set(targets)
         assert set(re.findall(r"^(?:\.venv/bin/)?proctor (\w+)", content, re.MULTILINE)) <= set(commands)
+
+
+def shown_commands(document: str) -> Iterator[list[str]]:
+    """Yield the words of the commands in the shell examples of a document, without assignments before them."""
+    for language, content in blocks(document):
+        text = ""
+        for line in content.replace("\\\n", " ").splitlines() if language == "sh" else []:
+            text = f"{text}{line}\n"
+            with suppress(ValueError):  # a quote that is not closed yet
+                words = shlex.split(text, comments=True)
+                text = ""
+                own = dropwhile(lambda word: "=" in word or word == "sudo", words)
+                yield list(takewhile(lambda word: word not in ("&", "&&", "|", ";", ">"), own))
+
+
+@pytest.mark.parametrize("document", ALL_DOCUMENTS)
+def test_shown_options_and_modules_exist(document: str) -> None:
+    for words in shown_commands(document):
+        if words[:1] and Path(words[0]).name == "proctor" and words[1] not in HAVE_OWN_OPTIONS:
+            cli._parse(words[1:])  # ends the test if an option is unknown
+        elif "-m" in words[:3] and words[0].endswith("python"):
+            module = words[words.index("-m") + 1]
+            is_ours = (REPOSITORY / module.partition(".")[0]).is_dir()
+            assert not is_ours or importlib.util.find_spec(module), module
+
+
+@pytest.mark.parametrize("document", ALL_DOCUMENTS)
+def test_shown_programs_and_configurations_are_valid(document: str) -> None:
+    """Those in Python that need nothing else than this project run in tests/client."""
+    for language, content in blocks(document):
+        if language == "python":
+            compile(content, document, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        elif language == "toml":
+            tomllib.loads(content)
 
 
 @pytest.mark.parametrize("document", ALL_DOCUMENTS)

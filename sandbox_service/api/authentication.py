@@ -17,7 +17,7 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
-from sandbox_service import api_keys
+from sandbox_service.bounds import api_keys
 from sandbox_service.errors import TooManyGuessesError
 
 GUESSES = 10

@@ -219,7 +219,7 @@ class AsyncClient:
 
 def _check(on_fault: OnFault) -> None:
     if on_fault not in ("none", "raise"):
-        raise ValueError(f'on_fault is "none" or "raise", not {on_fault!r}')
+        raise ValueError(f'on_fault should be "none" or "raise", not {on_fault!r}')
 
 
 def _raise_faults(grades: Sequence[Grade], on_fault: OnFault) -> None:

@@ -61,7 +61,7 @@ def run(options: GradeOptions, settings: Settings) -> int:
         raise BadRequestError("name the programs to grade")
     is_published = grade_published.is_published(options.problem)
     if options.wanted and not is_published and options.problem.exists():
-        raise BadRequestError(f"{options.problem}: it is one problem and no data set; leave out --id")
+        raise BadRequestError(f"{options.problem}: the file is one problem, not a data set; remove --id")
     if options.wanted or is_published:
         problem = grade_published.read(options.problem, options.wanted)
     else:

@@ -101,8 +101,10 @@ def batch(problem: dict[str, Any], solutions: Sequence[Solution]) -> bytes:
 def _parse(path: Path) -> object:
     try:
         found: object = json.loads(_text(path))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BadRequestError(f"{path}: not JSON: {error}") from None
+    except RecursionError:
+        raise BadRequestError(f"{path}: the JSON is nested too deeply") from None
     return found
 
 

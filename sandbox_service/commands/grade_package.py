@@ -51,7 +51,7 @@ def read(folder: Path) -> Problem:
         BadRequestError: it is no package, or it is judged in a way that is not known here.
     """
     if not packages.is_package(folder):
-        raise BadRequestError(f"{folder}: no problem package: there is no {packages.SHEET}")
+        raise BadRequestError(f"{folder}: not a problem package: there is no {packages.SHEET}")
     try:
         found = next(packages.rows([folder]))
         if isinstance(found, Malformed):

@@ -17,10 +17,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from sandbox_service.commands import remote_grading
+from sandbox_service.commands.recipe_judge import local_judge, remote_judge
 from sandbox_service.doctor import preflight
 from sandbox_service.errors import BadRequestError, ConfigurationError
 from sandbox_service.settings import PREFIX, Settings
-from sandbox_service.validation import judge
 from sandbox_service.validation.judge import Judge
 from sandbox_service.validation.model import Model
 from sandbox_service.validation.recipe import Endpoint, Recipe
@@ -93,11 +93,11 @@ def opened_judge(made: Recipe, settings: Settings) -> tuple[AbstractAsyncContext
     """Return the judge and the number of problems to work on at once. Raise ConfigurationError."""
     if made.judge.url:
         at_once = made.judge.in_flight or PROBLEMS_AT_SERVICE
-        return judge.remote_judge(remote_grading.checked_url(made.judge.url)), at_once
+        return remote_judge(remote_grading.checked_url(made.judge.url)), at_once
     os.environ.setdefault(f"{PREFIX}LOG_LEVEL", "warning")  # slots log their start and end only in a service
     preflight.require(settings)
     here = settings.model_copy(update={"slots": made.judge.slots})
-    return judge.local_judge(here), made.judge.in_flight or PER_SLOT * here.slot_count
+    return local_judge(here), made.judge.in_flight or PER_SLOT * here.slot_count
 
 
 def opened_model(wanted: Endpoint | None, say: Callable[[str], None]) -> AbstractAsyncContextManager[Model | None]:

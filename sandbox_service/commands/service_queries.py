@@ -33,7 +33,7 @@ class ServiceQueries:
     def __init__(self, url: str) -> None:
         self._url = checked_url(url).rstrip("/")
         if urlsplit(url).username is not None:  # urllib takes it for a part of the host's name
-            raise BadRequestError(f"--url: leave out what stands before @, and put the key in {KEY_VARIABLE}")
+            raise BadRequestError(f"--url: remove the part before @, and put the key into {KEY_VARIABLE}")
         key = checked_key()
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
 
@@ -90,11 +90,12 @@ class ServiceQueries:
         except ValueError:
             found = None
         if not isinstance(found, dict):
-            raise BadRequestError(f"{self._url} is no proctor service: it answers with something else than JSON")
+            raise BadRequestError(f"{self._url} is not a proctor service: its answer is not JSON")
         return found
 
     def _away(self, error: Exception) -> UnavailableError:
         reason = getattr(error, "reason", None) or error
+        reason = getattr(reason, "strerror", None) or reason  # without its number
         return UnavailableError(f"{self._url} does not answer: {reason}; is the service running? (proctor serve)")
 
 

@@ -85,9 +85,10 @@ def line(row: Row) -> Text:
 def reasons(details: Row) -> list[str]:
     """Return why a submission has its reward: a fault, its own message, and the test that decided."""
     said = [f"{details['failure_kind']}: {details['failure_reason']}"] if details["failure_reason"] else []
-    said += [details["message"]] if details["message"] else []
-    for test in details["tests"]:
-        if test["index"] == details["decided_by"]:
-            message = f", {test['message']}" if test["message"] else ""
-            said.append(f"test {test['index']}: {test['verdict']}{message}")
+    decisive = [test for test in details["tests"] if test["index"] == details["decided_by"]]
+    if details["message"] and details["message"] not in [test["message"] for test in decisive]:
+        said.append(details["message"])
+    for test in decisive:
+        message = f", {test['message']}" if test["message"] else ""
+        said.append(f"test {test['index']}: {test['verdict']}{message}")
     return said

@@ -17,7 +17,7 @@ import re
 import socket
 import stat
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -31,6 +31,7 @@ from sandbox_service.settings import Settings
 
 LEAST_KERNEL = (5, 9)  # close_range; clone gives a pidfd since 5.2
 LEAST_PYTHON = (3, 11)
+LEAST_MEMORY_BYTES = 64 << 20  # the smallest limits.memory_bytes
 NO_SHELLS = ("nologin", "false", "")
 FIREJAIL_USERS = Path("/etc/firejail/firejail.users")
 PROBE_SECONDS = 20
@@ -213,25 +214,41 @@ def essential(settings: Settings) -> tuple[Check, ...]:
 
 
 def named_settings(settings: Settings) -> Finding:
-    """Check that languages and folders that settings name are there, and that the memory suffices for the slots."""
+    """Check that what settings name is there, and that the memory suffices for the slots."""
+    for text, mend in (*_unusable_names(settings), *_too_little_memory(settings)):
+        return Finding("settings", Level.PROBLEM, text, mend)
+    return Finding("settings", Level.OK, "what the settings name is there")
+
+
+def _unusable_names(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with names of languages, libraries, folders and hosts, and the remedy of each."""
     known = {language.name for language in LANGUAGES}
     for name in settings.cpu_factor_of:
         if name not in known:
             text = f"SANDBOX_CPU_FACTORS names {name[:40]!r}, which is no language"
-            return Finding("settings", Level.PROBLEM, text, f"name one of {', '.join(sorted(known))}")
+            yield text, f"name one of {', '.join(sorted(known))}"
+    for name in settings.library_names:
+        if not all(part.isidentifier() for part in name.replace("-", "_").split(".")):
+            text = f"SANDBOX_LIBRARIES names {name[:80]!r}, which is not a library"
+            yield text, "give names as in an import: numpy,sortedcontainers"
     if settings.judge_libraries and not Path(settings.judge_libraries).is_dir():
         text = f"SANDBOX_JUDGE_LIBRARIES: {settings.judge_libraries} is no folder"
-        return Finding("settings", Level.PROBLEM, text, "name the folder that has testlib.h, or leave it out")
-    for names in (settings.host_names, settings.callback_names):
-        for name in names:
-            if "/" in name:
-                text = f"SANDBOX_HOSTS and SANDBOX_CALLBACK_HOSTS have names, and {name[:80]!r} is an address"
-                return Finding("settings", Level.PROBLEM, text, "leave out the scheme and the path: example.org")
+        yield text, "name the folder that has testlib.h, or leave it out"
+    for name in (*settings.host_names, *settings.callback_names):
+        if "/" in name:
+            text = f"SANDBOX_HOSTS and SANDBOX_CALLBACK_HOSTS have names, and {name[:80]!r} is an address"
+            yield text, "leave out the scheme and the path: example.org"
+
+
+def _too_little_memory(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield what does not fit into the machine's memory, or into what programs may use, and the remedy."""
     machine, least = memory.of_machine(), memory.SLOT_BYTES * settings.slot_count
     if least > machine:
         text = f"{settings.slot_count} slots need {least >> 20} MiB without any program, and there are {machine >> 20}"
-        return Finding("settings", Level.PROBLEM, text, f"set SANDBOX_SLOTS to at most {machine // memory.SLOT_BYTES}")
-    return Finding("settings", Level.OK, "what the settings name is there")
+        yield text, f"set SANDBOX_SLOTS to at most {machine // memory.SLOT_BYTES}"
+    if 0 < settings.memory_bytes < LEAST_MEMORY_BYTES:
+        text = f"SANDBOX_MEMORY_BYTES is {settings.memory_bytes}, and one program needs at least {LEAST_MEMORY_BYTES}"
+        yield text, "give more, or leave it unset: it is for all programs together"
 
 
 def listen(settings: Settings) -> socket.socket:

@@ -53,6 +53,20 @@ WORDS = {
 
 Path = tuple[int | str, ...]
 
+KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (type(None), "null"),
+    (bool, "a boolean"),
+    ((int, float), "a number"),
+    (str, "a text"),
+    ((list, tuple), "a list"),
+    (Mapping, "an object"),
+)
+
+
+def kind_of(value: object) -> str:
+    """Return what a value is called in JSON, with its article; for other values the name of the class."""
+    return next((name for kind, name in KINDS if isinstance(value, kind)), type(value).__name__)
+
 
 def describe(error: ValidationError, within: Iterable[str] = (), whole: str = WHOLE) -> str:
     """Return validation errors as one line, field by field.

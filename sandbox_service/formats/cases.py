@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from sandbox_service.errors.fields import kind_of
 from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
 
 STDIN = ("stdin", "stdin_stdout", "stdio", "standard_input")
@@ -37,7 +38,7 @@ def either(found: Any, function: str = "", starter: str = "") -> list[TestCase]:
     if isinstance(found, dict):
         return columns(found, function, starter)
     if found is not None and not isinstance(found, list):
-        raise ValueError(f"tests should be a list or an object, but are a {type(found).__name__}")
+        raise ValueError(f"tests should be a list or an object, but are {kind_of(found)}")
     return records(found or [], function, starter)
 
 
@@ -84,7 +85,12 @@ def stdin(given: Any, wanted: Any) -> StdinTest:
     Args:
         given: The input, as text or as a list of lines.
         wanted: The expected output, in the same forms.
+
+    Raises:
+        ValueError: The expected output is missing, or one of both is an object.
     """
+    if wanted is None:
+        raise ValueError("the expected output of a test is missing: it is null")
     return StdinTest(input=lines(given), output=lines(wanted))
 
 
@@ -150,7 +156,7 @@ def _column(found: Row, name: str) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise ValueError(f"{name} should be a list, but is a {type(value).__name__}")
+        raise ValueError(f"{name} should be a list, but is {kind_of(value)}")
     return value
 
 
@@ -177,7 +183,7 @@ def _arguments(given: Any) -> list[Any]:
     if isinstance(given, list):
         return given
     if not isinstance(given, str):
-        raise ValueError(f"arguments should be a list, or JSON lines, but are a {type(given).__name__}")
+        raise ValueError(f"arguments should be a list, or JSON lines, but are {kind_of(given)}")
     return [_value(line, "an argument") for line in given.split("\n") if line.strip()]
 
 

@@ -40,7 +40,7 @@ def response(query: str, prompt: str) -> str:
         *_, answer = TURN.split(query)  # a model that writes such a mark restarts its answer
         if prompt and answer == query:
             raise BadRequestError(
-                "query: it does not begin with the prompt, and no special token marks the start of the answer"
+                "query does not begin with the prompt, and no special token marks the start of the answer"
             )
     return continued(prompt, answer)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from sandbox_service.errors.fields import kind_of
 from sandbox_service.formats import cases
 from sandbox_service.schema import SUITE_ID, AssertTest, TestCase
 
@@ -69,7 +70,7 @@ def _read(truth: Any, depth: int) -> dict[str, Any]:
         return _mapping(truth, depth)
     if isinstance(truth, Sequence) and not isinstance(truth, bytes):
         return {"tests": _list(truth)}
-    raise ValueError(f"tests should be a list, an object or text, but are a {type(truth).__name__}")
+    raise ValueError(f"tests should be a list, an object or text, but are {kind_of(truth)}")
 
 
 def _text(text: str, depth: int) -> dict[str, Any]:
@@ -122,7 +123,7 @@ def _list(tests: Sequence[Any]) -> list[Any]:
         return _programs(tests)
     for each in tests:
         if not isinstance(each, Mapping):
-            raise ValueError(f"a test should be an object, but is a {type(each).__name__}")
+            raise ValueError(f"a test should be an object, but is {kind_of(each)}")
         if "input" not in each or "output" not in each:
             raise ValueError(f"a test should have an input and an output, but has {', '.join(map(repr, each))}")
     return list(cases.records(tests))
@@ -133,6 +134,8 @@ def _programs(code: Any) -> list[TestCase]:
     programs = [code] if isinstance(code, str) else code
     if not isinstance(programs, Sequence) or not all(isinstance(each, str) for each in programs):
         raise ValueError("assertions should be text, or a list of texts")
+    if any(not each.strip() for each in programs):
+        raise ValueError("an assertion is empty")
     return [AssertTest(code=each) for each in programs]
 
 

@@ -37,7 +37,7 @@ def packed_text(packed: str, most_bytes: int = MOST_BYTES) -> str:
     """Return a packed text of at most `most_bytes`. Raise ValueError for anything else."""
     found = packed_value(packed, most_bytes)
     if not isinstance(found, str):
-        raise ValueError(f"the packed value should be text, but is a {type(found).__name__}")
+        raise ValueError("the packed value should be text")
     return found
 
 
@@ -66,7 +66,7 @@ def unpacked(packed: str, most_bytes: int = MOST_BYTES) -> bytes:
         raise ValueError(f"not zlib data in base 64: {error}") from None
     if not unzip.eof:
         if len(found) >= most_bytes:
-            raise TooLargeError(f"it unpacks to more than {most_bytes} bytes")
+            raise TooLargeError(f"the data unpacks to more than {most_bytes} bytes")
         raise ValueError("the packed data is truncated")
     return found
 

@@ -1,4 +1,4 @@
-"""Callbacks: functions of the test's that the submission received as arguments, and calls.
+"""Callbacks: functions of the test that the submission received as arguments and calls.
 
 A call arrives as `back NUMBER` while the tester waits for a reply, and may cause requests and calls of its own.
 """

@@ -1,7 +1,7 @@
 """Finds the installed libraries that boxes are shown: those a setting names, and what these need.
 
 Read from the metadata beside the packages, by the service's own interpreter; nothing is imported. A library that is not
-shown stays readable below /usr: this decides what `import` finds, and is no wall.
+shown stays readable below /usr: this decides what `import` finds, and protects nothing.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from sandbox_service.api_keys import KeyTerms
+from sandbox_service.bounds.api_keys import KeyTerms
 from sandbox_service.observe.events import EventBatcher
 from sandbox_service.queues.observers import GradedEvent
 from sandbox_service.queues.quotas import key_of

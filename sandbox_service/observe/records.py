@@ -1,7 +1,7 @@
 """The last submissions, within two bounds: how many are listed, and how many bytes of programs and answers are kept.
 
-Beyond a bound, what is oldest of the most frequent verdict goes first, so that frequent verdicts do not displace rare
-ones. A record whose program and answer are gone is still listed.
+Beyond a bound, the oldest record of the most frequent verdict is dropped first, so that frequent verdicts do not
+displace rare ones. A record whose program and answer are gone is still listed.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import merge
+from operator import attrgetter
 from sys import intern
 from typing import Any
 
@@ -130,10 +132,9 @@ class Records:
             self._forget_first()
 
     def latest_first(self) -> Iterator[Record]:
-        """Iterate over a copy of the records, the last answer first."""
-        every = [each for records in self._listed.values() for each in records]
-        every.sort(key=lambda each: (each.when, each.number), reverse=True)
-        return iter(every)
+        """Iterate over a copy of the records, the last answer first; those of one verdict as they were added."""
+        copies = [list(records) for records in self._listed.values()]
+        return merge(*map(reversed, copies), key=attrgetter("when", "number"), reverse=True)
 
     def find(self, key: str) -> Record | None:
         """Return the record of a key; None if it is not listed."""

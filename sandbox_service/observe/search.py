@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sandbox_service.observe.records import Record
 from sandbox_service.schema import Verdict
 
-SEARCHED_AT_ONCE = 2000  # records, then the event loop serves other requests
+SEARCHED_AT_ONCE = 500  # records, then the event loop serves other requests
 MOST_LABELS = 8
 MOST_PROBLEMS = 10_000
 STEPS = 12  # parts of the time from the first to the last submission, in a problem's course

@@ -1,6 +1,6 @@
 """The backlog of one process: order, bounds and counts of submissions that are not answered.
 
-Implements bounds.py. It holds no futures and answers nothing.
+Implements bounds/. It holds no futures and answers nothing.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Backlog:
         self._counts = [0] * len(PRIORITIES)  # of waiting submissions, by priority
 
     def check_room(self, client: str, more: Load) -> None:
-        """Raise QueueFullError if a client may not have so much more; see bounds.py."""
+        """Raise QueueFullError if a client may not have so much more; see bounds/."""
         mine = self._loads.get(client, Load())
         excess = mine.excess_of_all(self._total, self._bounds)
         if excess is None and (mine.submissions or more.submissions > 1):

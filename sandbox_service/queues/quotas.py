@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from sandbox_service.api_keys import KeyTerms
+from sandbox_service.bounds.api_keys import KeyTerms
 from sandbox_service.errors import OverQuotaError
 from sandbox_service.queues.base import Job
 from sandbox_service.queues.observers import GradedEvent

@@ -1,6 +1,6 @@
 """Waits for the end of a box that makes several calls, and stops it if a call after the first does not end soon.
 
-The results show how far it is. They are the submission's own words: one that writes them at other times only has calls
+The results show how far it is. The submission controls them: one that writes them at other times only has calls
 repeated, or not stopped.
 """
 

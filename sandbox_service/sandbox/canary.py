@@ -71,7 +71,7 @@ def check(jail: Sandbox, uid: int) -> None:
     if int(str(seen.get("Seccomp_filters") or least)) < least:
         wrong.append("a system call filter is missing, the isolation tool's or the boxes' own")
     if wrong:
-        raise JailUnsafeError("the sandbox did not hold the canary: " + "; ".join(wrong))
+        raise JailUnsafeError("the sandbox did not block the canary: " + "; ".join(wrong))
 
 
 def check_deadline(jail: Sandbox) -> None:
@@ -81,10 +81,10 @@ def check_deadline(jail: Sandbox) -> None:
             killed = jail.run_stdin(program, b"", ENDLESS).timed_out
         except BoxSetupError as fault:
             raise JailUnsafeError(
-                f"the sandbox did not hold the canary: a sleeping program could not be killed: {fault}"
+                f"the sandbox did not block the canary: a sleeping program could not be killed: {fault}"
             ) from None
     if not killed:
-        raise JailUnsafeError("the sandbox did not hold the canary: a sleeping program was not killed")
+        raise JailUnsafeError("the sandbox did not block the canary: a sleeping program was not killed")
 
 
 def _run(jail: Sandbox, witness: str) -> dict[str, object]:

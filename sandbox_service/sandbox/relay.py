@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 
 from sandbox_service.sandbox.base import Outcome
 from sandbox_service.sandbox.running import RunningBox, Task
+from sandbox_service.sandbox.transcript import Transcript
 
 PIECE_BYTES = 1 << 16
 MOST_PENDING = 1 << 16
@@ -85,37 +86,6 @@ class _Flow:
         if self.sink >= 0:
             os.close(self.sink)
             self.sink = -1
-
-
-class Transcript:
-    """The beginning of a conversation, with a mark of its flow before each line."""
-
-    def __init__(self, most: int) -> None:
-        """Args:
-        most: bytes after which nothing is added.
-        """
-        self._text = bytearray()
-        self._most = most
-        self._last = -1
-
-    @property
-    def state(self) -> tuple[int, int, bool]:
-        """The state for `_host`: the room that is left, the last flow, and whether its line has ended."""
-        return self._most - len(self._text), self._last, not self._text or self._text.endswith(b"\n")
-
-    def extend(self, text: bytes, last: int) -> None:
-        """Add what `_host` made of pieces.
-
-        Args:
-            text: the text.
-            last: the flow of the last piece.
-        """
-        self._text += text
-        self._last = last
-
-    def text(self) -> bytes:
-        """Return what was recorded."""
-        return bytes(self._text)
 
 
 Start = Callable[[int, int], RunningBox]

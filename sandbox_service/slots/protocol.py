@@ -128,7 +128,7 @@ class BlockingConnection:
     def _read(self) -> None:
         data = self._connection.recv(CHUNK)
         if not data:
-            raise EOFError("the service has gone")
+            raise EOFError("the service has ended")
         for frame in self._unpacker.feed(data):
             if frame.kind == CANCEL:
                 self._cancelled.add(frame.key)

@@ -67,7 +67,7 @@ def parse_completion(answer: bytes, url: str) -> Completion:
             f"url: the server at {url} does not implement OpenAI's chat completions: {_start(answer)}"
         ) from None
     if reason in ABORTED:
-        raise EndpointUnavailableError(f"it ended a completion by {reason!r}", is_server_error=True)
+        raise EndpointUnavailableError(f"the server ended a completion by {reason!r}", is_server_error=True)
     text = str(text).encode("utf-8", "replace").decode()  # the judge takes no lone surrogates
     return Completion(text, reason == "length", tokens if isinstance(tokens, int) else None)
 
@@ -109,7 +109,7 @@ def address(url: str) -> SplitResult:
     except ValueError as error:
         raise ConfigurationError(f"url: {url}: {error}") from None
     if not is_good:
-        raise ConfigurationError(f"url: {url} is no address like http://127.0.0.1:8000/v1")
+        raise ConfigurationError(f"url: {url} is not an address like http://127.0.0.1:8000/v1")
     return parts
 
 

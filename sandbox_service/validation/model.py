@@ -138,7 +138,7 @@ class Model:
         if lasted + wait > patience:
             raise UnavailableError(
                 f"the model at {self._options.url} has been away for {lasted:.0f} s ({reason}); "
-                "run it again to go on, or see url and patience_seconds in the recipe"
+                "give the same command again to go on, or see url and patience_seconds in the recipe"
             )
         if time.monotonic() - self._said >= NOTICE_SECONDS:
             self._said, self._is_known_away = time.monotonic(), True

@@ -24,7 +24,7 @@ import sys
 import sandbox_service.client
 ours = {name for name in sys.modules if name.startswith(("sandbox_service.", "trainer"))}
 client = {name for name in ours if name.startswith("sandbox_service.client")}
-nouns = {"schema", "case_schema", "errors", "text", "formats", "formats.problem", "formats.unpacking"}
+nouns = {"schema", "schema.tests", "errors", "text", "formats", "formats.problem", "formats.unpacking"}
 nouns = {f"sandbox_service.{name}" for name in nouns}
 foreign = {"fastapi", "hiredis", "httptools", "numpy", "orjson", "prometheus_client", "psutil", "redis", "rich", "rq"}
 foreign |= {"starlette", "torch", "uvicorn", "uvloop", "zstandard"}

@@ -106,7 +106,7 @@ def test_no_program_is_no_reward(service: Service, text: str | None) -> None:
         ({}, "'inputs'"),
         ({"inputs": ["1"]}, "'outputs'"),
         ({"inputs": [], "outputs": []}, "no tests"),
-        ({"inputs": ["1"], "outputs": []}, "shorter"),
+        ({"inputs": ["1"], "outputs": []}, "1 inputs but 0 outputs"),
         ({"inputs": 3, "outputs": 3}, "int"),
         ({"inputs": ["x"], "outputs": ["1"], "fn_name": "f"}, "not JSON"),
         ({"packed": "x"}, "base 64"),
@@ -122,23 +122,38 @@ def test_bad_tests_are_refused(service: Service, tests: object, words: str) -> N
     assert words in answer["error"]["message"]
 
 
-NOTHING = [
-    {"output": []},
-    {"output": [3, {"type": "message"}]},
-    {"output": [{"type": "message", "content": [{"type": "output_text"}]}]},
+REFUSAL = {"type": "message", "content": [{"type": "refusal", "refusal": "No."}]}
+THOUGHT = {"type": "reasoning", "content": [{"type": "reasoning_text", "text": fenced(STREAMS["right"])}]}
+
+
+@pytest.mark.parametrize("items", [[], [REFUSAL], [THOUGHT], [{"type": "function_call", "name": "f"}]])
+def test_responses_without_text_have_no_program(service: Service, items: list[Any]) -> None:
+    answer = verified(service, rollout("") | {"response": {"output": items}})
+    assert (answer["reward"], answer["extracted_model_output"]) == (0.0, None)
+
+
+ODD = [
+    ({}, "response.output should be a list"),
+    ({"output": None}, "response.output should be a list"),
+    ({"output": "text"}, "response.output should be a list"),
+    ({"output": [3]}, "response.output should be a list of objects"),
+    ({"output": [{"type": "message"}]}, "response.output[0].content should be a list"),
+    ({"output": [{"type": "message", "content": "print(3)"}]}, "response.output[0].content should be a list"),
+    ({"output": [{"type": "message", "content": [{"type": "output_text"}]}]}, "a part should be an output_text"),
+    ({"output": [{"type": "message", "content": [{"type": "text", "text": "x"}]}]}, "a part should be an output_text"),
+    (
+        {"output": [{"role": "assistant", "content": []}, {"content": [{}]}]},
+        "response.output[1].type should be message",
+    ),
 ]
 
 
-@pytest.mark.parametrize("response", NOTHING)
-def test_odd_responses_say_nothing(service: Service, response: dict[str, Any]) -> None:
-    assert verified(service, rollout("") | {"response": response})["extracted_model_output"] is None
-
-
-@pytest.mark.parametrize("response", [{}, {"output": None}, {"output": "text"}])
-def test_a_response_without_output_is_refused(service: Service, response: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("response", "words"), ODD)
+def test_an_odd_response_is_refused(service: Service, response: dict[str, Any], words: str) -> None:
+    """With a reward of 0 it would look like a wrong answer."""
     status, answer = service.client.post("/verify", rollout("") | {"response": response})
     assert status == 422
-    assert "response.output should be a list" in answer["error"]["message"]
+    assert words in answer["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -73,13 +73,18 @@ def test_fleets_that_share_a_redis_have_keys_of_their_own() -> None:
     assert trigger["threshold"] == "120"
 
 
-def test_values_for_clients_and_the_seccomp_profile() -> None:
+def test_values_for_clients_and_own_profiles() -> None:
     clients = [{"namespaceSelector": {"matchLabels": {"team": "rl"}}}]
-    found = rendered(api={"clients": clients}, worker={"seccompProfile": "proctor.json", "replicas": 3})
+    found = rendered(
+        api={"clients": clients},
+        worker={"seccompProfile": "proctor.json", "appArmorProfile": "proctor", "replicas": 3},
+    )
     assert found["NetworkPolicy", "proctor-api"]["spec"]["ingress"] == [{"ports": [{"port": 8080}], "from": clients}]
     worker = found["Deployment", "proctor-worker"]["spec"]
     context = worker["template"]["spec"]["containers"][0]["securityContext"]
     assert context["seccompProfile"] == {"type": "Localhost", "localhostProfile": "proctor.json"}
+    assert context["appArmorProfile"] == {"type": "Localhost", "localhostProfile": "proctor"}
+    assert "localhost/proctor" in worker["template"]["metadata"]["annotations"].values()
     assert worker["replicas"] == 3
     assert ("ScaledObject", "proctor-worker") not in found
 

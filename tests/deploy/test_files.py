@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ DEPLOY = Path(__file__).parents[2] / "deploy"
 COMPOSE = ("compose.yaml", "compose.embedded.yaml")
 YAML = sorted(path.relative_to(DEPLOY).as_posix() for path in DEPLOY.rglob("*.y*ml") if "helm" not in path.parts)
 NEW_USER_SPACE = 0x10000000  # CLONE_NEWUSER
+APP_ARMOR = "/etc/apparmor.d/abi/3.0"
 NEEDED = {"SYS_ADMIN", "NET_ADMIN", "MKNOD", "CHOWN", "SETGID", "SETUID", "SETPCAP", "KILL", "SYS_CHROOT"}
 
 
@@ -60,6 +63,11 @@ def test_what_a_compose_file_mounts_is_there(name: str) -> None:
         for volume in service.get("volumes", []):
             source = str(volume).split(":")[0]
             assert not source.startswith("./") or (DEPLOY / source).exists(), source
+
+
+def test_every_image_can_be_pinned_by_a_setting() -> None:
+    for name, service in documents("compose.yaml")[0]["services"].items():
+        assert re.fullmatch(r"\$\{PROCTOR_\w*IMAGE:-[\w./-]+:[\w.-]+\}", service["image"]), name
 
 
 def test_only_what_grades_has_rights() -> None:
@@ -158,6 +166,23 @@ def test_the_own_seccomp_profile_refuses_what_jails_do_not_need() -> None:
     assert spaces == [{"index": 0, "value": NEW_USER_SPACE, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}]
     for name, service in (("compose.yaml", "worker"), ("compose.embedded.yaml", "proctor")):
         assert "seccomp=seccomp/proctor.json" in documents(name)[0]["services"][service]["security_opt"]
+
+
+def test_the_own_app_armor_profile_allows_the_needed_rights_and_no_disks() -> None:
+    text = (DEPLOY / "apparmor" / "proctor").read_text()
+    assert {name.upper() for name in re.findall(r"^  capability (\w+),", text, re.MULTILINE)} == NEEDED
+    kinds = re.findall(r"^  mount fstype=\((.+)\)", text, re.MULTILINE)
+    assert kinds == ["tmpfs, proc, sysfs, devpts"]
+    assert not re.search(r"^  mount (->|,)", text, re.MULTILINE)
+
+
+def test_the_own_app_armor_profile_compiles() -> None:
+    if not (parser := shutil.which("apparmor_parser", path="/usr/sbin:/sbin")):
+        pytest.skip("apt-get install apparmor")
+    features = f"--policy-features={APP_ARMOR}", f"--kernel-features={APP_ARMOR}"
+    command = [parser, "--skip-kernel-load", "--skip-cache", "--warn=all", "--Werror", *features]
+    ended = subprocess.run([*command, DEPLOY / "apparmor" / "proctor"], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_the_full_image_has_every_language() -> None:

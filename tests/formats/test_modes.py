@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from sandbox_service.api.intake import Intake
-from sandbox_service.case_schema import OWN_TOLERANCE
 from sandbox_service.errors import LimitTooHighError
 from sandbox_service.formats.modes import MODES
 from sandbox_service.grading.suites import Suite, chosen, read
@@ -37,6 +36,7 @@ from sandbox_service.schema import (
     Submission,
     TestCase,
 )
+from sandbox_service.schema.tests import OWN_TOLERANCE
 from sandbox_service.settings import Settings
 from tests.conftest import Service
 

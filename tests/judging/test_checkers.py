@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_service.case_schema import OWN_TOLERANCE
 from sandbox_service.judging.checkers import check
 from sandbox_service.judging.numeric import same_number, same_numbers, tolerance_of
 from sandbox_service.schema import Checker
+from sandbox_service.schema.tests import OWN_TOLERANCE
 
 TYPES = ["exact", "lines", "tokens", "numbers", "json", "unordered_lines"]
 TEXT_TYPES = ["exact", "lines", "tokens", "unordered_lines"]

@@ -33,7 +33,7 @@ QUESTIONS = (
     Question(
         "why was it paid 0?",
         (("nav a", "Submissions"), (".rows a", "late-wrong")),
-        ("Test 1 decided: WA, line 2 differs",),
+        ("Test 1 decided: WA, line 2 differs", "b··c"),
     ),
     Question(
         "which program was run?",
@@ -89,11 +89,10 @@ def keep(page: Page, name: str) -> None:
 def test_each_question_is_answered_in_three_clicks(
     chromium: Browser, scene: Stage, width: int, height: int, theme: str
 ) -> None:
-    page = chromium.page(width=width, height=height)
+    page = chromium.page(width=width, height=height, scheme=theme)
     for number, question in enumerate(QUESTIONS):
         assert len(question.clicks) <= 3
-        page.open(f"{scene.url}/")
-        page.evaluate(f"localStorage.setItem('theme', '{theme}')")
+        page.open("about:blank")
         page.open(f"{scene.url}/#overview")
         page.until("document.querySelector('#state span').textContent === 'Ready'")
         for selector, text in question.clicks:
@@ -109,3 +108,15 @@ def test_each_question_is_answered_in_three_clicks(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         keep(page, f"{number}-{width}-{theme}")
     page.call("Page.navigate", url="about:blank")
+
+
+def test_the_order_of_problems_is_part_of_the_address(chromium: Browser, scene: Stage) -> None:
+    page = chromium.page()
+    page.open(f"{scene.url}/#problems?order=never+solved+first")
+    page.until("document.querySelector('.problems tbody tr a')?.textContent === 'hard'")
+    page.evaluate(
+        "{ const all = document.querySelectorAll('.filters select'); all[0].value = 'always solved first'; "
+        "all[0].dispatchEvent(new Event('change')); }"
+    )
+    page.until("document.querySelector('.problems tbody tr a')?.textContent === 'easy'")
+    assert page.evaluate("location.hash") == "#problems?by=problem&order=always+solved+first"

@@ -22,9 +22,11 @@ def scene() -> Iterator[Stage]:
     with stage() as running:
         failed = TestResult(index=1, verdict=Verdict.WA, message="line 1 differs")
         labels = {"step": "40"}
+        passed = TestResult(index=0, verdict=Verdict.AC)
+        bad = grade("bad", "WA", 0.2, passed, failed, message="line 1 differs")
         running.answered(
             (job("good", labels=labels), grade("good")),
-            (job("bad", labels=labels), grade("bad", "WA", 0.2, TestResult(index=0, verdict=Verdict.AC), failed)),
+            (job("bad", labels=labels), bad),
             (job("fault"), grade("fault", "IE", failure_kind="sandbox", failure_reason="the jail died")),
             (job(f"none{HOSTILE}"), grade(f"none{HOSTILE}", "CE", message="no code block", tests=[], total=1)),
         )
@@ -58,6 +60,7 @@ def test_tail_says_why(scene: Stage, capsys: pytest.CaptureFixture[str]) -> None
     text = "\n".join(printed(capsys, "tail", "--url", scene.url, "--why"))
     for reason in ("test 1: WA, line 1 differs", "sandbox: the jail died", "no code block"):
         assert reason in text
+    assert text.count("line 1 differs") == 1
     [line] = printed(capsys, "tail", "--url", scene.url, "--why", "--json", "--verdict", "WA")
     assert json.loads(line)["decided_by"] == 1
 

@@ -1,4 +1,4 @@
-"""The cases of the specification of bounds and turns in bounds.py, for every implementation of it.
+"""The cases of the specification of bounds and turns in bounds/, for every implementation of it.
 
 A case is a list of steps with what each step must give. `test_fairness.py` plays all of them with the backlog of one
 process and with the Lua scripts of a fleet.

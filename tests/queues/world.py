@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_service.api_keys import KeyTerms
 from sandbox_service.bounds import Bounds
+from sandbox_service.bounds.api_keys import KeyTerms
 from sandbox_service.errors import QueueFullError
 from sandbox_service.grading.encoded_grade import EncodedGrade
 from sandbox_service.queues.base import Job, JobQueue, Waiter

@@ -17,7 +17,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from sandbox_service.api.authentication import GUESSES
-from sandbox_service.api_keys import KeyTerms
+from sandbox_service.bounds.api_keys import KeyTerms
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.grading.encoded_grade import EncodedGrade
 from sandbox_service.observe.events import EventBatcher

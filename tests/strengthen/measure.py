@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from sandbox_service.commands.recipe_judge import local_judge
 from sandbox_service.errors import ProctorError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, Limits, StdinTest, TestCase, Verdict
@@ -33,7 +34,7 @@ from sandbox_service.strengthen.tiers import LEAST_JUDGES, SEEN, Made
 from sandbox_service.validation.evidence import can_be_run
 from sandbox_service.validation.job import rows_of
 from sandbox_service.validation.journal import Journal
-from sandbox_service.validation.judge import Judge, local_judge
+from sandbox_service.validation.judge import Judge
 from sandbox_service.validation.recipe import Recipe
 
 MOST_SECONDS = 4.0  # of a limit, so that the measurement ends

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.cpu import FALLBACK_NOTE, Group, Meter, counted
+from sandbox_service.commands.recipe_judge import local_judge
 from sandbox_service.errors import ProctorError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade, Limits, StdinTest, TestCase
@@ -33,7 +34,7 @@ from sandbox_service.strengthen.calls import Calls, calls_of
 from sandbox_service.strengthen.runs import Program, Records, Runner
 from sandbox_service.strengthen.subjects import subject_of
 from sandbox_service.validation.journal import Journal
-from sandbox_service.validation.judge import Judge, local_judge
+from sandbox_service.validation.judge import Judge
 from sandbox_service.validation.recipe import Recipe
 from tests.strengthen.measure import problems
 

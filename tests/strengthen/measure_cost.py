@@ -11,13 +11,14 @@ import asyncio
 import os
 from pathlib import Path
 
+from sandbox_service.commands.recipe_judge import local_judge
 from sandbox_service.errors import ProctorError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Limits, TestCase
 from sandbox_service.settings import Settings
 from sandbox_service.strengthen import work
 from sandbox_service.strengthen.runs import Runner
-from sandbox_service.validation.judge import Judge, local_judge
+from sandbox_service.validation.judge import Judge
 from sandbox_service.validation.recipe import Recipe
 from tests.strengthen.measure import first_tests, problems
 from tests.strengthen.world import Memory

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from sandbox_service.commands.recipe_judge import local_judge
 from sandbox_service.errors import ProctorError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Limits
@@ -23,7 +24,7 @@ from sandbox_service.strengthen import strength, work, wrong_programs
 from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.subjects import subject_of
 from sandbox_service.validation.journal import Journal
-from sandbox_service.validation.judge import Judge, local_judge
+from sandbox_service.validation.judge import Judge
 from sandbox_service.validation.recipe import Recipe
 from tests.strengthen.measure import problems
 

@@ -20,9 +20,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sandbox_service.commands.recipe_judge import local_judge
 from sandbox_service.formats.problem import Problem
 from sandbox_service.settings import Settings
-from sandbox_service.validation import finding, job, judge
+from sandbox_service.validation import finding, job
 from sandbox_service.validation.recipe import Recipe, Source
 from sandbox_service.validation.sources import Malformed
 from tests.validation import defects
@@ -73,7 +74,7 @@ async def findings(
         severity={"duplicate": "off", "twin": "off", "same_id": "off"},  # a defect is planted into copies
         **({"thresholds": thresholds} if thresholds else {}),
     )
-    async with judge.local_judge(Settings(slots=slots)) as ready:
+    async with local_judge(Settings(slots=slots)) as ready:
         await job.Job(recipe, ready, 3 * slots, lambda _: None, read).run()
     found: dict[str, list[str]] = {each.id: [] for each in problems}
     for line in (folder / job.QUARANTINE).read_text().splitlines():

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from sandbox_service.commands.recipe_judge import remote_judge
 from sandbox_service.errors import BadRequestError, ConfigurationError, UnavailableError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade, ReferenceTime
@@ -222,7 +223,7 @@ def test_a_service_that_is_full_is_asked_again() -> None:
     fake = FakeService(batch_acts=[says(429, "queue_full", **{"Retry-After": "0"}), says(503, "unavailable")])
 
     async def ask() -> list[Grade]:
-        async with fake.running() as url, judge.remote_judge(url) as there:
+        async with fake.running() as url, remote_judge(url) as there:
             return await there.grade({}, [{"code": "1"}, {"code": "2"}])
 
     assert [each.verdict for each in asyncio.run(ask())] == ["AC", "AC"]

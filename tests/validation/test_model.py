@@ -128,7 +128,9 @@ def test_who_is_not_there_yet_is_waited_for() -> None:
 
 def test_patience_has_an_end() -> None:
     url = f"http://127.0.0.1:{free_port()}/v1"
-    with pytest.raises(UnavailableError, match=r"has been away for .* \(.*Connection refused\); run it again to go on"):
+    with pytest.raises(
+        UnavailableError, match=r"has been away for .* \(.*Connection refused\); give the same command again to go on"
+    ):
         ask(url, user("x"), patience_seconds=0.1)
 
 

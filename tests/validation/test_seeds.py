@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from sandbox_service.commands.recipe_judge import local_judge
 from sandbox_service.formats.problem import Problem
 from sandbox_service.settings import Settings
-from sandbox_service.validation import checks, evidence, judge, seeds
+from sandbox_service.validation import checks, evidence, seeds
 from tests.conftest import need_firejail
 from tests.validation.world import recipe, sums
 
@@ -78,7 +79,7 @@ def unstable() -> dict[str, bool]:
 async def _judged(problems: dict[str, Problem]) -> dict[str, bool]:
     found = {}
     made = recipe()
-    async with judge.local_judge(Settings(slots=1)) as ready:
+    async with local_judge(Settings(slots=1)) as ready:
         for name, problem in problems.items():
             seen = await evidence.gather(problem, None, ready, made.thresholds)
             assert [each.passed for each in seen.references] == [True], name

@@ -1,9 +1,10 @@
 """Routes with the request and response formats of other services, one module each, so that a trainer changes only a
 URL.
 
-Unknown fields are ignored, as in the original services. Most of their clients know nothing of a queue and turn an error
-into a reward of 0. So a submission that the queue refuses is held, and a fault of the service is retried before it is
-reported (`held_grading`). A fault that remains is translated into the closest answer that the client understands.
+Unknown fields are ignored, as in the original services, but misspelt ones are refused (`bodies`). Most of the clients
+know nothing of a queue and turn an error into a reward of 0. So a submission that the queue refuses is held, and a
+fault of the service is retried before it is reported (`held_grading`). A fault that remains is translated into the
+closest answer that the client understands.
 """
 
 from collections.abc import Callable, Sequence

@@ -19,10 +19,11 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from fastapi import Request
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from sandbox_service import languages
 from sandbox_service.api.compat import data_sets, provided_data, row_tests, run_code
+from sandbox_service.api.compat.bodies import ForeignBody, misspelt
 from sandbox_service.api.compat.held_grading import HeldGrading
 from sandbox_service.api.compat.program_run import without_comparison
 from sandbox_service.api.compat.tasks import Task, program_of
@@ -40,11 +41,15 @@ REFUSED = {
     "code_block_idx": "not supported; use extraction",
     "repr_code": "not supported: answers are not inserted into test programs as text",
 }
+OPTIONS = frozenset(
+    {"autoeval_extract_code_mode", "checker", "extraction", "fewshot", "is_freeform", "limits", "return_full_case"}
+    | {"run_all_cases", "special_judge_language", "special_judge_program"}
+)
 RULES = get_args(ExtractionRule)
 MODES: dict[Any, ExtractionRule] = {None: "first_block", "first": "first_block", "all": "all_blocks"}
 
 
-class TestConfig(BaseModel):
+class TestConfig(ForeignBody):
     """The language, tests and options of an evaluation."""
 
     __test__ = False  # pytest: this is no test class
@@ -62,6 +67,8 @@ class TestConfig(BaseModel):
     def more(self) -> dict[str, Any]:
         """The options in `extra`. Raises BadRequestError for an unsupported one that would change a verdict."""
         more = self.extra or {}
+        for given, meant in misspelt(set(more) - OPTIONS, OPTIONS, more).items():
+            raise BadRequestError(f"config.extra.{given} is not known; use {meant}")
         if self.custom_extract_logic:
             raise BadRequestError(
                 "config.custom_extract_logic: not supported, it would run outside of a jail; use extra.extraction"
@@ -72,7 +79,7 @@ class TestConfig(BaseModel):
         return more
 
 
-class Evaluate(BaseModel):
+class Evaluate(ForeignBody):
     """An answer to judge."""
 
     dataset: str | None = None

@@ -7,8 +7,8 @@ stderr}`. The status is `completed` for every program that ended by itself, what
 The client waits five seconds longer than `timeout`, does not retry, and treats a missing answer as a time-out. A fault
 of the service is 503.
 
-Differences: no session is kept, and `ipython` and `lean4` are 422, as is a language that is not installed; `timeout` is
-CPU time with two more seconds of wall time; `traceback_verbosity` is ignored. Newer servers answer 202 with a job to
+Differences: a `session_id`, `ipython` and `lean4` are 422, as is a language that is not installed; `timeout` is CPU
+time with two more seconds of wall time; `traceback_verbosity` is ignored. Newer servers answer 202 with a job to
 poll; this is not supported.
 """
 
@@ -17,11 +17,13 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from sandbox_service.api.compat.bodies import ForeignBody
 from sandbox_service.api.compat.held_grading import HeldGrading
 from sandbox_service.api.compat.program_run import Run, run
 from sandbox_service.api.openapi import compat_error_schemas, request_schema
+from sandbox_service.errors import BadRequestError
 from sandbox_service.queues.base import JobQueue
 from sandbox_service.schema import TestResult, Verdict
 from sandbox_service.settings import Settings
@@ -31,7 +33,7 @@ SLACK_SECONDS = 2.0
 CUT = "<output cut>"
 
 
-class Execution(BaseModel):
+class Execution(ForeignBody):
     """A program to run."""
 
     generated_code: str
@@ -39,10 +41,13 @@ class Execution(BaseModel):
     std_input: str | None = ""
     timeout: float = Field(10.0, gt=0)
     max_output_characters: int = Field(1000, ge=0)
+    session_id: Any = Field(None, description="not supported")
 
     @property
     def program(self) -> Run:
-        """The program with its limits."""
+        """The program with its limits. Raises BadRequestError for a session, whose earlier programs it might need."""
+        if self.session_id is not None:
+            raise BadRequestError("session_id: no session is kept here; send whole programs without it")
         wall = self.timeout + SLACK_SECONDS
         return Run(self.generated_code, self.std_input or "", self.language, self.timeout, wall)
 

@@ -21,8 +21,9 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from sandbox_service.api.compat.bodies import ForeignBody
 from sandbox_service.api.compat.held_grading import HeldGrading, tests_of
 from sandbox_service.api.openapi import compat_error_schemas, request_schema
 from sandbox_service.errors import BadRequestError
@@ -34,7 +35,7 @@ from sandbox_service.settings import Settings
 SECONDS = 170.0  # of OpenRLHF's 180
 
 
-class GetReward(BaseModel):
+class GetReward(ForeignBody):
     """Samples to grade; the lists are parallel."""
 
     query: Annotated[list[str], Field(fail_fast=True)] = Field(description="prompts and answers, special tokens kept")

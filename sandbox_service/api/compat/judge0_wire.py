@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from sandbox_service import languages
 from sandbox_service.api.compat import judge0_languages, judge0_programs
+from sandbox_service.api.compat.bodies import misspelt
 from sandbox_service.api.compat.judge0_config import CPU_SECONDS, KIB
 from sandbox_service.api.compat.program_run import OUTPUT_BYTES, Run, without_comparison
 from sandbox_service.errors.fields import wrong_fields
@@ -149,8 +150,14 @@ def parse_submission(given: Mapping[str, Any], is_encoded: bool) -> Judge0Submis
         payload = Judge0Submission.model_validate(given)
     except ValidationError as error:
         raise InvalidRequestError(**wrong_fields(error)) from None
+    wrong = misspelt(set(given) - set(Judge0Submission.model_fields), Judge0Submission.model_fields, given)
+    if wrong:
+        raise InvalidRequestError(**{name: f"is not known; use {meant}" for name, meant in wrong.items()})
     _check(payload)
-    return _decoded(payload) if is_encoded else payload
+    payload = _decoded(payload) if is_encoded else payload
+    if not (payload.source_code or "").strip() and payload.language_id != judge0_languages.MULTI_FILE:
+        raise InvalidRequestError(source_code="can't be blank")
+    return payload
 
 
 def _check(payload: Judge0Submission) -> None:
@@ -159,8 +166,6 @@ def _check(payload: Judge0Submission) -> None:
         raise InvalidRequestError(
             language_id=f"language with id {payload.language_id} doesn't exist here; see GET /languages"
         )
-    if payload.source_code is None and payload.language_id != judge0_languages.MULTI_FILE:
-        raise InvalidRequestError(source_code="can't be blank")
     if payload.enable_network:
         raise InvalidRequestError(enable_network="is not supported")
     toolchain = languages.find(payload.language).toolchain

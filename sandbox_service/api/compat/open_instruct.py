@@ -21,8 +21,9 @@ import math
 from typing import Any
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from sandbox_service.api.compat.bodies import ForeignBody
 from sandbox_service.api.compat.held_grading import HeldGrading, tests_of
 from sandbox_service.api.openapi import compat_error_schemas, request_schema
 from sandbox_service.api.request_body import LargeBodyError, max_unpacked_bytes, reads_small_only
@@ -39,7 +40,7 @@ PATIENCE, LEAST_PATIENCE_SECONDS, MOST_PATIENCE_SECONDS = 10, 30, 300
 FAILED = -1.0
 
 
-class TestedProgram(BaseModel):
+class TestedProgram(ForeignBody):
     """A program and its tests."""
 
     program: str
@@ -54,7 +55,7 @@ class TestedProgram(BaseModel):
 
 
 def routes(queue: JobQueue, settings: Settings) -> APIRouter:
-    """Return `POST /test_program` for assertions and `POST /test_program_stdio` for programs; each accepts both."""
+    """Return `POST /test_program` for assertions and `POST /test_program_stdio` for inputs and outputs."""
     router = APIRouter(tags=["open-instruct"])
     grading = HeldGrading(queue, settings, "test_program")
 
@@ -62,8 +63,11 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
         payload = await grading.read(request, TestedProgram)
         seconds = payload.max_execution_time
         cpu = float(math.ceil(seconds)) if whole_seconds else seconds
+        given = tests_of(await _tests(request, payload.tests, settings.max_body_bytes))
+        if whole_seconds and any(isinstance(each, AssertTest) for each in given.get("tests", ())):
+            raise BadRequestError("tests: this route takes inputs and outputs; send assertions to /test_program")
         fields = {
-            **_as_there(tests_of(await _tests(request, payload.tests, settings.max_body_bytes))),
+            **_as_there(given),
             "code": payload.program,
             "checker": {"type": "lcb"},
             "limits": {"cpu_seconds": cpu, "wall_seconds": cpu + SLACK_SECONDS},

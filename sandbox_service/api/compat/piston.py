@@ -29,6 +29,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field, ValidationError
 
 from sandbox_service.api.compat import host_files, piston_codeforces
+from sandbox_service.api.compat.bodies import ForeignBody
 from sandbox_service.api.compat.held_grading import HeldGrading
 from sandbox_service.api.compat.installed import versions
 from sandbox_service.api.compat.piston_codeforces import SLACK_SECONDS
@@ -91,7 +92,7 @@ class File(BaseModel):
         return bytes.fromhex(self.content) if self.encoding == "hex" else self.content.encode()
 
 
-class PistonJob(BaseModel):
+class PistonJob(ForeignBody):
     """A program to run. Times in milliseconds, memory in bytes; a limit of 0 or less stands for the default."""
 
     language: str

@@ -14,9 +14,10 @@ from string import Template
 from typing import Any
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from sandbox_service.api.compat import data_sets
+from sandbox_service.api.compat.bodies import ForeignBody
 from sandbox_service.api.compat.evaluation import TestConfig
 from sandbox_service.api.compat.held_grading import HeldGrading
 from sandbox_service.api.compat.row_fields import Row, part, text, unpacked
@@ -31,7 +32,7 @@ QUOTES = '"' * 3
 QUESTION, ANSWER = {"en": "Question:", "zh": "问题："}, {"en": "Answer:", "zh": "答案："}
 
 
-class GetPrompts(BaseModel):
+class GetPrompts(ForeignBody):
     """A request for the prompts of several rows."""
 
     dataset: str
@@ -40,7 +41,7 @@ class GetPrompts(BaseModel):
     limit: int = Field(MOST_PROMPTS, ge=0)
 
 
-class GetPromptById(BaseModel):
+class GetPromptById(ForeignBody):
     """A request for the prompt of one row."""
 
     dataset: str

@@ -27,6 +27,7 @@ from pydantic_core import from_json
 from sandbox_service.api.compat import data_sets, row_tests
 from sandbox_service.api.compat.row_fields import Row, part, text, unpacked
 from sandbox_service.api.compat.tasks import Task
+from sandbox_service.errors.fields import kind_of
 from sandbox_service.formats import cases, ground_truth
 from sandbox_service.schema import CallTest, StdinTest, TestCase
 
@@ -48,7 +49,7 @@ def read(
     """
     row = unpacked(data)
     if not isinstance(row, Mapping):
-        raise ValueError(f"should be an object, but is a {type(row).__name__}")
+        raise ValueError(f"should be an object, but is {kind_of(row)}")
     if row.get("test_cases") is not None:
         return _scalebox(unpacked(row["test_cases"]), data_set, language)
     match kind or _kind(row):
@@ -96,7 +97,7 @@ def _common_oj(test: Any) -> list[TestCase]:
 
 def _streams(case: Any) -> TestCase:
     if not isinstance(case, Mapping):
-        raise ValueError(f"test: a test should be an object, but is a {type(case).__name__}")
+        raise ValueError(f"test: a test should be an object, but is {kind_of(case)}")
     given, wanted = part(case, "input"), part(case, "output")
     if set(given) - {"stdin"} or set(wanted) != {"stdout"}:
         raise ValueError("test: only an input of stdin and an output of stdout are supported, no files")
@@ -105,7 +106,7 @@ def _streams(case: Any) -> TestCase:
 
 def _scalebox(found: Any, data_set: str, language: str | None) -> Task:
     if isinstance(found, Mapping) and found.get("type") == "assert":
-        return replace(row_tests.human_eval(found, data_set, language), prompt="")
+        return replace(row_tests.human_eval(found, data_set, language), prompt="", lacks_prompt=False)
     if isinstance(found, Mapping):
         found = _records(found)
     if not isinstance(found, Sequence) or isinstance(found, str) or not found:
@@ -137,7 +138,9 @@ def _case(case: Any, first: Any) -> TestCase:
 
 def _call(case: Row) -> TestCase:
     """Return a function call. The result is in a list of one, or is JSON text if the arguments are JSON lines."""
-    args, wanted = case["input"], case["output"]
+    function, args, wanted = text(case, "fn_name"), case["input"], case["output"]
+    if not function:
+        raise ValueError("test_cases.fn_name: the name of the function is missing")
     if isinstance(args, str):
         args = [from_json(line) for line in args.split("\n") if line.strip()]
         wanted = from_json(wanted) if isinstance(wanted, str) else wanted
@@ -145,7 +148,7 @@ def _call(case: Row) -> TestCase:
         wanted = wanted[0]
     else:
         raise ValueError("test_cases.output: the result of a call should be in a list of one")
-    return CallTest(function=text(case, "fn_name"), args=args, output=wanted)
+    return CallTest(function=function, args=args, output=wanted)
 
 
 def describe_test(test: Any) -> dict[str, Any] | None:

@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 
 from pydantic_core import from_json
 
+from sandbox_service.errors.fields import kind_of
+
 Row: TypeAlias = Mapping[str, Any]
 
 
@@ -34,7 +36,7 @@ def part(row: Row, name: str) -> Row:
     if found is None:
         return {}
     if not isinstance(found, Mapping):
-        raise ValueError(f"{name} should be an object, but is a {type(found).__name__}")
+        raise ValueError(f"{name} should be an object, but is {kind_of(found)}")
     return found
 
 
@@ -50,7 +52,7 @@ def text(row: Row, name: str) -> str:
     """
     found = row.get(name)
     if found is not None and not isinstance(found, str):
-        raise ValueError(f"{name} should be text, but is a {type(found).__name__}")
+        raise ValueError(f"{name} should be text, but is {kind_of(found)}")
     return found or ""
 
 

@@ -67,7 +67,8 @@ def human_eval(row: Row, data_set: str, language: str | None) -> Task:
         prompt, code = _without_optional(name, prompt, code)
         prompt, code = (each.replace("class Problem", "class Main") for each in (prompt, code))
         test = AssertTest(code=code, prelude=PRELUDES.get(name))
-    return Task({"language": name, "tests": [test], **_limits(data_set)}, prompt=prompt, stops=stops)
+    fields = {"language": name, "tests": [test], **_limits(data_set)}
+    return Task(fields, prompt=prompt, stops=stops, lacks_prompt=not prompt)
 
 
 def _limits(data_set: str) -> dict[str, Any]:

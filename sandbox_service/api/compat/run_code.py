@@ -19,10 +19,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from sandbox_service import languages
 from sandbox_service.api.compat import data_sets, host_files
+from sandbox_service.api.compat.bodies import ForeignBody
 from sandbox_service.api.compat.held_grading import HeldGrading
 from sandbox_service.api.compat.program_run import Run, is_compiled, run
 from sandbox_service.api.compat.wrapped_program import Wrapping, wrapping
@@ -46,11 +47,11 @@ def _few(files: Any) -> Any:
     return files
 
 
-class RunCode(BaseModel):
+class RunCode(ForeignBody):
     """A program to run. Times in seconds."""
 
     code: str
-    language: str
+    language: str = Field(min_length=1)
     compile_timeout: float = Field(10, ge=0, allow_inf_nan=False)
     run_timeout: float = Field(10, gt=0, allow_inf_nan=False)
     memory_limit_MB: int = Field(-1, description="0 or less: the default")  # noqa: N815

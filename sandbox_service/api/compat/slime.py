@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from sandbox_service.api.compat.bodies import ForeignBody
 from sandbox_service.api.compat.held_grading import HeldGrading, tests_of
 from sandbox_service.api.openapi import compat_error_schemas, request_schema
 from sandbox_service.formats import chat
@@ -28,7 +29,7 @@ from sandbox_service.settings import Settings
 SECONDS = 110.0  # of slime's 120
 
 
-class Slime(BaseModel):
+class Slime(ForeignBody):
     """A sample to grade."""
 
     prompt: str | list[Any] | None = Field(None, description="only checked for an opened thought")

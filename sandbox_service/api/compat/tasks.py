@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_service.errors import BadRequestError
 from sandbox_service.judging.extraction import extract
 from sandbox_service.schema import ExtractionRule
 
@@ -41,6 +42,7 @@ class Task:
         stops: Texts that end a continuation and do not belong to it.
         plain: An answer without a fenced block that defines a function is a program.
         tag: The name of brackets around a program, as in `[Python]…[/Python]`.
+        lacks_prompt: The row should have the program's beginning, and does not.
     """
 
     fields: Mapping[str, Any]
@@ -48,6 +50,7 @@ class Task:
     stops: tuple[str, ...] = ()
     plain: bool = False
     tag: str = ""
+    lacks_prompt: bool = False
 
 
 def program_of(completion: str, task: Task, language: str, rule: ExtractionRule, *, freeform: bool) -> str | None:
@@ -59,6 +62,9 @@ def program_of(completion: str, task: Task, language: str, rule: ExtractionRule,
         language: The name of the language.
         rule: The extraction rule for fenced blocks.
         freeform: The answer does not continue the prompt.
+
+    Raises:
+        BadRequestError: The answer continues a prompt that the row does not have.
     """
     code = extract(completion, rule, language)
     if code is not None or not completion.strip():
@@ -67,6 +73,8 @@ def program_of(completion: str, task: Task, language: str, rule: ExtractionRule,
         return inside
     if "```" in completion or freeform:
         return None
+    if task.lacks_prompt:
+        raise BadRequestError("config.provided_data: prompt: it is missing, and the answer continues it")
     if task.prompt:
         return f"{task.prompt}\n{_continuation(completion, task, language)}"
     return completion.partition(DONE)[0] if task.plain and _DEFINITION.search(completion) else None

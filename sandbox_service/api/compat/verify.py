@@ -114,8 +114,7 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
 
 
 async def _graded(grading: HeldGrading, request: Request, payload: Rollout, most_bytes: int) -> dict[str, Any]:
-    if not isinstance(payload.response.get("output"), list):  # with reward 0 it would look like a wrong answer
-        raise BadRequestError("response.output should be a list of items, as in OpenAI's Responses API")
+    text = output_text(payload.response)
     most = max_unpacked_bytes(request, most_bytes)
     try:
         tests = await asyncio.to_thread(_tests, payload.verifier_metadata or {}, most, most_bytes)
@@ -123,7 +122,6 @@ async def _graded(grading: HeldGrading, request: Request, payload: Rollout, most
         if reads_small_only(request):
             raise LargeBodyError from None
         raise BadRequestError(f"verifier_metadata.unit_tests: {error}") from None
-    text = output_text(payload.response)
     code = extract(text, "last_block", "python")
     answer = _answer(text or None, code, payload.verifier_metadata or {})
     if code is None:
@@ -141,16 +139,36 @@ async def _graded(grading: HeldGrading, request: Request, payload: Rollout, most
 
 
 def output_text(response: Mapping[str, Any]) -> str:
-    """Return the text of the model's messages in a response, without thoughts and tool calls."""
+    """Return the text of the model's messages in a response, without thoughts and tool calls.
+
+    Raises:
+        BadRequestError: It does not have the form of a response. With reward 0 it would look like a wrong answer.
+    """
     texts = []
-    for item in _objects(response.get("output")):
+    for index, item in enumerate(_objects(response.get("output"), "response.output")):
+        where = f"response.output[{index}]"
         if item.get("type") == "message":
-            texts += [part.get("text") for part in _objects(item.get("content")) if part.get("type") == "output_text"]
-    return "".join(text for text in texts if isinstance(text, str))
+            parts = _objects(item.get("content"), f"{where}.content")
+            texts += [_text(part, f"{where}.content") for part in parts]
+        elif item.get("content") and item.get("type") != "reasoning":
+            raise BadRequestError(f"{where}.type should be message: the item has a content")
+    return "".join(texts)
 
 
-def _objects(found: Any) -> list[dict[str, Any]]:
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+def _objects(found: Any, where: str) -> list[dict[str, Any]]:
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise BadRequestError(f"{where} should be a list of objects, as in OpenAI's Responses API")
+    return found
+
+
+def _text(part: Mapping[str, Any], where: str) -> str:
+    """Return the text of a part of a message; none of a refusal. Raise BadRequestError for another kind of part."""
+    if part.get("type") == "refusal":
+        return ""
+    text = part.get("text")
+    if part.get("type") != "output_text" or not isinstance(text, str):
+        raise BadRequestError(f"{where}: a part should be an output_text with its text, or a refusal")
+    return text
 
 
 def _tests(metadata: Mapping[str, Any], max_unpacked_bytes: int, most_bytes: int) -> list[TestCase]:
@@ -180,6 +198,8 @@ def _columns(packed: Any, max_unpacked_bytes: int, most_bytes: int) -> Any:
 def _cases(inputs: list[Any], outputs: list[Any], function: str) -> list[TestCase]:
     """Return the tests. For a function, inputs and outputs are JSON text, with an argument per line."""
     kind = "functional" if function else "stdin"
+    if len(inputs) != len(outputs):
+        raise ValueError(f"{len(inputs)} inputs but {len(outputs)} outputs")
     pairs = zip(inputs, outputs, strict=True)
     return cases.records([{"input": given, "output": wanted, "type": kind} for given, wanted in pairs], function)
 

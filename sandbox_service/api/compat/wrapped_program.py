@@ -1,7 +1,7 @@
 """Wraps a Python program in code that gives it files and arguments before it begins, and sends files back afterwards.
 
-All of it runs in the program's box and as part of it: what comes back are the program's own words, as its output is.
-For routes that run programs and judge nothing.
+All of it runs in the program's box and as part of it: the program controls the files that come back, as it controls its
+output. For routes that run programs and judge nothing.
 """
 
 from __future__ import annotations

@@ -79,10 +79,12 @@ function between(wanted, said) {
 
 const KINDS = { "−": ["missing", "expected"], "+": ["extra", "printed"], " ": ["same", ""] };
 
-/** Renders the difference; long runs of equal lines are omitted. */
+const areEqual = (all) => all.every(([mark]) => mark === " ");
+
+/** Renders the difference; long runs of equal lines are omitted. Lines that are equal for the checker are compared exactly. */
 export function drawn(expected, got, checker, isCut) {
-  const all = difference(expected, got, checker);
-  if (all.every(([mark]) => mark === " ")) return h("p", { class: "soft" }, isCut ? "No difference in the part shown." : "No difference.");
+  const all = [checker, { type: "exact" }].map((each) => difference(expected, got, each)).find((each) => !areEqual(each));
+  if (!all) return h("p", { class: "soft" }, isCut ? "No difference in the part shown." : "No difference.");
   const near = all.map((_, index) => all.slice(Math.max(0, index - SHOWN_AROUND), index + SHOWN_AROUND + 1).some(([mark]) => mark !== " "));
   const rows = [];
   for (let index = 0; index < all.length; index++) {

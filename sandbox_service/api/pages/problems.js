@@ -19,7 +19,7 @@ export class Problems {
     const given = new URLSearchParams(query);
     this.by = h("input", { type: "search", name: "by", value: given.get("by") ?? "problem", spellcheck: "false", onchange: () => this.fetch() });
     this.label = h("input", { type: "search", name: "label", value: given.get("label"), placeholder: "step=40", spellcheck: "false", onchange: () => this.fetch() });
-    this.order = h("select", { onchange: () => this.show() }, Object.keys(ORDERS).map((name) => h("option", {}, name)));
+    this.order = h("select", { onchange: () => this.reorder() }, Object.keys(ORDERS).map((name) => h("option", {}, name)));
     this.order.value = given.get("order") ?? Object.keys(ORDERS)[0];
     this.rows = h("tbody");
     this.note = h("p", { class: "soft", role: "status" });
@@ -41,7 +41,8 @@ export class Problems {
     const by = this.by.value.trim() || "problem";
     const label = this.label.value.trim();
     const asked = new URLSearchParams({ by, ...(label ? { label } : {}) });
-    history.replaceState(null, "", `#problems?${asked}`);
+    this.address(asked);
+    if (!this.found.length) say(this.note, "Searching …");
     try {
       const answer = await ask(`v1/problems?${asked}&limit=400`);
       Object.assign(this, await answer.json());
@@ -50,6 +51,19 @@ export class Problems {
     } catch (error) {
       say(this.note, error.message);
     }
+  }
+
+  /** Shows the search and the order in the address, so that it can be sent to a colleague. */
+  address(asked) {
+    const order = this.order.value === Object.keys(ORDERS)[0] ? [] : [["order", this.order.value]];
+    history.replaceState(null, "", `#problems?${new URLSearchParams([...asked, ...order])}`);
+  }
+
+  reorder() {
+    const asked = new URLSearchParams(location.hash.split("?")[1]);
+    asked.delete("order");
+    this.address(asked);
+    this.show();
   }
 
   show() {

@@ -35,7 +35,7 @@ export class Submissions {
     this.element = h(
       "div",
       {},
-      h("div", { class: "head" }, h("h1", {}, "Submissions"), h("p", { class: "soft" }, "Recent ones; of the most frequent verdicts the oldest go first.")),
+      h("div", { class: "head" }, h("h1", {}, "Submissions"), h("p", { class: "soft" }, "Recent submissions. When the history is full, the oldest of the most frequent verdict are dropped.")),
       h("div", { class: "row filters", role: "search" }, h("label", {}, "Verdict ", this.verdict), FIELDS.map(([name, title]) => h("label", { class: name }, `${title} `, this.inputs[name])), this.pause),
       h("div", { class: "card scroll list" }, h("table", { class: "rows" }, h("thead", {}, h("tr", {}, heads.map((head, index) => h("th", { scope: "col", class: index > 3 ? "number" : null }, head)))), this.rows), this.note),
     );
@@ -74,6 +74,7 @@ export class Submissions {
 
   async fetch() {
     const turn = (this.turn = {});
+    if (!this.process && !this.rows.children.length) say(this.note, "Searching …");
     Object.assign(this, { isAsking: true, asked: Date.now() });
     try {
       const answer = await ask(`v1/recent?${new URLSearchParams({ ...this.wanted, after: this.process ? this.last : 0, limit: MOST_ROWS })}`);

@@ -36,7 +36,7 @@ class SubmissionCalls(LedgerCalls):
         Args:
             entries: with different ids.
             api: the process that receives the answers of new and joined submissions; empty for none.
-            bounds: of all pending submissions; see bounds.py.
+            bounds: of all pending submissions; see bounds/.
 
         Returns:
             What became of each entry, and how much waits for workers.

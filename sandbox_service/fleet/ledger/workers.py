@@ -57,7 +57,7 @@ class WorkerCalls(LedgerCalls):
     async def claim(
         self, worker: str, most: int, idle: int, slots: int, last_priority: int = LAST_PRIORITY, least: int = 0
     ) -> tuple[list[Claim], Need]:
-        """Claim waiting submissions, in the order of bounds.py.
+        """Claim waiting submissions, in the order of bounds/.
 
         A suspect, which an earlier worker may have ended by, comes alone and only to a worker with an idle slot. If the
         reply to the last claim was lost, this one returns the same submissions again.

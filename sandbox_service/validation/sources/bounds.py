@@ -96,7 +96,7 @@ def _amount(value: Any, name: str) -> tuple[float | None, str]:
             return None, ""
         match = _AMOUNT.match(value)
         if match is None:
-            raise ValueError(f"{name} is {value[:40]!r}, which begins with no number")
+            raise ValueError(f"{name} is {value[:40]!r}, which does not begin with a number")
         return float(match[1]), match[2]
     return _number(value, name), ""
 
@@ -107,4 +107,4 @@ def _number(value: Any, name: str) -> float | None:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} is {str(value)[:40]!r}, which is no number") from None
+        raise ValueError(f"{name} is {str(value)[:40]!r}, which is not a number") from None

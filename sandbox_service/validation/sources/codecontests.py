@@ -35,7 +35,7 @@ def make(row: Row) -> Problem:
     """
     for name in ("input_file", "output_file"):
         if fields.optional(row, name):
-            raise ValueError(f"its programs use a file ({row[name]}), not standard input and output")
+            raise ValueError(f"the programs use a file ({row[name]}), not standard input and output")
     tests: list[Any] = [test for name in GROUPS for test in _tests(row, name)]
     return Problem(
         id=f"codecontests/{fields.text(row, 'name')}",

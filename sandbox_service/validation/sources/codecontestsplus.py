@@ -27,12 +27,12 @@ def make(row: Row) -> Problem:
     """Return the problem.
 
     Raises:
-        ValueError: If it has no test cases.
+        ValueError: If the problem has no test cases.
     """
     checker = fields.optional(row, "checker")
     found = fields.listing(row, "test_cases")
     if not found:
-        raise ValueError("it has no test cases")
+        raise ValueError("the problem has no test cases")
     tests = [
         StdinTest(input=each["input"], output=each["output"]) if checker else cases.stdin(each["input"], each["output"])
         for each in found

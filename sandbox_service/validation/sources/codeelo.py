@@ -23,13 +23,13 @@ def make(row: Row) -> Problem:
     """Return the problem.
 
     Raises:
-        ValueError: If it is interactive or has no examples.
+        ValueError: If the problem is interactive or has no examples.
     """
     if fields.optional(row, "interaction"):
-        raise ValueError("it is interactive")
+        raise ValueError("the problem is interactive")
     examples = [(cases.lines(given), cases.lines(wanted)) for given, wanted in fields.listing(row, "examples")]
     if not examples:
-        raise ValueError("it has no examples, and other tests are not published")
+        raise ValueError("the problem has no examples, and other tests are not published")
     return Problem(
         id=f"codeforces/{row['problem_id']}",
         prompt=prompts.with_examples(prompts.to_solve(_statement(row)), examples),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox_service.errors.fields import kind_of
 from sandbox_service.formats import cases
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import JudgeProgram, StdinTest
@@ -31,12 +32,12 @@ def make(row: Row) -> Problem:
         ValueError: If it is interactive, uses files, or has no official tests.
     """
     if fields.optional(row, "interaction_format"):
-        raise ValueError("it is interactive, and there is no interactor")
+        raise ValueError("the problem is interactive, and there is no interactor")
     if (mode := fields.optional(row, "input_mode")) not in ("", "stdio"):
-        raise ValueError(f"its programs read and write by {mode}, not standard input and output")
+        raise ValueError(f"the programs read and write by {mode}, not standard input and output")
     tests = _tests(row)
     if not tests:
-        raise ValueError("it has no official tests")
+        raise ValueError("the problem has no official tests")
     examples = [(_text(each, "input"), _text(each, "output")) for each in fields.listing(row, "examples")]
     return Problem(
         id=f"codeforces/{fields.text(row, 'id')}",
@@ -73,7 +74,7 @@ def _tests(row: Row) -> list[Any]:
 def _text(test: Row, name: str) -> str:
     value = test[name]
     if not isinstance(value, str):
-        raise ValueError(f"{name} of a test should be text, and is a {type(value).__name__}")
+        raise ValueError(f"{name} of a test should be text, but is {kind_of(value)}")
     return value
 
 

@@ -46,7 +46,7 @@ def rows(name: str, *, split: str, revision: str, options: Mapping[str, Any]) ->
             raise ConfigurationError(f"{name}: split, config and files are for the hub: name the file, or its folder")
         return _folder(path) if path.is_dir() else _file(path)
     if not _may_be_on_the_hub(name):
-        raise ConfigurationError(f"{name}: there is no such file or folder, and it is no name on the hub (owner/name)")
+        raise ConfigurationError(f"{name}: no such file or folder, and not a name on the hub (owner/name)")
     where = {key: str(options[key]) for key in ("config", "files") if options.get(key)}
     return hub.rows(name.removeprefix("hub:"), split=split, revision=revision, **where)
 
@@ -82,7 +82,7 @@ def _texts(path: Path, rows_of: Callable[[IO[bytes], str], Rows]) -> Rows:
             for each in rows_of(stream, str(path)):
                 yield each if isinstance(each, Malformed) else Found(path.name, each.number, each.place, each.row)
     except streams.BROKEN as trouble:
-        raise ConfigurationError(f"{path}: it cannot be read completely: {trouble}") from None
+        raise ConfigurationError(f"{path}: cannot be read to its end: {trouble}") from None
 
 
 def _folder(path: Path) -> Rows:

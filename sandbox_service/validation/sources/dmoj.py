@@ -56,11 +56,11 @@ def make(row: Row) -> Problem:
     init = fields.mapping(row, "init")
     for name in ("custom_judge", "interactive", "signature_grader", "generator"):
         if init.get(name):
-            raise ValueError(f"it has a {name}, which is not run here")
+            raise ValueError(f"the problem has a {name}, which is not run here")
     checker = checker_of(init.get("checker"), fields.mapping(row, "files"))
     tests = [_test(each, checker) for each in fields.listing(row, "tests")]
     if not tests:
-        raise ValueError("it has no tests")
+        raise ValueError("the problem has no tests")
     return Problem(
         id=f"dmoj/{fields.text(row, 'dmoj')}",
         prompt=prompts.to_solve(fields.text(row, "statement")),
@@ -97,7 +97,9 @@ def checker_of(given: object, files: Mapping[str, Any]) -> Checker | JudgeProgra
         return _bridged(arguments, files)
     if name in _SAME and not arguments:
         return _SAME[str(name)]
-    raise ValueError(f"no checker compares as DMOJ's {str(name)!r}" + (" with arguments" if arguments else ""))
+    raise ValueError(
+        f"there is no checker that compares as DMOJ's {str(name)!r}" + (" with arguments" if arguments else "")
+    )
 
 
 _SAME: Mapping[str, Checker] = {
@@ -143,7 +145,7 @@ def _row(folder: Path, yaml: Any) -> dict[str, Any]:
     packages.check_files(folder)
     init = yaml.safe_load((folder / SHEET).read_bytes())
     if not isinstance(init, dict):
-        raise ValueError(f"{SHEET} is no mapping of names to values")
+        raise ValueError(f"{SHEET} is not a mapping of names to values")
     read = _Archive(folder, str(init.get("archive") or ""))
     statement = next((folder / name for name in STATEMENTS if (folder / name).is_file()), None)
     sources = [each for each in folder.iterdir() if each.suffix in (".cpp", ".cc", ".c", ".py", ".java", ".h", ".hpp")]
@@ -160,7 +162,7 @@ def _row(folder: Path, yaml: Any) -> dict[str, Any]:
 def _flat(found: object) -> Iterator[Row]:
     """The tests of a list, those of batches in their places."""
     if not isinstance(found, list):
-        raise ValueError("test_cases is no list: tests that are found by patterns are not known here")
+        raise ValueError("test_cases is not a list: tests that are found by patterns are not supported")
     for each in found:
         if "batched" in each:
             yield from ({"points": each.get("points"), **one} for one in each["batched"])

@@ -8,6 +8,7 @@ import re
 from datetime import date
 from typing import Any
 
+from sandbox_service.errors.fields import kind_of
 from sandbox_service.validation.sources.rows import Row
 
 HASH_DIGITS = 16
@@ -31,7 +32,7 @@ def optional(row: Row, *names: str) -> str:
         if value is None or value == "":
             continue
         if not isinstance(value, str):
-            raise ValueError(f"field {name} should be text, and is a {type(value).__name__}")
+            raise ValueError(f"field {name} should be text, but is {kind_of(value)}")
         if value.strip():
             return value
     return ""
@@ -60,7 +61,7 @@ def mapping(row: Row, name: str) -> dict[str, Any]:
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise ValueError(f"field {name} should be an object, and is a {type(found).__name__}")
+        raise ValueError(f"field {name} should be an object, but is {kind_of(found)}")
     return found
 
 
@@ -70,7 +71,7 @@ def listing(row: Row, name: str) -> list[Any]:
     if found is None:
         return []
     if not isinstance(found, list):
-        raise ValueError(f"field {name} should be a list, and is a {type(found).__name__}")
+        raise ValueError(f"field {name} should be a list, but is {kind_of(found)}")
     return found
 
 

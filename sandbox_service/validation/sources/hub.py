@@ -40,7 +40,7 @@ def rows(name: str, *, split: str, revision: str, config: str = "", files: str =
     if not _COMMIT.fullmatch(revision):
         raise ConfigurationError(f"{name}: {_asked(name, revision)}")
     if not split and not files:
-        raise ConfigurationError(f"{name}: say which split (train, test, …), or which files")
+        raise ConfigurationError(f"{name}: name the split (train, test, …) or the files")
     library = libraries.need("datasets", f"{name} is on the hub, which", "load_dataset")
     return _numbered(name, split or files, _stream(library, name, split, revision, config, files), _errors(library))
 

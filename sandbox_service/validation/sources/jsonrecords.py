@@ -57,7 +57,7 @@ class _Text:
                 return
             yield self._value()
         if is_list:
-            raise EOFError("it ends in the middle of the list")
+            raise EOFError("the file ends in the middle of the list")
 
     def _value(self) -> bytes:
         end = self._end_of_value()
@@ -119,7 +119,7 @@ class _Text:
     def _end(self, is_list: bool) -> None:
         """Check that nothing follows the end of the list."""
         if not is_list or self._peek() != b"]":
-            raise EOFError("a bracket closes that was never opened")
+            raise EOFError("a bracket is closed that was not opened")
         self._at += 1
         if self._skip_between():
             raise EOFError("something follows after the end of the list")
@@ -155,7 +155,7 @@ class _Text:
             raise EOFError(f"a record has more than {self._most_bytes} bytes, or its brackets never close")
         chunk = self._stream.read(max(CHUNK_BYTES, len(pending)))
         if needed and not chunk:
-            raise EOFError("it ends in the middle of a record")
+            raise EOFError("the file ends in the middle of a record")
         at -= self._at
         self._data, self._at = pending + chunk, 0
         return at

@@ -111,7 +111,7 @@ def _flags(sheet: Row, of_groups: list[str]) -> str:
     """Flags of the package and of its test groups, if all are equal."""
     distinct = {flags for flags in (str(sheet.get("validator_flags") or ""), *map(str, of_groups)) if flags.strip()}
     if len(distinct) > 1:
-        raise ValueError(f"its groups of tests are compared in different ways: {'; '.join(sorted(distinct))}")
+        raise ValueError(f"the groups of tests are compared in different ways: {'; '.join(sorted(distinct))}")
     return distinct.pop() if distinct else ""
 
 

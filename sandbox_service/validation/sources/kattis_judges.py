@@ -51,7 +51,7 @@ def read(sheet: Row, row: Row) -> Judge:
     """
     validation, kind = str(sheet.get("validation") or "default"), str(sheet.get("type") or "pass-fail")
     if "submit-answer" in kind:
-        raise ValueError("it is submit-answer")
+        raise ValueError("the problem is of the type submit-answer")
     interacts = "interactive" in validation or "interactive" in kind
     passes = "multi-pass" in kind or "multipass" in validation or "multi-pass" in validation
     # a folder of validators may also have a README or a licence
@@ -60,18 +60,18 @@ def read(sheet: Row, row: Row) -> Judge:
     if not (is_custom or interacts or passes):
         return Judge()
     if len(judges) != 1:
-        raise ValueError(f"it has {len(judges)} validators, and one is needed")
+        raise ValueError(f"the problem has {len(judges)} validators, and one is needed")
     return Judge(_program(sheet, row, judges[0]["files"], passes=passes), interacts)
 
 
 def _program(sheet: Row, row: Row, files: Sequence[Row], *, passes: bool) -> JudgeProgram:
     if any(each["name"] in SCRIPTS for each in files):
-        raise ValueError("its validator is built by a script of its own, which is not run here")
+        raise ValueError("the validator is built by a script, which is not run here")
     mains = list(filter(_is_program, files))
     main = next((each for each in mains if re.match(r"(?:main|validat|output_valid|interact)", each["name"])), None)
     main = main or (mains[0] if mains else None)
     if main is None:
-        raise ValueError("its validator has no program")
+        raise ValueError("the validator has no program")
     limits = sheet.get("limits")
     most = limits.get("validation_passes") if isinstance(limits, Mapping) else None
     return JudgeProgram.model_validate(
@@ -96,7 +96,7 @@ def _flags(sheet: Row, of_groups: list[str]) -> list[str]:
     """Flags of the package and of its groups, which have to be the same for all tests."""
     distinct = {flags for flags in (str(sheet.get("validator_flags") or ""), *map(str, of_groups)) if flags.strip()}
     if len(distinct) > 1:
-        raise ValueError(f"its groups of tests have different flags: {'; '.join(sorted(distinct))}")
+        raise ValueError(f"the groups of tests have different flags: {'; '.join(sorted(distinct))}")
     return distinct.pop().split() if distinct else []
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from sandbox_service.errors.fields import kind_of
 from sandbox_service.formats import cases
 from sandbox_service.formats.problem import Problem
 from sandbox_service.formats.unpacking import packed_text
@@ -64,7 +65,7 @@ def _tests(row: Row, name: str) -> list[Any]:
     except ValueError:
         found = fields.parsed({name: _unpacked(value, name)}, name)
     if not isinstance(found, list):
-        raise ValueError(f"{name} should be a list, and is a {type(found).__name__}")
+        raise ValueError(f"{name} should be a list, but is {kind_of(found)}")
     return found
 
 

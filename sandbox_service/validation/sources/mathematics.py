@@ -74,7 +74,7 @@ def answers(value: Any) -> list[str]:
     """Return the right answers in a value: one answer or a list. A number is written as Python writes it."""
     found = value if isinstance(value, list) else [value]
     if any(isinstance(each, (dict, list, bool)) for each in found):
-        raise ValueError("an answer is neither text nor a number")
+        raise ValueError("the answer is neither text nor a number")
     return [str(each).strip() for each in found if each is not None and str(each).strip()]
 
 

@@ -55,16 +55,16 @@ def check_files(folder: Path) -> None:
     files, inside = sorted(folder.rglob("*")), folder.resolve()
     for each in files:
         if not each.resolve().is_relative_to(inside):
-            raise ValueError(f"{each.relative_to(folder)} is a link that leads out of the package")
+            raise ValueError(f"{each.relative_to(folder)} is a link to a place outside of the package")
     size = sum(each.stat().st_size for each in files if each.is_file())
     if size > MOST_ROW_BYTES:
-        raise ValueError(f"its files have {size} bytes, and {MOST_ROW_BYTES} are the most")
+        raise ValueError(f"the files have {size} bytes, and {MOST_ROW_BYTES} are the most")
 
 
 def _sheet(path: Path, yaml: Any) -> dict[str, Any]:
     found = yaml.safe_load(path.read_bytes())
     if not isinstance(found, dict):
-        raise ValueError(f"{path.name} is no mapping of names to values")
+        raise ValueError(f"{path.name} is not a mapping of names to values")
     return found
 
 

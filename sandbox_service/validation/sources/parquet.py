@@ -34,4 +34,4 @@ def rows(path: Path, name: str) -> Iterator[Found]:
                     number += 1
                     yield Found(path.name, str(number), f"{name}:{number}", row)
     except (OSError, ValueError) as trouble:  # ArrowInvalid is a ValueError
-        raise ConfigurationError(f"{path}: no parquet, or damaged after row {number}: {trouble}") from None
+        raise ConfigurationError(f"{path}: not a parquet file, or damaged after row {number}: {trouble}") from None

@@ -122,7 +122,7 @@ def _row(folder: Path) -> dict[str, Any]:
     sheet = ElementTree.fromstring(text)  # noqa: S314  without entities, what it takes is bounded by its size
     judging = _need(sheet, "judging")
     if judging.get("input-file") or judging.get("output-file"):
-        raise ValueError("its programs use files, not standard input and output")
+        raise ValueError("the programs use files, not standard input and output")
     testset = _need(judging, "testset")
     return {
         "polygon": sheet.get("short-name") or folder.name,
@@ -146,11 +146,11 @@ def _properties(folder: Path) -> dict[str, Any]:
     """The statement in English, else in any language."""
     found = sorted(folder.glob("statements/*/problem-properties.json"))
     if not found:
-        raise ValueError("it has no statement")
+        raise ValueError("the problem has no statement")
     english = next((each for each in found if each.parent.name == "english"), found[0])
     value = json.loads(english.read_text(encoding="utf-8"))
     if not isinstance(value, dict):
-        raise ValueError(f"{english.name} is no object")
+        raise ValueError(f"{english.name} is not an object")
     return value
 
 
@@ -159,7 +159,7 @@ def _tests(folder: Path, testset: ElementTree.Element) -> Iterator[Row]:
     for number in range(1, int(testset.findtext("test-count") or 0) + 1):
         given, wanted = _named(inputs, number), _named(answers, number)
         if not (folder / given).is_file() or not (folder / wanted).is_file():
-            raise ValueError(f"test {number} is not in the package: it must be a full one")
+            raise ValueError(f"test {number} is not in the package; use a full package")
         yield {"input": _read(folder, given), "output": _read(folder, wanted)}
 
 
@@ -193,7 +193,7 @@ def _source(folder: Path, found: ElementTree.Element | None) -> dict[str, str] |
 def _read(folder: Path, path: str) -> str:
     place = folder / path
     if not place.resolve().is_relative_to(folder.resolve()):
-        raise ValueError(f"{path} leads out of the package")
+        raise ValueError(f"{path} is outside of the package")
     return packages.text_of(place)
 
 

@@ -42,13 +42,13 @@ def programs(source: str) -> list[AssertTest]:
     try:
         body = ast.parse(source).body
     except (SyntaxError, RecursionError, MemoryError) as trouble:
-        raise ValueError(f"its tests are no Python program: {trouble}") from None
+        raise ValueError(f"the tests are no Python program: {trouble}") from None
     body = [node for node in body if not _is_main(node)]
     entry = _entry(body)
     shared = [each for node in body if not _is_test(node) for each in _without_solution(node)]
     tests = [(node, call) for node in body if _is_test(node) for call in _calls(node)]
     if not tests:
-        raise ValueError("its test program has no test functions")
+        raise ValueError("the test program has no test functions")
     before = RAISES if _uses_pytest(body) else ""
     return [AssertTest(code=f"{before}{_text([*shared, node])}\n{call}\n", entry_point=entry) for node, call in tests]
 
@@ -112,10 +112,10 @@ def _without_solution(node: ast.stmt) -> list[ast.stmt]:
     if isinstance(node, ast.Import):
         node.names = [each for each in node.names if each.name != "pytest"]
         if any(each.name == MODULE for each in node.names):
-            raise ValueError("its tests import the solution as a module")
+            raise ValueError("the tests import the solution as a module")
         return [node] if node.names else []
     if isinstance(node, ast.ImportFrom) and node.module == "pytest":
-        raise ValueError("its tests import names from pytest, which is not installed")
+        raise ValueError("the tests import names from pytest, which is not installed")
     return [node]
 
 
@@ -128,7 +128,7 @@ def _uses_pytest(body: list[ast.stmt]) -> bool:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "pytest"
     }
     if more := sorted(used - {"raises"}):
-        raise ValueError(f"its tests use pytest.{more[0]}, of which only raises is supported")
+        raise ValueError(f"the tests use pytest.{more[0]}, of which only raises is supported")
     for statement in body:
         _check_raised(statement)
     return bool(used)
@@ -140,4 +140,4 @@ def _check_raised(statement: ast.stmt) -> None:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.raises" and node.args:
             names = {each.id for each in ast.walk(node.args[0]) if isinstance(each, ast.Name)}
             if other := sorted(name for name in names if not hasattr(builtins, name)):
-                raise ValueError(f"its tests expect {other[0]} to be raised, and only builtin exceptions are supported")
+                raise ValueError(f"the tests expect {other[0]} to be raised, and only builtin exceptions are supported")

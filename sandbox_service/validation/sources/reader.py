@@ -33,9 +33,9 @@ class Reader:
         except ValidationError as trouble:
             raise ValueError(describe(trouble, whole="the problem")) from None
         except PydanticSerializationError as trouble:  # a lone surrogate is text in Python only
-            raise ValueError(f"it cannot be written: {trouble}") from None
+            raise ValueError(f"the problem cannot be written: {trouble}") from None
         except KeyError as trouble:
             raise ValueError(f"field {trouble} is missing") from None
         except _UNEXPECTED as trouble:
-            raise ValueError(f"not as {self.name} has it: {type(trouble).__name__}: {trouble}") from None
+            raise ValueError(f"not in the form of {self.name}: {type(trouble).__name__}: {trouble}") from None
         return problem

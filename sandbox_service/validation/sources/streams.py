@@ -46,7 +46,7 @@ class _Zstandard(io.RawIOBase):
             piece = self._file.read(_PIECE_BYTES)
             if not piece:
                 if not self._fresh:
-                    raise EOFError("it ends in the middle of a zstd frame")
+                    raise EOFError("the file ends in the middle of a zstd frame")
                 return 0
             self._ready = memoryview(self._unpacked(piece))
         count = min(len(target), len(self._ready))

@@ -35,7 +35,7 @@ def make(row: Row) -> Problem:
         right = mathematics.answers(info["ground_truth"])
         made = mathematics.problem(_name(row), fields.text(row, "prompt"), right, "synthetic-1", _meta(row))
         return made.model_copy(update={"licence": LICENCE})
-    raise ValueError(f"its task is {row.get('task_type')!r}: only code with tests and mathematics are graded here")
+    raise ValueError(f"the task is {row.get('task_type')!r}: only code with tests and mathematics are graded here")
 
 
 def _code(row: Row, info: Row) -> Problem:
@@ -67,7 +67,7 @@ def _literal(text: str) -> dict[str, Any]:
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         found = None
     if not isinstance(found, dict):
-        raise ValueError("field verification_info is no object, neither as JSON nor as Python writes one")
+        raise ValueError("field verification_info is not an object, neither in JSON nor in Python's form")
     return found
 
 

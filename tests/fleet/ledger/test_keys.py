@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
 
-from sandbox_service.api_keys import KeyTerms
+from sandbox_service.bounds.api_keys import KeyTerms
 from sandbox_service.fleet.ledger.entries import Start
 from tests.fakes import HOLD, hold_only, made, until
 from tests.guards import HANG_GUARD_SECONDS

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from sandbox_service.api_keys import KeyTerms
+from sandbox_service.bounds.api_keys import KeyTerms
 from sandbox_service.errors import OverQuotaError
 from sandbox_service.queues.observers import GradedEvent
 from sandbox_service.queues.quotas import Quotas, Usage

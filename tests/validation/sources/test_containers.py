@@ -79,7 +79,7 @@ def test_a_file_that_was_cut_off_is_an_error_after_its_rows(tmp_path: Path, suff
     path.write_bytes(PACKINGS[suffix](lines(*map(named, range(9000))))[:-20])
     found = sources.read(str(path))
     assert isinstance(next(found), Problem)
-    with pytest.raises(ConfigurationError, match="cannot be read completely"):
+    with pytest.raises(ConfigurationError, match="cannot be read to its end"):
         list(found)
 
 
@@ -87,7 +87,7 @@ def test_a_file_that_is_not_packed_as_it_is_called_is_an_error(tmp_path: Path) -
     for suffix in (".gz", ".zst"):
         path = tmp_path / f"mine.jsonl{suffix}"
         path.write_bytes(lines(OURS))
-        with pytest.raises(ConfigurationError, match="cannot be read completely"):
+        with pytest.raises(ConfigurationError, match="cannot be read to its end"):
             list(sources.read(str(path)))
 
 
@@ -151,8 +151,8 @@ def test_no_records_are_none(text: bytes) -> None:
         (b'[{"n": 1}, {"n": ', "in the middle of a record"),
         (b'[{"n": 1}, {"n": "', "in the middle of a record"),
         (b'[{"n": 1}] {"n": 2}', "something follows"),
-        (b'{"n": 1}]', "never opened"),
-        (b'[{"n": 1}}', "never opened"),
+        (b'{"n": 1}]', "not opened"),
+        (b'[{"n": 1}}', "not opened"),
     ],
 )
 def test_brackets_that_do_not_match_are_an_error(text: bytes, reason: str) -> None:
@@ -183,7 +183,7 @@ def test_parquet_is_read_in_batches(tmp_path: Path) -> None:
     assert found[39].provenance is not None
     assert found[39].provenance.row == "40"
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(ConfigurationError, match="no parquet, or damaged after row 0"):
+    with pytest.raises(ConfigurationError, match="not a parquet file, or damaged after row 0"):
         list(sources.read(str(path)))
 
 

@@ -273,9 +273,9 @@ def test_synthetic_one_is_code_or_mathematics_and_nothing_else() -> None:
     assert (made.id, pairs(made)) == ("synthetic-1/vfc_9", [("2\n", "4\n")])
     assert made.references[0].code == published.DOUBLE
     assert pairs(problem(published.SYNTHETIC_MATH)) == [("", "1/2")]
-    with pytest.raises(ValueError, match="its task is 'swe'"):
+    with pytest.raises(ValueError, match="the task is 'swe'"):
         problem(published.SYNTHETIC | {"task_type": "swe", "verification_info": '{"ground_truth": "1"}'})
-    with pytest.raises(ValueError, match="neither as JSON nor as Python"):
+    with pytest.raises(ValueError, match="neither in JSON nor in Python"):
         problem(published.SYNTHETIC | {"verification_info": "__import__('os').getcwd()"})
 
 
@@ -305,7 +305,7 @@ def test_codeelo_knows_its_contest_and_refuses_what_answers_back() -> None:
     assert made.meta["contest"] == {"id": 2000, "index": "B1"}
     assert made.limits is not None
     assert made.limits.cpu_seconds == 1.5
-    with pytest.raises(ValueError, match="it is interactive"):
+    with pytest.raises(ValueError, match="is interactive"):
         problem(published.CODEELO | {"interaction": "You ask, we answer."})
     with pytest.raises(ValueError, match="no examples"):
         problem(published.CODEELO | {"examples": []})

@@ -88,7 +88,7 @@ def test_the_newest_revision_is_told_where_the_hub_can_be_asked(monkeypatch: pyt
 
 
 def test_a_split_has_to_be_said(library: Library) -> None:
-    with pytest.raises(ConfigurationError, match="say which split"):
+    with pytest.raises(ConfigurationError, match="name the split"):
         sources.read("org/name", revision=COMMIT)
 
 

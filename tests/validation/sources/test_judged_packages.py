@@ -110,9 +110,9 @@ def test_a_polygon_package_may_interact(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        (("<test-count>2", "<test-count>3"), "test 3 is not in the package: it must be a full one"),
+        (("<test-count>2", "<test-count>3"), "test 3 is not in the package; use a full package"),
         (('input-file=""', 'input-file="in.txt"'), "use files"),
-        (("files/check.cpp", "../../outside"), "leads out of the package"),
+        (("files/check.cpp", "../../outside"), "is outside of the package"),
         (("<problem ", '<!DOCTYPE p [<!ENTITY a "b">]><problem '), "declares entities"),
         (("</problem>", ""), "no element found"),
         (("<assets>", "<other>"), "mismatched tag"),
@@ -180,7 +180,7 @@ def test_a_checker_that_compares_in_another_way_is_refused(given: Any) -> None:
 @pytest.mark.parametrize(
     ("sheet", "why"),
     [
-        ("[]", "no mapping"),
+        ("[]", "not a mapping"),
         ("test_cases: {input_format: x}", "found by patterns"),
         ("test_cases: [{in: ../../x, out: 1.out}]", "leads out of the problem"),
         ("archive: 1.in\ntest_cases: []", "not a zip file"),

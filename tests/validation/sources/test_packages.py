@@ -114,10 +114,10 @@ def test_the_newer_format_has_other_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"problem.yaml": "validation: custom"}, "it has 0 validators"),
-        ({"problem.yaml": "validation: custom interactive"}, "it has 0 validators"),
-        ({"problem.yaml": "type: [multi-pass]"}, "it has 0 validators"),
-        ({"problem.yaml": "[1]"}, "problem.yaml is no mapping"),
+        ({"problem.yaml": "validation: custom"}, "the problem has 0 validators"),
+        ({"problem.yaml": "validation: custom interactive"}, "the problem has 0 validators"),
+        ({"problem.yaml": "type: [multi-pass]"}, "the problem has 0 validators"),
+        ({"problem.yaml": "[1]"}, "problem.yaml is not a mapping"),
         ({"data/secret/c.in": "1"}, "the test secret/c has no answer"),
         ({"problem.yaml": "validator_flags: colour"}, "validator flag 'colour' is not known"),
         (
@@ -137,7 +137,7 @@ def test_a_link_that_leads_out_of_the_package_is_not_followed(tmp_path: Path) ->
     (tmp_path / "secret.txt").write_text("mine")
     folder = package(tmp_path / "double")
     (folder / "data" / "secret" / "c.in").symlink_to(tmp_path / "secret.txt")
-    assert "data/secret/c.in is a link that leads out" in refused(folder)
+    assert "data/secret/c.in is a link to a place outside" in refused(folder)
 
 
 def test_flags_of_the_default_validator() -> None:

@@ -20,11 +20,16 @@
 {{- end }}
 {{- end }}
 
+{{- /* of annotations, for versions of Kubernetes without the field appArmorProfile */ -}}
+{{- define "proctor.appArmor" -}}
+{{ with .Values.worker.appArmorProfile }}localhost/{{ . }}{{ else }}unconfined{{ end }}
+{{- end }}
+
 {{- /* The rights that firejail needs; docs/containers.md gives the reason for each */ -}}
 {{- define "proctor.jailRights" -}}
 readOnlyRootFilesystem: true
 {{- if semverCompare ">=1.30-0" .Capabilities.KubeVersion.Version }}
-appArmorProfile: {type: Unconfined}
+appArmorProfile: {{ with .Values.worker.appArmorProfile }}{type: Localhost, localhostProfile: {{ . | quote }}}{{ else }}{type: Unconfined}{{ end }}
 {{- end }}
 seccompProfile: {{ with .Values.worker.seccompProfile }}{type: Localhost, localhostProfile: {{ . | quote }}}{{ else }}{type: RuntimeDefault}{{ end }}
 capabilities:

@@ -1,4 +1,4 @@
--- Claims: gives waiting submissions to a worker, in the order that bounds.py specifies. A part of exchange.lua, which
+-- Claims: gives waiting submissions to a worker, in the order that bounds/ specifies. A part of exchange.lua, which
 -- describes the arguments.
 
 local MOST_CLAIMS = 64

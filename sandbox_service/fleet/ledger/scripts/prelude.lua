@@ -355,7 +355,7 @@ end
 
 -- Bounds
 
-local MOST_TOGETHER = 2  -- times the bounds; see bounds.py
+local MOST_TOGETHER = 2  -- times the bounds; see bounds/
 
 -- Returns the refusal of what `new` would exceed: {'full', bound, used, new, share, clients, seconds}; nil if nothing.
 -- With 0 clients, the others have MOST_TOGETHER times the bound.

@@ -1,5 +1,5 @@
 #!lua
--- Takes submissions, all or none, within the bounds that bounds.py specifies. ARGV: name, api, three bounds, seconds
+-- Takes submissions, all or none, within the bounds that bounds/ specifies. ARGV: name, api, three bounds, seconds
 -- that an answer is kept; the number of clients with further entries in later calls, and for each its name and three
 -- figures; the number of kinds of entries, and for each its terms (`about`) and 1 if it is kept; then five values for
 -- each entry: kind, id, digest, body, bytes. Redis refuses the whole call when memory is full.

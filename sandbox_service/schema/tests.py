@@ -1,6 +1,6 @@
 """The data model of tests and of what judges them: limits, tests, groups, checkers and judge programs.
 
-Part of the data model in schema.py, which names all of it and is what other modules import.
+Other modules import these names from `schema`.
 """
 
 from __future__ import annotations

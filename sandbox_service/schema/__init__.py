@@ -1,7 +1,8 @@
 """The data model of the API and of the queues: immutable, strict models, the same in every process.
 
 A `Submission` arrives over HTTP and travels as JSON through a queue to a grader; a `Grade` returns the same way.
-Unknown fields are refused. Units are in the names: seconds, bytes. Tests and checkers are in case_schema.py.
+Unknown fields are refused. Units are in the names: seconds, bytes. The models of tests and checkers are in `tests.py`;
+other modules import all names from here.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from sandbox_service.case_schema import (
+from sandbox_service.schema.tests import (
     MOST_GROUPS,
     WALL_FACTOR,
     AnyChecker,

@@ -57,7 +57,7 @@ def read_line(line: str, default: KeyTerms) -> tuple[str, KeyTerms]:
     for word in words:
         name, _, value = word.partition("=")
         if name not in WORDS or not value:
-            raise ConfigurationError(f"behind the key stands {word[:40]!r}; known are {'=…, '.join(WORDS)}=…")
+            raise ConfigurationError(f"{word[:40]!r} follows the key; only {'=…, '.join(WORDS)}=… may")
         given[name] = value
     label = given.get("label", "")
     if label and not LABEL.fullmatch(label):
