@@ -254,6 +254,7 @@ class JudgeProgram(FrozenModel):
 
     `protocol` says how it is called and what its end means; see docs/judges.md. `passes` is the number of times that a
     submission is run, if the program leaves `nextpass.in`. `full_score` is the score that counts as a whole test.
+    `provoked_failure` says what a failure means that only this submission's output causes: no verdict, or WA.
     """
 
     type: Literal["program"]
@@ -266,6 +267,7 @@ class JudgeProgram(FrozenModel):
     limits: Limits = Limits(cpu_seconds=10.0)
     passes: StrictInt = Field(1, ge=1, le=100)
     full_score: StrictFloat = Field(1.0, gt=0)
+    provoked_failure: Literal["mask", "reject"] = "mask"
 
     @model_validator(mode="after")
     def _source_or_files(self) -> Self:

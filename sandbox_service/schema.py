@@ -274,6 +274,7 @@ class TestResult(FrozenModel):
     forgeable: bool = Field(False, description="the test program ran in one process with the submission")
     share: float | None = None
     transcript: SendableText | None = None
+    provoked: bool = Field(False, description="the judge failed on what the submission wrote, and not without that")
     hidden: bool = False
 
 
@@ -360,6 +361,7 @@ class Grade(FrozenModel):
     )
     notes: list[str] | None = None
     suspect: bool = False
+    provoked: bool = Field(False, description="a judge failed on what the submission wrote, and not without that")
     audit: list[TestResult] | None = None
     timing: Timing = Timing()
     grader: GraderIdentity = GraderIdentity()

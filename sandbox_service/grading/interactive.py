@@ -102,7 +102,8 @@ def _judged(work: Work, judge: Judge, index: int, found: Interaction) -> tuple[J
         said = judge.judgement(found.judge)
     decided = decide(found, Judgement(verdict, message=message), said, work.limits)
     if decided.verdict == Verdict.IE:
-        raise judge.failure(f"test {index}", decided)
+        acted = found.program.stdout_bytes > 0 or found.judge_was_told
+        decided = judge.failed(f"test {index}", decided, provoked=acted and judge.can_be_provoked(found.judge))
     return decided, outcome
 
 
@@ -140,7 +141,10 @@ def _checked(work: Work, judge: Judge, index: int, found: Judgement, stdin: byte
     """Return the verdict of the checker on what a testlib interactor left for it, if there is a checker."""
     if judge.program.protocol != "testlib" or found.verdict != Verdict.AC:
         return found
-    left = judge.folder.feedback(TOUT, judge.limits.output_bytes) or b""
+    left = judge.folder.feedback(TOUT, judge.limits.output_bytes)
+    if left is None and TOUT in judge.folder.left():
+        raise judge.failure(f"test {index}", Judgement(Verdict.IE, message=f"it left a {TOUT} that is no regular file"))
+    left = left or b""
     if work.judges.replacement is not None:
         reason = check_any(work.judges.replacement, left, [answer.decode()])
         return found if reason is None else Judgement(Verdict.WA, message=reason)

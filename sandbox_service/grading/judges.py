@@ -78,14 +78,17 @@ class Judge:
         """Empty the folder for a test; what a judge leaves there lives on from pass to pass."""
         self.folder = self._folders.take()
 
-    def check(self, test: str, stdin: bytes, output: bytes, answer: bytes) -> tuple[Judgement, float]:
+    def check(
+        self, test: str, stdin: bytes, output: bytes, answer: bytes, first: bytes | None = None
+    ) -> tuple[Judgement, float]:
         """Run it as a checker of one output.
 
         Args:
             test: what the message calls the test.
-            stdin: the test's input.
+            stdin: the input of the program.
             output: what the program printed.
             answer: the test's answer.
+            first: the test's input, if `stdin` is that of a later pass.
 
         Returns:
             The judgement, AC or WA, and the CPU seconds that it took.
@@ -94,14 +97,47 @@ class Judge:
             BadCheckerError: the checker failed.
             SandboxError: the sandbox failed.
         """
-        on_stdin = output if PROTOCOLS[self.program.protocol].output_on_stdin else b""
         self.check_compiled(test)
-        call = self.fill({INPUT: stdin, OUTPUT: output, ANSWER: answer}, interacts=False)
-        outcome = self._run(call, on_stdin)
+        outcome = self._run_on(stdin, output, answer)
         found = self.judgement(outcome)
-        if found.verdict == Verdict.IE:
-            raise self.failure(test, found)
-        return found, outcome.cpu_seconds
+        if found.verdict != Verdict.IE:
+            return found, outcome.cpu_seconds
+        provoked = self.can_be_provoked(outcome) and self._decides(stdin if first is None else first, answer)
+        return self.failed(test, found, provoked=provoked), outcome.cpu_seconds
+
+    def _run_on(self, stdin: bytes, output: bytes, answer: bytes) -> Outcome:
+        on_stdin = output if PROTOCOLS[self.program.protocol].output_on_stdin else b""
+        call = self.fill({INPUT: stdin, OUTPUT: output, ANSWER: answer}, interacts=False)
+        return self._run(call, on_stdin)
+
+    def can_be_provoked(self, outcome: Outcome) -> bool:
+        """Return whether a failure with this outcome can come from what the submission wrote."""
+        return self.source.refusal() is None and not judges.blames_the_test(self.program, outcome)
+
+    def _decides(self, stdin: bytes, answer: bytes) -> bool:
+        """Return whether it decides about outputs that no submission wrote: the test's answer, or else an empty one."""
+        for output in dict.fromkeys((answer, b"")):
+            self.begin()
+            if self.judgement(self._run_on(stdin, output, answer)).verdict != Verdict.IE:
+                return True
+        return False
+
+    def failed(self, test: str, found: Judgement, *, provoked: bool) -> Judgement:
+        """Return WA for a failure that the submission provoked, if the judge program says so.
+
+        Args:
+            test: what the message calls the test.
+            found: the judgement, which is IE.
+            provoked: the judge failed on what the submission wrote, and does not fail without that.
+
+        Raises:
+            BadCheckerError: any other failure.
+        """
+        if provoked and self.program.provoked_failure == "reject":
+            return Judgement(Verdict.WA, message=f"the judge failed on this output: {found.message}", provoked=True)
+        failure = self.failure(test, found)
+        failure.provoked = provoked
+        raise failure
 
     def check_compiled(self, test: str) -> None:
         """Raise BadCheckerError if it is known not to compile.
@@ -195,17 +231,25 @@ class Judge:
 
     def _report(self, outcome: Outcome) -> Report:
         left = self.folder.left().intersection(FEEDBACK_FILES)
-        found = {name: self.folder.feedback(name, MOST_FEEDBACK_BYTES) for name in left}
-        return Report(outcome, {name: content for name, content in found.items() if content is not None})
+        if not left:
+            return Report(outcome, {})
+        read = {name: self.folder.feedback(name, MOST_FEEDBACK_BYTES + 1) for name in left}
+        found = {name: content[:MOST_FEEDBACK_BYTES] for name, content in read.items() if content is not None}
+        whole = {name for name, content in found.items() if len(content) == len(read[name] or b"")}
+        return Report(outcome, found, left - whole)
 
     def next_pass(self) -> bytes | None:
         """Return the input of the next pass that the judge left, and remove it; None if this was the last pass.
 
         Raises:
-            BadCheckerError: it is too large.
+            BadCheckerError: it is too large, or no file.
         """
+        if NEXT_PASS not in self.folder.left():
+            return None
         content = self.folder.feedback(NEXT_PASS, MOST_NEXT_BYTES + 1)
-        if content is not None and len(content) > MOST_NEXT_BYTES:
+        if content is None:
+            raise BadCheckerError(f"the judge left a {NEXT_PASS} that is no regular file")
+        if len(content) > MOST_NEXT_BYTES:
             raise BadCheckerError(f"{NEXT_PASS} has more than {MOST_NEXT_BYTES} bytes")
         self.folder.remove(NEXT_PASS)
         return content
