@@ -134,7 +134,25 @@ class Test(FrozenModel):
         return self
 
 
-class StdinTest(Test):
+class JudgedTest(Test):
+    """A test that a judge program may decide."""
+
+    judge_arguments: list[str] = Field(
+        default_factory=list,
+        max_length=MOST_JUDGE_FILES,
+        description="words of the judge's command line for this test, behind the judge's own arguments",
+    )
+    full_score: StrictFloat | None = Field(
+        None, gt=0, description="the score that counts as this whole test; null: the judge's full_score"
+    )
+
+    @property
+    def asks_for_a_judge(self) -> bool:
+        """True if only a judge program can decide it."""
+        return bool(self.judge_arguments) or self.full_score is not None
+
+
+class StdinTest(JudgedTest):
     """Runs a whole program with `input` on stdin (a regular file). `output` is the expected stdout, or a list of
     alternatives.
     """
@@ -151,7 +169,7 @@ class StdinTest(Test):
         return [self.output] if isinstance(self.output, str) else self.output
 
 
-class InteractiveTest(Test):
+class InteractiveTest(JudgedTest):
     """Runs the program and an interactor at the same time, joined by two pipes.
 
     The interactor reads `input` and the answer `output`; the program sees neither.

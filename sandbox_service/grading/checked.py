@@ -30,6 +30,7 @@ def grade(work: Work, judge: Judge, index: int, test: StdinTest) -> TestResult:
         too_many_passes: the checker wants more passes than it may have; a BadCheckerError.
     """
     stdin, answer = test.input.encode(), test.outputs[0].encode()
+    judge.turn_to(test)
     judge.begin()
     before: Outcome | None = None
     for _ in range(judge.program.passes):
@@ -60,6 +61,7 @@ def grade_text(work: Work, judge: Judge, index: int, test: StdinTest, outcome: O
     Returns:
         The result. Its CPU time is the checker's.
     """
+    judge.turn_to(test)
     judge.begin()
     found, seconds = judge.check(f"test {index}", b"", outcome.stdout, test.outputs[0].encode())
     return judged(work, index, found, replace(outcome, cpu_seconds=seconds))

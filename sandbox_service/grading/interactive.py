@@ -47,6 +47,7 @@ def grade(work: Work, index: int, test: InteractiveTest) -> TestResult:
         raise BadTestError(f"test {index}: the protocol {judge.program.protocol} has no interactors")
     judge.check_compiled(f"test {index}")
     stdin, answer = test.input.encode(), test.output.encode()
+    judge.turn_to(test)
     judge.begin()
     before: Outcome | None = None
     for _ in range(judge.program.passes):
@@ -55,7 +56,7 @@ def grade(work: Work, index: int, test: InteractiveTest) -> TestResult:
         outcome = checked.sum_of(before, outcome)
         following = checked.next_pass(judge, judgement)
         if following is None:
-            judgement = _checked(work, judge, index, judgement, stdin, answer)
+            judgement = _checked(work, judge, index, test, judgement)
             result = checked.judged(work, index, judgement, outcome)
             shown = found.transcript[: work.display_bytes].decode("utf-8", "replace")
             return result.model_copy(update={"transcript": shown})
@@ -137,7 +138,7 @@ def decide(found: Interaction, program: Judgement, judge: Judgement, limits: Lim
     return program if failed else judge
 
 
-def _checked(work: Work, judge: Judge, index: int, found: Judgement, stdin: bytes, answer: bytes) -> Judgement:
+def _checked(work: Work, judge: Judge, index: int, test: InteractiveTest, found: Judgement) -> Judgement:
     """Return the verdict of the checker on what a testlib interactor left for it, if there is a checker."""
     if judge.program.protocol != "testlib" or found.verdict != Verdict.AC:
         return found
@@ -146,10 +147,11 @@ def _checked(work: Work, judge: Judge, index: int, found: Judgement, stdin: byte
         raise judge.failure(f"test {index}", Judgement(Verdict.IE, message=f"it left a {TOUT} that is no regular file"))
     left = left or b""
     if work.judges.replacement is not None:
-        reason = check_any(work.judges.replacement, left, [answer.decode()])
+        reason = check_any(work.judges.replacement, left, [test.output])
         return found if reason is None else Judgement(Verdict.WA, message=reason)
     checker = work.judges.checker
     if checker is None:
         return found
+    checker.turn_to(test)
     checker.begin()
-    return checker.check(f"test {index}", stdin, left, answer)[0]
+    return checker.check(f"test {index}", test.input.encode(), left, test.output.encode())[0]

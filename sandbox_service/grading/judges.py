@@ -20,7 +20,7 @@ from sandbox_service.judging.judges import ANSWER, FEEDBACK_FILES, INPUT, OUTPUT
 from sandbox_service.languages.base import Runtime, Source
 from sandbox_service.sandbox.base import JudgeCall, Outcome
 from sandbox_service.sandbox.judge_folder import JudgeFolder
-from sandbox_service.schema import Checker, JudgeProgram, Limits, Submission, Verdict
+from sandbox_service.schema import Checker, JudgedTest, JudgeProgram, Limits, Submission, Verdict
 
 COMPILING = Limits(cpu_seconds=60, wall_seconds=200, memory_bytes=2 << 30)  # a testlib checker takes eight seconds
 MAIN = "judge.py"
@@ -56,14 +56,15 @@ class Judge:
         if language.name in LANGUAGES:
             beside |= bench.libraries.missing_from({"": program.program} | beside)
         source = Source(language.name, program.program, program.limits, beside, COMPILING)
-        self.program = program
+        self.program = self._of_all_tests = program
+        self._of_tests: dict[tuple[tuple[str, ...], float | None], JudgeProgram] = {}
         self.folder = bench.folders.current()
         self.kind = runtime.judge_kind_of(source)
         self.limits = runtime.limits_of(source)
         self._is_python = language.name == "python"
         self._folders = bench.folders
         self._runner = runner
-        self._calls: dict[tuple[tuple[str, ...], bool], _Called] = {}
+        self._calls: dict[tuple[tuple[str, ...], bool, tuple[str, ...]], _Called] = {}
         self._beside: tuple[Limits | None, Limits, Limits] = None, self.limits, self.limits
         self._prepared = runtime.prepare(source, runner, once=False)
         self.source = self._prepared.__enter__()
@@ -73,6 +74,24 @@ class Judge:
 
     def __exit__(self, *_: object) -> None:
         self._prepared.__exit__(None, None, None)
+
+    def turn_to(self, test: JudgedTest) -> None:
+        """Judge a test: with the arguments and the full score that it states.
+
+        Args:
+            test: the test.
+        """
+        if not test.asks_for_a_judge:
+            self.program = self._of_all_tests
+            return
+        key = tuple(test.judge_arguments), test.full_score
+        if key not in self._of_tests:
+            program = self._of_all_tests
+            changes: dict[str, object] = {"arguments": [*program.arguments, *test.judge_arguments]}
+            if test.full_score is not None:
+                changes["full_score"] = test.full_score
+            self._of_tests[key] = program.model_copy(update=changes)
+        self.program = self._of_tests[key]
 
     def begin(self) -> None:
         """Empty the folder for a test; what a judge leaves there lives on from pass to pass."""
@@ -159,9 +178,10 @@ class Judge:
             The call.
         """
         names = tuple(files)
-        if (names, interacts) not in self._calls:
-            self._calls[names, interacts] = self._called(names, interacts=interacts)
-        named, own, arguments, links = self._calls[names, interacts]
+        key = names, interacts, tuple(self.program.arguments)
+        if key not in self._calls:
+            self._calls[key] = self._called(names, interacts=interacts)
+        named, own, arguments, links = self._calls[key]
         self.folder.fill({**dict(zip(named, files.values(), strict=True)), **own})
         return JudgeCall(self.folder.fd, arguments, links)
 

@@ -327,6 +327,21 @@ def test_flags_and_further_files_reach_the_checker(service: Service) -> None:
     assert service.grade(code="print(1)", tests=[TEST], checker=judge)["verdict"] == "AC"
 
 
+def test_arguments_and_full_scores_may_differ_by_test(service: Service) -> None:
+    source = KATTIS + SCORE + "(sys.argv[5])\nsys.exit(42 if sys.argv[4] == 'all' else 43)"
+    tests = [
+        TEST | {"judge_arguments": ["1"], "full_score": 2.0},
+        TEST | {"judge_arguments": ["30"], "full_score": 40.0},
+        TEST | {"judge_arguments": ["1"]},
+    ]
+    judge = checker("kattis", source, arguments=["all"])
+    grade = service.grade(code="print(1)", tests=tests, checker=judge, reward={"scheme": "fraction"})
+    assert [test["share"] for test in grade["tests"]] == [0.5, 0.75, 1.0]
+    assert grade["reward"] == 0.75
+    refused = service.grade(code="print(6)", tests=[TEST, TEST, tests[0]])
+    assert (refused["verdict"], refused["failure_kind"]) == (IE, "bad_test")
+
+
 def test_the_message_is_in_the_answer(service: Service) -> None:
     source = KATTIS + "open(feedback + 'judgemessage.txt', 'w').write('line 1: too small')\nsys.exit(43)"
     grade = service.grade(code="print(1)", tests=[TEST], checker=checker("kattis", source))
