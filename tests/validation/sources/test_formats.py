@@ -348,6 +348,8 @@ def test_codeforces_brings_checkers_that_print_one() -> None:
     assert made.meta is not None
     assert made.meta["tests_are_incomplete"] is True
     assert problem(published.CODEFORCES | {"generated_checker": None}).checker is None
+    cut = [*published.CODEFORCES["official_tests"], {"input": "1 2 3 ...\n", "output": "4"}]
+    assert len(problem(published.CODEFORCES | {"official_tests": cut}).tests or ()) == 2
 
 
 @pytest.mark.parametrize(
