@@ -26,6 +26,7 @@ COMPILING = Limits(cpu_seconds=60, wall_seconds=200, memory_bytes=2 << 30)  # a 
 MAIN = "judge.py"
 MOST_FEEDBACK_BYTES = 64 << 10
 MOST_NEXT_BYTES = 64 << 20
+NATIVE = "judge-native"
 NEXT_PASS = "nextpass.in"  # noqa: S105  not a password
 
 
@@ -62,6 +63,8 @@ class Judge:
         self.kind = runtime.judge_kind_of(source)
         self.limits = runtime.limits_of(source)
         self._is_python = language.name == "python"
+        self._judged: tuple[Outcome | None, Judgement] = None, Judgement(Verdict.IE)
+        self._left: frozenset[str] = frozenset()
         self._folders = bench.folders
         self._runner = runner
         self._calls: dict[tuple[tuple[str, ...], bool, tuple[str, ...]], _Called] = {}
@@ -188,6 +191,9 @@ class Judge:
     def _called(self, names: tuple[str, ...], *, interacts: bool) -> _Called:
         """Return how it is called with files of these names: the same for all tests."""
         named = [judges.named(self.program, name) for name in names]
+        if self.kind == NATIVE and judges.names_files(self.program):
+            arguments = judges.arguments(self.program, interacts=interacts, folder=judges.OPENED)
+            return named, {}, tuple(arguments), ()  # four links less in each box's /tmp
         arguments = judges.arguments(self.program, interacts=interacts)
         if not self._is_python:
             return named, {}, tuple(arguments), (*named, "feedback")
@@ -239,7 +245,17 @@ class Judge:
         return BadCheckerError(f"{test}: the {self.program.protocol} judge failed: {found.message}")
 
     def judgement(self, outcome: Outcome) -> Judgement:
-        """Return what it decided, by its end and its feedback; IE if it failed."""
+        """Return what it decided, by its end and its feedback; IE if it failed.
+
+        Args:
+            outcome: its end. Its feedback is read when this is asked first, and must be there until then.
+        """
+        if self._judged[0] is not outcome:
+            self._judged = outcome, self._judgement(outcome)
+        return self._judged[1]
+
+    def _judgement(self, outcome: Outcome) -> Judgement:
+        self._left = self.folder.left()
         if (refusal := self.source.refusal()) is not None:
             return Judgement(Verdict.IE, message=f"it does not compile: {refusal}")
         return judges.judgement(self.program, self.limits, self._report(outcome))
@@ -250,7 +266,7 @@ class Judge:
         return self.program.protocol in ("kattis", "domjudge")
 
     def _report(self, outcome: Outcome) -> Report:
-        left = self.folder.left().intersection(FEEDBACK_FILES)
+        left = self._left.intersection(FEEDBACK_FILES)
         if not left:
             return Report(outcome, {})
         read = {name: self.folder.feedback(name, MOST_FEEDBACK_BYTES + 1) for name in left}
@@ -264,7 +280,7 @@ class Judge:
         Raises:
             BadCheckerError: it is too large, or no file.
         """
-        if NEXT_PASS not in self.folder.left():
+        if NEXT_PASS not in self._left:
             return None
         content = self.folder.feedback(NEXT_PASS, MOST_NEXT_BYTES + 1)
         if content is None:

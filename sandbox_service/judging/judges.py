@@ -19,6 +19,7 @@ from sandbox_service.schema import JudgeProgram, Limits, Verdict
 
 INPUT, ANSWER, OUTPUT, TOUT, FEEDBACK = "input.txt", "answer.txt", "output.txt", "tout.txt", "feedback/"
 FOLDER = "/tmp"  # noqa: S108  of the judge's box
+OPENED = "/proc/self/fd/3"  # the judge's folder, of which a launcher gives the box a descriptor
 MESSAGE_CHARACTERS = 2000
 ACCEPTED, REJECTED = 42, 43
 TESTLIB = {0: True, 1: False, 2: False, 4: False, 8: False}
@@ -235,14 +236,20 @@ def named(program: JudgeProgram, name: str) -> str:
     return NAMES.get(program.protocol, {}).get(name, name)
 
 
-def arguments(program: JudgeProgram, *, interacts: bool) -> list[str]:
+def arguments(program: JudgeProgram, *, interacts: bool, folder: str = FOLDER) -> list[str]:
     """Return the arguments of a judge's command line.
 
     Args:
         program: the judge.
         interacts: it is called as an interactor.
+        folder: where its box has the files.
     """
     protocol = PROTOCOLS[program.protocol]
     files = (protocol.interacts or ()) if interacts else protocol.arguments
-    paths = [f"{FOLDER}/{named(program, name)}" for name in files]
+    paths = [f"{folder}/{named(program, name)}" for name in files]
     return [*paths, *program.arguments]
+
+
+def names_files(program: JudgeProgram) -> bool:
+    """Return whether a judge learns from its command line where its files are; else they have names of their own."""
+    return bool(PROTOCOLS[program.protocol].arguments)
