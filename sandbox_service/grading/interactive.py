@@ -95,7 +95,7 @@ def program_outcome(found: Interaction) -> Outcome:
 def _judged(work: Work, judge: Judge, index: int, found: Interaction) -> tuple[Judgement, Outcome]:
     outcome = program_outcome(found)
     verdict, message = work.judge(outcome, was_stopped=found.program_killed)
-    if judge.limits.output_bytes < found.judge.stdout_bytes:
+    if judge.limits.output_bytes < found.judge_bytes:
         said = Judgement(Verdict.IE, message=f"it wrote more than {judge.limits.output_bytes} bytes")
     elif found.judge_killed:
         said = Judgement(Verdict.IE, message="it did not end although the program had ended")

@@ -26,7 +26,6 @@ COMPILING = Limits(cpu_seconds=60, wall_seconds=200, memory_bytes=2 << 30)  # a 
 MAIN = "judge.py"
 MOST_FEEDBACK_BYTES = 64 << 10
 MOST_NEXT_BYTES = 64 << 20
-NATIVE = "judge-native"
 NEXT_PASS = "nextpass.in"  # noqa: S105  not a password
 
 
@@ -63,6 +62,7 @@ class Judge:
         self.kind = runtime.judge_kind_of(source)
         self.limits = runtime.limits_of(source)
         self._is_python = language.name == "python"
+        self._is_inside = language.name in LANGUAGES and judges.stays_inside(program)
         self._judged: tuple[Outcome | None, Judgement] = None, Judgement(Verdict.IE)
         self._left: frozenset[str] = frozenset()
         self._folders = bench.folders
@@ -186,14 +186,13 @@ class Judge:
             self._calls[key] = self._called(names, interacts=interacts)
         named, own, arguments, links = self._calls[key]
         self.folder.fill({**dict(zip(named, files.values(), strict=True)), **own})
-        return JudgeCall(self.folder.fd, arguments, links)
+        return JudgeCall(self.folder.fd, arguments, links, self._is_inside)
 
     def _called(self, names: tuple[str, ...], *, interacts: bool) -> _Called:
         """Return how it is called with files of these names: the same for all tests."""
         named = [judges.named(self.program, name) for name in names]
-        if self.kind == NATIVE and judges.names_files(self.program):
-            arguments = judges.arguments(self.program, interacts=interacts, folder=judges.OPENED)
-            return named, {}, tuple(arguments), ()  # four links less in each box's /tmp
+        if self._is_inside:
+            return named, {}, tuple(judges.arguments(self.program, interacts=interacts, folder=judges.CURRENT)), ()
         arguments = judges.arguments(self.program, interacts=interacts)
         if not self._is_python:
             return named, {}, tuple(arguments), (*named, "feedback")

@@ -19,7 +19,7 @@ from sandbox_service.schema import JudgeProgram, Limits, Verdict
 
 INPUT, ANSWER, OUTPUT, TOUT, FEEDBACK = "input.txt", "answer.txt", "output.txt", "tout.txt", "feedback/"
 FOLDER = "/tmp"  # noqa: S108  of the judge's box
-OPENED = "/proc/self/fd/3"  # the judge's folder, of which a launcher gives the box a descriptor
+CURRENT = "."
 MESSAGE_CHARACTERS = 2000
 ACCEPTED, REJECTED = 42, 43
 TESTLIB = {0: True, 1: False, 2: False, 4: False, 8: False}
@@ -250,6 +250,18 @@ def arguments(program: JudgeProgram, *, interacts: bool, folder: str = FOLDER) -
     return [*paths, *program.arguments]
 
 
-def names_files(program: JudgeProgram) -> bool:
-    """Return whether a judge learns from its command line where its files are; else they have names of their own."""
-    return bool(PROTOCOLS[program.protocol].arguments)
+_LOOKS_AROUND = re.compile(r"/proc|/dev|chdir|getcwd|current_path|realpath|filesystem|\bw[\"+xb]")
+
+
+def stays_inside(program: JudgeProgram) -> bool:
+    """Return whether a judge in C or C++ seems to need nothing but its files: neither /proc nor a folder to write in.
+
+    A judge that does so in a way that its text does not show has another current folder, and finds no /proc.
+
+    Args:
+        program: the judge.
+    """
+    if not PROTOCOLS[program.protocol].arguments:
+        return False
+    texts = (program.program, *(program.files or {}).values())
+    return not any(_LOOKS_AROUND.search(text) for text in texts)

@@ -112,7 +112,9 @@ class JudgeFolder:
 
     def left(self) -> frozenset[str]:
         """Return the names in the feedback folder."""
-        if self._feedback < 0:
+        if (
+            self._feedback < 0 or os.fstat(self._feedback).st_size == 0
+        ):  # in a tmpfs each name counts in a folder's size
             return frozenset()
         return frozenset(os.listdir(self._feedback))  # noqa: PTH208  a descriptor has no path
 

@@ -23,8 +23,12 @@ CHECKER = r"""
 #include <cstring>
 #include <string>
 #include <unistd.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <fstream>
+#ifndef INSIDE
+#define INSIDE 1
+#endif
 int main(int argc, char **argv) {
     std::string how = argv[4], in, out, ans;
     std::ifstream(argv[1]) >> in;
@@ -41,8 +45,8 @@ int main(int argc, char **argv) {
     if (end == "flood") for (;;) puts("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
     if (end == "memory") { for (;;) memset(malloc(1 << 20), 1, 1 << 20); }
     if (end == "fork") return fork() < 0 ? 0 : 1;
-    if (end == "write") return fopen(argv[1], "w") ? 1 : fopen("/tmp/answer.txt", "r+") ? 1 : 0;
-    if (end == "leave") return fopen("/tmp/feedback/../../../etc/passwd", "r") || fopen("/usr/bin/env", "r") ? 1 : 0;
+    if (end == "write") return open(argv[1], O_WRONLY) >= 0 || open("here", O_CREAT | O_WRONLY, 0600) >= 0 ? INSIDE : 0;
+    if (end == "leave") return fopen("feedback/../../etc/passwd", "r") || fopen("/usr/bin/env", "r") ? 1 : 0;
     if (end == "much") { fprintf(stderr, "points 50"); return 7; }
     if (end == "less") { fprintf(stderr, "points -0.5"); return 7; }
     if (end == "part") { fprintf(stderr, "partially correct (0) no"); return 0; }
@@ -116,14 +120,19 @@ def judge(source: str, protocol: str, **fields: Any) -> dict[str, Any]:
     return {"type": "program", "language": "cpp", "source": source, "protocol": protocol, "limits": LIMITS, **fields}
 
 
-def test_each_ending_has_its_verdict(service: Service) -> None:
+@pytest.mark.parametrize("needs_proc", [False, True])
+def test_each_ending_has_its_verdict(service: Service, needs_proc: bool) -> None:
     protocols = {"t": "testlib", "k": "kattis"}
+    # a judge whose text mentions /proc has it, and may write into its current folder; any other has neither
+    source = ("#define INSIDE 0 // it may look at /proc\n" if needs_proc else "") + CHECKER
     submissions = [
-        {"id": name, "code": "print(2 * int(input()))", "tests": [TEST], "reward": {"scheme": "fraction"}}
-        | {"checker": judge(CHECKER, protocols[name[0]], arguments=[name])}
+        {"id": f"{name} {needs_proc}", "code": "print(2 * int(input()))", "tests": [TEST]}
+        | {"reward": {"scheme": "fraction"}}
+        | {"checker": judge(source, protocols[name[0]], arguments=[name])}
         for name in ENDINGS
     ]
-    grades = service.client.batch(submissions)
+    answers = service.client.batch(submissions)
+    grades = {name: answers[f"{name} {needs_proc}"] for name in ENDINGS}
     found = {name: (grades[name]["verdict"], grades[name]["tests"][0]["share"]) for name in ENDINGS}
     wrong = {name: (found[name], grades[name]["failure_reason"]) for name in ENDINGS if found[name] != ENDINGS[name]}
     assert wrong == {}
