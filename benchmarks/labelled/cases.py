@@ -71,15 +71,15 @@ def judged(path: Path) -> Iterator[Case]:
         path: a file of such problems.
     """
     for row in map(json.loads, path.read_text().splitlines()):
-        shared, why_not = _judged_fields(row)
+        shared = _judged_fields(row)
         for program in row["submissions"]:
             code, files = _program(program)
             body = {"code": code, "files": files, **shared}
             name, expected = f"{row['id']}/{program['name']}", tuple(program["expected"])
-            yield made(name, path, program["language"], expected, body, why_not)
+            yield made(name, path, program["language"], expected, body)
 
 
-def made(name: str, path: Path, language: str, expected: tuple[str, ...], body: Json, why_not: str = "") -> Case:
+def made(name: str, path: Path, language: str, expected: tuple[str, ...], body: Json) -> Case:
     """Return a case.
 
     Args:
@@ -88,37 +88,38 @@ def made(name: str, path: Path, language: str, expected: tuple[str, ...], body: 
         language: the language as the data set names it.
         expected: the verdicts.
         body: the submission, without its language.
-        why_not: why it cannot be run, if that is known.
     """
     try:
         found = languages.find(language)
         toolchains.require(found)
     except UnsupportedLanguageError as error:
-        why_not = why_not or str(error)
-        return Case(name, path.stem, language, expected, None, why_not)
+        return Case(name, path.stem, language, expected, None, str(error))
     if found.toolchain is None and body.get("files"):
         return Case(name, path.stem, found.name, expected, None, "a program in Python is one file here")
     full = {"language": found.name, **{key: value for key, value in body.items() if value != {}}}
-    return Case(name, path.stem, found.name, expected, None if why_not else full, why_not)
+    return Case(name, path.stem, found.name, expected, full)
 
 
-def _judged_fields(row: Json) -> tuple[Json, str]:
-    """Return what the submissions of a problem share, and why it cannot be judged here."""
+def _judged_fields(row: Json) -> Json:
+    """Return what the submissions of a problem share."""
     judge, interacts = row["judge"], row["judge"]["interactive"]
-    flags = {(*judge["flags"], *test.get("flags", [])) for test in row["tests"]}
-    if len(flags) > 1:
-        return {}, "its tests have different flags"
+    flags = [test.get("flags") or [] for test in row["tests"]]
+    shared = flags[0] if all(each == flags[0] for each in flags) else None
     program = {
         "type": "program",
         "protocol": judge["protocol"],
-        "arguments": list(flags.pop()),
+        "arguments": [*judge["flags"], *(shared or [])],
         "passes": judge.get("passes", 1),
         **_sources(judge),
     }
     kind = "interactive" if interacts else "stdin"
     limits = {"cpu_seconds": row["time_limit"], "memory_bytes": row["memory_mb"] << 20}
-    tests = [{"type": kind, "input": test["input"], "output": test["answer"]} for test in row["tests"]]
-    return {"tests": tests, "interactor" if interacts else "checker": program, "limits": limits}, ""
+    tests = [
+        {"type": kind, "input": test["input"], "output": test["answer"]}
+        | ({"judge_arguments": own} if shared is None else {})
+        for test, own in zip(row["tests"], flags, strict=True)
+    ]
+    return {"tests": tests, "interactor" if interacts else "checker": program, "limits": limits}
 
 
 def _sources(judge: Json) -> Json:

@@ -163,6 +163,7 @@ def details(record: Record, tests: Sequence[TestCase] | None) -> Shown:
         "groups": grade.get("groups") or [],
         "score": grade.get("score"),
         "forgeable": grade.get("forgeable", False),
+        "provoked": grade.get("provoked", False),
         "grader": grade.get("grader", {}),
         "decided_by": _deciding(run),
         "run": len(run),

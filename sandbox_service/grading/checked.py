@@ -30,6 +30,7 @@ def grade(work: Work, judge: Judge, index: int, test: StdinTest) -> TestResult:
         too_many_passes: the checker wants more passes than it may have; a BadCheckerError.
     """
     stdin, answer = test.input.encode(), test.outputs[0].encode()
+    judge.turn_to(test)
     judge.begin()
     before: Outcome | None = None
     for _ in range(judge.program.passes):
@@ -39,7 +40,7 @@ def grade(work: Work, judge: Judge, index: int, test: StdinTest) -> TestResult:
         outcome = sum_of(before, outcome)
         if verdict != Verdict.AC:
             return work.result(index, verdict, message, outcome)
-        found, _ = judge.check(f"test {index}", given, outcome.stdout, answer)
+        found, _ = judge.check(f"test {index}", given, outcome.stdout, answer, test.input.encode())
         following = next_pass(judge, found)
         if following is None:
             return judged(work, index, found, outcome)
@@ -60,6 +61,7 @@ def grade_text(work: Work, judge: Judge, index: int, test: StdinTest, outcome: O
     Returns:
         The result. Its CPU time is the checker's.
     """
+    judge.turn_to(test)
     judge.begin()
     found, seconds = judge.check(f"test {index}", b"", outcome.stdout, test.outputs[0].encode())
     return judged(work, index, found, replace(outcome, cpu_seconds=seconds))
@@ -90,7 +92,9 @@ def sum_of(before: Outcome | None, outcome: Outcome) -> Outcome:
 def judged(work: Work, index: int, found: Judgement, outcome: Outcome) -> TestResult:
     """Return the result of the test with this index, which a judge decided."""
     result = work.result(index, found.verdict, found.message, outcome)
-    return result if found.share is None else result.model_copy(update={"share": found.share})
+    if found.share is None and not found.provoked:
+        return result
+    return result.model_copy(update={"share": found.share, "provoked": found.provoked})
 
 
 def _itself(outcome: Outcome) -> Outcome:

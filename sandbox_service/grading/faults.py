@@ -10,4 +10,6 @@ class BadTestError(SandboxError):
 
 
 class BadCheckerError(SandboxError):
-    """The checker or interactor failed: never the candidate's fault."""
+    """The checker or interactor failed. `provoked`: on what the submission wrote, and it does not fail without that."""
+
+    provoked = False

@@ -253,6 +253,7 @@ class Grader:
         groups = scoring.group_results(submission.groups, tests, results) if submission.groups else None
         reward = score(submission.reward, verdict, results, weights, no_format=no_code, suspect=suspect, groups=groups)
         failed = next((result for result in results if result.verdict == verdict != Verdict.AC), None)
+        provoked = any(result.provoked for result in (*results, *audit))
         results, audit = _shown(tests, results), _shown(tests, audit)
         if failed is not None and tests[failed.index].hidden:
             failed = failed.model_copy(update={"message": HIDDEN_FAILED})
@@ -271,6 +272,7 @@ class Grader:
             shared=shared,
             notes=notes or None,
             suspect=suspect,
+            provoked=provoked,
             audit=audit or None,
             tests=results,
             forgeable=any(result.forgeable for result in (*results, *audit)),

@@ -47,6 +47,7 @@ def grade(work: Work, index: int, test: InteractiveTest) -> TestResult:
         raise BadTestError(f"test {index}: the protocol {judge.program.protocol} has no interactors")
     judge.check_compiled(f"test {index}")
     stdin, answer = test.input.encode(), test.output.encode()
+    judge.turn_to(test)
     judge.begin()
     before: Outcome | None = None
     for _ in range(judge.program.passes):
@@ -55,7 +56,7 @@ def grade(work: Work, index: int, test: InteractiveTest) -> TestResult:
         outcome = checked.sum_of(before, outcome)
         following = checked.next_pass(judge, judgement)
         if following is None:
-            judgement = _checked(work, judge, index, judgement, stdin, answer)
+            judgement = _checked(work, judge, index, test, judgement)
             result = checked.judged(work, index, judgement, outcome)
             shown = found.transcript[: work.display_bytes].decode("utf-8", "replace")
             return result.model_copy(update={"transcript": shown})
@@ -94,7 +95,7 @@ def program_outcome(found: Interaction) -> Outcome:
 def _judged(work: Work, judge: Judge, index: int, found: Interaction) -> tuple[Judgement, Outcome]:
     outcome = program_outcome(found)
     verdict, message = work.judge(outcome, was_stopped=found.program_killed)
-    if judge.limits.output_bytes < found.judge.stdout_bytes:
+    if judge.limits.output_bytes < found.judge_bytes:
         said = Judgement(Verdict.IE, message=f"it wrote more than {judge.limits.output_bytes} bytes")
     elif found.judge_killed:
         said = Judgement(Verdict.IE, message="it did not end although the program had ended")
@@ -102,7 +103,8 @@ def _judged(work: Work, judge: Judge, index: int, found: Interaction) -> tuple[J
         said = judge.judgement(found.judge)
     decided = decide(found, Judgement(verdict, message=message), said, work.limits)
     if decided.verdict == Verdict.IE:
-        raise judge.failure(f"test {index}", decided)
+        acted = found.program.stdout_bytes > 0 or found.judge_was_told
+        decided = judge.failed(f"test {index}", decided, provoked=acted and judge.can_be_provoked(found.judge))
     return decided, outcome
 
 
@@ -136,16 +138,20 @@ def decide(found: Interaction, program: Judgement, judge: Judgement, limits: Lim
     return program if failed else judge
 
 
-def _checked(work: Work, judge: Judge, index: int, found: Judgement, stdin: bytes, answer: bytes) -> Judgement:
+def _checked(work: Work, judge: Judge, index: int, test: InteractiveTest, found: Judgement) -> Judgement:
     """Return the verdict of the checker on what a testlib interactor left for it, if there is a checker."""
     if judge.program.protocol != "testlib" or found.verdict != Verdict.AC:
         return found
-    left = judge.folder.feedback(TOUT, judge.limits.output_bytes) or b""
+    left = judge.folder.feedback(TOUT, judge.limits.output_bytes)
+    if left is None and TOUT in judge.folder.left():
+        raise judge.failure(f"test {index}", Judgement(Verdict.IE, message=f"it left a {TOUT} that is no regular file"))
+    left = left or b""
     if work.judges.replacement is not None:
-        reason = check_any(work.judges.replacement, left, [answer.decode()])
+        reason = check_any(work.judges.replacement, left, [test.output])
         return found if reason is None else Judgement(Verdict.WA, message=reason)
     checker = work.judges.checker
     if checker is None:
         return found
+    checker.turn_to(test)
     checker.begin()
-    return checker.check(f"test {index}", stdin, left, answer)[0]
+    return checker.check(f"test {index}", test.input.encode(), left, test.output.encode())[0]

@@ -20,7 +20,7 @@ from sandbox_service.judging.judges import ANSWER, FEEDBACK_FILES, INPUT, OUTPUT
 from sandbox_service.languages.base import Runtime, Source
 from sandbox_service.sandbox.base import JudgeCall, Outcome
 from sandbox_service.sandbox.judge_folder import JudgeFolder
-from sandbox_service.schema import Checker, JudgeProgram, Limits, Submission, Verdict
+from sandbox_service.schema import Checker, JudgedTest, JudgeProgram, Limits, Submission, Verdict
 
 COMPILING = Limits(cpu_seconds=60, wall_seconds=200, memory_bytes=2 << 30)  # a testlib checker takes eight seconds
 MAIN = "judge.py"
@@ -56,14 +56,18 @@ class Judge:
         if language.name in LANGUAGES:
             beside |= bench.libraries.missing_from({"": program.program} | beside)
         source = Source(language.name, program.program, program.limits, beside, COMPILING)
-        self.program = program
+        self.program = self._of_all_tests = program
+        self._of_tests: dict[tuple[tuple[str, ...], float | None], JudgeProgram] = {}
         self.folder = bench.folders.current()
         self.kind = runtime.judge_kind_of(source)
         self.limits = runtime.limits_of(source)
         self._is_python = language.name == "python"
+        self._is_inside = language.name in LANGUAGES and judges.stays_inside(program)
+        self._judged: tuple[Outcome | None, Judgement] = None, Judgement(Verdict.IE)
+        self._left: frozenset[str] = frozenset()
         self._folders = bench.folders
         self._runner = runner
-        self._calls: dict[tuple[tuple[str, ...], bool], _Called] = {}
+        self._calls: dict[tuple[tuple[str, ...], bool, tuple[str, ...]], _Called] = {}
         self._beside: tuple[Limits | None, Limits, Limits] = None, self.limits, self.limits
         self._prepared = runtime.prepare(source, runner, once=False)
         self.source = self._prepared.__enter__()
@@ -74,18 +78,39 @@ class Judge:
     def __exit__(self, *_: object) -> None:
         self._prepared.__exit__(None, None, None)
 
+    def turn_to(self, test: JudgedTest) -> None:
+        """Judge a test: with the arguments and the full score that it states.
+
+        Args:
+            test: the test.
+        """
+        if not test.asks_for_a_judge:
+            self.program = self._of_all_tests
+            return
+        key = tuple(test.judge_arguments), test.full_score
+        if key not in self._of_tests:
+            program = self._of_all_tests
+            changes: dict[str, object] = {"arguments": [*program.arguments, *test.judge_arguments]}
+            if test.full_score is not None:
+                changes["full_score"] = test.full_score
+            self._of_tests[key] = program.model_copy(update=changes)
+        self.program = self._of_tests[key]
+
     def begin(self) -> None:
         """Empty the folder for a test; what a judge leaves there lives on from pass to pass."""
         self.folder = self._folders.take()
 
-    def check(self, test: str, stdin: bytes, output: bytes, answer: bytes) -> tuple[Judgement, float]:
+    def check(
+        self, test: str, stdin: bytes, output: bytes, answer: bytes, first: bytes | None = None
+    ) -> tuple[Judgement, float]:
         """Run it as a checker of one output.
 
         Args:
             test: what the message calls the test.
-            stdin: the test's input.
+            stdin: the input of the program.
             output: what the program printed.
             answer: the test's answer.
+            first: the test's input, if `stdin` is that of a later pass.
 
         Returns:
             The judgement, AC or WA, and the CPU seconds that it took.
@@ -94,14 +119,47 @@ class Judge:
             BadCheckerError: the checker failed.
             SandboxError: the sandbox failed.
         """
-        on_stdin = output if PROTOCOLS[self.program.protocol].output_on_stdin else b""
         self.check_compiled(test)
-        call = self.fill({INPUT: stdin, OUTPUT: output, ANSWER: answer}, interacts=False)
-        outcome = self._run(call, on_stdin)
+        outcome = self._run_on(stdin, output, answer)
         found = self.judgement(outcome)
-        if found.verdict == Verdict.IE:
-            raise self.failure(test, found)
-        return found, outcome.cpu_seconds
+        if found.verdict != Verdict.IE:
+            return found, outcome.cpu_seconds
+        provoked = self.can_be_provoked(outcome) and self._decides(stdin if first is None else first, answer)
+        return self.failed(test, found, provoked=provoked), outcome.cpu_seconds
+
+    def _run_on(self, stdin: bytes, output: bytes, answer: bytes) -> Outcome:
+        on_stdin = output if PROTOCOLS[self.program.protocol].output_on_stdin else b""
+        call = self.fill({INPUT: stdin, OUTPUT: output, ANSWER: answer}, interacts=False)
+        return self._run(call, on_stdin)
+
+    def can_be_provoked(self, outcome: Outcome) -> bool:
+        """Return whether a failure with this outcome can come from what the submission wrote."""
+        return self.source.refusal() is None and not judges.blames_the_test(self.program, outcome)
+
+    def _decides(self, stdin: bytes, answer: bytes) -> bool:
+        """Return whether it decides about outputs that no submission wrote: the test's answer, or else an empty one."""
+        for output in dict.fromkeys((answer, b"")):
+            self.begin()
+            if self.judgement(self._run_on(stdin, output, answer)).verdict != Verdict.IE:
+                return True
+        return False
+
+    def failed(self, test: str, found: Judgement, *, provoked: bool) -> Judgement:
+        """Return WA for a failure that the submission provoked, if the judge program says so.
+
+        Args:
+            test: what the message calls the test.
+            found: the judgement, which is IE.
+            provoked: the judge failed on what the submission wrote, and does not fail without that.
+
+        Raises:
+            BadCheckerError: any other failure.
+        """
+        if provoked and self.program.provoked_failure == "reject":
+            return Judgement(Verdict.WA, message=f"the judge failed on this output: {found.message}", provoked=True)
+        failure = self.failure(test, found)
+        failure.provoked = provoked
+        raise failure
 
     def check_compiled(self, test: str) -> None:
         """Raise BadCheckerError if it is known not to compile.
@@ -123,15 +181,18 @@ class Judge:
             The call.
         """
         names = tuple(files)
-        if (names, interacts) not in self._calls:
-            self._calls[names, interacts] = self._called(names, interacts=interacts)
-        named, own, arguments, links = self._calls[names, interacts]
+        key = names, interacts, tuple(self.program.arguments)
+        if key not in self._calls:
+            self._calls[key] = self._called(names, interacts=interacts)
+        named, own, arguments, links = self._calls[key]
         self.folder.fill({**dict(zip(named, files.values(), strict=True)), **own})
-        return JudgeCall(self.folder.fd, arguments, links)
+        return JudgeCall(self.folder.fd, arguments, links, self._is_inside)
 
     def _called(self, names: tuple[str, ...], *, interacts: bool) -> _Called:
         """Return how it is called with files of these names: the same for all tests."""
         named = [judges.named(self.program, name) for name in names]
+        if self._is_inside:
+            return named, {}, tuple(judges.arguments(self.program, interacts=interacts, folder=judges.CURRENT)), ()
         arguments = judges.arguments(self.program, interacts=interacts)
         if not self._is_python:
             return named, {}, tuple(arguments), (*named, "feedback")
@@ -183,7 +244,17 @@ class Judge:
         return BadCheckerError(f"{test}: the {self.program.protocol} judge failed: {found.message}")
 
     def judgement(self, outcome: Outcome) -> Judgement:
-        """Return what it decided, by its end and its feedback; IE if it failed."""
+        """Return what it decided, by its end and its feedback; IE if it failed.
+
+        Args:
+            outcome: its end. Its feedback is read when this is asked first, and must be there until then.
+        """
+        if self._judged[0] is not outcome:
+            self._judged = outcome, self._judgement(outcome)
+        return self._judged[1]
+
+    def _judgement(self, outcome: Outcome) -> Judgement:
+        self._left = self.folder.left()
         if (refusal := self.source.refusal()) is not None:
             return Judgement(Verdict.IE, message=f"it does not compile: {refusal}")
         return judges.judgement(self.program, self.limits, self._report(outcome))
@@ -194,18 +265,26 @@ class Judge:
         return self.program.protocol in ("kattis", "domjudge")
 
     def _report(self, outcome: Outcome) -> Report:
-        left = self.folder.left().intersection(FEEDBACK_FILES)
-        found = {name: self.folder.feedback(name, MOST_FEEDBACK_BYTES) for name in left}
-        return Report(outcome, {name: content for name, content in found.items() if content is not None})
+        left = self._left.intersection(FEEDBACK_FILES)
+        if not left:
+            return Report(outcome, {})
+        read = {name: self.folder.feedback(name, MOST_FEEDBACK_BYTES + 1) for name in left}
+        found = {name: content[:MOST_FEEDBACK_BYTES] for name, content in read.items() if content is not None}
+        whole = {name for name, content in found.items() if len(content) == len(read[name] or b"")}
+        return Report(outcome, found, left - whole)
 
     def next_pass(self) -> bytes | None:
         """Return the input of the next pass that the judge left, and remove it; None if this was the last pass.
 
         Raises:
-            BadCheckerError: it is too large.
+            BadCheckerError: it is too large, or no file.
         """
+        if NEXT_PASS not in self._left:
+            return None
         content = self.folder.feedback(NEXT_PASS, MOST_NEXT_BYTES + 1)
-        if content is not None and len(content) > MOST_NEXT_BYTES:
+        if content is None:
+            raise BadCheckerError(f"the judge left a {NEXT_PASS} that is no regular file")
+        if len(content) > MOST_NEXT_BYTES:
             raise BadCheckerError(f"{NEXT_PASS} has more than {MOST_NEXT_BYTES} bytes")
         self.folder.remove(NEXT_PASS)
         return content

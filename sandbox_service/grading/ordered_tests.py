@@ -235,7 +235,7 @@ class OrderedTests:
         """Return the stdin tests that come next."""
         found: list[tuple[int, StdinTest]] = []
         for index, test in left:
-            if not isinstance(test, StdinTest):
+            if not isinstance(test, StdinTest) or test.asks_for_a_judge:
                 break
             if self._is_needed(test):
                 found.append((index, test))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sandbox_service.errors import SandboxError
+from sandbox_service.grading.faults import BadCheckerError
 from sandbox_service.schema import Limits, TestCase, TestResult, Verdict
 
 LEAST_AUDIT_FACTOR = 20  # an audit test may take so many times the slowest scored test, whatever it says
@@ -21,7 +22,8 @@ def fault_result(tests: Sequence[TestCase], done: Sequence[TestResult], role: st
     """
     known = {result.index for result in done}
     left = (index for index, test in enumerate(tests) if test.role == role and index not in known)
-    return TestResult(index=next(left, len(tests)), verdict=Verdict.IE, message=str(fault))
+    provoked = isinstance(fault, BadCheckerError) and fault.provoked
+    return TestResult(index=next(left, len(tests)), verdict=Verdict.IE, message=str(fault), provoked=provoked)
 
 
 def audit_seconds(limits: Limits, tests: Sequence[TestCase], results: Iterable[TestResult]) -> float:

@@ -82,6 +82,8 @@ def _itself(outcome: Outcome) -> Outcome:
 def _check(work: Work, index: int, test: StdinTest, output: bytes) -> tuple[str | None, float]:
     """Return why the output is wrong, or None, and the CPU seconds that boxes took to compare it."""
     checker = work.checker
+    if test.asks_for_a_judge and work.judges.replacement is None:
+        raise BadTestError(f"test {index}: its judge_arguments or its full_score are for a checker program")
     if checker.type == "math":
         return mathematics.compare(work, index, test.outputs, output)
     message = check_any(checker, output, test.outputs)

@@ -24,6 +24,7 @@ from sandbox_service.schema import (
     AssertTest,
     CallTest,
     InteractiveTest,
+    JudgedTest,
     JudgeProgram,
     Limits,
     Sample,
@@ -138,6 +139,8 @@ def _unused_fields(tests: Sequence[TestCase]) -> set[str]:
     grouping = set() if any(map(_has_newer_fields, tests)) else {"group", "hidden", "needs_call"}
     if not any(test.cpu_seconds is not None for test in tests):
         grouping = grouping | {"cpu_seconds"}
+    if not any(isinstance(test, JudgedTest) and test.asks_for_a_judge for test in tests):
+        grouping = grouping | {"judge_arguments", "full_score"}
     return grouping if any(test.role == "audit" for test in tests) else grouping | {"role"}
 
 

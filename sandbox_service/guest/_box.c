@@ -226,7 +226,7 @@ static int limit_space(rlim_t soft)
 
 static void set_up(const int *fds, int count, const struct limits *l, unsigned long long memory, int place)
 {
-    enter_box(place, tmp_options[place], 0);
+    enter_box(place, tmp_options[place], 0, 1);
     take_files(fds, count);
     STEP(limit_space(memory));
     limit_box(l);

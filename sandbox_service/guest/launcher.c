@@ -55,6 +55,7 @@ struct __attribute__((packed)) request {
  * has no descriptor, arguments and environment. Texts end with a zero. */
 struct __attribute__((packed)) wanted {
     int16_t executable; /* place in the job's descriptors, or NOTHING: a path follows */
+    int16_t folder;     /* place of the current folder of a box without /proc, or NOTHING: /tmp, and with /proc */
     uint16_t fds, files, arguments, variables;
     uint32_t tasks, processes;
     uint64_t data_bytes, resident_bytes, address_bytes, stack_bytes, file_bytes, tmp_bytes;
@@ -69,7 +70,7 @@ struct file {
 
 struct spec {
     struct wanted wanted;
-    int executable, fds[MAX_FDS];
+    int executable, folder, fds[MAX_FDS];
     struct file files[MAX_FILES];
     char *path, *arguments[MAX_WORDS], *variables[MAX_WORDS];
 };
@@ -216,10 +217,12 @@ static int run_box(void *argument)
     char options[96], owned[OWNED_BYTES];
     snprintf(options, sizeof options, "size=%llu,nr_inodes=8192,mode=700", (unsigned long long)wanted->tmp_bytes);
     own_tmp(owned, options, place);
-    enter_box(place, owned, MS_NOEXEC);
+    enter_box(place, owned, MS_NOEXEC, spec->folder < 0);
     take_files(spec->fds, wanted->fds);
     become_nobody(place);
     put_files(spec);
+    if (spec->folder >= 0)
+        STEP(fchdir(spec->folder));
     int executable = spec->executable >= 0 ? spec->executable : open(spec->path, O_PATH | O_CLOEXEC);
     if (executable < 0)
         fail(spec->path);
@@ -303,6 +306,9 @@ static int take_box(struct reader *reader, struct spec *spec, const int *ends)
     spec->path = wanted->executable < 0 ? take_text(reader) : NULL;
     if (wanted->executable < 0 ? !spec->path : !is_file(wanted->executable))
         return -1;
+    if (wanted->folder >= 0 && !is_file(wanted->folder))
+        return -1;
+    spec->folder = wanted->folder < 0 ? -1 : files.fds[wanted->folder];
     spec->executable = wanted->executable < 0 ? -1 : files.fds[wanted->executable];
     return take_words(reader, spec->arguments, wanted->arguments) || take_words(reader, spec->variables, wanted->variables);
 }

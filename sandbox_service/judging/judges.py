@@ -19,12 +19,16 @@ from sandbox_service.schema import JudgeProgram, Limits, Verdict
 
 INPUT, ANSWER, OUTPUT, TOUT, FEEDBACK = "input.txt", "answer.txt", "output.txt", "tout.txt", "feedback/"
 FOLDER = "/tmp"  # noqa: S108  of the judge's box
+CURRENT = "."
 MESSAGE_CHARACTERS = 2000
 ACCEPTED, REJECTED = 42, 43
 TESTLIB = {0: True, 1: False, 2: False, 4: False, 8: False}
-POINTS = 7
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
-_TESTLIB_POINTS = re.compile(r"\s*(?:partially correct \()?\s*(?:points?)?\s*[\s(:]*" + f"({_NUMBER.pattern})")
+POINTS, FAIL = 7, 3
+ROUNDING = 1e-9
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_WHOLE = r"(?!\w|%|[.,]\d)"  # the number has ended: neither 0,5 nor 0x10 is 0
+_TESTLIB_POINTS = re.compile(rf"\s*(?:points?|partially correct)?[\s(:]*({_NUMBER.pattern}){_WHOLE}", re.ASCII)
+_TESTLIB_PART = re.compile(r"partially correct \((\d{1,9})\)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -35,23 +39,39 @@ class Judgement:
         verdict: AC, WA, or IE if the judge failed.
         share: the part of the test that it awarded; None if the verdict says it all.
         message: for people.
+        provoked: it failed on what the submission wrote, and does not fail without that.
     """
 
     verdict: Verdict
     share: float | None = None
     message: str | None = None
+    provoked: bool = False
 
 
 @dataclass(frozen=True)
 class Report:
-    """The traces of a judge: its end, and the beginnings of the files of its feedback folder by name."""
+    """The traces of a judge.
+
+    Attributes:
+        outcome: its end.
+        feedback: the beginnings of the files of its feedback folder, by name.
+        unreadable: names in that folder that are no regular files, or are longer than what `feedback` has of them.
+    """
 
     outcome: Outcome
     feedback: dict[str, bytes]
+    unreadable: frozenset[str] = frozenset()
 
     def text(self, name: str) -> str:
         """Return the feedback file of this name as text; empty if there is none."""
         return self.feedback.get(name, b"").decode("utf-8", "replace").strip()[:MESSAGE_CHARACTERS]
+
+    def number(self, name: str) -> float | None:
+        """Return the number in the feedback file of this name, which has nothing else; None if there is none."""
+        if name in self.unreadable:
+            return None
+        found = _NUMBER.fullmatch(self.feedback.get(name, b"").decode("utf-8", "replace").strip())
+        return float(found[0]) if found else None
 
     @property
     def said(self) -> str:
@@ -78,7 +98,8 @@ class Protocol:
     functions: bool = False
 
 
-FEEDBACK_FILES = ("judgemessage.txt", "teammessage.txt", "score.txt", "report.json", TOUT)
+SCORE, MULTIPLIER, REPORT = "score.txt", "score_multiplier.txt", "report.json"
+FEEDBACK_FILES = ("judgemessage.txt", "teammessage.txt", SCORE, MULTIPLIER, REPORT)
 
 
 def judgement(program: JudgeProgram, limits: Limits, report: Report) -> Judgement:
@@ -96,6 +117,11 @@ def judgement(program: JudgeProgram, limits: Limits, report: Report) -> Judgemen
     return PROTOCOLS[program.protocol].read(program, report)
 
 
+def blames_the_test(program: JudgeProgram, outcome: Outcome) -> bool:
+    """Return whether the judge ended by saying that it or its data are wrong, as testlib's `_fail` does."""
+    return program.protocol == "testlib" and outcome.exit_code == FAIL
+
+
 def _failed(report: Report) -> Judgement:
     return Judgement(Verdict.IE, message=f"it ended with exit code {report.outcome.exit_code}{_said(report)}")
 
@@ -110,17 +136,22 @@ def _plain(is_right: bool, message: str) -> Judgement:
 
 
 def _awarded(program: JudgeProgram, score: float, message: str) -> Judgement:
-    """Return the judgement of a checker that gives points: accepted if these are all of them."""
-    share = min(1.0, max(0.0, score / program.full_score))
+    """Return the judgement of a checker that gives points: accepted if these are all of them.
+
+    A score that is more than the whole test contradicts `full_score`. Counted as the whole, it would pay for a part.
+    """
+    if not 0.0 <= score <= program.full_score * (1.0 + ROUNDING):
+        return Judgement(Verdict.IE, message=f"it awarded {score:g} points: full_score is {program.full_score:g}")
+    share = min(1.0, score / program.full_score)
     return Judgement(Verdict.AC if share >= 1.0 else Verdict.WA, share, message or f"{score:g} points")
 
 
 def _testlib(program: JudgeProgram, report: Report) -> Judgement:
     code = report.outcome.exit_code
-    if code == POINTS:
-        found = _TESTLIB_POINTS.match(report.said)
-        score = float(found[1]) if found else math.nan
-        return _awarded(program, score, report.said) if math.isfinite(score) else _failed(report)
+    if code == POINTS and (found := _TESTLIB_POINTS.match(report.said)):
+        return _awarded(program, float(found[1]), report.said)
+    if (part := _TESTLIB_PART.match(report.said)) and code == int(part[1]) & 0xFF:
+        return _awarded(program, float(part[1]), report.said)  # `_pc(n)` exits with n, which may be 0
     if code not in TESTLIB:  # 3 is the judge's own `_fail`
         return _failed(report)
     return _plain(TESTLIB[code], report.said)
@@ -128,31 +159,35 @@ def _testlib(program: JudgeProgram, report: Report) -> Judgement:
 
 def _kattis(program: JudgeProgram, report: Report) -> Judgement:
     code = report.outcome.exit_code
-    message = report.text("judgemessage.txt") or report.text("teammessage.txt")
+    message = report.text("judgemessage.txt") or report.text("teammessage.txt") or None
     if code not in (ACCEPTED, REJECTED):
         return _failed(report)
-    if "score.txt" not in report.feedback:
-        return _plain(code == ACCEPTED, message)
-    found = _NUMBER.fullmatch(report.text("score.txt"))
-    score = float(found[0]) if found else math.nan
-    if not math.isfinite(score):
-        return Judgement(Verdict.IE, message="score.txt does not hold a number")
-    share = min(1.0, max(0.0, score / program.full_score))
+    scores = [name for name in (SCORE, MULTIPLIER) if name in report.feedback or name in report.unreadable]
+    if not scores:
+        return _plain(code == ACCEPTED, message or "")
     if code == REJECTED:
-        return Judgement(Verdict.WA, 0.0, message or None)
-    return Judgement(Verdict.AC, share, message or f"{score:g} points")
+        return Judgement(Verdict.WA, 0.0, message)
+    if len(scores) > 1:
+        return Judgement(Verdict.IE, message=f"it left both {SCORE} and {MULTIPLIER}")
+    score, most = report.number(scores[0]), program.full_score if scores == [SCORE] else 1.0
+    if score is None or not math.isfinite(score):
+        return Judgement(Verdict.IE, message=f"{scores[0]} does not hold a number")
+    if score < 0.0 or (score > most and scores == [MULTIPLIER]):
+        return Judgement(Verdict.IE, message=f"{scores[0]} holds {score:g}, which is no score")
+    more = f", of which {most:g} count: see full_score" if score > most else ""
+    return Judgement(Verdict.AC, min(1.0, score / most), message or f"{score:g} points{more}")
 
 
 def _codeforces(program: JudgeProgram, report: Report) -> Judgement:
     """Read the verdict of open-r1's checkers: a number from 0 to 1, the last word on stdout."""
-    words = report.outcome.stdout[:MESSAGE_CHARACTERS].decode("utf-8", "replace").split()
+    words = report.outcome.stdout[-MESSAGE_CHARACTERS:].decode("utf-8", "replace").split()
     found = _NUMBER.fullmatch(words[-1]) if words else None
     if report.outcome.exit_code != 0 or found is None:
         return _failed(report)
     score = float(found[0])
-    if score in (0.0, 1.0):
-        return _plain(score == 1.0, "")
-    return _awarded(program, score, "") if math.isfinite(score) else _failed(report)
+    if score in (0.0, program.full_score):
+        return _plain(score > 0.0, "")
+    return _awarded(program, score, "")
 
 
 def _scalebox(_: JudgeProgram, report: Report) -> Judgement:
@@ -164,7 +199,7 @@ def _function(program: JudgeProgram, report: Report) -> Judgement:
     if report.outcome.exit_code != 0:
         return _failed(report)
     try:
-        found = json.loads(report.feedback.get("report.json", b""))
+        found = json.loads(report.feedback.get(REPORT, b""))
         verdict, message = found["verdict"], str(found["message"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return Judgement(Verdict.IE, message="the function did not return")
@@ -201,14 +236,32 @@ def named(program: JudgeProgram, name: str) -> str:
     return NAMES.get(program.protocol, {}).get(name, name)
 
 
-def arguments(program: JudgeProgram, *, interacts: bool) -> list[str]:
+def arguments(program: JudgeProgram, *, interacts: bool, folder: str = FOLDER) -> list[str]:
     """Return the arguments of a judge's command line.
 
     Args:
         program: the judge.
         interacts: it is called as an interactor.
+        folder: where its box has the files.
     """
     protocol = PROTOCOLS[program.protocol]
     files = (protocol.interacts or ()) if interacts else protocol.arguments
-    paths = [f"{FOLDER}/{named(program, name)}" for name in files]
+    paths = [f"{folder}/{named(program, name)}" for name in files]
     return [*paths, *program.arguments]
+
+
+_LOOKS_AROUND = re.compile(r"/proc|/dev|chdir|getcwd|current_path|realpath|filesystem|\bw[\"+xb]")
+
+
+def stays_inside(program: JudgeProgram) -> bool:
+    """Return whether a judge in C or C++ seems to need nothing but its files: neither /proc nor a folder to write in.
+
+    A judge that does so in a way that its text does not show has another current folder, and finds no /proc.
+
+    Args:
+        program: the judge.
+    """
+    if not PROTOCOLS[program.protocol].arguments:
+        return False
+    texts = (program.program, *(program.files or {}).values())
+    return not any(_LOOKS_AROUND.search(text) for text in texts)

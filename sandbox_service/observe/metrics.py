@@ -55,6 +55,7 @@ class _Answers:
         self._tests: Counter[bytes] = Counter()
         self._retries = 0
         self._suspects = 0
+        self._provoked = 0
 
     def count(self, events: Sequence[GradedEvent]) -> None:
         """Count a batch of events."""
@@ -66,6 +67,7 @@ class _Answers:
             graded.observe(timing["graded_seconds"])
             total.observe(seconds)
             self._suspects += bool(head.get("suspect"))
+            self._provoked += bool(head.get("provoked"))
             if head["failure_kind"]:
                 self._faults[head["failure_kind"]] += 1
             if grader["attempts"] > 1:
@@ -91,6 +93,11 @@ class _Answers:
             yield counter
         yield CounterMetricFamily(
             "proctor_suspects", "Accepted submissions that failed an audit test", value=self._suspects
+        )
+        yield CounterMetricFamily(
+            "proctor_provoked_judge_failures",
+            "Submissions on whose output a judge failed that decides about others",
+            value=self._provoked,
         )
         yield CounterMetricFamily("proctor_retries", "Attempts beyond each submission's first", value=self._retries)
 

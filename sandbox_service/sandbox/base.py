@@ -68,11 +68,13 @@ class JudgeCall:
         folder: descriptor of the folder that its box shares with the host.
         arguments: of its command line, without the program's own name.
         links: the names in the folder that its box shows in /tmp.
+        is_inside: the folder is its current one, instead of /tmp, and it has no /proc.
     """
 
     folder: int
     arguments: tuple[str, ...]
     links: tuple[str, ...]
+    is_inside: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 
+from sandbox_service.sandbox.base import JudgeCall
 from sandbox_service.sandbox.launch_wire import ENVIRONMENT, Box, BoxFile, Request, pack
 from sandbox_service.schema import Limits
 
@@ -152,25 +153,30 @@ class Executable:
         """
         return self._pack_shared(limits)
 
-    def judges_message(self, arguments: tuple[str, ...], links: tuple[str, ...], limits: Limits) -> bytes:
-        """Return the message that runs it as a judge, whose folder is descriptor 3 of the box.
+    def judges_message(self, call: JudgeCall, limits: Limits) -> bytes:
+        """Return the message that runs it as a judge.
 
         Args:
-            arguments: further words of its command line.
-            links: names in the folder that the box's /tmp has as well, unless the program has a file of that name.
+            call: its command line, and how its box shows the folder.
             limits: those of the box.
 
         Returns:
             The message, for the descriptors STDIN, STDOUT, STDERR, its own, and the folder.
         """
-        if self._packed_judge[0] is not limits or self._packed_judge[1] != (arguments, links):
-            self._packed_judge = limits, (arguments, links), self._pack_judge(arguments, links, limits)
+        key = call.arguments, call.links, call.is_inside
+        if self._packed_judge[0] is not limits or self._packed_judge[1] != key:
+            self._packed_judge = limits, key, self._pack_judge(call, limits)
         return self._packed_judge[2]
 
-    def _pack_judge(self, arguments: tuple[str, ...], links: tuple[str, ...], limits: Limits) -> bytes:
-        folder = FIRST_FILE + len(self.fds)
+    def _pack_judge(self, call: JudgeCall, limits: Limits) -> bytes:
+        folder, arguments = FIRST_FILE + len(self.fds), call.arguments
+        if call.is_inside:
+            box = replace(self.box(FIRST_FILE, (STDIN, STDOUT, STDERR), limits), folder=folder)
+            return pack(
+                Request((replace(box, arguments=(*box.arguments, *arguments)),), limits.wall, patience_of(limits))
+            )
         box = self.box(FIRST_FILE, (STDIN, STDOUT, STDERR, folder), limits)
-        linked = tuple(BoxFile(name, target=f"/proc/self/fd/3/{name}") for name in links if name not in self.files)
+        linked = tuple(BoxFile(name, target=f"/proc/self/fd/3/{name}") for name in call.links if name not in self.files)
         whole = replace(box, arguments=(*box.arguments, *arguments), files=(*box.files, *linked))
         return pack(Request((whole,), limits.wall, patience_of(limits)))
 

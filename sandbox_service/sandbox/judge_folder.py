@@ -61,6 +61,7 @@ class JudgeFolder:
         self._feedback = -1
         self._written: dict[str, _File] = {}
         self._has_old = False
+        self._is_used = False  # filled since it was cleared
         self._is_ours = os.geteuid() == 0  # judges have another uid, and can change nothing but what is in `feedback`
 
     def fill(self, contents: Mapping[str, bytes]) -> None:
@@ -74,6 +75,7 @@ class JudgeFolder:
         Raises:
             SandboxError: there is no room.
         """
+        self._is_used = True
         try:
             for name, content in contents.items():
                 self._write(name, content)
@@ -110,7 +112,9 @@ class JudgeFolder:
 
     def left(self) -> frozenset[str]:
         """Return the names in the feedback folder."""
-        if self._feedback < 0:
+        if (
+            self._feedback < 0 or os.fstat(self._feedback).st_size == 0
+        ):  # in a tmpfs each name counts in a folder's size
             return frozenset()
         return frozenset(os.listdir(self._feedback))  # noqa: PTH208  a descriptor has no path
 
@@ -141,6 +145,8 @@ class JudgeFolder:
         Raises:
             SandboxError: something cannot be removed. The folder is then of no use any more.
         """
+        if not self._is_used:
+            return
         try:
             if self._is_ours and not self.left():
                 self._has_old = bool(self._written)
@@ -150,6 +156,7 @@ class JudgeFolder:
                 self._remove_all()
         except (OSError, RecursionError) as error:
             raise SandboxError(f"the judge's folder cannot be cleared: {error}") from None
+        self._is_used = False
 
     def _remove_all(self) -> None:
         self._forget()

@@ -31,7 +31,7 @@ class LaunchJail(Jail):
 
     def run_judge(self, program: Executable, call: JudgeCall, stdin: bytes, limits: Limits) -> Outcome:
         """Run a judge once, with its folder; see `base.Sandbox`."""
-        message, fds = program.judges_message(call.arguments, call.links, limits), [*program.fds, call.folder]
+        message, fds = program.judges_message(call, limits), [*program.fds, call.folder]
         return explained(self._run_box(message, (), stdin, fds, limits, patience_of(limits)), program)
 
     def start_program(self, program: Executable, stdin: int, stdout: int, limits: Limits) -> RunningBox:
@@ -40,7 +40,7 @@ class LaunchJail(Jail):
 
     def start_judge(self, program: Executable, call: JudgeCall, stdin: int, stdout: int, limits: Limits) -> RunningBox:
         """Start a judge with its folder and these ends of pipes; see `base.Sandbox`."""
-        message = program.judges_message(call.arguments, call.links, limits)
+        message = program.judges_message(call, limits)
         return self._start(message, limits, [stdin, stdout], [*program.fds, call.folder])
 
     def _start(self, message: bytes, limits: Limits, pipes: list[int], rest: list[int]) -> RunningBox:

@@ -40,7 +40,8 @@ class Interaction:
     """The end of an interaction.
 
     Attributes:
-        program, judge: the outcomes of the two boxes; `stdout_bytes` is what each sent.
+        program, judge: the outcomes of the two boxes; the program's `stdout_bytes` is what it sent.
+        judge_bytes: what the judge sent.
         judge_was_told: the judge learned that the program had ended, or closed its output, before it ended itself.
         program_killed, judge_killed: the host killed the box, because of a decision, a flood or a deadlock.
         idle: both sides waited, or one did while the other had ended.
@@ -50,6 +51,7 @@ class Interaction:
 
     program: Outcome
     judge: Outcome
+    judge_bytes: int
     judge_was_told: bool
     program_killed: bool
     judge_killed: bool
@@ -183,7 +185,8 @@ class _Relay:
         program, judge = self._program.outcome, self._judge.outcome
         return Interaction(
             program=replace(program, stdout_bytes=self._answers.sent),
-            judge=replace(judge, stdout_bytes=self._questions.sent),
+            judge=judge,  # the same object, whose judgement is known by now
+            judge_bytes=self._questions.sent,
             judge_was_told=self._told,
             program_killed=self._program.is_killed,
             judge_killed=self._judge.is_killed,

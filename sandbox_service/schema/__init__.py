@@ -22,6 +22,7 @@ from sandbox_service.schema.tests import (
     Checker,
     FrozenModel,
     InteractiveTest,
+    JudgedTest,
     JudgeProgram,
     Limits,
     ReferenceTime,
@@ -55,6 +56,7 @@ __all__ = [
     "InteractiveTest",
     "Isolation",
     "JudgeProgram",
+    "JudgedTest",
     "Limits",
     "Mode",
     "ReferenceTime",
@@ -275,6 +277,7 @@ class TestResult(FrozenModel):
     forgeable: bool = Field(False, description="the test program ran in one process with the submission")
     share: float | None = None
     transcript: SendableText | None = None
+    provoked: bool = Field(False, description="the judge failed on what the submission wrote, and not without that")
     hidden: bool = False
 
 
@@ -361,6 +364,7 @@ class Grade(FrozenModel):
     )
     notes: list[str] | None = None
     suspect: bool = False
+    provoked: bool = Field(False, description="a judge failed on what the submission wrote, and not without that")
     audit: list[TestResult] | None = None
     timing: Timing = Timing()
     grader: GraderIdentity = GraderIdentity()

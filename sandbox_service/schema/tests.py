@@ -134,7 +134,25 @@ class Test(FrozenModel):
         return self
 
 
-class StdinTest(Test):
+class JudgedTest(Test):
+    """A test that a judge program may decide."""
+
+    judge_arguments: list[str] = Field(
+        default_factory=list,
+        max_length=MOST_JUDGE_FILES,
+        description="words of the judge's command line for this test, behind the judge's own arguments",
+    )
+    full_score: StrictFloat | None = Field(
+        None, gt=0, description="the score that counts as this whole test; null: the judge's full_score"
+    )
+
+    @property
+    def asks_for_a_judge(self) -> bool:
+        """True if only a judge program can decide it."""
+        return bool(self.judge_arguments) or self.full_score is not None
+
+
+class StdinTest(JudgedTest):
     """Runs a whole program with `input` on stdin (a regular file). `output` is the expected stdout, or a list of
     alternatives.
     """
@@ -151,7 +169,7 @@ class StdinTest(Test):
         return [self.output] if isinstance(self.output, str) else self.output
 
 
-class InteractiveTest(Test):
+class InteractiveTest(JudgedTest):
     """Runs the program and an interactor at the same time, joined by two pipes.
 
     The interactor reads `input` and the answer `output`; the program sees neither.
@@ -254,6 +272,7 @@ class JudgeProgram(FrozenModel):
 
     `protocol` says how it is called and what its end means; see docs/judges.md. `passes` is the number of times that a
     submission is run, if the program leaves `nextpass.in`. `full_score` is the score that counts as a whole test.
+    `provoked_failure` says what a failure means that only this submission's output causes: no verdict, or WA.
     """
 
     type: Literal["program"]
@@ -266,6 +285,7 @@ class JudgeProgram(FrozenModel):
     limits: Limits = Limits(cpu_seconds=10.0)
     passes: StrictInt = Field(1, ge=1, le=100)
     full_score: StrictFloat = Field(1.0, gt=0)
+    provoked_failure: Literal["mask", "reject"] = "mask"
 
     @model_validator(mode="after")
     def _source_or_files(self) -> Self:

@@ -61,6 +61,11 @@ def test_problems_with_judges_become_submissions(tmp_path: Path) -> None:
     assert first.body["interactor"]["arguments"] == ["x", "y"]
     assert first.body["interactor"]["files"] == {"v.py": "import helper", "helper.py": ""}
     assert first.body["tests"] == [{"type": "interactive", "input": "in", "output": "out"}]
+    path.write_text(json.dumps(row | {"tests": [test, test | {"flags": []}]}) + "\n")
+    first, *_ = cases(path)
+    assert first.body is not None
+    assert first.body["interactor"]["arguments"] == ["x"]
+    assert [test["judge_arguments"] for test in first.body["tests"]] == [["y"], []]
     assert (second.body, third.body) == (None, None)
     assert "one file" in second.why_not
     assert "haskell" in third.why_not

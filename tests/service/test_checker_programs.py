@@ -81,6 +81,113 @@ CHECKERS: dict[str, dict[str, tuple[str, str, float | None]]] = {
         "exits": ("import os\ndef check(input, output, answer):\n    os._exit(0)", IE, None),
     },
 }
+SCORE, MULTIPLIER = "open(feedback + 'score.txt', 'w').write", "open(feedback + 'score_multiplier.txt', 'w').write"
+LEAVE = "import os\nleft = feedback + 'nextpass.in'\nonce = not os.path.exists(feedback + 'seen')\n"
+LEAVE += "open(feedback + 'seen', 'w').close()\n"
+PASSES, HUNDRED = {"passes": 3}, {"full_score": 100.0}
+
+# endings that few judges have: the protocol and the end of the checker, its other fields, the verdict, the share
+UNUSUAL: dict[str, tuple[str, str, dict[str, Any], str, float | None]] = {
+    **{
+        f"{protocol} exit {status}": (protocol, f"print(1)\nsys.exit({status})", {}, IE, None)
+        for protocol, statuses in {
+            "testlib": (5, 6, 9, 16, 42, 43, 44, 111, 139, 255),
+            "kattis": (2, 3, 4, 7, 44, 255),
+            "codeforces-python": (1, 42, 43),
+            "scalebox": (2, 3, 7, 42, 43),
+        }.items()
+        for status in statuses
+    },
+    "exits with a text": ("testlib", "sys.exit('wrong')", {}, IE, None),
+    "ends at once": ("kattis", "import os\nos._exit(42)", {}, "AC", None),
+    "no points": ("testlib", "sys.stderr.write('points 0')\nsys.exit(7)", {}, "WA", 0.0),
+    "few points": ("testlib", "sys.stderr.write('points +1e-3')\nsys.exit(7)", {}, "WA", 0.001),
+    "a number alone": ("testlib", "sys.stderr.write('0.5')\nsys.exit(7)", {}, "WA", 0.5),
+    "points and bytes": ("testlib", "sys.stderr.buffer.write(b'points 0.5 \\xff\\0')\nsys.exit(7)", {}, "WA", 0.5),
+    "points of a hundred": ("testlib", "sys.stderr.write('points 25.')\nsys.exit(7)", HUNDRED, "WA", 0.25),
+    "more points than there are": ("testlib", "sys.stderr.write('points 50')\nsys.exit(7)", {}, IE, None),
+    "less than no points": ("testlib", "sys.stderr.write('points -1')\nsys.exit(7)", {}, IE, None),
+    "points with a comma": ("testlib", "sys.stderr.write('points 0,5')\nsys.exit(7)", {}, IE, None),
+    "points in hexadecimal": ("testlib", "sys.stderr.write('points 0x1')\nsys.exit(7)", {}, IE, None),
+    "points in per cent": ("testlib", "sys.stderr.write('points 1%')\nsys.exit(7)", {}, IE, None),
+    "points and points": ("testlib", "sys.stderr.write('points 0.3.4')\nsys.exit(7)", {}, IE, None),
+    "infinite points": ("testlib", "sys.stderr.write('points 1e999')\nsys.exit(7)", {}, IE, None),
+    "partially": ("testlib", "sys.stderr.write('partially correct (40) x')\nsys.exit(40)", HUNDRED, "WA", 0.4),
+    "partially, nothing": ("testlib", "sys.stderr.write('partially correct (0) x')\nsys.exit(0)", HUNDRED, "WA", 0.0),
+    "score and white space": ("kattis", SCORE + "(' 0.5\\n')\nsys.exit(42)", {}, "AC", 0.5),
+    "score of a hundred": ("kattis", SCORE + "('25')\nsys.exit(42)", HUNDRED, "AC", 0.25),
+    "score above the full one": ("kattis", SCORE + "('1e5')\nsys.exit(42)", {}, "AC", 1.0),
+    "score below 0": ("kattis", SCORE + "('-1')\nsys.exit(42)", {}, IE, None),
+    "no score": ("kattis", SCORE + "('')\nsys.exit(42)", {}, IE, None),
+    "two scores": ("kattis", SCORE + "('0.5 0.5')\nsys.exit(42)", {}, IE, None),
+    "score in other digits": ("kattis", SCORE + "('\u0661')\nsys.exit(42)", {}, IE, None),
+    "long score": ("kattis", SCORE + "('1' + ' ' * 99999 + 'x')\nsys.exit(42)", {}, IE, None),
+    "wrong, and a malformed score": ("kattis", SCORE + "('nan')\nsys.exit(43)", {}, "WA", 0.0),
+    "a folder as score": ("kattis", "import os\nos.mkdir(feedback + 'score.txt')\nsys.exit(42)", {}, IE, None),
+    "a link as score": (
+        "kattis", "import os\nos.symlink('/tmp/input.txt', feedback + 'score.txt')\nsys.exit(42)", {}, IE, None),
+    "multiplier": ("kattis", MULTIPLIER + "('0.5')\nsys.exit(42)", HUNDRED, "AC", 0.5),
+    "multiplier above 1": ("kattis", MULTIPLIER + "('1.5')\nsys.exit(42)", {}, IE, None),
+    "multiplier and score": ("kattis", MULTIPLIER + "('1')\n" + SCORE + "('1')\nsys.exit(42)", {}, IE, None),
+    "message of bytes": (
+        "kattis", "open(feedback + 'judgemessage.txt', 'wb').write(b'a\\xff\\0b')\nsys.exit(43)", {}, "WA", None),
+    "message of a megabyte": (
+        "kattis", "open(feedback + 'judgemessage.txt', 'w').write('x' * 1000000)\nsys.exit(43)", {}, "WA", None),
+    "feedback without end": (
+        "kattis", "try:\n    for i in range(5000):\n        open(feedback + str(i), 'w').write('x')\n"
+        "except OSError:\n    pass\nsys.exit(42)", {}, "AC", None),
+    "feedback of many bytes": (
+        "kattis", "try:\n    for i in range(40):\n        open(feedback + str(i), 'w').write('x' * 999999)\n"
+        "except OSError:\n    pass\nsys.exit(42)", {}, "AC", None),
+    "folders in folders": (
+        "kattis", "import os\nos.chdir(feedback)\nfor i in range(1500):\n    os.mkdir('d')\n    os.chdir('d')\n"
+        "sys.exit(42)", {}, "AC", None),
+    "next pass where there is one": ("kattis", LEAVE + "open(left, 'w').close()\nsys.exit(42)", {}, IE, None),
+    "next pass for ever": ("kattis", LEAVE + "open(left, 'w').write('1')\nsys.exit(42)", PASSES, IE, None),
+    "next pass of a wrong one": ("kattis", LEAVE + "open(left, 'w').write('1')\nsys.exit(43)", PASSES, "WA", None),
+    "next pass without input": (
+        "kattis", LEAVE + "if once:\n    open(left, 'w').close()\nsys.exit(42)", PASSES, "RTE", None),
+    "next pass of bytes": (
+        "kattis", LEAVE + "if once:\n    open(left, 'wb').write(b'\\xff')\nsys.exit(42)", PASSES, "RTE", None),
+    "next pass of many bytes": (
+        "kattis", LEAVE + "open(left, 'wb').truncate(65 << 20)\nsys.exit(42)",
+        PASSES | {"limits": {"output_bytes": 100 << 20}}, IE, None),
+    "a folder as next pass": ("kattis", LEAVE + "os.mkdir(left)\nsys.exit(42)", PASSES, IE, None),
+    "a link as next pass": ("kattis", LEAVE + "os.symlink('/tmp/answer.txt', left)\nsys.exit(42)", PASSES, IE, None),
+    "reads its stdin": ("testlib", "sys.exit(sys.stdin.read() != '')", {}, "AC", None),
+    "sleeps": ("testlib", "import time\ntime.sleep(1.2)\nsys.exit(0)", {}, "AC", None),
+    "aborts": ("kattis", "import os\nos.abort()", {}, IE, None),
+    "kills itself": ("scalebox", "import os\nos.kill(os.getpid(), 9)", {}, IE, None),
+    "no stack is left": ("kattis", "sys.setrecursionlimit(10**9)\ndef f(): f()\nf()", {}, IE, None),
+    "many words": ("codeforces-python", "print('debug ' * 9999)\nprint('1.0')", {}, "AC", None),
+    "no number from 0 to 1": ("codeforces-python", "print(2)", {}, IE, None),
+    "less than nothing": ("codeforces-python", "print(-1)", {}, IE, None),
+    "a number and NUL": ("codeforces-python", "print('1\\0')", {}, IE, None),
+    "a word": ("codeforces-python", "print(True)", {}, IE, None),
+    "a part": ("codeforces-python", "print(25)", HUNDRED, "WA", 0.25),
+}  # fmt: skip
+RETURNED: dict[str, tuple[str, float | None]] = {
+    "float('nan')": (IE, None),
+    "float('inf')": (IE, None),
+    "-0.5": (IE, None),
+    "10**5000": (IE, None),
+    "1": ("AC", 1.0),
+    "0": ("WA", 0.0),
+    "'ac'": (IE, None),
+    "True, 1, 2": (IE, None),
+    "[True, '']": (IE, None),
+    "b'AC'": (IE, None),
+    "(x for x in [True])": (IE, None),
+    "0.5, 'half'": ("WA", 0.5),
+    "False, None": ("WA", None),
+    "False, b'\\xff'": ("WA", None),
+    "False, '\\ud800'": ("WA", None),
+    "False, 'x' * 3000000": ("WA", None),
+    "'AC', 0.5": ("AC", None),
+}
+for _value, (_verdict, _share) in RETURNED.items():
+    _source = f"def check(input, output, answer):\n    return {_value}"
+    UNUSUAL[f"returns {_value}"] = "function", _source, {}, _verdict, _share
 PROLOGUES = {"testlib": READ, "kattis": KATTIS, "codeforces-python": FOREIGN, "scalebox": SCALEBOX}
 
 
@@ -97,6 +204,81 @@ def table() -> list[tuple[str, str, str, str, float | None]]:
 def checker(protocol: str, source: str, **fields: Any) -> dict[str, Any]:
     limits = {"cpu_seconds": 1.0, "memory_bytes": 256 << 20, "output_bytes": 1 << 20}
     return {"type": "program", "protocol": protocol, "source": source, "limits": limits, **fields}
+
+
+@pytest.mark.parametrize("protocol", [*PROLOGUES, "function"])
+def test_unusual_endings_have_their_verdicts(service: Service, protocol: str) -> None:
+    rows = {name: row for name, row in UNUSUAL.items() if row[0] == protocol}
+    prologue = PROLOGUES.get(protocol, "")
+    submissions = [
+        {"id": name, "checker": checker(protocol, prologue + source) | fields, "reward": {"scheme": "fraction"}}
+        for name, (_, source, fields, _, _) in rows.items()
+    ]
+    grades = service.client.batch(submissions, code="print(2 * int(input()))", tests=[TEST])
+    wrong = {}
+    for name, (_, _, _, verdict, share) in rows.items():
+        grade = grades[name]
+        found = grade["verdict"], grade["tests"][0]["share"]
+        if found != (verdict, share) or (grade["failure_kind"] == "bad_checker") != (verdict == IE):
+            wrong[name] = found, grade["failure_reason"], grade["message"]
+    assert wrong == {}
+
+
+INT = "def check(input, output, answer):\n    return int(output) == int(answer)"
+TALK = "import sys\nprint(7, flush=True)\nline = sys.stdin.readline()\n"
+# what a submission does to its judge, the judge, and whether its failure is the submission's doing
+PROVOKED: dict[str, tuple[str, str, str, bool]] = {
+    "no number": ("print('x')", "function", INT, True),
+    "nothing": ("pass", "function", INT, True),
+    "too many digits": ("print('9' * 5000)", "function", INT, True),
+    "no text": ("import sys\nsys.stdout.buffer.write(b'\\xff')", "testlib", READ + "sys.exit(output != answer)", True),
+    "a value that cannot be hashed": (
+        "print('[6]')", "function",
+        "import ast\ndef check(input, output, answer):\n    return len({ast.literal_eval(output): 1}) == 1", True),
+    "depth": (
+        "print('(' * 100000)", "function",
+        "def check(input, output, answer):\n    def depth(at):\n"
+        "        return output[at] == '(' and 1 + depth(at + 1)\n    return depth(0) == 0", True),
+    "time": (
+        "print('6 ' * 50000)", "function",
+        "def check(input, output, answer):\n    words = output.split()\n"
+        "    return sum(one == other for one in words for other in words) == 1", True),
+    "an unknown status": ("print(7)", "kattis", KATTIS + "sys.exit(42 if output == answer else 1)", True),
+    "a judge without answers": (
+        "print(7)", "function",
+        "def check(input, output, answer):\n    return {'': False, '5': True}[output.strip()]", True),
+    "a judge that blames its data": ("print(7)", "testlib", READ + "sys.exit(0 if output == answer else 3)", False),
+    "a judge that always fails": ("print('x')", "function", "def check(input, output, answer):\n    1 / 0", False),
+    "a judge that does not compile": ("print('x')", "kattis", "def (", False),
+    "words for an interactor": ("input()\nprint('x')", "interact", TALK + "sys.exit(42 if int(line) else 43)", True),
+    "silence for an interactor": ("pass", "interact", TALK + "sys.exit(42 if int(line) else 43)", True),
+    "an interactor that always fails": ("input()", "interact", "import sys\nprint(7, flush=True)\n1 / 0", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("meaning", ["mask", "reject"])
+def test_a_failure_that_the_submission_provokes_is_named_and_can_count_as_wrong(service: Service, meaning: str) -> None:
+    submissions = []
+    for name, (code, protocol, source, _) in PROVOKED.items():
+        talks = protocol == "interact"
+        judge = checker("kattis" if talks else protocol, source, provoked_failure=meaning)
+        test = {"type": "interactive"} if talks else TEST
+        submissions.append({"id": name, "code": code, "tests": [test], "interactor" if talks else "checker": judge})
+    grades = service.client.batch(submissions)
+    wrong = {}
+    for name, (_, _, _, provoked) in PROVOKED.items():
+        grade = grades[name]
+        verdict = "WA" if provoked and meaning == "reject" else IE
+        found = grade["verdict"], grade["provoked"], grade["mask_sample"]
+        if found != (verdict, provoked, verdict == IE):
+            wrong[name] = found, grade["failure_reason"], grade["message"]
+    assert wrong == {}
+
+
+def test_a_right_output_is_accepted_whatever_failures_mean(service: Service) -> None:
+    judge = checker("function", INT, provoked_failure="reject")
+    grade = service.grade(code="print(6)", tests=[TEST], checker=judge)
+    assert (grade["verdict"], grade["provoked"]) == ("AC", False)
 
 
 def test_each_ending_has_its_verdict(service: Service) -> None:
@@ -143,6 +325,21 @@ def test_flags_and_further_files_reach_the_checker(service: Service) -> None:
     judge = {"type": "program", "protocol": "kattis", "files": files, "main": "main.py"}
     judge |= {"arguments": ["case_sensitive", "7"]}
     assert service.grade(code="print(1)", tests=[TEST], checker=judge)["verdict"] == "AC"
+
+
+def test_arguments_and_full_scores_may_differ_by_test(service: Service) -> None:
+    source = KATTIS + SCORE + "(sys.argv[5])\nsys.exit(42 if sys.argv[4] == 'all' else 43)"
+    tests = [
+        TEST | {"judge_arguments": ["1"], "full_score": 2.0},
+        TEST | {"judge_arguments": ["30"], "full_score": 40.0},
+        TEST | {"judge_arguments": ["1"]},
+    ]
+    judge = checker("kattis", source, arguments=["all"])
+    grade = service.grade(code="print(1)", tests=tests, checker=judge, reward={"scheme": "fraction"})
+    assert [test["share"] for test in grade["tests"]] == [0.5, 0.75, 1.0]
+    assert grade["reward"] == 0.75
+    refused = service.grade(code="print(6)", tests=[TEST, TEST, tests[0]])
+    assert (refused["verdict"], refused["failure_kind"]) == (IE, "bad_test")
 
 
 def test_the_message_is_in_the_answer(service: Service) -> None:

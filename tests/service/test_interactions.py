@@ -63,7 +63,42 @@ ENDINGS: dict[str, tuple[str, str, str, str]] = {
     "the program closes its output, and fails": ("os.close(1)\ntime.sleep(0.2)\n1 / 0", RIGHT, "RTE", ""),
     "the program closes its output, and ends": ("os.close(1)\ntime.sleep(0.2)", RIGHT, "WA", ""),
     "the program closes its input": ("os.close(0)\nsay(14)", RIGHT, "AC", ""),
-    "the judge closes its output": (ANSWER, "say(7)\nos.close(1)\nsys.exit(42 if input() == '14' else 43)", "AC", ""),
+    "the judge accepts before the program begins": ("time.sleep(0.3)\n" + ANSWER.replace("input()", "7"), AC, "AC", ""),
+    "the judge rejects before the program begins": ("time.sleep(0.3)\n" + ANSWER.replace("input()", "7"), WA, "WA", ""),
+    "the judge ends with 0": (ANSWER, ASK + "sys.exit(0)", "IE", "0"),
+    "the judge ends with 1": (ANSWER, ASK + "sys.exit(1)", "IE", "1"),
+    "the judge is killed by a signal": (ANSWER, ASK + "os.abort()", "IE", "SIG"),
+    "the judge computes for long, the program has ended": (
+        ANSWER, ASK + "while time.process_time() < 0.7: pass\n" + RIGHT.replace(ASK, ""), "AC", ""),
+    "the judge computes for long, and rejects": (
+        ANSWER, ASK + "while time.process_time() < 0.7: pass\n" + WA, "WA", ""),
+    "the judge keeps its question in a buffer": (
+        ANSWER, "print(7)\nline = sys.stdin.readline()\n" + AC, "TLE", DEADLOCK),
+    "the judge reads on after the end, and then fails": (ANSWER, ASK + "sys.stdin.read()\n1 / 0", "IE", "division"),
+    "the judge reads on after the end of a program that failed, and then fails": (
+        ANSWER + "1 / 0", ASK + "sys.stdin.read()\n1 / 0", "RTE", ""),
+    "the judge leaves a malformed score": (
+        ANSWER, ASK + "open(sys.argv[3] + 'score.txt', 'w').write('much')\n" + AC, "IE", "number"),
+    "the judge leaves a folder as next pass": (
+        ANSWER, ASK + "os.mkdir(sys.argv[3] + 'nextpass.in')\n" + AC, "IE", "no regular file"),
+    "the program ignores the end": (ANSWER + "while True:\n    sys.stdin.readline()\n", RIGHT, "TLE", "CPU"),
+    "the program ends with the judge's status": ("input()\nsay(14)\nos._exit(42)", RIGHT, "RTE", "42"),
+    "the program writes verdicts": ("input()\nprint('42 AC', file=sys.stderr)\nsay(13)", RIGHT, "WA", ""),
+    "the program reads from a closed pipe": (ANSWER + "os.close(0)\ntime.sleep(0.2)\nos.read(0, 1)", RIGHT, "RTE", ""),
+    "both flood": (FLOOD, FLOOD, "TLE", DEADLOCK),
+    "both wait": ("input()", "input()", "TLE", DEADLOCK),
+    "both end at once": ("pass", AC, "AC", ""),
+    "both fail at once": ("1 / 0", "1 / 0", "IE", "division"),
+    "both write much before they read": (
+        "print('x' * 400000, flush=True)\ninput()", "print('x' * 400000, flush=True)\ninput()\n" + AC, "TLE", DEADLOCK),
+    "a long line": ("say(len(input()))", "say('x' * 900000)\nsys.exit(42 if input() == '900000' else 43)", "AC", ""),
+    "bytes that are no text": (
+        "data = sys.stdin.buffer.read(256)\nsys.stdout.buffer.write(data[::-1])",
+        "data = bytes(range(256))\nsys.stdout.buffer.write(data)\nsys.stdout.flush()\n"
+        "sys.exit(42 if sys.stdin.buffer.read(256) == data[::-1] else 43)", "AC", ""),
+    "the judge closes its input": (
+        ANSWER + "for i in range(9999):\n    say(i)", ASK + "os.close(0)\ntime.sleep(0.2)\n" + AC, "AC", ""),
+    "the judge closes its output":(ANSWER, "say(7)\nos.close(1)\nsys.exit(42 if input() == '14' else 43)", "AC", ""),
 }  # fmt: skip
 
 

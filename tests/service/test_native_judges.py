@@ -23,7 +23,12 @@ CHECKER = r"""
 #include <cstring>
 #include <string>
 #include <unistd.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <fstream>
+#ifndef INSIDE
+#define INSIDE 1
+#endif
 int main(int argc, char **argv) {
     std::string how = argv[4], in, out, ans;
     std::ifstream(argv[1]) >> in;
@@ -40,8 +45,20 @@ int main(int argc, char **argv) {
     if (end == "flood") for (;;) puts("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
     if (end == "memory") { for (;;) memset(malloc(1 << 20), 1, 1 << 20); }
     if (end == "fork") return fork() < 0 ? 0 : 1;
-    if (end == "write") return fopen(argv[1], "w") ? 1 : fopen("/tmp/answer.txt", "r+") ? 1 : 0;
-    if (end == "leave") return fopen("/tmp/feedback/../../../etc/passwd", "r") || fopen("/usr/bin/env", "r") ? 1 : 0;
+    if (end == "write") return open(argv[1], O_WRONLY) >= 0 || open("here", O_CREAT | O_WRONLY, 0600) >= 0 ? INSIDE : 0;
+    if (end == "leave") return fopen("feedback/../../etc/passwd", "r") || fopen("/usr/bin/env", "r") ? 1 : 0;
+    if (end == "much") { fprintf(stderr, "points 50"); return 7; }
+    if (end == "less") { fprintf(stderr, "points -0.5"); return 7; }
+    if (end == "part") { fprintf(stderr, "partially correct (0) no"); return 0; }
+    if (end == "kill") raise(SIGKILL);
+    if (end == "stop") raise(SIGSTOP);
+    if (end == "segfault twice") { signal(SIGSEGV, SIG_IGN); *(volatile int *)8 = 0; }
+    if (end == "closed") { for (int fd = 0; fd < 9; fd++) close(fd); return how[0] == 'k' ? 43 : 1; }
+    if (end == "stdin") { int sum = 0; while (getchar() != EOF) sum++; return how[0] == 'k' ? (sum ? 43 : 42) : sum; }
+    if (end == "bytes") { std::ofstream(folder + "judgemessage.txt") << "a\xff\n"; return 43; }
+    if (end == "folder") { mkdir((folder + "score.txt").c_str(), 0700); return 42; }
+    if (end == "zero") { std::ofstream(folder + "score.txt") << "0x1p0"; return 42; }
+    if (end == "deep") { volatile char big[1 << 16]; big[0] = 0; main(argc, argv); return big[0]; }
     if (end == "past the end") { std::string x = out; return x.at(999); }
     return atoi(end.c_str());
 }
@@ -66,6 +83,23 @@ ENDINGS: dict[str, tuple[str, float | None]] = {
     "t fork": ("AC", None),
     "t write": ("AC", None),
     "t leave": ("AC", None),
+    **{f"t {status}": ("IE", None) for status in (6, 9, 42, 43, 100, 111, 139, 255)},
+    "t much": ("IE", None),
+    "t less": ("IE", None),
+    "t part": ("WA", 0.0),
+    "t kill": ("IE", None),
+    "t closed": ("WA", None),
+    "t stdin": ("AC", None),
+    "t deep": ("IE", None),
+    "t segfault twice": ("IE", None),
+    **{f"k {status}": ("IE", None) for status in (2, 3, 4, 7, 8, 41, 44, 170)},
+    "k bytes": ("WA", None),
+    "k folder": ("IE", None),
+    "k zero": ("IE", None),
+    "k kill": ("IE", None),
+    "k stop": ("IE", None),
+    "k closed": ("WA", None),
+    "k stdin": ("WA", None),
     "k compare": ("AC", None),
     "k 42": ("AC", None),
     "k 43": ("WA", None),
@@ -86,14 +120,19 @@ def judge(source: str, protocol: str, **fields: Any) -> dict[str, Any]:
     return {"type": "program", "language": "cpp", "source": source, "protocol": protocol, "limits": LIMITS, **fields}
 
 
-def test_each_ending_has_its_verdict(service: Service) -> None:
+@pytest.mark.parametrize("needs_proc", [False, True])
+def test_each_ending_has_its_verdict(service: Service, needs_proc: bool) -> None:
     protocols = {"t": "testlib", "k": "kattis"}
+    # a judge whose text mentions /proc has it, and may write into its current folder; any other has neither
+    source = ("#define INSIDE 0 // it may look at /proc\n" if needs_proc else "") + CHECKER
     submissions = [
-        {"id": name, "code": "print(2 * int(input()))", "tests": [TEST], "reward": {"scheme": "fraction"}}
-        | {"checker": judge(CHECKER, protocols[name[0]], arguments=[name])}
+        {"id": f"{name} {needs_proc}", "code": "print(2 * int(input()))", "tests": [TEST]}
+        | {"reward": {"scheme": "fraction"}}
+        | {"checker": judge(source, protocols[name[0]], arguments=[name])}
         for name in ENDINGS
     ]
-    grades = service.client.batch(submissions)
+    answers = service.client.batch(submissions)
+    grades = {name: answers[f"{name} {needs_proc}"] for name in ENDINGS}
     found = {name: (grades[name]["verdict"], grades[name]["tests"][0]["share"]) for name in ENDINGS}
     wrong = {name: (found[name], grades[name]["failure_reason"]) for name in ENDINGS if found[name] != ENDINGS[name]}
     assert wrong == {}
@@ -176,6 +215,50 @@ class Judge {
 """
     program = judge(source, "kattis") | {"language": "java"}
     assert service.grade(code="print(6)", tests=[TEST], checker=program)["verdict"] == "AC"
+
+
+JAVA = """
+import java.nio.file.*;
+class Judge {
+    static int deep(int n) { return deep(n + 1) + 1; }
+    public static void main(String[] names) throws Exception {
+        String how = names[names.length - 1], folder = names[2];
+        switch (how) {
+            case "throws": throw new IllegalStateException();
+            case "deep": deep(0); break;
+            case "memory": long[][] all = new long[1 << 20][]; for (int i = 0; ; i++) all[i] = new long[1 << 20];
+            case "score": Files.writeString(Path.of(folder, "score.txt"), "0.5"); System.exit(42);
+            case "halts": Runtime.getRuntime().halt(43);
+            case "thread": new Thread(() -> System.exit(42)).start(); Thread.sleep(900000); break;
+            case "returns": break;
+            default: System.exit(Integer.parseInt(how));
+        }
+    }
+}
+"""
+JAVA_ENDINGS: dict[str, tuple[str, float | None]] = {
+    "42": ("AC", None),
+    "43": ("WA", None),
+    "0": ("IE", None),
+    "1": ("IE", None),
+    "7": ("IE", None),
+    "returns": ("IE", None),
+    "throws": ("IE", None),
+    "deep": ("IE", None),
+    "memory": ("IE", None),
+    "halts": ("WA", None),
+    "thread": ("AC", None),
+    "score": ("AC", 0.5),
+}
+
+
+@pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")
+def test_each_ending_in_java_has_its_verdict(service: Service) -> None:
+    program = judge(JAVA, "kattis") | {"language": "java", "limits": LIMITS | {"cpu_seconds": 4.0}}
+    submissions = [{"id": name, "checker": program | {"arguments": [name]}} for name in JAVA_ENDINGS]
+    grades = service.client.batch(submissions, code="print(6)", tests=[TEST])
+    found = {name: (grades[name]["verdict"], grades[name]["tests"][0]["share"]) for name in JAVA_ENDINGS}
+    assert found == JAVA_ENDINGS
 
 
 READS = """import glob

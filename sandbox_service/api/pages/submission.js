@@ -64,6 +64,7 @@ function why(one) {
   if (one.message) said.push(visible(one.message));
   if (deciding) said.push(`Test ${deciding.index} decided: ${deciding.verdict}${deciding.message ? `, ${visible(deciding.message)}` : ""}`);
   if (one.forgeable) said.push("The test program ran in one process with the submission, which could have forged the verdict.");
+  if (one.provoked) said.push("The judge failed on what the submission wrote, and does not fail without that.");
   said.push(...one.notes.map(visible));
   return h("div", { class: "why" }, said.map((text) => h("p", { class: "message" }, text)));
 }

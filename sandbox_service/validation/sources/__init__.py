@@ -17,6 +17,7 @@ from sandbox_service.errors import ConfigurationError
 from sandbox_service.formats.problem import Problem, Provenance
 from sandbox_service.validation.sources import (
     areal,
+    cms,
     codecontests,
     codecontestsplus,
     codeelo,
@@ -48,6 +49,7 @@ __all__ = ["READERS", "Malformed", "Reader", "detect", "read"]
 _FORMATS = (
     ours, labelled, verl, deepcoder, livecodebench, leetcode, taco, codecontests, kodcode, synthetic, humaneval, mbpp,
     codeelo, areal, mathematics, kattis, codeforces, codecontestsplus, multiple, humanevalx, polygon, dmoj,
+    cms,
 )  # fmt: skip
 
 READERS: Mapping[str, Reader] = {each.READER.name: each.READER for each in _FORMATS}

@@ -1,7 +1,8 @@
 """Reads open-r1/codeforces: statements in parts, official tests, and checker programs in Python.
 
 A `generated_checker` is a program of the protocol `codeforces-python`. A problem whose tests are said to be incomplete
-keeps those that there are, and its `meta` says so. Interactive problems come without an interactor and are refused.
+keeps those that there are, and its `meta` says so; tests that Codeforces cut, which end with `...`, are left out.
+Interactive problems come without an interactor and are refused.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 
 LICENCE = "CC-BY-4.0"
+CUT = "..."  # Codeforces shows long tests up to here
 PARTS = (("description", ""), ("input_format", "Input"), ("output_format", "Output"), ("note", "Note"))
 
 
@@ -53,7 +55,9 @@ def make(row: Row) -> Problem:
             title=row.get("title"),
             tags=fields.texts(row.get("tags")),
             contest={"id": row.get("contest_id"), "index": row.get("index")},
-            tests_are_incomplete=True if row.get("official_tests_complete") is False else None,
+            tests_are_incomplete=True
+            if row.get("official_tests_complete") is False or len(tests) < len(fields.listing(row, "official_tests"))
+            else None,
         ),
     )
 
@@ -65,7 +69,8 @@ def _checker(row: Row) -> JudgeProgram | None:
 
 def _tests(row: Row) -> list[Any]:
     """The official tests; where a checker program judges them, a test has one answer."""
-    pairs = [(_text(each, "input"), _text(each, "output")) for each in fields.listing(row, "official_tests")]
+    found = [(_text(each, "input"), _text(each, "output")) for each in fields.listing(row, "official_tests")]
+    pairs = [pair for pair in found if not any(text.rstrip().endswith(CUT) for text in pair)]
     if fields.optional(row, "generated_checker"):
         return [StdinTest(input=given, output=wanted) for given, wanted in pairs]
     return [cases.stdin(given, wanted) for given, wanted in pairs]

@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import IO, Any
 
 from sandbox_service.errors import ConfigurationError
-from sandbox_service.validation.sources import dmoj, hub, jsonlines, jsonrecords, packages, parquet, polygon, streams
+from sandbox_service.validation.sources import (
+    cms,
+    dmoj,
+    hub,
+    jsonlines,
+    jsonrecords,
+    packages,
+    parquet,
+    polygon,
+    streams,
+)
 from sandbox_service.validation.sources.rows import Found, Malformed
 
 OPTIONS = ("config", "files", "licence")
@@ -19,6 +29,7 @@ _PACKAGES: tuple[tuple[Callable[[Path], bool], Callable[[list[Path]], Rows]], ..
     (packages.is_package, packages.rows),
     (polygon.is_package, polygon.rows),
     (dmoj.is_package, dmoj.rows),
+    (cms.is_package, cms.rows),
 )
 _TEXTS: Mapping[str, Callable[[IO[bytes], str], Rows]] = {
     ".jsonl": jsonlines.rows,
@@ -93,6 +104,6 @@ def _folder(path: Path) -> Rows:
             return rows_of(sorted(each.absolute() for each in inside))
     files = sorted(each for each in path.rglob("*") if each.is_file() and _kind(each) in (*_TEXTS, ".parquet"))
     if not files:
-        sheets = f"{packages.SHEET}, {polygon.SHEET}, {dmoj.SHEET}"
+        sheets = f"{packages.SHEET}, {polygon.SHEET}, {dmoj.SHEET}, {cms.SHEET}"
         raise ConfigurationError(f"{path}: no problem package in it ({sheets}), and no file of {KINDS}")
     return (each for file in files for each in _file(file))

@@ -7,21 +7,30 @@ way. Graders, generators of tests, and checkers in Python that import DMOJ's mod
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sandbox_service.formats import cases
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import Checker, JudgeProgram, StdinTest
-from sandbox_service.validation.sources import bounds, fields, libraries, packages, prompts
+from sandbox_service.schema import Checker, JudgeProgram, Limits, StdinTest
+from sandbox_service.validation.sources import bounds, fields, libraries, packages, prompts, scored_tests
 from sandbox_service.validation.sources.kattis_judges import language_of
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed, Row
+from sandbox_service.validation.sources.scored_tests import Grouped, Place, Policy
 
 SHEET = "init.yml"
 STATEMENTS = ("statement.md", "README.md", "problem.md")
 DEFAULT_PRECISION = 6
+NOT_RUN = ("custom_judge", "interactive", "signature_grader", "generator", "file_io", "grader")
+OF_A_PROBLEM = frozenset(
+    ("archive", "test_cases", "pretest_test_cases", "checker", "points", "hints", "meta", "unbuffered", "binary_data",
+     "symlinks", "short_circuit", "wall_time_factor", "output_prefix_length", "output_limit_length", "time_limit",
+     "memory_limit")
+)  # fmt: skip
+OF_A_BATCH = frozenset(("batched", "points", "dependencies"))
+OF_A_TEST = frozenset(("checker", "binary_data", "output_prefix_length", "output_limit_length"))
 PROTOCOLS = {"testlib": "testlib", "default": "testlib"}
 
 
@@ -54,28 +63,70 @@ def make(row: Row) -> Problem:
         ValueError: If it is judged in a way that is not known here.
     """
     init = fields.mapping(row, "init")
-    for name in ("custom_judge", "interactive", "signature_grader", "generator"):
-        if init.get(name):
-            raise ValueError(f"the problem has a {name}, which is not run here")
+    _check_names(init, NOT_RUN, OF_A_PROBLEM, "the problem")
     checker = checker_of(init.get("checker"), fields.mapping(row, "files"))
-    tests = [_test(each, checker) for each in fields.listing(row, "tests")]
-    if not tests:
+    given = fields.listing(row, "tests")
+    for each in given:
+        _check_names(each.get("asks") or {}, NOT_RUN, OF_A_TEST, "a test")
+        if (own := (each.get("asks") or {}).get("checker")) is not None and own != init.get("checker"):
+            raise ValueError("the tests have different checkers")
+    if not given:
         raise ValueError("the problem has no tests")
+    groups = _groups(given, fields.listing(row, "batches"))
+    tests = [_test(test, checker, more) for test, more in zip(given, groups.of_tests(has_checker=False), strict=True)]
     return Problem(
         id=f"dmoj/{fields.text(row, 'dmoj')}",
         prompt=prompts.to_solve(fields.text(row, "statement")),
         tests=tests,
         checker=checker,
-        limits=bounds.limits(init),
+        groups=list(groups.groups) or None,
+        limits=_limits(init),
         source="dmoj",
     )
 
 
-def _test(test: Row, checker: Checker | JudgeProgram | None) -> StdinTest:
-    points = float(test.get("points") or 1)
+def _check_names(given: Mapping[str, Any], not_run: Sequence[str], known: frozenset[str], whose: str) -> None:
+    """Refuse names that are not known: they may decide verdicts."""
+    for name in given:
+        if name in not_run and given[name]:
+            raise ValueError(f"it has a {name}, which is not run here")
+        if name not in known and name not in not_run:
+            raise ValueError(f"{SHEET} has {name!r} for {whose}, which is not known here")
+
+
+def _limits(init: Row) -> Limits | None:
+    found = bounds.limits(init)
+    if not init.get("output_limit_length"):
+        return found
+    return (found or Limits()).model_copy(update={"output_bytes": int(init["output_limit_length"])})
+
+
+def _groups(tests: Sequence[Row], batches: Sequence[Row]) -> Grouped:
+    """The groups: each batch, whose worst test decides, and all other tests. None if points are weights alone."""
+    places = [Place(str(each["batch"] or scored_tests.TESTS), _points(each)) for each in tests]
+    if not batches and all(place.points for place in places):
+        return Grouped((), tuple(Place("", place.points) for place in places))
+    policies = [
+        Policy(f"batch {number}", "min", _points(each), tuple(f"batch {one}" for one in each.get("dependencies") or ()))
+        for number, each in enumerate(batches, 1)
+    ]
+    parts = {
+        policy.name: (policy.points or 0.0) / len(each["batched"])
+        for policy, each in zip(policies, batches, strict=True)
+    }
+    weighed = [Place(place.group, parts.get(place.group, place.points)) for place in places]
+    return scored_tests.grouped(weighed, [*policies, Policy(scored_tests.TESTS, "sum", None)])
+
+
+def _points(given: Row) -> float:
+    points = given.get("points")
+    return 1.0 if points is None else float(points)
+
+
+def _test(test: Row, checker: Checker | JudgeProgram | None, more: dict[str, Any]) -> StdinTest:
     if isinstance(checker, JudgeProgram):
-        return StdinTest(input=test["input"], output=test["output"], weight=points or 1)
-    return cases.stdin(test["input"], test["output"]).model_copy(update={"weight": points or 1})
+        return StdinTest(input=test["input"], output=test["output"], **more)
+    return cases.stdin(test["input"], test["output"]).model_copy(update=more)
 
 
 def checker_of(given: object, files: Mapping[str, Any]) -> Checker | JudgeProgram | None:
@@ -153,21 +204,32 @@ def _row(folder: Path, yaml: Any) -> dict[str, Any]:
         "dmoj": folder.name,
         "init": init,
         "statement": packages.text_of(statement) if statement else "",
-        "tests": [{"input": read(each["in"]), "output": read(each["out"]), "points": each.get("points")}
-                  for each in _flat(init.get("test_cases"))],
+        "tests": [_read(each, read) for each in _flat(init.get("test_cases"))],
+        "batches": [each for each in init.get("test_cases") or () if "batched" in each],
         "files": {each.name: packages.text_of(each) for each in sources},
     }  # fmt: skip
 
 
 def _flat(found: object) -> Iterator[Row]:
-    """The tests of a list, those of batches in their places."""
+    """The tests of a list, those of batches in their places and with the batch's name."""
     if not isinstance(found, list):
-        raise ValueError("test_cases is not a list: tests that are found by patterns are not supported")
+        raise ValueError("test_cases is no list: tests that are found by patterns are not known here")
+    batches = 0
     for each in found:
         if "batched" in each:
-            yield from ({"points": each.get("points"), **one} for one in each["batched"])
+            batches += 1
+            _check_names(each, (), OF_A_BATCH, "a batch")
+            yield from ({**one, "batch": f"batch {batches}"} for one in each["batched"])
         else:
             yield each
+
+
+def _read(test: Row, read: _Archive) -> Row:
+    if "in" not in test or "out" not in test:
+        raise ValueError("a test has no in and out: tests that a generator makes are not known here")
+    own = {name: value for name, value in test.items() if name not in ("in", "out", "points", "batch")}
+    places = {"points": test.get("points"), "batch": test.get("batch"), "asks": own}
+    return {"input": read(test["in"]), "output": read(test["out"]), **places}
 
 
 class _Archive:

@@ -7,8 +7,8 @@ from typing import Any
 
 from sandbox_service.formats import cases
 from sandbox_service.formats.problem import Problem, Solution
-from sandbox_service.schema import Checker, InteractiveTest, Limits, StdinTest, TestGroup
-from sandbox_service.validation.sources import bounds, fields, kattis_judges, prompts
+from sandbox_service.schema import Checker, InteractiveTest, Limits, StdinTest
+from sandbox_service.validation.sources import bounds, fields, kattis_judges, kattis_scores, kattis_settings, prompts
 from sandbox_service.validation.sources.kattis_judges import language_of
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
@@ -42,19 +42,30 @@ def make(row: Row) -> Problem:
         ValueError: For packages that are judged in a way that is not known here.
     """
     sheet, tests = fields.mapping(row, "sheet"), fields.listing(row, "tests")
-    judge = kattis_judges.read(sheet, row)
+    kattis_settings.check_sheet(sheet, row)
+    settings = kattis_settings.Settings(sheet, row)
+    tests = settings.that_count(tests)
+    flags = [settings.flags_of(test) for test in tests]
+    shared = flags[0] if flags and all(each == flags[0] for each in flags) else None
+    judge = kattis_judges.read(sheet, row, shared or [])
     if lacking := [test["name"] for test in tests if test["output"] is None]:
         raise ValueError(f"the test {lacking[0]} has no answer")
-    groups = kattis_judges.groups(row.get("groups") or {}, [str(test["name"]) for test in tests], sheet)
+    if judge.program is None and shared is None and flags:
+        distinct = sorted({" ".join(each) for each in flags})
+        raise ValueError(f"its groups of tests are compared in different ways: {'; '.join(map(repr, distinct))}")
+    scored = kattis_scores.scored(settings, [str(test["name"]) for test in tests], judge.program is not None)
     examples = [(test["input"], test["output"]) for test in tests if test["name"].startswith("sample/")]
     return Problem(
         id=f"kattis/{fields.text(row, 'package')}",
         prompt=prompts.with_examples(prompts.to_solve(fields.text(row, "statement")), examples),
-        tests=[_test(test, judge, groups) for test in tests],
-        checker=judge.program if judge.program and not judge.interacts else checker(_flags_of(judge, sheet, row)),
+        tests=[
+            _test(test, judge, {"group": scored.group_of(test["name"])} | _asks(judge, shared, own, test, scored))
+            for test, own in zip(tests, flags, strict=True)
+        ],
+        checker=judge.program if judge.program and not judge.interacts else checker(" ".join(shared or [])),
         interactor=judge.program if judge.interacts else None,
-        groups=groups or None,
-        limits=_limits(sheet),
+        groups=list(scored.groups) or None,
+        limits=_limits(sheet, row),
         solutions=[each for found in fields.listing(row, "submissions") if (each := _solution(found)) is not None],
         source="kattis",
         licence=str(sheet.get("license") or ""),
@@ -62,18 +73,22 @@ def make(row: Row) -> Problem:
     )
 
 
-def _test(test: Row, judge: kattis_judges.Judge, groups: list[TestGroup]) -> StdinTest | InteractiveTest:
-    given, wanted, name = test["input"], test["output"], str(test["name"])
-    group = kattis_judges.group_of(name, groups)
+def _asks(
+    judge: kattis_judges.Judge, shared: list[str] | None, own: list[str], test: Row, scored: kattis_scores.Scored
+) -> dict[str, Any]:
+    """The fields of a test for the package's validator: flags, if tests differ in these, and the greatest score."""
+    if judge.program is None:
+        return {}
+    return {"judge_arguments": own if shared is None else [], "full_score": scored.full_scores.get(test["name"])}
+
+
+def _test(test: Row, judge: kattis_judges.Judge, more: dict[str, Any]) -> StdinTest | InteractiveTest:
+    given, wanted = test["input"], test["output"]
     if judge.interacts:
-        return InteractiveTest(input=given, output=wanted, group=group)
+        return InteractiveTest(input=given, output=wanted, **more)
     if judge.program is not None:
-        return StdinTest(input=given, output=wanted, group=group)
-    return cases.stdin(given, wanted).model_copy(update={"group": group})
-
-
-def _flags_of(judge: kattis_judges.Judge, sheet: Row, row: Row) -> str:
-    return "" if judge.program else _flags(sheet, fields.listing(row, "test_flags"))
+        return StdinTest(input=given, output=wanted, **more)
+    return cases.stdin(given, wanted).model_copy(update=more)
 
 
 def checker(flags: str) -> Checker:
@@ -107,20 +122,15 @@ def _tolerance(word: str, value: str) -> float:
         raise ValueError(f"validator flag {word} has {value!r} in place of a number") from None
 
 
-def _flags(sheet: Row, of_groups: list[str]) -> str:
-    """Flags of the package and of its test groups, if all are equal."""
-    distinct = {flags for flags in (str(sheet.get("validator_flags") or ""), *map(str, of_groups)) if flags.strip()}
-    if len(distinct) > 1:
-        raise ValueError(f"the groups of tests are compared in different ways: {'; '.join(sorted(distinct))}")
-    return distinct.pop() if distinct else ""
-
-
-def _limits(sheet: Row) -> Limits | None:
+def _limits(sheet: Row, row: Row) -> Limits | None:
     """The limits. Without a time limit the job derives one from the accepted programs."""
-    limits = sheet.get("limits")
-    if not isinstance(limits, Mapping):
-        return None
-    return bounds.limits({"time_limit_s": limits.get("time_limit"), "memory_limit_mb": limits.get("memory")})
+    given = sheet.get("limits")
+    limits = given if isinstance(given, Mapping) else {}
+    seconds = limits.get("time_limit") or row.get("time_limit") or None
+    found = bounds.limits({"time_limit_s": seconds, "memory_limit_mb": limits.get("memory")})
+    if not limits.get("output"):
+        return found
+    return (found or Limits()).model_copy(update={"output_bytes": int(float(limits["output"]) * (1 << 20))})
 
 
 def _solution(found: Row) -> Solution | None:

@@ -1,12 +1,13 @@
-"""Reads how a Kattis package is judged: its validator, whether that interacts, and its groups of tests."""
+"""Reads which program judges a Kattis package: its validator, and whether that interacts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sandbox_service.schema import JudgeProgram, TestGroup
+from sandbox_service.schema import JudgeProgram
 from sandbox_service.validation.sources import fields
 from sandbox_service.validation.sources.rows import Row
 
@@ -19,7 +20,7 @@ LANGUAGES: Mapping[str, str] = {
 HEADERS = ("h", "hpp", "hh")
 SCRIPTS = ("build", "run")
 DEFAULT_PASSES = 2
-RULES = {"min": "min", "max": "max", "sum": "sum", "avg": "sum"}
+DEFAULT_SECONDS = 10.0
 _INTERPRETER = re.compile(r"#!.*\b(python2|python|bash|sh)[\d.]*\s*$", re.MULTILINE)
 _PYTHON_2 = re.compile(r"#!.*python2")
 
@@ -37,7 +38,7 @@ class Judge:
     interacts: bool = False
 
 
-def read(sheet: Row, row: Row) -> Judge:
+def read(sheet: Row, row: Row, flags: Sequence[str] = ()) -> Judge:
     """Return how a package is judged.
 
     `validation` says so in the older format; `type` and a validator folder in the newer one.
@@ -45,6 +46,7 @@ def read(sheet: Row, row: Row) -> Judge:
     Args:
         sheet: its `problem.yaml`.
         row: what `packages` read.
+        flags: the words of the validator's command line that all tests share.
 
     Raises:
         ValueError: in a way that is not known here.
@@ -61,10 +63,10 @@ def read(sheet: Row, row: Row) -> Judge:
         return Judge()
     if len(judges) != 1:
         raise ValueError(f"the problem has {len(judges)} validators, and one is needed")
-    return Judge(_program(sheet, row, judges[0]["files"], passes=passes), interacts)
+    return Judge(_program(sheet, judges[0]["files"], flags, passes=passes), interacts)
 
 
-def _program(sheet: Row, row: Row, files: Sequence[Row], *, passes: bool) -> JudgeProgram:
+def _program(sheet: Row, files: Sequence[Row], flags: Sequence[str], *, passes: bool) -> JudgeProgram:
     if any(each["name"] in SCRIPTS for each in files):
         raise ValueError("the validator is built by a script, which is not run here")
     mains = list(filter(_is_program, files))
@@ -72,8 +74,9 @@ def _program(sheet: Row, row: Row, files: Sequence[Row], *, passes: bool) -> Jud
     main = main or (mains[0] if mains else None)
     if main is None:
         raise ValueError("the validator has no program")
-    limits = sheet.get("limits")
-    most = limits.get("validation_passes") if isinstance(limits, Mapping) else None
+    given = sheet.get("limits")
+    limits = given if isinstance(given, Mapping) else {}
+    most = limits.get("validation_passes")
     return JudgeProgram.model_validate(
         {
             "type": "program",
@@ -81,67 +84,27 @@ def _program(sheet: Row, row: Row, files: Sequence[Row], *, passes: bool) -> Jud
             "files": {each["name"]: each["code"] for each in files},
             "main": main["name"],
             "protocol": "kattis",
-            "arguments": _flags(sheet, fields.listing(row, "test_flags")),
+            "arguments": list(flags),
             "passes": int(most or DEFAULT_PASSES) if passes else 1,
+            **_limits(limits),
         }
     )
+
+
+def _limits(limits: Mapping[str, Any]) -> dict[str, Any]:
+    """The validator's own limits, if the package states any: seconds, MiB, MiB."""
+    names = {"validation_time": "cpu_seconds", "validation_memory": "memory_bytes", "validation_output": "output_bytes"}
+    found = {
+        ours: float(limits[name]) if ours == "cpu_seconds" else int(float(limits[name]) * (1 << 20))
+        for name, ours in names.items()
+        if limits.get(name)
+    }
+    return {"limits": {"cpu_seconds": DEFAULT_SECONDS, **found}} if found else {}
 
 
 def _is_program(file: Row) -> bool:
     """Return True for a source file that may be a program, and for a script that builds one."""
     return file["name"] in SCRIPTS or language_of(file["name"], file["code"]) in LANGUAGES.values()
-
-
-def _flags(sheet: Row, of_groups: list[str]) -> list[str]:
-    """Flags of the package and of its groups, which have to be the same for all tests."""
-    distinct = {flags for flags in (str(sheet.get("validator_flags") or ""), *map(str, of_groups)) if flags.strip()}
-    if len(distinct) > 1:
-        raise ValueError(f"the groups of tests have different flags: {'; '.join(sorted(distinct))}")
-    return distinct.pop().split() if distinct else []
-
-
-def groups(settings: Mapping[str, Row], tests: Sequence[str], sheet: Row) -> list[TestGroup]:
-    """Return the groups of a problem that is scored; none for one that is passed or failed.
-
-    The folders below `secret` are the groups, as most problems have it. Deeper folders belong to theirs.
-
-    Args:
-        settings: `testdata.yaml` or `test_group.yaml` of each folder.
-        tests: the tests' names: their paths below `data`.
-        sheet: `problem.yaml`.
-    """
-    if "scoring" not in str(sheet.get("type") or "") and "score" not in str(sheet.get("validation") or ""):
-        return []
-    names = list(dict.fromkeys(_folder(name) for name in tests))
-    return [_group(name, settings) for name in names]
-
-
-def _group(name: str, settings: Mapping[str, Row]) -> TestGroup:
-    found = settings.get(name) or {}
-    flags = str(found.get("grader_flags") or found.get("score_aggregation") or "min").split()
-    rule = next((RULES[word] for word in flags if word in RULES), "min")
-    points = 0.0 if name == "sample" else _points(found)
-    requires = [each for each in fields.texts(found.get("require_pass")) if each != "sample"]
-    return TestGroup.model_validate({"name": name, "points": points, "rule": rule, "requires": requires})
-
-
-def _points(found: Row) -> float:
-    """The points of a group: those of an accepted test, or the upper end of its range."""
-    for value in (found.get("max_score"), found.get("accept_score"), str(found.get("range") or "").split(" ")[-1]):
-        if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", str(value)):
-            return float(str(value))
-    return 1.0
-
-
-def group_of(name: str, groups: Sequence[TestGroup]) -> str:
-    """Return the group of the test with this name; empty if there are no groups."""
-    return _folder(name) if groups else ""
-
-
-def _folder(name: str) -> str:
-    """Return a test's group: the folder below `secret`, or the part of the data it is in."""
-    parts = name.split("/")
-    return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
 
 
 def language_of(file: str, code: str) -> str:

@@ -5,6 +5,7 @@ Accepts the older format and that of 2023-07, which name folders and fields diff
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malfo
 SHEET = "problem.yaml"
 STATEMENTS = ("statement", "problem_statement")
 VALIDATORS = ("output_validator", "output_validators", "interactors")
+BESIDE = ("graders", "include", "static_validator")
 MOST_JUDGE_FILES = 64
+_TIME_LIMIT = re.compile(r"^\s*timelimit\s*=\s*['\"]?([\d.]+)", re.MULTILINE | re.ASCII)
 
 
 def is_package(folder: Path) -> bool:
@@ -41,8 +44,9 @@ def _row(folder: Path, yaml: Any) -> Row:
         "package": folder.name,
         "sheet": _sheet(folder / SHEET, yaml),
         "statement": _statement(folder),
-        "tests": _tests(folder / "data"),
-        "test_flags": _test_flags(folder / "data", yaml),
+        "tests": _tests(folder / "data", yaml),
+        "time_limit": _time_limit(folder),
+        "beside": sorted(name for name in BESIDE if _has_files(folder / name)),
         "submissions": _submissions(folder / "submissions"),
         "validators": [name for name in VALIDATORS if _has_files(folder / name)],
         "judges": [found for name in VALIDATORS for found in _judges(folder / name)],
@@ -75,27 +79,31 @@ def _statement(folder: Path) -> str:
     return text_of((english or found)[0]) if found else ""
 
 
-def _tests(folder: Path) -> list[Row]:
+def _time_limit(folder: Path) -> str:
+    """The time limit in the files in which Kattis and DOMjudge have it; empty if there is none."""
+    own, domjudge = folder / ".timelimit", folder / "domjudge-problem.ini"
+    if own.is_file():
+        return text_of(own).strip()
+    found = _TIME_LIMIT.search(text_of(domjudge)) if domjudge.is_file() else None
+    return found[1] if found else ""
+
+
+def _tests(folder: Path, yaml: Any) -> list[Row]:
     """Samples before secret tests. An input without an answer has the answer null."""
     found = [path for part in ("sample", "secret") for path in sorted((folder / part).rglob("*.in"))]
-    return [_test(path, folder) for path in found]
+    return [_test(path, folder, yaml) for path in found]
 
 
-def _test(path: Path, folder: Path) -> Row:
-    answer = path.with_suffix(".ans")
+def _test(path: Path, folder: Path, yaml: Any) -> Row:
+    answer, settings = path.with_suffix(".ans"), path.with_suffix(".yaml")
+    beside = [path.with_suffix(suffix) for suffix in (".files", ".args")]
     return {
         "name": str(path.relative_to(folder).with_suffix("")),
         "input": text_of(path),
         "output": text_of(answer) if answer.is_file() else None,
+        "settings": _sheet(settings, yaml) if settings.is_file() and settings.read_bytes().strip() else {},
+        "beside": [each.name for each in beside if each.exists()],
     }
-
-
-def _test_flags(folder: Path, yaml: Any) -> list[str]:
-    """Flags that test groups give to the output validator."""
-    sheets = [path for kind in ("testdata", "test_group") for path in sorted(folder.rglob(f"{kind}.yaml"))]
-    found = [_sheet(path, yaml) for path in sheets if path.read_bytes().strip()]
-    flags = [each.get("output_validator_flags") or each.get("output_validator_args") for each in found]
-    return [" ".join(map(str, each)) if isinstance(each, list) else str(each) for each in flags if each]
 
 
 def _groups(folder: Path, yaml: Any) -> Row:

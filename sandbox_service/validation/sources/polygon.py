@@ -1,7 +1,7 @@
 """Reads Polygon packages: folders with a `problem.xml`, tests, a checker, perhaps an interactor, and solutions by tag.
 
 The package must be a full one, whose tests have been generated. Checkers and interactors are testlib programs; the
-package brings testlib.h. Points and groups of tests become the problem's groups if all of its tests have them.
+package brings testlib.h. Points and groups of tests become the problem's groups.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from xml.etree import ElementTree
 from sandbox_service.formats import cases
 from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import InteractiveTest, JudgeProgram, StdinTest
-from sandbox_service.validation.sources import bounds, fields, packages, programs, prompts
+from sandbox_service.validation.sources import bounds, fields, packages, programs, prompts, scored_tests
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Found, Malformed, Row
+from sandbox_service.validation.sources.scored_tests import Place, Policy
 
 SHEET = "problem.xml"
 PARTS = (("legend", ""), ("input", "Input"), ("output", "Output"), ("interaction", "Interaction"), ("notes", "Note"))
@@ -35,6 +36,7 @@ VERDICTS: Mapping[str, list[str]] = {
 LANGUAGES = {"cpp": "cpp", "c": "c", "python": "python", "java": "java", "csharp": "csharp", "rust": "rust", "go": "go",
              "kotlin": "kotlin", "pypy": "pypy", "js": "javascript"}  # fmt: skip
 RESOURCES = (".h", ".hpp")
+RULES = {"complete-group": "all", "each-test": "sum"}
 
 _DOCTYPE = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _PATTERN = re.compile(r"%0?(\d*)d")
@@ -67,15 +69,20 @@ def make(row: Row) -> Problem:
     Raises:
         ValueError: If its tests are not in the package, or its programs use files.
     """
-    assets = fields.mapping(row, "assets")
+    assets, given = fields.mapping(row, "assets"), fields.listing(row, "tests")
     interactor, checker = _program(assets, "interactor"), _program(assets, "checker")
-    tests = [_test(each, interactor, checker) for each in fields.listing(row, "tests")]
+    groups = scored_tests.grouped([_place(each) for each in given], _policies(fields.listing(row, "groups"), given))
+    tests = [
+        _test(each, interactor, checker, more)
+        for each, more in zip(given, groups.of_tests(checker is not None), strict=True)
+    ]
     return Problem(
         id=f"polygon/{fields.text(row, 'polygon')}",
         prompt=prompts.to_solve(_statement(fields.mapping(row, "statement"))),
         tests=tests,
         checker=checker,
         interactor=interactor,
+        groups=list(groups.groups) or None,
         limits=bounds.limits(row),
         solutions=[each for found in assets["solutions"] if (each := _solution(found)) is not None],
         source="polygon",
@@ -83,12 +90,35 @@ def make(row: Row) -> Problem:
     )
 
 
-def _test(test: Row, interactor: JudgeProgram | None, checker: JudgeProgram | None) -> StdinTest | InteractiveTest:
+def _test(
+    test: Row, interactor: JudgeProgram | None, checker: JudgeProgram | None, more: dict[str, Any]
+) -> StdinTest | InteractiveTest:
     if interactor is not None:
-        return InteractiveTest(input=test["input"], output=test["output"])
+        return InteractiveTest(input=test["input"], output=test["output"], **more)
     if checker is not None:
-        return StdinTest(input=test["input"], output=test["output"])
-    return cases.stdin(test["input"], test["output"])
+        return StdinTest(input=test["input"], output=test["output"], **more)
+    return cases.stdin(test["input"], test["output"]).model_copy(update=more)
+
+
+def _place(test: Row) -> Place:
+    points = test.get("points")
+    return Place(str(test.get("group") or ""), None if points is None else float(points))
+
+
+def _policies(groups: list[Row], tests: list[Row]) -> list[Policy]:
+    """The rules of groups; none if nothing gives points: groups then only order the tests."""
+    if all(each.get("points") is None for each in (*groups, *tests)):
+        return []
+    found = []
+    for group in groups:
+        if group["policy"] not in RULES:
+            raise ValueError(
+                f"the points-policy of the group {group['name']} is {group['policy']!r}, which is not known"
+            )
+        points = group.get("points")
+        rule = RULES[group["policy"]]
+        found.append(Policy(group["name"], rule, None if points is None else float(points), tuple(group["requires"])))
+    return found
 
 
 def _program(assets: Row, name: str) -> JudgeProgram | None:
@@ -123,15 +153,40 @@ def _row(folder: Path) -> dict[str, Any]:
     judging = _need(sheet, "judging")
     if judging.get("input-file") or judging.get("output-file"):
         raise ValueError("the programs use files, not standard input and output")
-    testset = _need(judging, "testset")
+    if int(judging.get("run-count") or 1) > 1 or int(judging.findtext("run-count") or 1) > 1:
+        raise ValueError("the programs are run several times for a test, which is not done here")
+    if any(each.get("stages") for each in sheet.iterfind("files/resources/file")):
+        raise ValueError("the programs are compiled with files of the package, which is not done here")
+    testset = _testset(judging)
     return {
         "polygon": sheet.get("short-name") or folder.name,
         "statement": _properties(folder),
         "tests": [*_tests(folder, testset)],
+        "groups": [_group(each) for each in testset.iterfind("groups/group")],
         "time_limit_ms": float(testset.findtext("time-limit") or 0),
         "memory_limit_bytes": int(testset.findtext("memory-limit") or 0),
         "assets": _assets(folder, _need(sheet, "assets")),
         "tags": [each.get("value") for each in sheet.findall("tags/tag")],
+    }
+
+
+def _testset(judging: ElementTree.Element) -> ElementTree.Element:
+    """The tests that decide: those named `tests`, of which pretests are a part."""
+    found = judging.findall("testset")
+    named = [each for each in found if each.get("name") == "tests"] or found
+    if len(named) != 1:
+        raise ValueError(
+            f"{SHEET} has {len(found)} testsets, and none is named tests" if found else f"{SHEET} has no testset"
+        )
+    return named[0]
+
+
+def _group(group: ElementTree.Element) -> Row:
+    return {
+        "name": group.get("name") or "",
+        "points": group.get("points"),
+        "policy": group.get("points-policy") or "",
+        "requires": [each.get("group") or "" for each in group.iterfind("dependencies/dependency")],
     }
 
 
@@ -156,11 +211,14 @@ def _properties(folder: Path) -> dict[str, Any]:
 
 def _tests(folder: Path, testset: ElementTree.Element) -> Iterator[Row]:
     inputs, answers = testset.findtext("input-path-pattern") or "", testset.findtext("answer-path-pattern") or ""
+    marked = testset.findall("tests/test")
     for number in range(1, int(testset.findtext("test-count") or 0) + 1):
+        test = marked[number - 1] if number <= len(marked) else ElementTree.Element("test")
         given, wanted = _named(inputs, number), _named(answers, number)
         if not (folder / given).is_file() or not (folder / wanted).is_file():
             raise ValueError(f"test {number} is not in the package; use a full package")
-        yield {"input": _read(folder, given), "output": _read(folder, wanted)}
+        read = {"input": _read(folder, given), "output": _read(folder, wanted)}
+        yield read | {"points": test.get("points"), "group": test.get("group")}
 
 
 def _named(pattern: str, number: int) -> str:
@@ -170,6 +228,10 @@ def _named(pattern: str, number: int) -> str:
 
 def _assets(folder: Path, assets: ElementTree.Element) -> dict[str, Any]:
     resources = sorted(each for each in folder.glob("files/*") if each.suffix in RESOURCES)
+    for name in ("checker", "interactor"):
+        kind = assets.find(name)
+        if kind is not None and (kind.get("type") or "testlib") != "testlib":
+            raise ValueError(f"its {name} is of the type {kind.get('type')!r}, which is not known here")
     return {
         "checker": _source(folder, assets.find("checker/source")),
         "interactor": _source(folder, assets.find("interactor/source")),

@@ -42,7 +42,7 @@ def test_a_form_is_known_by_its_fields(name: str, row: Row) -> None:
 
 
 def test_every_reader_has_a_row_here_but_for_that_of_folders() -> None:
-    assert {name for name, _ in ROWS.values()} == set(READERS) - {"kattis", "polygon", "dmoj"}
+    assert {name for name, _ in ROWS.values()} == set(READERS) - {"kattis", "polygon", "dmoj", "cms"}
 
 
 def test_a_row_that_nobody_knows_is_told_by_its_fields() -> None:
@@ -348,6 +348,8 @@ def test_codeforces_brings_checkers_that_print_one() -> None:
     assert made.meta is not None
     assert made.meta["tests_are_incomplete"] is True
     assert problem(published.CODEFORCES | {"generated_checker": None}).checker is None
+    cut = [*published.CODEFORCES["official_tests"], {"input": "1 2 3 ...\n", "output": "4"}]
+    assert len(problem(published.CODEFORCES | {"official_tests": cut}).tests or ()) == 2
 
 
 @pytest.mark.parametrize(

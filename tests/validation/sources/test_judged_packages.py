@@ -116,6 +116,29 @@ def test_a_polygon_package_may_interact(tmp_path: Path) -> None:
         (("<problem ", '<!DOCTYPE p [<!ENTITY a "b">]><problem '), "declares entities"),
         (("</problem>", ""), "no element found"),
         (("<assets>", "<other>"), "mismatched tag"),
+        (("<judging ", '<judging run-count="2" '), "several times"),
+        (('<testset name="tests">', '<testset name="a"/><testset name="b">'), "none is named tests"),
+        (('type="testlib"', 'type="pcms"'), "'pcms', which is not known"),
+        (
+            (
+                "</testset>",
+                '<tests><test points="1" group="1"/></tests><groups><group name="0" points-policy="each-test"/>'
+                "</groups></testset>",
+            ),
+            "nothing says how",
+        ),
+        (
+            (
+                "</testset>",
+                '<tests><test points="1" group="1"/></tests><groups><group name="1" points-policy="all"/>'
+                "</groups></testset>",
+            ),
+            "'all', which is not known",
+        ),
+        (
+            ("<assets>", '<files><resources><file path="g.cpp" stages="COMPILE"/></resources></files><assets>'),
+            "compiled",
+        ),
     ],
 )
 def test_a_polygon_package_that_cannot_be_read_is_refused(tmp_path: Path, changed: tuple[str, str], why: str) -> None:
@@ -137,6 +160,129 @@ def test_a_dmoj_problem_may_have_its_tests_in_an_archive(tmp_path: Path) -> None
     made = one(folder)
     assert made.checker is None
     assert [test.output for test in made.tests or () if isinstance(test, StdinTest)] == ["2.5\n"]
+
+
+POINTS = (
+    '<tests><test points="0.0" group="0" sample="true"/><test points="30.0" group="1"/></tests>'
+    '<groups><group name="0" points="0" points-policy="each-test"/>'
+    '<group name="1" points-policy="complete-group"><dependencies><dependency group="0"/></dependencies></group>'
+    "</groups>"
+)
+
+
+def pointed(points: str) -> dict[str, str]:
+    return POLYGON | {"problem.xml": XML.replace("</testset>", f"{points}</testset>")}
+
+
+def groups_of(problem: Problem) -> list[tuple[str, float, str, list[str]]]:
+    return [(each.name, each.points, each.rule, each.requires) for each in problem.groups or ()]
+
+
+def test_groups_and_points_of_a_polygon_package(tmp_path: Path) -> None:
+    made = one(written(tmp_path, pointed(POINTS)))
+    assert groups_of(made) == [("0", 0.0, "sum", []), ("1", 30.0, "all", ["0"])]
+    assert [test.group for test in made.tests or ()] == ["0", "1"]
+
+
+def test_points_without_groups_are_weights_and_full_scores(tmp_path: Path) -> None:
+    points = '<tests><test points="20.0"/><test points="30.0"/></tests>'
+    made = one(written(tmp_path, pointed(points)))
+    assert groups_of(made) == [("tests", 50.0, "sum", [])]
+    tests = [(test.weight, test.full_score) for test in made.tests or () if isinstance(test, StdinTest)]
+    assert tests == [(20.0, 20.0), (30.0, 30.0)]
+
+
+def test_groups_without_points_only_order_the_tests(tmp_path: Path) -> None:
+    groups = (
+        '<tests><test group="1"/><test group="2"/></tests><groups><group name="1" points-policy="each-test"/></groups>'
+    )
+    assert one(written(tmp_path, pointed(groups))).groups is None
+
+
+def test_the_testset_named_tests_decides(tmp_path: Path) -> None:
+    pretests = '<testset name="pretests"><test-count>1</test-count></testset><testset name="tests">'
+    made = one(written(tmp_path, POLYGON | {"problem.xml": XML.replace('<testset name="tests">', pretests)}))
+    assert len(made.tests or ()) == 2
+
+
+CMS = {
+    "task.yaml": "name: sums\ntitle: Sums\ntime_limit: 1.5\nmemory_limit: 256\ninfile: ''\noutfile: ''\n",
+    "statement/english.md": "Add two numbers.",
+    "gen/GEN": "# three tests\n#ST: 0\n1 2\n#ST: 40\n3 4 # small\n\n#ST: 60\n#COPY: gen/x.txt\n5 6\n",
+    **{f"input/input{number}.txt": f"{number} 1\n" for number in range(4)},
+    **{f"output/output{number}.txt": f"{number + 1}\n" for number in range(4)},
+    "sol/solution.cpp": "int main() {}",
+    "sol/slow.py": "while True: pass",
+    "check/checker.cpp": "int main() {}",
+    "check/checker": "the program",
+}
+
+
+def test_a_cms_task_has_subtasks_and_a_checker(tmp_path: Path) -> None:
+    made = one(written(tmp_path, CMS))
+    assert (made.id, made.source) == ("cms/sums", "cms")
+    assert groups_of(made) == [
+        ("subtask 0", 0.0, "min", []), ("subtask 1", 40.0, "min", []), ("subtask 2", 60.0, "min", [])
+    ]  # fmt: skip
+    assert [test.group for test in made.tests or ()] == ["subtask 0", "subtask 1", "subtask 2", "subtask 2"]
+    assert isinstance(made.checker, JudgeProgram)
+    assert (made.checker.protocol, made.checker.main) == ("codeforces-python", "checker.cpp")
+    assert [(each.name, each.verdicts) for each in made.solutions] == [("solution.cpp", ["AC"])]
+    assert made.limits is not None
+    assert (made.limits.cpu_seconds, made.limits.memory_bytes) == (1.5, 256 << 20)
+
+
+def test_a_cms_task_without_subtasks_is_a_sum(tmp_path: Path) -> None:
+    plain = {name: text for name, text in CMS.items() if not name.startswith(("gen", "check"))}
+    made = one(written(tmp_path, plain))
+    assert groups_of(made) == [("tests", 100.0, "sum", [])]
+    assert made.checker is None
+
+
+SUMS = CMS["task.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"task.yaml": "[]"}, "no mapping"),
+        ({"task.yaml": SUMS.replace("infile: ''", "")}, "use files (infile)"),
+        ({"task.yaml": SUMS + "task_type: Communication"}, "Communication"),
+        ({"task.yaml": SUMS + "output_only: true"}, "OutputOnly"),
+        ({"task.yaml": SUMS + "score_type: GroupThreshold"}, "GroupThreshold"),
+        ({"task.yaml": SUMS + "score_type: GroupMul"}, "GroupMul"),
+        ({"task.yaml": SUMS + "score_type_parameters: [[100, '.*']]"}, "by a pattern"),
+        ({"task.yaml": SUMS + "colour: red"}, "'colour', which is not known"),
+        ({"sol/grader.cpp": ""}, "compiled with sol/grader.cpp"),
+        ({"gen/GEN": "#ST: 100\n1\n"}, "1 tests, and there are 4"),
+        ({"input/input7.txt": ""}, "not numbered"),
+        ({"statement/english.md": ""}, "statement is missing"),
+    ],
+)
+def test_a_cms_task_that_cannot_be_judged_is_refused(tmp_path: Path, changes: dict[str, str], why: str) -> None:
+    assert why in refused(written(tmp_path, CMS | changes))
+
+
+def test_a_cms_checker_without_its_source_is_refused(tmp_path: Path) -> None:
+    found = {name: text for name, text in CMS.items() if name != "check/checker.cpp"}
+    assert "without its source" in refused(written(tmp_path, found))
+
+
+def test_batches_of_a_dmoj_problem_are_groups(tmp_path: Path) -> None:
+    sheet = (
+        "test_cases:\n- {in: 1.in, out: 1.out, points: 0}\n- {in: 1.in, out: 1.out, points: 5}\n"
+        "- {batched: [{in: 1.in, out: 1.out}, {in: 2.in, out: 2.out}], points: 20}\n"
+        "- {batched: [{in: 2.in, out: 2.out}], points: 30, dependencies: [1]}\noutput_limit_length: 1000\n"
+    )
+    made = one(written(tmp_path, DMOJ | {"init.yml": sheet}))
+    assert groups_of(made) == [
+        ("batch 1", 20.0, "min", []), ("batch 2", 30.0, "min", ["batch 1"]), ("tests", 5.0, "sum", []),
+        ("without points", 0.0, "all", []),
+    ]  # fmt: skip
+    assert [test.group for test in made.tests or ()] == ["without points", "tests", "batch 1", "batch 1", "batch 2"]
+    assert [test.weight for test in made.tests or ()] == [1.0, 5.0, 10.0, 10.0, 30.0]
+    assert made.limits is not None
+    assert made.limits.output_bytes == 1000
 
 
 RELATIVE = {"name": "floats", "args": {"precision": 2, "error_mode": "relative"}}
@@ -186,6 +332,14 @@ def test_a_checker_that_compares_in_another_way_is_refused(given: Any) -> None:
         ("archive: 1.in\ntest_cases: []", "not a zip file"),
         ("test_cases: []", "no tests"),
         ("custom_judge: x.py\ntest_cases: []", "custom_judge"),
+        ("interactive: {files: x.cpp}\ntest_cases: []", "interactive"),
+        ("file_io: {input: a}\ntest_cases: []", "file_io"),
+        ("colour: red\ntest_cases: []", "'colour' for the problem"),
+        ("test_cases: [{in: 1.in, out: 1.out, checker: identical}]", "different checkers"),
+        ("test_cases: [{in: 1.in, out: 1.out, colour: red}]", "'colour' for a test"),
+        ("test_cases: [{batched: [{in: 1.in, out: 1.out}], colour: red}]", "'colour' for a batch"),
+        ("test_cases: [{batched: [{in: 1.in, out: 1.out}], dependencies: [7]}]", "requires 'batch 7'"),
+        ("test_cases: [{generator_args: [1]}]", "a generator makes"),
     ],
 )
 def test_a_dmoj_problem_that_cannot_be_read_is_refused(tmp_path: Path, sheet: str, why: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import InteractiveTest, JudgeProgram
+from sandbox_service.schema import InteractiveTest, JudgedTest, JudgeProgram
 from sandbox_service.validation.sources import kattis, packages
 from sandbox_service.validation.sources.rows import Found
 from tests import markers
@@ -98,6 +98,82 @@ def test_groups_are_read_from_testdata(tmp_path: Path) -> None:
     assert [test.group for test in problem.tests or ()] == ["sample", "secret/g1", "secret/g2"]
 
 
+def test_flags_may_differ_by_group_and_by_test(tmp_path: Path) -> None:
+    files = {
+        "data__testdata.yaml": "output_validator_flags: all\n",
+        "data__secret__g1__testdata.yaml": "output_validator_flags: 'one two'\n",
+        "data__secret__g2__test_group.yaml": "output_validator_args: [group, 'a b']\n",
+        "data__secret__g2__4.in": "",
+        "data__secret__g2__4.ans": "",
+        "data__secret__g2__4.yaml": "output_validator_args: [own]\nhint: x\n",
+    }
+    sheet = "validation: custom\nvalidator_flags: first\n"
+    problem = problem_in(package(tmp_path, sheet, **{"output_validators__v__v.py": ""}, **files))
+    found = {test.input: test.judge_arguments for test in problem.tests or () if isinstance(test, JudgedTest)}
+    assert found == {
+        "abc\n": ["first", "all"],
+        "xyz\n": ["first", "one", "two"],
+        "pq\n": ["first", "group", "a b"],
+        "": ["first", "own"],
+    }
+    assert isinstance(problem.checker, JudgeProgram)
+    assert problem.checker.arguments == []
+
+
+MORE = {"data__secret__g2__4.in": "", "data__secret__g2__4.ans": ""}
+NEWER = "problem_format_version: 2025-09\ntype: scoring\n"
+JUDGED = {"output_validator__v.py": VALIDATOR}
+GROUPS: list[tuple[str, dict[str, str], list[tuple[str, float, str, list[str]]], float | None]] = [
+    # g2 has two tests: each gives five points, all of which need both
+    ("type: scoring\n", {"data__secret__g2__testdata.yaml": "accept_score: 5"},
+     [("sample", 0.0, "min", []), ("secret/g1", 1.0, "sum", []), ("secret/g2", 10.0, "all", [])], None),
+    ("type: scoring\n", {"data__secret__g2__testdata.yaml": "accept_score: 5\ngrader_flags: sum always_accept"},
+     [("sample", 0.0, "min", []), ("secret/g1", 1.0, "sum", []), ("secret/g2", 10.0, "sum", [])], None),
+    ("type: scoring\n", {"data__testdata.yaml": "accept_score: 7\nrange: -inf +inf", "data__secret__g2__testdata.yaml":
+     "grader_flags: max accept_if_any_accepted"},
+     [("sample", 0.0, "min", []), ("secret/g1", 7.0, "sum", []), ("secret/g2", 7.0, "max", [])], None),
+    ("validation: custom score\n", {"output_validators__v.py": VALIDATOR, "data__secret__g1__testdata.yaml":
+     "range: 0 30", "data__secret__g2__testdata.yaml": "grader_flags: min\nrange: 0 70"},
+     [("sample", 0.0, "min", []), ("secret/g1", 30.0, "sum", []), ("secret/g2", 70.0, "min", [])], 70.0),
+    (NEWER, {"data__secret__g1__test_group.yaml": "max_score: 40\nrequire_pass: sample",
+             "data__secret__g2__test_group.yaml": "max_score: 60\nscore_aggregation: sum\nrequire_pass: [secret/g1]"},
+     [("sample", 0.0, "all", []), ("secret/g1", 40.0, "all", ["sample"]), ("secret/g2", 60.0, "sum", ["secret/g1"])],
+     None),
+    (NEWER, JUDGED | {"data__secret__g1__test_group.yaml": "max_score: 40\nscore_aggregation: min",
+                      "data__secret__g2__test_group.yaml": "max_score: 60\nscore_aggregation: sum"},
+     [("sample", 0.0, "all", []), ("secret/g1", 40.0, "min", []), ("secret/g2", 60.0, "sum", [])], 30.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sheet", "files", "groups", "full_score"), GROUPS)
+def test_groups_of_both_formats(
+    tmp_path: Path, sheet: str, files: dict[str, Any], groups: list[Any], full_score: float | None
+) -> None:
+    problem = problem_in(package(tmp_path, sheet, **MORE, **files))
+    assert [(each.name, each.points, each.rule, each.requires) for each in problem.groups or ()] == groups
+    last = (problem.tests or [])[-1]
+    assert isinstance(last, JudgedTest)
+    assert last.full_score == full_score
+
+
+def test_limits_of_validators_and_of_outputs_are_read(tmp_path: Path) -> None:
+    sheet = "type: multi-pass\nlimits: {output: 8, validation_time: 20, validation_memory: 512, validation_passes: 3}\n"
+    problem = problem_in(package(tmp_path, sheet, **JUDGED))
+    assert isinstance(problem.checker, JudgeProgram)
+    assert (problem.checker.limits.cpu_seconds, problem.checker.limits.memory_bytes) == (20.0, 512 << 20)
+    assert problem.limits is not None
+    assert problem.limits.output_bytes == 8 << 20
+
+
+@pytest.mark.parametrize(
+    ("place", "text"), [(".timelimit", "3\n"), ("domjudge-problem.ini", "color='#f00'\ntimelimit = '3'\n")]
+)
+def test_a_time_limit_may_be_beside_the_sheet(tmp_path: Path, place: str, text: str) -> None:
+    problem = problem_in(package(tmp_path, "name: x\n", **{place: text}))
+    assert problem.limits is not None
+    assert problem.limits.cpu_seconds == 3.0
+
+
 @pytest.mark.parametrize(
     ("sheet", "files", "reason"),
     [
@@ -105,6 +181,26 @@ def test_groups_are_read_from_testdata(tmp_path: Path) -> None:
         ("validation: custom\n", {"output_validators__a.py": "", "output_validators__b.py": ""}, "2 validators"),
         ("validation: custom\n", {"output_validators__a__build": "", "output_validators__a__run": ""}, "script"),
         ("type: submit-answer\n", {}, "submit-answer"),
+        ("type: [scoring, quantum]\n", {}, "'quantum', which is not known"),
+        ("validation: custom remote\n", {"output_validators__v.py": ""}, "'remote', which is not known"),
+        ("grading: {objective: min}\n", {}, "least score"),
+        ("name: x\n", {"include__cpp__grader.cpp": ""}, "folder include"),
+        ("name: x\n", {"static_validator__v.py": ""}, "static_validator"),
+        ("name: x\n", {"data__secret__testdata.yaml": "colour: red"}, "'colour', which is not known"),
+        ("name: x\n", {"data__secret__testdata.yaml": "grading: custom"}, "a grader of the package"),
+        ("name: x\n", {"data__secret__testdata.yaml": "grader_flags: always_accept"}, "although tests failed"),
+        ("name: x\n", {"data__secret__testdata.yaml": "output_validator_flags: case_sensitive"}, "different ways"),
+        ("name: x\n", {"data__secret__g1__2.yaml": "args: [-v]"}, "gives its program arguments"),
+        ("name: x\n", {"data__secret__g1__2.yaml": "max_score: 3"}, "'max_score', which is not known"),
+        ("name: x\n", {"data__secret__g1__2.files__a.txt": ""}, r"gives its program 2\.files"),
+        ("type: scoring\n", {"data__secret__testdata.yaml": "reject_score: 1"}, "wrong outputs"),
+        ("type: scoring\n", {"data__secret__testdata.yaml": "grader_flags: min"}, "combined by min"),
+        ("type: scoring\n", {"data__secret__testdata.yaml": "accept_score: many"}, "no number of points"),
+        ("validation: custom score\n", {"output_validators__v.py": "", **MORE}, "greatest score of a test"),
+        (NEWER, {}, "no greatest value"),
+        (NEWER, {"data__secret__test_group.yaml": "score_aggregation: pass-fail"}, "combined by pass-fail"),
+        (NEWER, {"data__secret__g1__test_group.yaml": "max_score: 1\nrequire_pass: g9"}, "requires 'g9'|no greatest"),
+        (NEWER, {"data__secret__g1__test_group.yaml": "static_validation_score: 1"}, "score the source"),
     ],
 )
 def test_what_cannot_be_judged_is_refused(tmp_path: Path, sheet: str, files: dict[str, str], reason: str) -> None:

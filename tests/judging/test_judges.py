@@ -1,0 +1,34 @@
+"""How judges are called: which of them get by with the folder of their files."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox_service.judging.judges import stays_inside
+from sandbox_service.schema import JudgeProgram
+
+
+def program(source: str, protocol: str = "kattis", **files: str) -> JudgeProgram:
+    fields = {"files": {"main.cpp": source, **files}, "main": "main.cpp", "language": "cpp", "protocol": protocol}
+    return JudgeProgram.model_validate({"type": "program", **fields})
+
+
+@pytest.mark.parametrize(
+    ("source", "is_inside"),
+    [
+        ("int main(int c, char **v) { std::ifstream in(v[1]); }", True),
+        ('int main(int c, char **v) { FILE *in = fopen(v[1], "r"); }', True),
+        ('int main() { std::ifstream in("/dev/stdin"); }', False),
+        ('int main() { open("/proc/self/fd/0", O_RDONLY); }', False),
+        ('int main() { FILE *log = fopen("log.txt", "w"); }', False),
+        ('int main() { FILE *log = fopen("log.txt", "wb"); }', False),
+        ("#include <filesystem>\nint main() {}", False),
+    ],
+)
+def test_what_needs_more_than_its_files_has_it(source: str, is_inside: bool) -> None:
+    assert stays_inside(program(source)) == is_inside
+    assert stays_inside(program('#include "x.h"', **{"x.h": source})) == is_inside
+
+
+def test_files_with_fixed_names_are_where_they_were() -> None:
+    assert not stays_inside(program("int main() {}", "scalebox"))
