@@ -23,6 +23,18 @@ _INTEGER = re.compile(r"-?\d+")
 _LISTS = re.compile(r"(?:(?:typing\.)?(?:Optional|List|list)\[)*")
 
 
+_KINDS = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list", dict: "an object"}
+
+
+def kind_of(value: Any) -> str:
+    """Return the kind of a value as JSON's words name it, for messages.
+
+    Args:
+        value: Read from JSON.
+    """
+    return "null" if value is None else _KINDS.get(type(value), type(value).__name__)
+
+
 def either(found: Any, function: str = "", starter: str = "") -> list[TestCase]:
     """Return the tests of columns or records.
 
@@ -37,7 +49,7 @@ def either(found: Any, function: str = "", starter: str = "") -> list[TestCase]:
     if isinstance(found, dict):
         return columns(found, function, starter)
     if found is not None and not isinstance(found, list):
-        raise ValueError(f"tests should be a list or an object, but are a {type(found).__name__}")
+        raise ValueError(f"tests should be a list or an object, but are {kind_of(found)}")
     return records(found or [], function, starter)
 
 
@@ -177,7 +189,7 @@ def _arguments(given: Any) -> list[Any]:
     if isinstance(given, list):
         return given
     if not isinstance(given, str):
-        raise ValueError(f"arguments should be a list, or JSON lines, but are a {type(given).__name__}")
+        raise ValueError(f"arguments should be a list, or JSON lines, but are {kind_of(given)}")
     return [_value(line, "an argument") for line in given.split("\n") if line.strip()]
 
 

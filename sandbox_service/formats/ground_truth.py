@@ -69,7 +69,7 @@ def _read(truth: Any, depth: int) -> dict[str, Any]:
         return _mapping(truth, depth)
     if isinstance(truth, Sequence) and not isinstance(truth, bytes):
         return {"tests": _list(truth)}
-    raise ValueError(f"tests should be a list, an object or text, but are a {type(truth).__name__}")
+    raise ValueError(f"tests should be a list, an object or text, but are {cases.kind_of(truth)}")
 
 
 def _text(text: str, depth: int) -> dict[str, Any]:

@@ -70,11 +70,11 @@ def test_what_else_a_submission_has_is_kept() -> None:
 @pytest.mark.parametrize(
     ("truth", "reason"),
     [
-        (None, "NoneType"),
-        (3, "int"),
+        (None, "null"),
+        (3, "a number"),
         (b"[]", "bytes"),
         ("", "neither JSON"),
-        ("42", "int"),
+        ("42", "a number"),
         ("the answer is 3", "neither JSON"),
         ("sha256:123", "neither JSON"),
         ([], "no tests"),

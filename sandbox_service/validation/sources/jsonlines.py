@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
+from sandbox_service.formats.cases import kind_of
 from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed, Row, excerpt
 
 
@@ -45,7 +46,7 @@ def found(name: str, number: int, text: bytes) -> Found | Malformed:
 def _object(text: bytes) -> Row:
     value: Any = json.loads(text.decode("utf-8-sig"))
     if not isinstance(value, dict):
-        raise ValueError(f"it is a {type(value).__name__}")
+        raise ValueError(f"it is {kind_of(value)}")
     return value
 
 
