@@ -63,6 +63,14 @@ def test_few_references_judge_only_changes_that_keep_all_facts() -> None:
         assert len(word) % 3 == 0
 
 
+def test_a_greatest_number_that_many_inputs_have_is_a_bound() -> None:
+    inputs = [f"{n} {17 * place}\n{' '.join(['4'] * n)}\n" for place, n in enumerate((1, 3, 10, 5, 10, 10, 2, 7))]
+    longest = max(int(each.text.split()[0]) for each in made(inputs, count=100))
+    assert longest == 10
+    assert max(int(each.text.split()[1]) for each in made(inputs, count=100)) > 119
+    assert max(int(each.text.split()[0]) for each in made(inputs[:5], count=100)) > 10
+
+
 def test_a_doubted_magnitude_leads_to_those_below() -> None:
     first = {each.tier for each in made(["4\n", "6\n"])}
     assert {"numbers to 10^9", "numbers to 10^18"} <= first
