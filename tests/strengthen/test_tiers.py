@@ -6,6 +6,7 @@ from typing import Any
 
 from sandbox_service.schema import StdinTest
 from sandbox_service.strengthen import tiers
+from sandbox_service.strengthen.constants import Constants
 from sandbox_service.strengthen.cover import choose
 from sandbox_service.strengthen.facts import facts_of
 from sandbox_service.strengthen.inference import form_of
@@ -105,6 +106,15 @@ def test_inputs_with_rare_answers_are_changed_a_little() -> None:
     assert near
     for each in near:
         assert sum(a != b for a, b in zip(each, rare[0].split(), strict=True)) <= tiers.NEAR
+
+
+def test_constants_have_a_tier_of_their_own() -> None:
+    inputs = ["3 900\n1 2 3\n", "2 5\n4 4\n"]
+    found = made(inputs, judges=1, count=100, constants=Constants((512,)))
+    with_constants = [each for each in found if {"511", "512", "513"} & set(each.text.split())]
+    assert with_constants
+    assert "constants" in {each.tier for each in with_constants}
+    assert "constants" not in {each.tier for each in made(inputs, judges=1, count=100)}
 
 
 def test_large_inputs_are_chosen_only_where_small_ones_do_not_tell() -> None:
