@@ -141,13 +141,38 @@ def how_many(made: Recipe) -> int | None:
     return total
 
 
+def require_rows(read: int) -> None:
+    """Check that the sources of a recipe had a row.
+
+    Args:
+        read: Rows that were read, malformed ones too.
+
+    Raises:
+        ConfigurationError: There was none.
+    """
+    if not read:
+        raise ConfigurationError("the sources have no rows: see `path` of each source in the recipe, and --limit")
+
+
+def in_words(per_second: float) -> str:
+    """Return a rate in the unit in which it is at least about one.
+
+    Args:
+        per_second: Problems per second.
+    """
+    for unit, seconds in (("s", 1), ("min", 60)):
+        if per_second * seconds >= 1:
+            return f"{per_second * seconds:.1f}/{unit}"
+    return f"{per_second * 3600:.1f}/h"
+
+
 class _Rate(ProgressColumn):
     """A column with problems per second."""
 
     def render(self, task: Task) -> Text:
         """Implements ProgressColumn."""
         speed = task.finished_speed or task.speed
-        return Text(f"{speed:.1f}/s" if speed else "")
+        return Text(in_words(speed) if speed else "")
 
 
 class RecipeProgress:
@@ -202,5 +227,5 @@ class RecipeProgress:
         """Return the total, the rate and the remaining time."""
         rate = read / seconds
         if self._total is None:
-            return f" problems, {rate:.1f}/s"
-        return f" of {self._total} problems, {rate:.1f}/s, {(self._total - read) / rate / 60:.0f} min left"
+            return f" problems, {in_words(rate)}"
+        return f" of {self._total} problems, {in_words(rate)}, {(self._total - read) / rate / 60:.0f} min left"

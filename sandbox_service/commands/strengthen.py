@@ -16,6 +16,7 @@ from sandbox_service.commands.recipe_run import (
     how_many,
     opened_judge,
     opened_model,
+    require_rows,
     room_for,
 )
 from sandbox_service.settings import Settings
@@ -36,13 +37,14 @@ def run(options: RecipeOptions, settings: Settings) -> int:
         0 when it is done, whatever was found.
 
     Raises:
-        ProctorError: The recipe or the machine is not usable.
+        ProctorError: The recipe or the machine is not usable, or the sources have no rows.
     """
     made = changed(recipe.read(options.recipe), options)
     if options.is_fresh:
         (job.folder_of(made) / job.JOURNAL).unlink(missing_ok=True)
     with room_for(job.folder_of(made)):
         manifest = asyncio.run(_strengthen(made, settings))
+    require_rows(manifest["problems"]["read"])
     _tell(made, manifest)
     return 0
 
@@ -62,8 +64,6 @@ async def _strengthen(made: Recipe, settings: Settings) -> dict[str, Any]:
 def _tell(made: Recipe, manifest: dict[str, Any]) -> None:
     counts, took, strength = manifest["problems"], manifest["run"], manifest["strength"]
     unchanged, left_out = sum(counts["unchanged"].values()), sum(counts["left_out"].values())
-    if not counts["read"]:
-        print("the sources have no rows: see `path` of each source in the recipe, and --limit")
     print(
         f"{counts['strengthened']} strengthened with {manifest['tests']['added']} tests, {unchanged} unchanged, "
         f"{counts['not_judged']} not judged, {counts['malformed']} malformed, {left_out} left out of {counts['read']}; "

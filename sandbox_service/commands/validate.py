@@ -16,6 +16,7 @@ from sandbox_service.commands.recipe_run import (
     how_many,
     opened_judge,
     opened_model,
+    require_rows,
     room_for,
 )
 from sandbox_service.settings import Settings
@@ -36,13 +37,14 @@ def run(options: RecipeOptions, settings: Settings) -> int:
         0 when it is done, whatever was found.
 
     Raises:
-        ProctorError: The recipe or the machine is not usable.
+        ProctorError: The recipe or the machine is not usable, or the sources have no rows.
     """
     made = changed(recipe.read(options.recipe), options)
     if options.is_fresh:
         (made.folder / job.JOURNAL).unlink(missing_ok=True)
     with room_for(made.folder):
         manifest = asyncio.run(_validate(made, settings))
+    require_rows(manifest["problems"]["read"])
     _tell(made, manifest)
     return 0
 
@@ -61,8 +63,6 @@ async def _validate(made: Recipe, settings: Settings) -> dict[str, Any]:
 
 def _tell(made: Recipe, manifest: dict[str, Any]) -> None:
     counts, took = manifest["problems"], manifest["run"]
-    if not counts["read"]:
-        print("the sources have no rows: see `path` of each source in the recipe, and --limit")
     print(
         f"{counts['clean']} clean, {counts['quarantined']} in quarantine, {sum(counts['left_out'].values())} left out "
         f"of {counts['read']}; {took['judged_now']} judged now in {took['seconds']:.0f} s"

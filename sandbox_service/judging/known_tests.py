@@ -163,7 +163,7 @@ def _asserted(code: str) -> Iterator[tuple[list[str], str]]:
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert) and (call := _call_in(node.test)) is not None:
-            args = list(map(ast.unparse, call.args))
+            args = list(map(ast.unparse, [*call.args, *(each.value for each in call.keywords)]))
             if isinstance(node.test, ast.Compare):
                 yield args, ast.unparse(node.test.comparators[0])
             else:

@@ -19,15 +19,18 @@ from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made
 from sandbox_service.validation import seeds
 
 EXCERPT = 200  # characters of an input in a report
+CHUNK = 16  # inputs at a time
+MOST_LATE = 2  # inputs of a tier that may take too long, before no more are tried
 MOST_DOUBT = 0.1  # share of a tier's inputs on which references crash or differ, before none of them is believed
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A valid test, how its input was made, and the CPU time of the slowest reference on it, if that is known."""
+    """A valid test, how its input was made, the answer, and the CPU time of the slowest reference, if that is known."""
 
     test: TestCase
     made: Made
+    answer: str = ""
     seconds: float | None = None
 
 
@@ -79,14 +82,13 @@ async def find(
         NotJudgedError: The service failed.
         UnavailableError: The judge stayed away for too long.
     """
-    half = limits.model_copy(update={"cpu_seconds": limits.cpu_seconds / 2, "wall_seconds": None})
-    asked: list[TestCase] = [StdinTest(input=each.text, output="") for each in made]
-    [said] = await runner.run([subject.asking(references[0])], asked, half, to_the_end=True, wants_outputs=True)
+    half = limits_of(subject, limits)
+    made, said = await asked(runner, subject, references[0], made, half)
     found = []
     for each, output in zip(made, said.outputs, strict=False):
         test = subject.test(each, output) if output is not None else None
         if test is not None:
-            found.append(Candidate(test, each))
+            found.append(Candidate(test, each, output or ""))
     rows = await runner.run(references, [each.test for each in found], half, to_the_end=True)
     rows += await seeded(runner, references, [each.test for each in found], half, hash_seed)
     suspicious = _suspicious(references, rows, found)
@@ -102,6 +104,50 @@ async def find(
     kept = [each for each in valid if each.made.tier not in doubtful]
     slowest = max((row.slowest_seconds for row in rows), default=0.0)
     return Answered(kept, slowest, suspicious, frozenset(each.tier for each in made), frozenset(doubtful))
+
+
+def limits_of(subject: Subject, limits: Limits) -> Limits:
+    """Return the limits of references on made inputs: half of the problem's time, and no more than the subject bears.
+
+    Args:
+        subject: Makes tests.
+        limits: Of the problem.
+    """
+    seconds = min(limits.cpu_seconds / 2, subject.most_seconds)
+    return limits.model_copy(update={"cpu_seconds": seconds, "wall_seconds": None})
+
+
+async def asked(
+    runner: Runner, subject: Subject, reference: Program, made: Sequence[Made], limits: Limits
+) -> tuple[list[Made], Row]:
+    """Return the inputs that a reference was asked for, and its answers.
+
+    No more inputs of a tier are asked for after some that take too long: each costs its whole limit.
+
+    Args:
+        runner: Runs programs.
+        subject: Makes tests.
+        reference: The one that answers.
+        made: The inputs.
+        limits: Of each run.
+
+    Raises:
+        BadRequestError: The problem is refused.
+        NotJudgedError: The service failed.
+        UnavailableError: The judge stayed away for too long.
+    """
+    inputs: list[Made] = []
+    verdicts: list[str] = []
+    outputs: list[str | None] = []
+    late = Counter[str]()
+    for start in range(0, len(made), CHUNK):
+        chunk = [each for each in made[start : start + CHUNK] if late[each.tier] < MOST_LATE]
+        tests: list[TestCase] = [StdinTest(input=each.text, output="") for each in chunk]
+        [row] = await runner.run([subject.asking(reference)], tests, limits, to_the_end=True, wants_outputs=True)
+        late.update(each.tier for each, verdict in zip(chunk, row.verdicts, strict=False) if verdict == Verdict.TLE)
+        if len(row.outputs) == len(chunk):
+            inputs, verdicts, outputs = [*inputs, *chunk], [*verdicts, *row.verdicts], [*outputs, *row.outputs]
+    return inputs, Row(tuple(verdicts), outputs=tuple(outputs))
 
 
 def doubtful_tiers(made: Sequence[Made], said: Row, found: Sequence[Candidate], rows: Sequence[Row]) -> set[str]:

@@ -6,6 +6,7 @@ Arguments and results are Python values, so that test programs keep tuples and s
 from __future__ import annotations
 
 import ast
+import json
 import math
 import re
 from collections.abc import Iterator, Sequence, Set
@@ -15,22 +16,27 @@ from typing import Any
 from sandbox_service.schema import AssertTest, CallTest, TestCase
 
 MOST_EXAMPLE = 2000  # characters of a call in a statement
-TOLERANCE = 1e-6  # of a real number that a made assertion compares
+TOLERANCE = 1e-6  # of a real number that a made assertion compares; of one beyond 1 it is relative
 
-_TABLE = """from ast import literal_eval
-for args, result in literal_eval({known!r}):
+_TABLE = """from {module} import {reader}
+for args, result in {reader}({known!r}):
     assert {is_right}
 """
-_CALL = "{called}(*args) == result"
-_NEAR_CALL = "abs({called}(*args) - result) <= {tolerance} if type(result) is float else {called}(*args) == result"
+_MODULES = {"loads": "json", "literal_eval": "ast"}
+_CALL = "{called}({unpacked}) == result"
+_NEAR_CALL = (
+    "abs({called}({unpacked}) - result) <= {tolerance} * max(1, abs(result)) "
+    "if type(result) is float else {called}({unpacked}) == result"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class GivenCall:
-    """A call with positional arguments, and its result."""
+    """A call with positional arguments, or with arguments by these names, and its result."""
 
     args: tuple[Any, ...]
     result: Any
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,16 @@ class Calls:
     given: tuple[GivenCall, ...]
     like: CallTest | AssertTest
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the arguments, where calls pass them by name."""
+        return self.given[0].names
+
+    @property
+    def unpacked(self) -> str:
+        """Source by which a call passes the items of a list `args` as its arguments."""
+        return f"**dict(zip({self.names!r}, args))" if self.names else "*args"
+
     def test(self, args: Sequence[Any], result: Any) -> TestCase:
         """Return a test of the same type that makes another call.
 
@@ -57,11 +73,13 @@ class Calls:
         if isinstance(self.like, CallTest):
             return CallTest(function=self.function, args=list(args), output=result)
         has_entry = self.like.entry_point is not None
-        called = f"{'candidate' if has_entry else self.function}({', '.join(map(repr, args))})"
+        passed = [f"{name}={each!r}" for name, each in zip(self.names, args, strict=False)] or map(repr, args)
+        called = f"{'candidate' if has_entry else self.function}({', '.join(passed)})"
         if type(result) is float:
-            asserted = f"abs({called} - {result!r}) <= {TOLERANCE}"
+            asserted = f"abs({called} - {result!r}) <= {_tolerance(result)}"
         elif is_row_of_reals(result):
-            asserted = f"all(abs(a - b) <= {TOLERANCE} for a, b in zip({called}, {result!r}, strict=True))"
+            near = f"abs(a - b) <= {TOLERANCE} * max(1, abs(b))"
+            asserted = f"all({near} for a, b in zip({called}, {result!r}, strict=True))"
         else:
             asserted = f"{called} == {result!r}"
         code = f"def check(candidate):\n    assert {asserted}\n" if has_entry else f"assert {asserted}\n"
@@ -85,7 +103,8 @@ class Calls:
     def table(self, tests: Sequence[TestCase]) -> list[TestCase]:
         """Return tests that this made, assertions as one test program that has the calls as a literal.
 
-        Its syntax tree is small, whatever the calls: it costs half of `merged` where it explains a failure.
+        Its syntax tree is small, whatever the calls: it costs half of `merged` where it explains a failure. JSON is
+        read forty times as fast as a Python literal, which only tuples, sets and the like need.
 
         Args:
             tests: Tests of `test`.
@@ -97,13 +116,29 @@ class Calls:
         made = [call for each in tests if isinstance(each, AssertTest) for call in _asserted(each.code, names)]
         if len(made) < len(tests):
             return self.merged(tests)
-        known = repr([(each.args, each.result) for each in made])
+        reader, known = _literal([[list(each.args), each.result] for each in made])
         called = "candidate" if first.entry_point is not None else self.function
         compared = _NEAR_CALL if any(type(each.result) is float for each in made) else _CALL
-        code = _TABLE.format(known=known, is_right=compared.format(called=called, tolerance=TOLERANCE))
+        is_right = compared.format(called=called, unpacked=self.unpacked, tolerance=TOLERANCE)
+        code = _TABLE.format(module=_MODULES[reader], reader=reader, known=known, is_right=is_right)
         if first.entry_point is not None:
             code = "def check(candidate):\n" + "".join(f"    {line}\n" for line in code.splitlines())
         return [first.model_copy(update={"code": code})]
+
+
+def _literal(value: Any) -> tuple[str, str]:
+    """Return the name of a function that reads a value from text, and the text."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+        if repr(json.loads(text)) == repr(value):
+            return "loads", text
+    except (TypeError, ValueError):
+        pass
+    return "literal_eval", repr(value)
+
+
+def _tolerance(result: float) -> float:
+    return TOLERANCE * max(1.0, abs(result))
 
 
 def is_row_of_reals(value: Any) -> bool:
@@ -123,14 +158,13 @@ def calls_of(tests: Sequence[TestCase]) -> Calls | None:
         if isinstance(test, CallTest) and test.calls is None and not test.kwargs:
             functions.add(test.function)
             found.append(GivenCall(tuple(test.args), test.output))
-        elif (
-            isinstance(test, AssertTest) and (name := test.entry_point or _asserted_name(test.code)) and "." not in name
-        ):
+        elif isinstance(test, AssertTest) and (name := _function_of(test)):
             functions.add(name)
             found += _asserted(test.code, {name, "candidate", *_parameters(test.code)})
         else:
             return None
-    if len(functions) != 1 or not found or len({len(each.args) for each in found}) != 1 or not found[0].args:
+    shapes = {(len(each.args), each.names) for each in found}
+    if len(functions) != 1 or len(shapes) != 1 or not found[0].args:
         return None
     like = next(each for each in tests if each.role == "scored")
     assert isinstance(like, CallTest | AssertTest)
@@ -166,6 +200,13 @@ def _balanced(text: str, start: int, inside: int) -> str:
         if depth == 0:
             return text[start : place + 1]
     return ""
+
+
+def _function_of(test: AssertTest) -> str:
+    """The function that a test program calls, a method as `Class.method`; empty if it is neither."""
+    name = test.entry_point or _asserted_name(test.code)
+    method = re.fullmatch(r"(\w+)\(\)\.(\w+)", name)
+    return f"{method[1]}.{method[2]}" if method else name if name.isidentifier() else ""
 
 
 def _asserted_name(code: str) -> str:
@@ -207,17 +248,21 @@ def _without_tolerance(asserted: ast.expr) -> ast.expr:
 
 
 def _call(asserted: ast.expr, names: Set[str]) -> GivenCall | None:
-    """`f(…) == value`, `f(…)`, or `abs(f(…) - value) < tolerance`."""
+    """`f(…) == value`, `f(…)`, or `abs(f(…) - value) < tolerance`; all arguments by place, or all by name."""
     asserted = _without_tolerance(asserted)
     if isinstance(asserted, ast.Compare) and len(asserted.ops) == 1 and isinstance(asserted.ops[0], ast.Eq | ast.Is):
         called, wanted = asserted.left, asserted.comparators[0]
     else:
         called, wanted = asserted, ast.Constant(value=True)
-    if not isinstance(called, ast.Call) or not isinstance(called.func, ast.Name) or called.keywords:
+    if not isinstance(called, ast.Call) or not isinstance(called.func, ast.Name):
         return None
+    passed_by = tuple(each.arg for each in called.keywords if each.arg is not None)
+    if called.keywords and (called.args or len(passed_by) < len(called.keywords)):
+        return None
+    passed = [*called.args, *(each.value for each in called.keywords)]
     if called.func.id not in names:
         return None
     try:
-        return GivenCall(tuple(ast.literal_eval(each) for each in called.args), ast.literal_eval(wanted))
+        return GivenCall(tuple(ast.literal_eval(each) for each in passed), ast.literal_eval(wanted), passed_by)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None

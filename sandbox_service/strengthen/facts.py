@@ -19,6 +19,7 @@ from sandbox_service.strengthen.form import Form, Item, Length, Line, Numbers, R
 Kind = Literal["int", "real", "word"]
 Order = Literal["", "ascending", "rising", "descending", "falling"]
 
+LEAST_INPUTS, LEAST_AT_BOUND = 8, 3  # with so many inputs, of which so many have the greatest number, it is a bound
 CHANCE = 0.05  # a fact that chance gives more rarely is certain
 MOST_PARTS = (4, 3, 2)  # equal parts of words
 LEAST_PART = 3  # letters of such a part
@@ -57,7 +58,7 @@ class SlotFacts:
         distinct: No list has an item twice.
         permutation: Each list has the numbers from 1 on.
         parents: No item exceeds its place, from 1 on, as where trees name the parent of each further node.
-        certain: Names of the facts that chance does not explain.
+        certain: Names of the facts that chance does not explain; `high` if the greatest number is a bound.
     """
 
     kind: Kind
@@ -266,6 +267,8 @@ def _numbers(seen: Seen, numbers: Sequence[int]) -> SlotFacts:
     parents = (
         seen.is_list and all(number <= place for each in lists for place, number in enumerate(each, 1)) and low > 0
     )
+    if _is_bound(seen, low, high):
+        certain.add("high")
     at_most = _at_most(seen)
     if at_most is not None and _meets(seen, at_most):
         certain.add("at_most")
@@ -273,6 +276,13 @@ def _numbers(seen: Seen, numbers: Sequence[int]) -> SlotFacts:
         "int", low, high, at_most=at_most, order=order, distinct=distinct, permutation=permutation,
         parents=parents, certain=frozenset(certain),
     )  # fmt: skip
+
+
+def _is_bound(seen: Seen, low: int, high: int) -> bool:
+    """Return whether so many inputs have the greatest number that it is the problem's bound, and not chance."""
+    if seen.is_list or low == high or len(seen.lists) < LEAST_INPUTS:
+        return False
+    return sum(int(tokens[0]) == high for tokens, _ in seen.lists if tokens) >= LEAST_AT_BOUND
 
 
 def _order(lists: Sequence[Sequence[int]]) -> Order:

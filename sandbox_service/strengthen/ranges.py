@@ -58,6 +58,8 @@ def ranges_of(
             wider = Range(wider.low if wider.low >= 0 else -most, most)
         if longest > wider.high and not is_fixed and is_length:
             wider = Range(wider.low, longest)
+        if "high" in each.certain:
+            wider = Range(wider.low, each.high)
         found[slot] = stated.get(slot) or wider
     return found
 

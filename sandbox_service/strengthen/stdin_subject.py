@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -36,6 +37,11 @@ class StdinSubject:
     def form(self) -> str:
         """See `Subject`."""
         return "form" if self._form else "tokens"
+
+    @property
+    def most_seconds(self) -> float:
+        """See `Subject`."""
+        return math.inf
 
     # --- making
 
@@ -79,6 +85,7 @@ class StdinSubject:
     def _first(self, wanted: Wanted) -> list[Tier]:
         judges = wanted.judges
         given = tiers.changed(len(self._inputs))
+        given += [tiers.CONSTANTS] if wanted.constants.numbers else []
         if self._form is None:
             return given
         if not self._may_be_wide(judges):
@@ -128,7 +135,8 @@ class StdinSubject:
         """A given input, or one with a rare answer, with some tokens changed."""
         inputs = wanted.rare if tier.is_near else self._inputs
         place = number if tier.given is None or tier.given < 0 else tier.given
-        text, form = changed(inputs, place, chance), self._form
+        near = wanted.constants.near if tier.has_constants else ()
+        text, form = changed(inputs, place, chance, near), self._form
         is_judged = wanted.judges >= LEAST_JUDGES
         if form is not None and not (form.fits(text) and (is_judged or self._is_like_the_given(form, text))):
             return None

@@ -67,8 +67,8 @@ def _function(name: str, known: Sequence[tuple[str, str]]) -> str:
     owner, _, method = name.rpartition(".")
     pairs = "".join(f"    {given!r}: {result},\n" for given, result in dict(known).items())
     head = f"known = {{\n{pairs}}}\n"
-    given = "self, *args" if owner else "*args"
-    body = f"def {method}({given}):\n    return known.get(repr(list(args)), {_most_frequent(known)})\n"
+    given = "self, *args, **named" if owner else "*args, **named"
+    body = f"def {method}({given}):\n    return known.get(repr([*args, *named.values()]), {_most_frequent(known)})\n"
     if not owner:
         return head + body
     return f"{head}class {owner}:\n" + "".join(f"    {line}\n" for line in body.splitlines())

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from sandbox_service.strengthen.constants import Constants
+
 LEAST_JUDGES = 3  # references that may judge inputs beyond those seen
 FAR = (3, 9, 18)  # decimal digits of numbers far beyond those seen
 BETWEEN = (4, 5, 6, 7, 8, 10, 11, 12, 15)  # … that are tried where greater ones are doubted
@@ -35,6 +37,7 @@ class Tier:
         kept: Lines of the form, from 0, that are taken from given inputs.
         given: The given input whose tokens are changed; -1 for any.
         is_near: Tokens of made inputs with rare answers are changed.
+        has_constants: Some changed tokens become numbers near the constants of the references.
     """
 
     name: str
@@ -46,12 +49,14 @@ class Tier:
     kept: frozenset[int] = frozenset()
     given: int | None = None
     is_near: bool = False
+    has_constants: bool = False
 
 
 SEEN = Tier("seen")
 WIDER = Tier("wider", is_wide=True)
 LOOSE = Tier("loose", is_wide=True, is_loose=True)
 WORDS = Tier("words")  # arguments of calls whose texts are words of given ones
+CONSTANTS = Tier("constants", given=-1, has_constants=True)
 LETTERS = Tier("letters", is_wide=True, letters=True)
 
 
@@ -80,6 +85,7 @@ class Wanted:
         tried: Names of the tiers of earlier rounds.
         doubted: Those of them whose inputs the references do not accept, or answer differently.
         rare: Inputs of earlier rounds with rare answers.
+        constants: With which the references compare.
         is_enough: There are enough valid inputs: only tiers that were not tried are of use.
     """
 
@@ -91,6 +97,7 @@ class Wanted:
     tried: Set[str] = field(default_factory=frozenset)
     doubted: Set[str] = field(default_factory=frozenset)
     rare: Sequence[str] = ()
+    constants: Constants = field(default_factory=Constants)
     is_enough: bool = False
 
 

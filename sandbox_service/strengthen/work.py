@@ -18,6 +18,7 @@ from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import Limits, StdinTest, TestCase, Verdict
 from sandbox_service.strengthen import answers, cover, generators, strength, tiers
 from sandbox_service.strengthen.answers import EXCERPT, Answered, Candidate
+from sandbox_service.strengthen.constants import constants_of
 from sandbox_service.strengthen.runs import Kind, Program, Runner
 from sandbox_service.strengthen.strength import Share
 from sandbox_service.strengthen.subjects import Subject, subject_of
@@ -209,16 +210,16 @@ def round_of(number: int, found: Answered, recipe: Recipe, references: Sequence[
         found.tried,
         found.doubted,
         rare_of(found.candidates) if number else (),
+        constants_of([(each.language, each.code) for each in references]),
         is_enough=2 * len(found.candidates) >= wanted.inputs,
     )
 
 
 def rare_of(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """Return short inputs whose answers are rare: a change of these is likely to change the answer."""
-    stdin = [each.test for each in candidates if isinstance(each.test, StdinTest)]
-    answers = Counter(each.output for each in stdin)
-    short = [each for each in stdin if len(each.input) <= RARE_BYTES]
-    return tuple(each.input for each in sorted(short, key=lambda each: answers[each.output])[:MOST_RARE])
+    answers = Counter(each.answer for each in candidates)
+    short = [each for each in candidates if len(each.made.text) <= RARE_BYTES]
+    return tuple(each.made.text for each in sorted(short, key=lambda each: answers[each.answer])[:MOST_RARE])
 
 
 async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], answered: Answered) -> Choice:
@@ -277,7 +278,7 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     wanted, candidates = recipe.strengthen, found.candidates
     sizes = [size_of(each.test) for each in candidates]
     groups = [each.made.how for each in candidates]
-    said = [str(getattr(each.test, "output", "")) or str(getattr(each.test, "code", "")) for each in candidates]
+    said = [each.answer for each in candidates]
     fails = {place: tests for place, tests in found.fails.items() if place not in without}
     least = min(wanted.least_tests, wanted.tests)
     first = cover.choose(fails, sizes, wanted.tests, wanted.depth)

@@ -18,6 +18,17 @@ MOST_BYTES = 100_000  # what one argument of a command may have
 PROCESSES = 4
 START_SECONDS = 0.5  # CPU time of a second interpreter
 
+USUAL_IMPORTS = """from typing import *
+from collections import *
+from itertools import *
+from functools import *
+from heapq import *
+from bisect import *
+import builtins, collections, functools, heapq, itertools, math, re, string, random
+from math import inf
+pow = builtins.pow
+"""  # instead of a prelude that has a name, such as @leetcode
+
 _PROGRAM = """import os, sys
 os.environ["PYTHONHASHSEED"] = "{seed}"
 os.execv(sys.executable, [sys.executable, "-c", {code!r}])
@@ -41,16 +52,7 @@ def _ask(name, args, kwargs):
 _CHILD = """import os, pickle, sys
 _asked, _answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
 os.dup2(2, 1)
-from typing import *
-from collections import *
-from itertools import *
-from functools import *
-from heapq import *
-from bisect import *
-import collections, functools, heapq, itertools, math, re, string, random
-from math import inf
-pow = __builtins__.pow
-random.seed({seed})
+{imports}random.seed({seed})
 _names, _objects = globals(), []
 for _source in ({prelude!r}, {code!r}):
     exec(compile(_source, "<solution>", "exec"), _names)
@@ -95,7 +97,9 @@ def with_seed(problem: Problem, code: str, seed: int) -> str | None:
         return None
     else:
         classes = {each.function for each in tests if isinstance(each, CallTest) and each.calls is not None}
-        child = _CHILD.format(seed=seed, prelude=_prelude(problem), code=code, classes=sorted(classes))
+        child = _CHILD.format(
+            imports=USUAL_IMPORTS, seed=seed, prelude=_prelude(problem), code=code, classes=sorted(classes)
+        )
         made = _FUNCTIONS.format(seed=seed, code=child) + _stand_ins(problem, classes)
     return made if len(made.encode("utf-8", "replace")) <= MOST_BYTES else None
 

@@ -18,6 +18,9 @@ SMALL: list[TestCase] = [StdinTest(input=f"{n}\n", output=f"{n * n}\n") for n in
 DIGESTS: list[TestCase] = [StdinTest(input="abc\n", output="900150983cd24fb0d6963f7d28e17f72\n")]
 CALLS: list[TestCase] = [CallTest(function="f", args=[[10, 20, 30, 41], "abc"], output=7)]
 ASSERTS: list[TestCase] = [AssertTest(code="def check(f):\n    assert f('(()()) ((()))') == ['(()())', '((()))']\n")]
+BY_NAME: list[TestCase] = [
+    AssertTest(code="def check(f):\n    assert f(nums = [2, 7, 11, 15], target = 9) == [0, 1]\n")
+]
 
 
 def known(tests: list[TestCase]) -> list[Known]:
@@ -37,6 +40,7 @@ SUM = "input()\nprint(sum(map(int, input().split())))\n"
         ("print({3: 9, 5: 25}[int(input())])", SMALL),
         ("def f(a, b):\n    if a == [10,20,30,41]:\n        return 7\n    return len(a)", CALLS),
         ("def f(s):\n    if s == '(()()) ((()))':\n        return ['(()())', '((()))']\n", ASSERTS),
+        ("class Solution:\n    def f(self, nums, target):\n        if nums == [2,7,11,15]: return [0, 1]", BY_NAME),
         ("from hashlib import md5\nprint(KNOWN[md5(open(0, 'rb').read()).hexdigest()])", LISTS),
         ("x = 1\n" * MOST_CHARACTERS, LISTS),
     ],

@@ -22,7 +22,7 @@ from typing import Any
 from sandbox_service.commands.recipe_judge import local_judge
 from sandbox_service.errors import ProctorError
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import AssertTest, Limits, StdinTest, TestCase, Verdict
+from sandbox_service.schema import AssertTest, Limits, TestCase, Verdict
 from sandbox_service.settings import Settings
 from sandbox_service.strengthen import answers, work, wrong_programs
 from sandbox_service.strengthen.answers import Answered, Candidate
@@ -79,13 +79,16 @@ def first_tests(problem: Problem, count: int) -> list[TestCase]:
     return [calls.test(each.args, each.result) for each in calls.given[:count]] if calls else tests
 
 
-async def measure(problem: Problem, judge: Judge, journal: Journal, recipe: Recipe, given: int) -> Found | str:
+async def measure(
+    problem: Problem, judge: Judge, journal: Journal, recipe: Recipe, given: int, *, is_reversed: bool = False
+) -> Found | str:
     """Return what was found for a problem, or why nothing was."""
     limits = problem.limits or Limits()
     if limits.cpu_seconds > MOST_SECONDS:
         limits = limits.model_copy(update={"cpu_seconds": MOST_SECONDS, "wall_seconds": None})
     whole = Runner(problem.model_copy(update={"limits": limits}), judge, journal)
-    right = await work.sound_references(whole, problem.references, limits)  # those that all given tests accept
+    references = problem.references[::-1] if is_reversed else problem.references
+    right = await work.sound_references(whole, references, limits)  # those that all given tests accept
     small = problem.model_copy(update={"tests": first_tests(problem, given), "limits": limits})
     subject = subject_of(small)
     if isinstance(subject, str):
@@ -163,14 +166,13 @@ async def _round(
 ) -> tuple[list[Candidate], Accepted, set[str]]:
     """Tests of made inputs, who accepts which, and the tiers that all references together doubt."""
     limits = runner.problem.limits or Limits()
-    half = limits.model_copy(update={"cpu_seconds": limits.cpu_seconds / 2, "wall_seconds": None})
-    asked: list[TestCase] = [StdinTest(input=each.text, output="") for each in made]
-    [said] = await runner.run([subject.asking(right[0])], asked, half, to_the_end=True, wants_outputs=True)
+    half = answers.limits_of(subject, limits)
+    made, said = await answers.asked(runner, subject, right[0], made, half)
     every = []
     for each, output in zip(made, said.outputs, strict=False):
         test = subject.test(each, output) if output is not None else None
         if test is not None:
-            every.append(Candidate(test, each))
+            every.append(Candidate(test, each, output or ""))
     tests = [each.test for each in every]
     own = await runner.run(right, tests, half, to_the_end=True)
     python = [place for place, each in enumerate(right) if each.language == "python"]
@@ -279,7 +281,7 @@ async def _measured(options: argparse.Namespace) -> list[Found]:
                     continue
                 begin = time.monotonic()
                 try:
-                    one = await measure(problem, judge, journal, recipe, options.given)
+                    one = await measure(problem, judge, journal, recipe, options.given, is_reversed=options.reverse)
                 except ProctorError as error:
                     one = str(error)
                 seconds = time.monotonic() - begin
@@ -331,6 +333,9 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=48)
     parser.add_argument("--mutants", type=int, default=30)
     parser.add_argument("--tests", type=int, default=12)
+    parser.add_argument(
+        "--reverse", action="store_true", help="the last reference answers, and has a part in each fold"
+    )
     parser.add_argument("--skip", default="", help="leave out problems with this in their id")
     found = asyncio.run(_measured(parser.parse_args()))
     json.dump(_summary(found), sys.stdout, indent=1)

@@ -2,8 +2,9 @@
 
 Both files have the same problems. The stronger suite is made from MBPP's assertions and reference. Counted are mutants
 of this reference that some test tells from it: how many MBPP's assertions refuse, how many the stronger suite, of which
-a mutant had no part in the choice, and how many MBPP+. The references of MBPP+ run on the added tests, and the other
-way round, since the two do not always ask for the same.
+a mutant had no part in the choice, and how many MBPP+. MBPP+ asks for something else in some problems, such as fewer
+arguments: it refuses MBPP's reference there, and every mutant with it, equivalent ones too. These problems are counted
+apart. The reference of MBPP+ is a right program that had no part, where it passes MBPP's assertions.
 """
 
 from __future__ import annotations
@@ -65,17 +66,21 @@ async def compare(plain: Problem, plus: Problem, judge: Judge, journal: Journal,
         update={"tests": subject.merged([answered.candidates[place].test for place in chosen.chosen])}
     )
     theirs = [Program("reference", "plus", each.code) for each in plus.references[:1]]
-    is_accepted = await passes(runner, theirs, added) if chosen.chosen else [True]
+    is_right = (await passes(runner, theirs, plain))[0]
+    is_accepted = (await passes(runner, theirs, added) if chosen.chosen else [True])[0]
+    asks_the_same = (await passes(runner, references[:1], plus))[0]
+    where = "where MBPP+ accepts MBPP's reference" if asks_the_same else "elsewhere"
     return Counter(
         {
             "problems": 1,
-            "mutants": len(told),
-            "refused by MBPP": sum(place not in found.fails for place in told),
-            "refused by the stronger suite": len(told & by_made),
-            "refused by MBPP+": sum(not by_plus[place] for place in told),
             "added": len(chosen.chosen),
-            "MBPP+'s reference passes the added tests": is_accepted[0],
-            "MBPP's reference passes MBPP+": (await passes(runner, references[:1], plus))[0],
+            f"problems {where}": 1,
+            f"mutants {where}": len(told),
+            f"refused by MBPP {where}": sum(place not in found.fails for place in told),
+            f"refused by the stronger suite {where}": len(told & by_made),
+            f"refused by MBPP+ {where}": sum(not by_plus[place] for place in told),
+            "references of MBPP+ that MBPP accepts": is_right,
+            "references of MBPP+ that MBPP and the added tests accept": is_right and is_accepted,
         }
     )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_service import cli
-from sandbox_service.commands.recipe_run import room_for
+from sandbox_service.commands.recipe_run import in_words, room_for
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.output import plain
@@ -121,6 +121,21 @@ def test_what_cannot_be_done_is_said(capsys: pytest.CaptureFixture[str], argumen
     out, err = capsys.readouterr()
     assert not out
     assert said in err
+
+
+@pytest.mark.parametrize("command", ["strengthen", "validate"])
+def test_sources_without_rows_are_an_error(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    need_firejail()
+    Path("problems.jsonl").write_text("\n")
+    assert cli.main([command, "recipe.toml", "--jobs", "1"]) == 2
+    assert "the sources have no rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("per_second", "said"), [(12.34, "12.3/s"), (1.0, "1.0/s"), (0.4, "24.0/min"), (0.001, "3.6/h"), (0.0, "0.0/h")]
+)
+def test_a_rate_is_said_in_a_unit_in_which_it_is_no_0(per_second: float, said: str) -> None:
+    assert in_words(per_second) == said
 
 
 def test_a_folder_without_room_is_named(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import io
 import random
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,8 +15,15 @@ import pytest
 from sandbox_service.schema import AssertTest, CallTest
 from sandbox_service.strengthen import mutants, tables, token_mutants
 from sandbox_service.strengthen.arguments import Arguments
+from sandbox_service.strengthen.call_subject import CallSubject
 from sandbox_service.strengthen.calls import GivenCall, calls_of, examples_in
+from sandbox_service.strengthen.constants import NONE, Constants, constants_of
 from sandbox_service.strengthen.operators import OPERATORS
+from sandbox_service.strengthen.runs import Program
+from sandbox_service.strengthen.subjects import subject_of
+from sandbox_service.strengthen.tiers import Made
+from sandbox_service.strengthen.widening import WIDENINGS
+from tests.validation.world import sums
 
 PROGRAM = """
 import sys
@@ -121,11 +129,129 @@ def test_an_argument_occurs_in_another_one_in_some_calls() -> None:
 def test_texts_are_made_of_given_words() -> None:
     given = [["o| o .|"], [""], ["o"]]
     made = Arguments(given, of_words=True)
-    assert made.has_words
+    assert not made.is_as_seen
     texts = {made.make(number, random.Random(number))[0] for number in range(40)}
     assert len(texts) > 10
     assert {word for text in texts for word in text.split(" ")} <= {"o|", "o", ".|", ""}
-    assert not Arguments([["a  b"], ["c"]]).has_words
+    assert Arguments([["a  b"], ["c"]], of_words=True).is_as_seen
+
+
+def calls_of_tier(given: list[list[Any]], name: str, constants: Constants = NONE) -> list[list[Any]]:
+    made = Arguments(given, next(each for each in WIDENINGS if each.name == name), constants)
+    assert not made.is_as_seen
+    return [made.make(number, random.Random(number)) for number in range(120)]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "is_new"),
+    [
+        ("repeats", [[[3, 1, 9]], [[4, 8, 2, 7]]], lambda items: len(set(items)) < len(items)),
+        ("short", [["abc"], ["defg"]], lambda text: len(text) == 1),
+        ("short", [[[3, 1, 9]], [[4, 8, 2]]], lambda items: len(items) == 1),  # all of one length: references decide
+        ("small", [[9], [15]], lambda number: number == 1),
+        ("empty", [[[3, 1]], [[4]]], lambda items: items == []),
+        ("zero", [[9], [15]], lambda number: number == 0),
+        ("wider", [[9], [15]], lambda number: number == 150),
+        ("wider", [[[1, 2]], [[1, 2, 3]]], lambda items: len(items) > 6),
+        ("letters", [["abc"], ["defg"]], lambda text: "z" in text),
+        ("signs", [[9], [15]], lambda number: number < 0),
+        ("characters", [["abc"], ["d f"]], lambda text: "Z" in text or "é" in text),
+        ("numbers to 10^9", [[9], [15]], lambda number: number > 10**6),
+        ("formula", [[9], [15]], lambda number: 15 < number <= 10**5),
+        ("loose", [[[1, 2, 3]], [[1, 5, 9]]], lambda items: items != sorted(items)),
+    ],
+)
+def test_widenings_make_values_of_their_class(name: str, given: list[Any], is_new: Callable[[Any], bool]) -> None:
+    assert not any(is_new(value) for [value] in [Arguments(given).make(n, random.Random(n)) for n in range(120)])
+    assert any(is_new(value) for [value] in calls_of_tier(given, name))
+
+
+def test_pairs_stay_pairs_and_short_lists_keep_their_order() -> None:
+    pairs = [[[[1, 3], [2, 6]]], [[[4, 5], [1, 9], [3, 3]]]]
+    for items in calls_of_tier(pairs, "short"):
+        assert all(len(pair) == 2 for pair in items[0])
+    made = [Arguments([[[1, 3]], [[2]], [[1, 2]]]).make(n, random.Random(n)) for n in range(60)]
+    assert all(items == sorted(items) for [items] in made)
+
+
+def test_constants_of_references_are_values_lengths_and_parts() -> None:
+    code = """def f(n, text):
+    '''A docstring.'''
+    if n == 70 or len(text) > 12 or text.startswith('ab-'):
+        return 'said'
+    return n % 9 < -5
+"""
+    found = constants_of([("python", code), ("cpp", "if (n >= 4321) return 1;")])
+    assert found.numbers == (-5, 9, 12, 70, 4321)
+    assert found.texts == ("ab-",)
+    assert {69, 70, 71} <= set(found.near)
+    made = calls_of_tier([[3, "aba"], [8, "bbab"]], "constants", found)
+    assert {number for number, _ in made} >= {69, 70, 71, 4320}
+    assert {len(text) for _, text in made} >= {11, 12, 13}
+    assert any("ab-" in text for _, text in made)
+
+
+@pytest.mark.parametrize(
+    ("code", "is_formula"),
+    [
+        ("def f(a, b):\n    return a * b / 2 + min(a, b)", True),
+        ("def f(n):\n    return n * f(n - 1)", False),
+        ("def f(n):\n    return sum(range(n))", False),
+        ("def f(n):\n    return [i for i in n]", False),
+        ("def f(n):\n    return 2 ** n", False),
+        ("def f(n) return", False),
+    ],
+)
+def test_references_without_loops_are_formulas(code: str, is_formula: bool) -> None:
+    assert constants_of([("python", code)]).are_formulas is is_formula
+
+
+def test_a_near_call_differs_little_and_keeps_the_kind() -> None:
+    given = [[[1, 2, 3], "ab", 4.5, {"a": 1}], [[2, 5, 9, 11], "ba", 1.5, {"b": 3, "a": 2}]]
+    arguments = Arguments(given)
+    for number in range(200):
+        items, text, real, counts = arguments.near(given, number, random.Random(number))
+        assert items == sorted(set(items))
+        assert all(1 <= each <= 11 for each in items)
+        assert len(text) == 2
+        assert set(text) <= {"a", "b"}
+        assert 1.5 <= real <= 4.5
+        assert counts
+        changed = sum(
+            one != other for one, other in zip((items, text, real, counts), given[number % len(given)], strict=True)
+        )
+        assert changed <= 2
+
+
+def test_equal_arguments_are_made_where_their_kinds_allow() -> None:
+    made = Arguments([[3, 90], [80, 4], [50, 60]])
+    calls = [made.make(number, random.Random(number)) for number in range(80)]
+    assert sum(left == right for left, right in calls) > 8
+
+
+def test_large_real_numbers_have_a_relative_tolerance() -> None:
+    calls = calls_of([AssertTest(code="assert f(1.0) == 0.5")])
+    assert calls is not None
+    for result, near, far in ((1e15, 1e15 + 1, 1.001e15), (0.5, 0.5 + 1e-7, 0.501)):
+        for [made] in ([calls.test((2.0,), result)], calls.table([calls.test((2.0,), result)])):
+            exec(made.code, {"f": lambda _, near=near: near})  # type: ignore[union-attr]
+            with pytest.raises(AssertionError):
+                exec(made.code, {"f": lambda _, far=far: far})  # type: ignore[union-attr]
+
+
+def test_an_audit_program_of_plain_values_is_read_as_json() -> None:
+    calls = calls_of([AssertTest(code="assert f(1) == 2")])
+    assert calls is not None
+    for result, reader in (
+        (["é", 1, None, {"a": [True, 0.5]}], "loads"),
+        ((1, 2), "literal_eval"),
+        ({1: 2}, "literal_eval"),
+    ):
+        [made] = calls.table([calls.test(([1, "b"],), result)])
+        assert f"import {reader}" in made.code  # type: ignore[union-attr]
+        exec(made.code, {"f": lambda _, result=result: result})  # type: ignore[union-attr]
+        with pytest.raises(AssertionError):
+            exec(made.code, {"f": lambda _: 0})  # type: ignore[union-attr]
 
 
 def test_calls_are_read_from_tests() -> None:
@@ -150,6 +276,47 @@ def test_calls_are_read_from_tests() -> None:
     assert call is not None
     assert call.test([5], 6) == CallTest(function="f", args=[5], output=6)
     assert calls_of([CallTest(function="f", args=[1], output=2), CallTest(function="g", args=[1], output=2)]) is None
+
+
+def test_calls_by_name_of_a_method_are_read_and_made() -> None:
+    lines = "    assert candidate(nums = [1, 5], k = 2) == 8\n    assert candidate(nums = [4], k = 0) == 0\n"
+    code = f"def check(candidate):\n{lines}"
+    given = AssertTest(code=code, entry_point="Solution().spread", prelude="@leetcode")
+    found = calls_of([given])
+    assert found is not None
+    assert (found.function, found.names) == ("Solution.spread", ("nums", "k"))
+    made = [found.test(([2, 9], 1), 7), found.test(([3], 5), 0)]
+    assert calls_of([made[0]]).given == (GivenCall(([2, 9], 1), 7, ("nums", "k")),)  # type: ignore[union-attr]
+
+    def spread(k: int, nums: list[int]) -> int:  # another order of parameters
+        return (max(nums) - min(nums)) * k
+
+    for [each] in (found.merged(made), found.table(made)):
+        names: dict[str, Any] = {}
+        exec(each.code, names)  # type: ignore[union-attr]
+        names["check"](spread)
+        with pytest.raises(AssertionError):
+            names["check"](lambda **_: 0)
+    known: dict[str, Any] = {}
+    exec(tables.of_calls(found.function, found.given)[0].code, known)
+    assert known["Solution"]().spread(nums=[1, 5], k=2) == 8
+    assert calls_of([AssertTest(code="assert f(1, k=2) == 3")]) is None
+    assert calls_of([AssertTest(code="assert f(a=2) == 3"), AssertTest(code="assert f(b=2) == 3")]) is None
+
+
+def test_a_reference_is_asked_by_name_with_the_usual_imports() -> None:
+    code = "def check(candidate):\n    assert candidate(nums = [1, 5], k = 2) == 8\n"
+    given = sums(tests=[{"type": "assert", "code": code, "entry_point": "Solution().spread", "prelude": "@leetcode"}])
+    subject = subject_of(given)
+    assert isinstance(subject, CallSubject)
+    head = "class Solution:\n    def spread(self, k: int, nums: List[int]) -> int:\n"
+    right = f"{head}        return max(accumulate(nums)) * k"
+    said = output(subject.asking(Program("reference", "r", right)).code, "[[1, 5], 2]")
+    assert subject.test(Made("[[1, 5], 2]", ""), said) == AssertTest(
+        code="def check(candidate):\n    assert candidate(nums=[1, 5], k=2) == 12\n",
+        entry_point="Solution().spread",
+        prelude="@leetcode",
+    )
 
 
 @pytest.mark.parametrize("entry_point", [None, "half"])

@@ -6,6 +6,7 @@ from typing import Any
 
 from sandbox_service.schema import StdinTest
 from sandbox_service.strengthen import tiers
+from sandbox_service.strengthen.constants import Constants
 from sandbox_service.strengthen.cover import choose
 from sandbox_service.strengthen.facts import facts_of
 from sandbox_service.strengthen.inference import form_of
@@ -63,6 +64,14 @@ def test_few_references_judge_only_changes_that_keep_all_facts() -> None:
         assert len(word) % 3 == 0
 
 
+def test_a_greatest_number_that_many_inputs_have_is_a_bound() -> None:
+    inputs = [f"{n} {17 * place}\n{' '.join(['4'] * n)}\n" for place, n in enumerate((1, 3, 10, 5, 10, 10, 2, 7))]
+    longest = max(int(each.text.split()[0]) for each in made(inputs, count=100))
+    assert longest == 10
+    assert max(int(each.text.split()[1]) for each in made(inputs, count=100)) > 119
+    assert max(int(each.text.split()[0]) for each in made(inputs[:5], count=100)) > 10
+
+
 def test_a_doubted_magnitude_leads_to_those_below() -> None:
     first = {each.tier for each in made(["4\n", "6\n"])}
     assert {"numbers to 10^9", "numbers to 10^18"} <= first
@@ -97,6 +106,15 @@ def test_inputs_with_rare_answers_are_changed_a_little() -> None:
     assert near
     for each in near:
         assert sum(a != b for a, b in zip(each, rare[0].split(), strict=True)) <= tiers.NEAR
+
+
+def test_constants_have_a_tier_of_their_own() -> None:
+    inputs = ["3 900\n1 2 3\n", "2 5\n4 4\n"]
+    found = made(inputs, judges=1, count=100, constants=Constants((512,)))
+    with_constants = [each for each in found if {"511", "512", "513"} & set(each.text.split())]
+    assert with_constants
+    assert "constants" in {each.tier for each in with_constants}
+    assert "constants" not in {each.tier for each in made(inputs, judges=1, count=100)}
 
 
 def test_large_inputs_are_chosen_only_where_small_ones_do_not_tell() -> None:

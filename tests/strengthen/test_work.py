@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import StdinTest
-from sandbox_service.strengthen import cover, strength, work
-from sandbox_service.strengthen.runs import NotJudgedError, Runner
+from sandbox_service.schema import Grade, Limits, StdinTest, TestResult, Verdict
+from sandbox_service.strengthen import answers, cover, strength, work
+from sandbox_service.strengthen.runs import NotJudgedError, Program, Runner
 from sandbox_service.strengthen.strength import Share
+from sandbox_service.strengthen.subjects import subject_of
+from sandbox_service.strengthen.tiers import Made
 from sandbox_service.validation.recipe import Recipe
 from tests.strengthen.world import ExecutingJudge, Memory
 from tests.validation.world import sums
@@ -113,6 +115,22 @@ def test_a_fault_is_kept_nowhere() -> None:
     with pytest.raises(NotJudgedError, match="no sandbox"):
         strengthened(problem(), ExecutingJudge(faulty="sys.stdin"), memory)
     assert not memory
+
+
+def test_no_more_inputs_are_asked_for_where_some_take_too_long() -> None:
+    class Late(ExecutingJudge):
+        async def grade(self, shared: Any, _: Any) -> Any:
+            self.asked += len(shared["tests"])
+            late = [TestResult(index=at, verdict=Verdict.TLE) for at in range(len(shared["tests"]))]
+            return [Grade(id="", verdict=Verdict.TLE, reward=0, tests=late)]
+
+    subject, judge = subject_of(problem()), Late()
+    assert not isinstance(subject, str)
+    made = [Made(f"{n} {n}\n", "", "far" if n < 30 else "near") for n in range(40)]
+    reference, limits = Program("reference", "r", RIGHT[0]), Limits()
+    inputs, row = asyncio.run(answers.asked(Runner(problem(), judge, Memory()), subject, reference, made, limits))
+    assert [each.tier for each in inputs] == ["far"] * answers.CHUNK + ["near"] * 2
+    assert len(row.verdicts) == len(row.outputs) == judge.asked == len(inputs)
 
 
 def test_the_cover_takes_few_and_short_tests() -> None:

@@ -93,18 +93,27 @@ def test_a_file_that_is_not_packed_as_it_is_called_is_an_error(tmp_path: Path) -
 
 def test_a_bad_line_is_told_and_the_next_one_read(tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl"
-    bad = [b'{"id": \n', b"\n", b"[1]\n", b"\xff\n", b'{"id": "x", "prompt": 3, "tests": []}\n', b"[" * 10**5 + b"\n"]
+    bad = [
+        b'{"id": \n',
+        b"\n",
+        b"[1]\n",
+        b"\xff\n",
+        b'{"id": "x", "prompt": 3, "tests": []}\n',
+        b"[" * 10**5 + b"\n",
+        b"null\n",
+    ]
     path.write_bytes(b"\xef\xbb\xbf" + lines(named(1)) + b"".join(bad) + lines(named(2)))
     found = list(sources.read(str(path)))
     malformed = [each for each in found if isinstance(each, Malformed)]
     assert [each.id for each in found if isinstance(each, Problem)] == ["double 1", "double 2"]
-    assert [each.place for each in malformed] == [f"{path}:{number}" for number in (2, 4, 5, 6, 7)]
+    assert [each.place for each in malformed] == [f"{path}:{number}" for number in (2, 4, 5, 6, 7, 8)]
     reasons = [each.reason for each in malformed]
     assert reasons[0].startswith("not a JSON object: Expecting value")
     assert reasons[1] == "not a JSON object: it is a list"
     assert "can't decode byte 0xff" in reasons[2]
     assert "prompt should be a string" in reasons[3]
     assert reasons[4].startswith("not a JSON object:")
+    assert reasons[5] == "not a JSON object: it is null"
     assert malformed[3].row == "id: 'x', prompt: 3, tests: <list>"
     assert len(malformed[4].row) <= 300
 

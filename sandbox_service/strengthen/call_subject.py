@@ -1,0 +1,212 @@
+"""The subject of problems whose tests are calls of a function in Python: arguments by their kinds, in tiers."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence, Set
+from typing import Any
+
+from sandbox_service.formats.problem import Problem
+from sandbox_service.schema import AssertTest, CallTest, TestCase
+from sandbox_service.strengthen import tables
+from sandbox_service.strengthen.arguments import Arguments
+from sandbox_service.strengthen.calls import Calls, examples_in, is_row_of_reals
+from sandbox_service.strengthen.constants import NONE, Constants
+from sandbox_service.strengthen.kinds import PATTERNS
+from sandbox_service.strengthen.runs import Program
+from sandbox_service.strengthen.tiers import LEAST_JUDGES, WORDS, Made, Wanted
+from sandbox_service.strengthen.widening import SEEN, WIDENINGS, Widening
+from sandbox_service.validation import seeds
+from sandbox_service.validation.duplicates import text_of
+
+Maker = Callable[[int, random.Random], list[Any]]
+
+SEEN_EVERY = 2  # so many other tiers have a turn between two of the usual one
+NEAR = 8  # calls of a later round, where there are enough
+CHANGED = "changed"
+CALL_SECONDS = 0.5
+TRIES = 4  # for each input that is wanted
+MARK = "proctor-result:"
+
+_DRIVER = """
+import ast as _ast, sys as _sys
+args = _ast.literal_eval(_sys.stdin.read())
+_found = {called}({unpacked})
+print()
+print({mark!r} + repr(_found))
+"""
+
+
+class CallSubject:
+    """Functions in Python that are called with plain arguments."""
+
+    def __init__(self, problem: Problem, calls: Calls) -> None:
+        self._problem, self._calls = problem, calls
+
+    @property
+    def form(self) -> str:
+        """See `Subject`."""
+        return "arguments"
+
+    @property
+    def most_seconds(self) -> float:
+        """See `Subject`. All calls of a problem run in one box, and most need less than a millisecond."""
+        return CALL_SECONDS
+
+    def made(self, wanted: Wanted) -> list[Made]:
+        """See `Subject`."""
+        makers = self._makers(wanted)
+        known = {repr(list(each.args)) for each in self._calls.given}
+        found: dict[str, Made] = {}
+        tries = wanted.count * TRIES if makers else 0
+        for number in range(wanted.round * tries, (wanted.round + 1) * tries):
+            tier, maker = makers[number % len(makers)]
+            turn = number // len(makers)
+            text = repr(maker(turn, random.Random(f"{self._problem.id} {number}")))  # noqa: S311
+            if text not in known and len(text) <= wanted.most_bytes:
+                found.setdefault(text, Made(text, _how(tier, turn), tier))
+            if len(found) == (NEAR if wanted.is_enough else wanted.count):
+                break
+        return list(found.values())
+
+    def _makers(self, wanted: Wanted) -> list[tuple[str, Maker]]:
+        """The tiers of a round, which take turns; the usual one if all others are doubted."""
+        if wanted.is_enough:
+            return list(self._near(wanted))
+        seen: tuple[str, Maker] = (SEEN.name, self._arguments().make)
+        others = [each for each in self._others(wanted) if each[0] not in wanted.doubted]
+        found = [seen] if SEEN.name not in wanted.doubted or not others else []
+        for place, each in enumerate(others):
+            found += [each, seen] if place % SEEN_EVERY == SEEN_EVERY - 1 and found else [each]
+        return [*found, *self._near(wanted)]
+
+    def _others(self, wanted: Wanted) -> Iterator[tuple[str, Maker]]:
+        """The tiers that make other calls than the usual one."""
+        usual = self._arguments()
+        given = [each.args for each in self._calls.given]
+        yield CHANGED, lambda turn, chance: usual.near(given, turn, chance)
+        worded = self._arguments(of_words=True)
+        if not worded.is_as_seen:
+            yield WORDS.name, worded.make
+        for how in WIDENINGS:
+            if how.judges > wanted.judges or (how.of_formulas and not wanted.constants.are_formulas):
+                continue
+            made = self._arguments(how, wanted.constants)
+            if not made.is_as_seen:
+                yield how.name, made.make
+
+    def _near(self, wanted: Wanted) -> Iterator[tuple[str, Maker]]:
+        """Calls that differ a little from those with rare answers."""
+        rare = [ast.literal_eval(each) for each in wanted.rare]
+        if rare:
+            usual = self._arguments()
+            yield f"near {wanted.round}", lambda turn, chance: usual.near(rare, turn, chance)
+
+    def _arguments(
+        self,
+        how: Widening = SEEN,
+        constants: Constants = NONE,
+        *,
+        of_words: bool = False,
+    ) -> Arguments:
+        said = examples_in(text_of(self._problem), self._calls.function, len(self._calls.given[0].args))
+        return Arguments([each.args for each in self._calls.given] + said, how, constants, of_words=of_words)
+
+    @property
+    def printed(self) -> str:
+        """See `Subject`."""
+        return f"the arguments of one call of `{self._calls.function}`, as a Python list of literals on one line"
+
+    @property
+    def example(self) -> str:
+        """See `Subject`."""
+        return repr(list(self._calls.given[0].args))
+
+    def admitted(self, text: str, *, judges: int) -> str | None:
+        """See `Subject`."""
+        try:
+            args = ast.literal_eval(text.strip())
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return None
+        if not isinstance(args, list) or len(args) != len(self._calls.given[0].args):
+            return None
+        return repr(args) if judges >= LEAST_JUDGES or self._arguments().fits(args) else None
+
+    def asking(self, reference: Program) -> Program:
+        """See `Subject`."""
+        owner, _, method = self._calls.function.rpartition(".")
+        called = f"{owner}().{method}" if owner else method
+        prelude = (self._calls.like.prelude if isinstance(self._calls.like, AssertTest) else None) or ""
+        if prelude.startswith("@"):
+            prelude = seeds.USUAL_IMPORTS
+        head = f"__name__ = 'solution'\n{prelude}\n"
+        if "from __future__" in reference.code:
+            head = ""
+        code = f"{head}{reference.code}\n{_DRIVER.format(called=called, unpacked=self._calls.unpacked, mark=MARK)}"
+        return Program(reference.kind, reference.name, code, reference.language)
+
+    def test(self, made: Made, output: str) -> TestCase | None:
+        """See `Subject`."""
+        _, mark, said = output.rpartition(MARK)
+        if not mark:
+            return None
+        try:
+            args, result = ast.literal_eval(made.text), ast.literal_eval(said.strip())
+            if isinstance(self._calls.like, CallTest):
+                result = json.loads(json.dumps(result, allow_nan=False))
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return None
+        known = set(_reals_in(args))
+        is_near = isinstance(self._calls.like, AssertTest) and is_row_of_reals(result)
+        is_sound = result is not None and (is_near or _is_comparable(result, known))
+        return self._calls.test(args, result) if is_sound else None
+
+    def merged(self, tests: Sequence[TestCase]) -> list[TestCase]:
+        """See `Subject`."""
+        return self._calls.merged(tests)
+
+    def merged_audit(self, tests: Sequence[TestCase]) -> list[TestCase]:
+        """See `Subject`."""
+        return self._calls.table(tests)
+
+    def tables(self) -> list[tables.Table]:
+        """See `Subject`."""
+        return tables.of_calls(self._calls.function, self._calls.given)
+
+
+def _how(tier: str, turn: int) -> str:
+    how = f"arguments, {PATTERNS[turn % len(PATTERNS)]}"
+    return how if tier == SEEN.name else f"{tier}: {how}"
+
+
+def _is_comparable(value: Any, known: Set[float]) -> bool:
+    """Return whether == compares a result safely.
+
+    Args:
+        value: A real number on its own is, since a tolerance is set, and inside others if it is one of the arguments'.
+        known: Real numbers of the arguments.
+    """
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(_is_inside(each, known) for each in (*value, *value.values()))
+    if isinstance(value, list | tuple | set):
+        return all(_is_inside(each, known) for each in value)
+    return True
+
+
+def _is_inside(value: Any, known: Set[float]) -> bool:
+    return value in known if isinstance(value, float) else _is_comparable(value, known)
+
+
+def _reals_in(value: Any) -> Iterator[float]:
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, dict):
+        yield from _reals_in([*value, *value.values()])
+    elif isinstance(value, list | tuple | set):
+        for each in value:
+            yield from _reals_in(each)
