@@ -51,7 +51,7 @@ def batch_normalised(values: Sequence[float], tokens: Sequence[int]) -> list[flo
 
     Args:
         values: One advantage a response.
-        tokens: The number of response tokens of each; 0 for masked responses, which do not count.
+        tokens: The number of response tokens of each.
     """
     total = sum(tokens)
     if not total:

@@ -28,14 +28,16 @@ def minibatches(groups: Sequence[Sequence[Row]], count: int, prompts: int = 0) -
         prompts: If not 0, `count` is ignored and each step has so many groups, in order; the last one the rest.
 
     Returns:
-        The rows of each step; fewer steps than `count` if there are fewer groups.
+        The rows of each step, none of which is empty; fewer steps than `count` if there are fewer groups.
     """
     if prompts:
         starts = range(0, len(groups), prompts)
-        return [[row for rows in groups[start : start + prompts] for row in rows] for start in starts]
-    lengths = [sum(len(row.ids) for row in rows) for rows in groups]
-    bins = _balanced(lengths, min(count, len(groups)))
-    return [[row for index in indices for row in groups[index]] for indices in bins]
+        steps = [groups[start : start + prompts] for start in starts]
+    else:
+        groups = [rows for rows in groups if rows]
+        lengths = [sum(len(row.ids) for row in rows) for rows in groups]
+        steps = [[groups[index] for index in indices] for indices in _balanced(lengths, min(count, len(groups)))]
+    return [rows for step in steps if (rows := [row for group in step for row in group])]
 
 
 def pack(rows: Sequence[Row], budget_tokens: int, ranks: int) -> list[list[list[Row]]]:
@@ -62,7 +64,7 @@ def pack(rows: Sequence[Row], budget_tokens: int, ranks: int) -> list[list[list[
 def weights(rows: Sequence[Row], mean: Mean, max_tokens: int, full: int = 0) -> list[float]:
     """Return the weight of each row's response tokens in the objective Σ weight × loss of a mini-batch over all ranks.
 
-    With |o_i| the number of tokens of response i and S the number of rows, masked rows (weight 0) excluded:
+    With |o_i| the number of tokens of response i and S the number of rows:
 
         token     1 / Σ|o_i|            equal weight for every token (DAPO, arXiv 2503.14476, eq. 8)
         sequence  1 / (S · |o_i|)       equal weight for every response (GRPO, arXiv 2402.03300, eq. 3)
@@ -77,17 +79,13 @@ def weights(rows: Sequence[Row], mean: Mean, max_tokens: int, full: int = 0) -> 
         max_tokens: The token limit of a response.
         full: The rows of a whole mini-batch; 0: as many as there are.
     """
-    trained = [row for row in rows if not row.is_masked]
-    tokens = sum(row.response for row in trained)
-    share = min(1.0, len(trained) / full) if full else 1.0
+    size, tokens = len(rows), sum(row.response for row in rows)
+    share = min(1.0, size / full) if full else 1.0
 
-    def weight(row: Row) -> float:
-        if row.is_masked or not row.response:
-            return 0.0
-        denominators = {"token": tokens, "sequence": len(trained) * row.response, "constant": len(trained) * max_tokens}
-        return share / denominators[mean]
+    def denominator(row: Row) -> int:
+        return {"token": tokens, "sequence": size * row.response, "constant": size * max_tokens}[mean]
 
-    return [weight(row) for row in rows]
+    return [share / denominator(row) for row in rows]
 
 
 def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
@@ -98,15 +96,15 @@ def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
         scale: The weight of each row's response tokens.
 
     Raises:
-        ValueError: A row has no prompt, or its `behaviour` is not one number for each response token.
+        ValueError: A row has no prompt or no response, or its `behaviour` is not one number for each response token.
     """
     if not rows:
-        rows, scale = [Row(ids=(0, 0), response=1, behaviour=(0.0,), advantage=0.0, is_masked=True)], [0.0]
+        rows, scale = [Row(ids=(0, 0), response=1, behaviour=(0.0,), advantage=0.0)], [0.0]
     for row in rows:
-        if not row.response < len(row.ids) or len(row.behaviour) != row.response:
+        if not 0 < row.response < len(row.ids) or len(row.behaviour) != row.response:
             raise ValueError(
                 f"a row of {len(row.ids)} tokens, {row.response} of them a response with {len(row.behaviour)} "
-                "log-probabilities: there must be a prompt, and a log-probability for each token of the response"
+                "log-probabilities: there must be a prompt, a response, and a log-probability for each of its tokens"
             )
     responses = torch.tensor([row.response for row in rows])
     ids = torch.tensor([token for row in rows for token in row.ids])

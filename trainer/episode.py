@@ -118,7 +118,6 @@ class Row:
     response: int  # the number of response tokens
     behaviour: Sequence[float]  # log-probabilities [response] by the engine that sampled
     advantage: float
-    is_masked: bool = False
 
 
 @dataclass(frozen=True)

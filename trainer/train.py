@@ -317,7 +317,7 @@ class Leader:
     def _learn(self, batch: Batch, step: int) -> Tally:
         groups = training_rows(batch.groups, self._config)
         self._rollouts.write(step, batch, self._prompts.decode)
-        if not any(not row.is_masked for rows in groups for row in rows):
+        if not any(groups):
             self._report.notice("no update in this step: all groups have equal rewards or no verdicts")
             return Tally()
         with self._clock("train"):
@@ -365,15 +365,12 @@ def training_rows(groups: Sequence[Group], config: Config) -> list[list[Row]]:
     if not config.advantage.normalise:
         return rows
     flat = [row for group in rows for row in group]
-    tokens = [0 if row.is_masked else row.response for row in flat]
-    values = iter(batch_normalised([row.advantage for row in flat], tokens))
+    values = iter(batch_normalised([row.advantage for row in flat], [row.response for row in flat]))
     return [[replace(row, advantage=next(values)) for row in group] for group in rows]
 
 
 def group_rows(group: Group, advantage: str, drop_flat: bool = False) -> list[Row]:
-    """Return the trained policy's episodes as rows, with advantages relative to their role.
-
-    Masked episodes are included with weight 0, so that shapes agree across ranks.
+    """Return the trained policy's episodes that are not masked as rows, with advantages relative to their role.
 
     Args:
         group: Graded samples of one problem.
@@ -386,11 +383,11 @@ def group_rows(group: Group, advantage: str, drop_flat: bool = False) -> list[Ro
             response=len(each.completion.ids),
             behaviour=each.completion.logprobs,
             advantage=value,
-            is_masked=each.is_masked,
         )
         for team in group.teams
         if not (drop_flat and is_flat(team))
         for each, value in zip(team, team_advantages(team, advantage), strict=True)
+        if not each.is_masked
     ]
 
 
