@@ -89,7 +89,7 @@ def weights(rows: Sequence[Row], mean: Mean, max_tokens: int, full: int = 0) -> 
 
 
 def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
-    """Return rows packed end to end as a micro-batch; without rows, one response token of weight 0.
+    """Return rows packed end to end as a micro-batch; without rows, one token of a prompt, and no response token.
 
     Args:
         rows: The rows.
@@ -98,14 +98,14 @@ def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
     Raises:
         ValueError: A row has no prompt or no response, or its `behaviour` is not one number for each response token.
     """
-    if not rows:
-        rows, scale = [Row(ids=(0, 0), response=1, behaviour=(0.0,), advantage=0.0)], [0.0]
     for row in rows:
         if not 0 < row.response < len(row.ids) or len(row.behaviour) != row.response:
             raise ValueError(
                 f"a row of {len(row.ids)} tokens, {row.response} of them a response with {len(row.behaviour)} "
                 "log-probabilities: there must be a prompt, a response, and a log-probability for each of its tokens"
             )
+    if not rows:
+        rows, scale = [Row(ids=(0,), response=0, behaviour=(), advantage=0.0)], [0.0]
     responses = torch.tensor([row.response for row in rows])
     ids = torch.tensor([token for row in rows for token in row.ids])
     where = _where(rows)

@@ -163,7 +163,7 @@ class Advantage(Section):
 
 
 class Loss(Section):
-    """The loss: `name` is a function in loss/, other keys are its constants."""
+    """The loss: `name` is a function in loss/losses.py, other keys are its constants."""
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
 
@@ -179,7 +179,7 @@ class Loss(Section):
 
 
 class Correction(Section):
-    """The correction for numerical differences between vLLM and the trainer; see loss/correction.py."""
+    """The correction for numerical differences between vLLM and the trainer; see loss/terms.py."""
 
     name: Literal["none", "tis", "icepop", "sequence"] = "tis"
     low: float = 0.5

@@ -199,10 +199,8 @@ class Policy:
         ratios, advantages = [], []
         for each, logp in zip(micro, now, strict=True):
             initial = logp if each.old is None else each.old  # see `MicroBatch.is_first`
-            old = initial if objective.needs_old else each.behaviour
-            trains = each.weight != 0
-            ratios.append((logp - old)[trains])
-            advantages.append(each.advantage[trains])
+            ratios.append(logp - (initial if objective.needs_old else each.behaviour))
+            advantages.append(each.advantage)
         everyone = [self._ranks.concatenate(torch.cat(own)) for own in (ratios, advantages)]
         prepared = objective.prepare(*everyone)
         return {name: value.to(self._ranks.device) for name, value in prepared.items()}

@@ -147,10 +147,10 @@ def test_collate_puts_rows_end_to_end() -> None:
     assert micro.reference is None
 
 
-def test_no_rows_are_one_token_that_weighs_nothing() -> None:
+def test_no_rows_are_one_token_without_a_response() -> None:
     micro = collate([], [])
-    assert micro.ids.numel() == 2
-    assert micro.weight.tolist() == [0]
+    assert micro.ids.numel() == 1
+    assert micro.weight.tolist() == []
     assert micro.where.dtype == micro.targets.dtype == micro.sequence.dtype == torch.int64
 
 
