@@ -322,6 +322,13 @@ class Config(Section):
                 f"reward.overlong_buffer is {self.reward.overlong_buffer}, but a response has only "
                 f"{self.rollout.max_tokens} tokens (rollout.max_tokens)"
             )
+        if 0 < self.rollout.max_model_len <= self.data.max_prompt_tokens:
+            raise ValueError(
+                f"rollout.max_model_len is {self.rollout.max_model_len}, which leaves no room for a response to a "
+                f"prompt of data.max_prompt_tokens, {self.data.max_prompt_tokens}"
+            )
+        if self.advantage.normalise and self.reward.overlong_filter == "silence":
+            raise ValueError("advantage.normalise would give silenced samples an advantage (reward.overlong_filter)")
         if self.optimiser.minibatch_prompts and self.optimiser.minibatches > 1:
             raise ValueError("optimiser.minibatches and optimiser.minibatch_prompts exclude each other: remove one")
         if max(self.optimiser.minibatches, self.optimiser.minibatch_prompts) > self.rollout.prompts:

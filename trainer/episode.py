@@ -48,6 +48,7 @@ class Reward:
     verdict: str = ""
     reason: str = ""
     seconds: float = 0.0  # from request to answer
+    is_suspect: bool = False  # it was accepted and fails an audit test
     figures: Mapping[str, float] = field(default_factory=dict)  # further measurements of the sample
 
     @property

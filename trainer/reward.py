@@ -68,7 +68,8 @@ class Grader:
             began = time.monotonic()
             submission = self._submission(episode_id, prompt, completion)
             grade = await self._client.grade_problem(submission, prompt.grading, prompt.id)
-        reward = Reward(grade.reward, grade.verdict.value, reason_of(grade), time.monotonic() - began)
+        seconds = time.monotonic() - began
+        reward = Reward(grade.reward, grade.verdict.value, reason_of(grade), seconds, grade.suspect)
         self._gauge.count(reward.reason if reward.is_fault else None)
         return reward
 

@@ -234,7 +234,7 @@ class Leader:
         self._prompts = Prompts.of(self._config)
         self._report.notice(f"{len(self._prompts)} prompts; {self._prompts.problems.left_out} skipped: too long")
         self._report.notice(f"attention: {self._learner.policy.attention} (model.attention)")
-        self._probe = self._prompts.first.ids
+        self._probe = self._prompts.probe
         grader = Grader(self._config, self._report.notice)
         self._ends.callback(lambda: self._loop.do(grader.close()))
         self._engine = self._loop.do(start_engines(self._config, self._report.notice))
@@ -263,7 +263,7 @@ class Leader:
         if not self._config.held_out.is_due(step, self._config.steps):
             return {}
         with self._clock("evaluate"):
-            return self._sampled(self._held_out.figures(self._version))
+            return self._sampled(self._held_out.figures(self._version, self._config.at(step).rollout.max_tokens))
 
     def _begin(self, step: int) -> None:
         """Start the samples that this step and later ones may train on."""

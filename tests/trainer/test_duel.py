@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -286,6 +287,16 @@ def test_without_a_wrong_solution_the_answers_are_masked() -> None:
     told = batch_metrics(batch)
     assert told["tester_judged"] == told["fault_share"] == 0
     assert "tester_reward" not in told
+
+
+def test_a_suspect_solution_is_no_right_one() -> None:
+    """It fails an audit test: a test case that it fails may well be valid."""
+
+    class Suspect(World):
+        async def grade(self, *given: Any) -> Reward:
+            return replace(await super().grade(*given), is_suspect=True)
+
+    assert batch_metrics(batch_of(Suspect(), dueling()))["tester_judged"] == 0
 
 
 def test_answers_of_another_form_earn_nothing_and_are_counted() -> None:

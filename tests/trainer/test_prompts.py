@@ -103,9 +103,10 @@ def test_long_prompts_are_left_out_and_counted(tmp_path: Path) -> None:
     assert made.mixture.epoch == 1
 
 
-def test_the_first_can_be_had_without_taking_it(tmp_path: Path) -> None:
-    made = prompts(tmp_path, {"prompt": "a"}, {"prompt": "b"})
-    assert made.first == made.first == made.take(1)[0]
+def test_the_probe_is_the_first_prompt_and_does_not_take_it(tmp_path: Path) -> None:
+    made = prompts(tmp_path, {"prompt": "a"}, {"prompt": "b"}, format="plain")
+    assert made.probe[:1] == list(made.take(1)[0].ids)
+    assert len(made.probe) == 2, "one token predicts nothing"
 
 
 def test_a_prompt_without_tokens_is_refused(tmp_path: Path) -> None:

@@ -83,4 +83,6 @@ def _as_completion(text: str) -> Completion:
 
 
 def _is_right(solution: Episode) -> bool | None:
-    return None if solution.reward.is_fault else solution.reward.verdict == "AC"
+    """Return None for a solution that says nothing about test cases: without a verdict, or suspect."""
+    reward = solution.reward
+    return None if reward.is_fault or reward.is_suspect else reward.verdict == "AC"
