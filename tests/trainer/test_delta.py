@@ -24,7 +24,7 @@ from trainer.sync.base import Transport
 from trainer.sync.bucket import Bucket, unpack
 from trainer.sync.checksum import Checksum
 from trainer.sync.delta import DeltaSender, WeightCopy
-from trainer.sync.delta_encoding import DENSE, Patch, decode_into, encode, parse_label
+from trainer.sync.delta_encoding import ALL, Patch, decode_into, encode, parse_label
 
 Named = dict[str, Tensor]
 
@@ -122,7 +122,7 @@ def patched(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> Patch:
     """Made, applied, and right."""
     patch, copy = encode(old, new), old.copy()
     assert patch is not None
-    decode_into(patch.payload, patch.width, copy)
+    decode_into(patch.payload, patch.count, copy)
     assert np.array_equal(copy, new)
     assert patch.changed == (old != new).sum()
     assert patch.payload.size <= new.nbytes
@@ -151,13 +151,14 @@ def test_no_way_is_too_long_to_be_said(way: int, first: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("density", "width", "bytes_each"), [(0.04, 1, 3.01), (0.006, 1, 4), (0.0008, 2, 4.01), (0.7, DENSE, 3)]
+    ("density", "is_sparse", "bytes_each"),
+    [(0.04, True, 3.01), (0.006, True, 3.3), (0.0008, True, 7.7), (0.7, False, 3)],
 )
-def test_the_form_that_makes_the_fewest_bytes_is_taken(density: float, width: int, bytes_each: float) -> None:
+def test_the_form_that_makes_the_fewest_bytes_is_taken(density: float, is_sparse: bool, bytes_each: float) -> None:
     count = 1 << 20
     places = np.flatnonzero(np.random.default_rng(2).random(count) < density)
     patch = patched(*with_changes(count, places))
-    assert patch.width == width
+    assert patch.count == (len(places) if is_sparse else ALL)
     assert patch.payload.size <= bytes_each * len(places)
 
 
@@ -178,7 +179,7 @@ def test_any_bit_that_flips_in_a_patch_is_noticed() -> None:
         for bit in range(8):
             payload = patch.payload.copy()
             payload[byte] ^= 1 << bit
-            with pytest.raises(ValueError, match="changed on its way: 2:0:norm"):
+            with pytest.raises(ValueError, match="changed on its way: 3:0:norm"):
                 parse_label(label, payload)
     for place, letter in enumerate(label):
         with pytest.raises(ValueError, match="changed on its way"):

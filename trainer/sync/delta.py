@@ -107,8 +107,8 @@ class WeightCopy:
             KeyError: There is no such tensor.
         """
         content = payload.cpu().numpy()
-        name, start, width = parse_label(label, content)
-        decode_into(content, width, _numbers(self._tensors[name].view(-1))[start:])
+        name, start, count = parse_label(label, content)
+        decode_into(content, count, _numbers(self._tensors[name].view(-1))[start:])
         return name
 
     def _patches(self, name: str, flat: Tensor) -> Iterator[tuple[str, Tensor]]:
