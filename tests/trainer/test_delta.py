@@ -19,12 +19,10 @@ from tests.trainer.vllm_digests import held_by_vllm
 from tests.trainer.vllm_world import Policy, World
 from trainer.config import resolve
 from trainer.errors import ConfigError, InterruptedGenerationError, StaleWeightsError
-from trainer.sync.adapters import FIRST, SECOND, merged
-from trainer.sync.base import Transport
-from trainer.sync.bucket import Bucket, unpack
-from trainer.sync.checksum import Checksum
 from trainer.sync.delta import DeltaSender, WeightCopy
 from trainer.sync.delta_encoding import ALL, Patch, decode_into, encode, parse_label
+from trainer.sync.transports import Transport
+from trainer.sync.weights import FIRST, SECOND, Bucket, Checksum, merged, unpack
 
 Named = dict[str, Tensor]
 

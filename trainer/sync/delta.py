@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from trainer.errors import StaleWeightsError
-from trainer.sync.base import Call, Delivery, Transport, Weights
-from trainer.sync.checksum import INTEGERS
 from trainer.sync.delta_encoding import Numbers, decode_into, encode, parse_label, pieces
+from trainer.sync.transports import Call, Delivery, Transport, Weights
+from trainer.sync.weights import INTEGERS
 
 
 class DeltaSender:

@@ -25,9 +25,16 @@ from torch import Tensor
 from trainer.config import Config, logprob_bound
 from trainer.engines.base import Engine, Notice
 from trainer.errors import InterruptedGenerationError, StaleWeightsError
-from trainer.sync.base import Call, Delivery, Transport, Weights
 from trainer.sync.delta import DeltaSender
-from trainer.sync.transports import BroadcastTransport, FileTransport, MemoryTransport
+from trainer.sync.transports import (
+    BroadcastTransport,
+    Call,
+    Delivery,
+    FileTransport,
+    MemoryTransport,
+    Transport,
+    Weights,
+)
 
 Begin = Callable[[Coroutine[Any, Any, Any]], "Future[Any]"]  # starts a coroutine in the engine's event loop
 Score = Callable[[Sequence[int]], Sequence[float]]  # token ids [n] → log-probabilities [n - 1] at temperature 1
