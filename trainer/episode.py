@@ -136,7 +136,6 @@ class MicroBatch:
     behaviour: torch.Tensor  # [N] float32
     advantage: torch.Tensor  # [N] float32
     weight: torch.Tensor  # [N] float32, above 0: the objective is Σ weight × loss over all micro-batches and ranks
-    is_first: bool = False  # it is trained on before any step on the batch, and only once if `old` is None
     old: torch.Tensor | None = None  # [N] float32, by the policy before the batch's first step
     reference: torch.Tensor | None = None  # [N] float32, by the reference model
 

@@ -58,24 +58,13 @@ class Objective:
         prepare = PREPARE.get(self.loss.name)
         return None if prepare is None else partial(prepare, **self._constants)
 
-    def old(self, micro: MicroBatch, logp: torch.Tensor) -> torch.Tensor:
-        """Return the log-probabilities [N] in the denominator of the loss's ratio; `logp` [N] is the current policy's.
-
-        Raises:
-            ValueError: `loss.old` is "recomputed", `micro.old` is missing, and a step was taken on the batch.
-        """
-        if not self.needs_old:
-            return micro.behaviour
-        if (own := _initial(micro, logp)) is None:
-            raise ValueError("loss.old is 'recomputed', but the micro-batch has no old log-probabilities")
-        return own
-
     def __call__(
         self,
         micro: MicroBatch,
         logp: torch.Tensor,
         entropy: torch.Tensor,
         prepared: Mapping[str, torch.Tensor] = NOTHING,
+        is_first: bool = False,
     ) -> tuple[torch.Tensor, Tally]:
         """Return the objective of a micro-batch and its metrics.
 
@@ -84,6 +73,7 @@ class Objective:
             logp: [N] log-probabilities of the current policy, with gradient.
             entropy: [N] entropies of the current policy, in nats; with gradient if there is an entropy bonus.
             prepared: The result of `prepare`.
+            is_first: Whether no step was taken on the batch yet: `logp` then stands for a missing `micro.old`.
 
         Returns:
             A scalar for backward(), which depends on logp even if N is 0, so that every rank can run the backward
@@ -92,7 +82,11 @@ class Objective:
         Raises:
             ValueError: The micro-batch lacks log-probabilities that the objective needs.
         """
-        inputs = LossInputs(logp, self.old(micro, logp), micro.advantage, entropy.detach(), micro.sequence)
+        initial = logp.detach() if is_first and micro.old is None else micro.old
+        old = initial if self.needs_old else micro.behaviour
+        if old is None:
+            raise ValueError("loss.old is 'recomputed', but the micro-batch has no old log-probabilities")
+        inputs = LossInputs(logp, old, micro.advantage, entropy.detach(), micro.sequence)
         out = LOSSES[self.loss.name](inputs, **self._constants, **prepared)
         name, low, high = self.correction.name, self.correction.low, self.correction.high
         factor, cut = correct(name, inputs.old, micro.behaviour, micro.sequence, low=low, high=high)
@@ -104,8 +98,8 @@ class Objective:
             watched["kl"] = kl
         if self.loss.entropy_bonus:
             total = total - self.loss.entropy_bonus * entropy
-        if (own := _initial(micro, logp)) is not None:
-            watched["logprob_gap"] = (own - micro.behaviour).abs()
+        if initial is not None:
+            watched["logprob_gap"] = (initial - micro.behaviour).abs()
         return (micro.weight * total).sum(), _tally(watched)
 
     @cached_property
@@ -125,16 +119,6 @@ class Objective:
             high_entropy_coefficient=self.kl.high_entropy_coefficient,
             quantile=self.kl.quantile,
         )
-
-
-def _initial(micro: MicroBatch, logp: torch.Tensor) -> torch.Tensor | None:
-    """Return the policy's log-probabilities before the batch's first step [N], None if they are not known.
-
-    Before that step they are those of the pass itself, which need no pass of their own.
-    """
-    if micro.old is None and micro.is_first:
-        return logp.detach()
-    return micro.old
 
 
 def _watched(inputs: LossInputs, out: LossOutputs) -> dict[str, torch.Tensor]:

@@ -11,12 +11,14 @@ import asyncio
 import sys
 import threading
 from collections import deque
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
+
+from torch import Tensor
 
 from trainer.advantage import batch_normalised
 from trainer.batch import collate, minibatches, pack, weights
@@ -139,9 +141,13 @@ class Learner:
         if order.what in ("save_state", "save_model"):
             self.policy.save_model(order.folder / MODEL)
         if order.what == "sync":
-            deque(self.policy.sync_weights(), maxlen=0)
+            deque(self.weights(), maxlen=0)
             self.score(order.probe)
         return Tally()
+
+    def weights(self) -> Iterator[tuple[str, Tensor]]:
+        """Yield what vLLM gets: all weights, and with `sync.delta` the adapters apart. Collective."""
+        return self.policy.weights(apart=self._config.sync.delta)
 
     def score(self, ids: Sequence[int]) -> list[float]:
         """Return the log-probabilities of tokens (ids [n]) but the first, under the policy, at temperature 1.
@@ -155,15 +161,12 @@ class Learner:
         """Run all epochs over a batch. Reference and old log-probabilities are computed before the first step."""
         optimiser = config.optimiser
         split = minibatches(groups, optimiser.minibatches, optimiser.minibatch_prompts)
-        steps = [self._own_share(rows, config) for rows in split]
-        steps = [self._scored(micro, not number) for number, micro in enumerate(steps)]
+        steps = [self._scored(self._own_share(rows, config), not number) for number, rows in enumerate(split)]
         lr, tally = learning_rate(optimiser, step, config.steps), Tally()
         for epoch in range(optimiser.epochs):
             for number, micro in enumerate(steps):
-                is_first = not (epoch or number)
+                is_first = epoch == number == 0
                 tally.merge(self.policy.update(micro, self._objective, is_first, lr))
-                if is_first:  # from now on the pass no longer gives the initial log-probabilities
-                    steps[0] = [replace(each, is_first=False) for each in micro]
         return self._ranks.merge_tallies(tally)
 
     def _own_share(self, rows: Sequence[Row], config: Config) -> list[MicroBatch]:
@@ -176,8 +179,9 @@ class Learner:
         return [collate(mine, [weight[id(row)] for row in mine]) for mine in shares[self._ranks.rank // sharing]]
 
     def _scored(self, micro: list[MicroBatch], is_first: bool) -> list[MicroBatch]:
-        """Add old and reference log-probabilities. Rows of the first step that are used once need no old ones."""
-        micro = [replace(each, is_first=is_first) for each in micro]
+        """Return micro-batches with old and reference log-probabilities. The first step, if its rows are used once,
+        takes the old ones from its own pass.
+        """
         if self._objective.needs_old and not (is_first and self._config.optimiser.epochs == 1):
             scores = self.policy.score(micro)
             micro = [replace(each, old=old) for each, old in zip(micro, scores, strict=True)]
@@ -351,7 +355,7 @@ class Leader:
             synced = None
             while synced is None:
                 self._ranks.broadcast(Order("sync", probe=self._probe))
-                synced = self._syncer.send(self._version, self._learner.policy.sync_weights(), self._learner.score)
+                synced = self._syncer.send(self._version, self._learner.weights(), self._learner.score)
         return {"sync_bytes": synced.bytes, "sync_density": synced.density, "probe_gap": synced.gap}
 
     def _order(self, order: Order) -> Tally:

@@ -88,7 +88,7 @@ class Plain:
     spoil: float = 1.0
 
     def __call__(
-        self, micro: MicroBatch, logp: Tensor, entropy: Tensor, prepared: Mapping[str, Tensor]
+        self, micro: MicroBatch, logp: Tensor, entropy: Tensor, prepared: Mapping[str, Tensor], _is_first: bool
     ) -> tuple[Tensor, Tally]:
         factor = prepared["factor"] if self.prepare else torch.tensor(self.spoil)
         value = -(micro.weight * micro.advantage * logp).sum() * factor

@@ -66,7 +66,7 @@ def test_a_full_one_after_it_that_fails_as_well_ends_the_run(world: World, polic
 
 
 class Adapted(Policy):
-    """A policy whose projections have adapters, sent as `Policy.sync_weights` of the trainer sends them."""
+    """A policy whose projections have adapters, sent as `Learner.weights` of the trainer sends them."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)

@@ -60,7 +60,9 @@ def part(micro: MicroBatch, chosen: torch.Tensor) -> MicroBatch:
 def prepared(objective: Objective, micro: MicroBatch, logp: torch.Tensor) -> dict[str, torch.Tensor]:
     if objective.prepare is None:
         return {}
-    return dict(objective.prepare(logp.detach() - objective.old(micro, logp), micro.advantage))
+    old = micro.old if objective.needs_old else micro.behaviour
+    assert old is not None
+    return dict(objective.prepare(logp.detach() - old, micro.advantage))
 
 
 def outcome(
@@ -182,7 +184,7 @@ def test_gap_is_only_known_with_old() -> None:
     assert seen["logprob_gap_max"] == pytest.approx(gaps.max().item())
     unknown = dataclasses.replace(micro, old=None)
     assert "logprob_gap" not in engine(unknown, logp, entropy)[1].metrics()
-    before = engine(dataclasses.replace(unknown, is_first=True), logp, entropy)[1].metrics()
+    before = engine(unknown, logp, entropy, is_first=True)[1].metrics()
     assert before["logprob_gap"] == pytest.approx((logp.detach() - micro.behaviour).abs().mean().item())
 
 
@@ -191,8 +193,8 @@ def test_before_the_first_step_the_pass_gives_the_old_log_probabilities(name: st
     """Value, gradient and figures are those with a pass of its own, to the bit."""
     micro, logp, entropy = batch()
     scored = dataclasses.replace(micro, old=logp.detach())
-    reused = dataclasses.replace(micro, old=None, is_first=True)
-    expected, found = (outcome_of(of(name), each, logp, entropy) for each in (scored, reused))
+    expected = outcome_of(of(name), scored, logp, entropy)
+    found = outcome_of(of(name), dataclasses.replace(micro, old=None), logp, entropy, is_first=True)
     assert expected[0] == found[0]
     assert torch.equal(expected[1], found[1])
     assert expected[2] == found[2]
@@ -208,8 +210,10 @@ def test_the_entropy_is_rewarded_by_its_coefficient() -> None:
     torch.testing.assert_close(torch.autograd.grad(scalar, entropy)[0], -0.25 * micro.weight)
 
 
-def outcome_of(objective: Objective, micro: MicroBatch, logp: torch.Tensor, entropy: torch.Tensor) -> Any:
-    scalar, tally = objective(micro, logp, entropy)
+def outcome_of(
+    objective: Objective, micro: MicroBatch, logp: torch.Tensor, entropy: torch.Tensor, is_first: bool = False
+) -> Any:
+    scalar, tally = objective(micro, logp, entropy, is_first=is_first)
     return scalar.item(), torch.autograd.grad(scalar, logp)[0], tally
 
 
