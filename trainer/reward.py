@@ -2,7 +2,7 @@
 
 Failures are handled in three ways. An unavailable service is waited for; requests keep their id, so nothing is graded
 twice. A refused request is an error in the configuration or the data and ends the run. A sample without a verdict is
-masked; too many of them end the run (`faults`). None of these counts as a reward of 0.
+masked; too many of them end the run (`reward_client`). None of these counts as a reward of 0.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from sandbox_service.client import Peer, reason_of
 from trainer.advantage import advantages
 from trainer.config import Config
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
-from trainer.faults import FaultGauge
-from trainer.reward_client import RewardClient
+from trainer.reward_client import FaultGauge, RewardClient
 
 
 class Grader:

@@ -21,12 +21,10 @@ from trainer.collect import Batch, Collector
 from trainer.config import Config, resolve
 from trainer.data import Problem
 from trainer.duel import opponent
-from trainer.duel.cases import CASE_BYTES, parse_cases
 from trainer.duel.earlier import EarlierPrograms
-from trainer.duel.matrix import choose, scores
+from trainer.duel.matrix import choose, distinct, scores
 from trainer.duel.opponent import Opponent
-from trainer.duel.question import question_for, without_examples
-from trainer.duel.referee import distinct
+from trainer.duel.question import CASE_BYTES, parse_cases, question_for, without_examples
 from trainer.engines.process import VllmProcess
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.errors import ConfigError
