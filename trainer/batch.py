@@ -1,4 +1,5 @@
-"""Splits a batch into mini-batches (optimiser steps) and packed micro-batches, and computes token weights.
+"""Turns groups into rows with advantages, and splits these into mini-batches (optimiser steps) and packed micro-batches
+with token weights.
 
 Pure and deterministic: every rank computes the same split and takes its own part. Rows are packed end to end without
 padding. All ranks get the same number of micro-batches, because ZeRO-3 gathers parameters on all ranks together.
@@ -9,14 +10,57 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from trainer.episode import MicroBatch, Row
+from trainer.advantage import advantages, batch_normalised
+from trainer.config import Config
+from trainer.episode import Episode, Group, MicroBatch, Row, is_flat
 
 Mean = Literal["token", "sequence", "constant"]
+
+
+def training_rows(groups: Sequence[Group], config: Config) -> list[list[Row]]:
+    """Return the rows of a batch, group by group, with their advantages."""
+    rows = [group_rows(group, config.advantage.name, config.buffer.drop_flat) for group in groups]
+    if not config.advantage.normalise:
+        return rows
+    flat = [row for group in rows for row in group]
+    values = iter(batch_normalised([row.advantage for row in flat], [row.response for row in flat]))
+    return [[replace(row, advantage=next(values)) for row in group] for group in rows]
+
+
+def group_rows(group: Group, advantage: str, drop_flat: bool = False) -> list[Row]:
+    """Return the trained policy's episodes that are not masked as rows, with advantages relative to their role.
+
+    Args:
+        group: Graded samples of one problem.
+        advantage: The advantage estimator's name; see `advantage.advantages`.
+        drop_flat: Whether to leave out a role whose rewards are all equal, as dynamic sampling does with groups.
+    """
+    return [
+        Row(
+            ids=[*each.prompt.ids, *each.completion.ids],
+            response=len(each.completion.ids),
+            behaviour=each.completion.logprobs,
+            advantage=value,
+        )
+        for team in group.teams
+        if not (drop_flat and is_flat(team))
+        for each, value in zip(team, team_advantages(team, advantage), strict=True)
+        if not each.is_masked
+    ]
+
+
+def team_advantages(team: Sequence[Episode], name: str) -> list[float]:
+    """Return the advantages, by an estimator's name, of a group's episodes with one role; 0 for masked and silenced
+    ones.
+    """
+    worth = advantages(name, [None if each.is_masked else each.total for each in team])
+    return [0.0 if each.is_silenced else value for each, value in zip(team, worth, strict=True)]
 
 
 def minibatches(groups: Sequence[Sequence[Row]], count: int, prompts: int = 0) -> list[list[Row]]:

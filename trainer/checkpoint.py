@@ -18,7 +18,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -122,6 +122,18 @@ class Checkpoints:
         for each in self.all()[: -self._keep]:
             if not (self._keep_every and each.step % self._keep_every == 0):
                 _remove(each.path)
+
+
+def differences(then: Mapping[str, Any], now: Mapping[str, Any], where: str = "") -> list[str]:
+    """Return the settings in which two configurations or sections (where) differ, except `checkpoint.resume`."""
+    lines = []
+    for key in sorted(then.keys() | now.keys()):
+        old, new, name = then.get(key), now.get(key), f"{where}{key}"
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            lines += differences(old, new, f"{name}.")
+        elif old != new and name != "checkpoint.resume":
+            lines.append(f"{name} was {old!r} and is {new!r}")
+    return lines
 
 
 def write_groups(folder: Path, groups: Sequence[Group]) -> None:

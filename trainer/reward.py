@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Any
 
 from sandbox_service.client import Peer, reason_of
-from trainer.advantage import advantages
 from trainer.config import Config
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.reward_client import FaultGauge, RewardClient
@@ -129,14 +128,6 @@ def overlong(tokens: int, room: int, buffer: int, factor: float) -> float:
 def build_group(episodes: Sequence[Episode], config: Config) -> Group:
     """Return the group of these episodes, with the penalties, masks and filters of the step that started it."""
     return Group(episodes[0].prompt, [_apply_filters(episode, config) for episode in episodes])
-
-
-def team_advantages(team: Sequence[Episode], name: str) -> list[float]:
-    """Return the advantages, by an estimator's name, of a group's episodes with one role; 0 for masked and silenced
-    ones.
-    """
-    worth = advantages(name, [None if each.is_masked else each.total for each in team])
-    return [0.0 if each.is_silenced else value for each, value in zip(team, worth, strict=True)]
 
 
 def _apply_filters(episode: Episode, config: Config) -> Episode:

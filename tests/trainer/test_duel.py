@@ -16,6 +16,7 @@ from aiohttp import web
 from examples import duel
 from tests.ports import free_port
 from tests.trainer.fake_service import completion, configured, run
+from trainer.batch import group_rows
 from trainer.checkpoint import read_groups, write_groups
 from trainer.collect import Batch, Collector
 from trainer.config import Config, resolve
@@ -30,7 +31,6 @@ from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.errors import ConfigError
 from trainer.metrics import batch_metrics
 from trainer.reward import Grader
-from trainer.train import group_rows
 
 ONE = '[{"input": "1", "output": "2"}]'
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from trainer.batch import group_rows, training_rows
 from trainer.config import resolve
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
-from trainer.train import group_rows, training_rows
 
 PROMPT = Prompt("p", [1, 2, 3], {})
 
