@@ -14,13 +14,13 @@ groups are arrays, end to end: there may be millions, for which JSON is too slow
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -142,8 +142,8 @@ def write_groups(folder: Path, groups: Sequence[Group]) -> None:
     np.savez(
         folder / ARRAYS,
         ends=np.cumsum([0, *(len(each.ids) for each in completions)]),
-        ids=np.fromiter(chain.from_iterable(each.ids for each in completions), np.int64),
-        logprobs=np.fromiter(chain.from_iterable(each.logprobs for each in completions), np.float64),
+        ids=np.fromiter(itertools.chain.from_iterable(each.ids for each in completions), np.int64),
+        logprobs=np.fromiter(itertools.chain.from_iterable(each.logprobs for each in completions), np.float64),
     )
     index = [
         {"prompt": each.prompt.id, "number": each.number, "episodes": [_plain(episode) for episode in each.episodes]}
@@ -157,16 +157,12 @@ def read_groups(folder: Path, prompt_of: Callable[[str], Prompt]) -> list[Group]
     if not (folder / INDEX).exists():
         return []
     with np.load(folder / ARRAYS) as arrays:
-        lengths, ids, logprobs = (
-            np.diff(arrays["ends"]),
-            iter(arrays["ids"].tolist()),
-            iter(arrays["logprobs"].tolist()),
-        )
-    rest = iter(lengths.tolist())
+        ends, ids, logprobs = (arrays[name].tolist() for name in ("ends", "ids", "logprobs"))
+    spans = itertools.starmap(slice, itertools.pairwise(ends))
 
     def episode(entry: dict[str, Any], prompt: Prompt) -> Episode:
-        length = next(rest)
-        tokens: dict[str, Any] = {"ids": list(islice(ids, length)), "logprobs": list(islice(logprobs, length))}
+        span = next(spans)
+        tokens = {"ids": ids[span], "logprobs": logprobs[span]}
         asked = prompt.tester or prompt if entry["role"] == "tester" else prompt
         parts = {"completion": Completion(**entry["completion"], **tokens), "reward": Reward(**entry["reward"])}
         return Episode(asked, **entry | parts)

@@ -88,7 +88,7 @@ class Policy:
         self._engine.train()
         for number, each in enumerate(micro, start=1):
             self._engine.set_gradient_accumulation_boundary(number == len(micro))
-            logp, entropy = self._ask(self._engine, each := self._on_device(each), with_entropy=True)
+            logp, entropy = self._forward(self._engine, each := self._on_device(each), with_entropy=True)
             value, own = objective(each, logp, entropy, prepared, is_first)
             value = value + logp[:0].sum()  # makes every objective depend on the model
             self._engine.backward(value * self._ranks.size)  # DeepSpeed averages over ranks; this is a sum
@@ -170,9 +170,9 @@ class Policy:
     @torch.no_grad()
     def _scored(self, scorer: nn.Module, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
         scorer.eval()
-        return [self._ask(scorer, self._on_device(each), False, temperature)[0].cpu() for each in micro]
+        return [self._forward(scorer, self._on_device(each), False, temperature)[0].cpu() for each in micro]
 
-    def _ask(
+    def _forward(
         self, scorer: nn.Module, micro: MicroBatch, with_entropy: bool, temperature: float | None = None
     ) -> tuple[Tensor, Tensor]:
         temperature = temperature or self._config.rollout.temperature
