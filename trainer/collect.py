@@ -100,7 +100,7 @@ class Collector:
         """
         self._prompts.select(config.data)
         self._version, self._config = version, config
-        self._replacements = config.rollout.prompts * (config.buffer.max_generations - 1)
+        self._replacements = config.rollout.prompts * (config.buffer.max_generations - 1) - len(self._next.dropped)
         self._expire()
         for pending in self._to_restart:
             self._start(pending)
@@ -137,17 +137,19 @@ class Collector:
             await self._changed.wait()
 
     async def state(self) -> tuple[dict[str, Any], list[Group]]:
-        """Return what `restore` needs of groups that were not trained on: JSON-compatible data, and finished groups."""
+        """Return what `restore` needs of groups that are in no batch yet: JSON-compatible data, and finished groups."""
         unfinished = sorted([*self._in_flight.values(), *self._to_restart], key=lambda pending: pending.number)
         on_the_way = [[pending.number, pending.prompt.id] for pending in unfinished]
+        dropped = self._next.dropped
         state = {"begun": self._started, "on_the_way": on_the_way, "earlier": self._earlier.state()}
-        return state, list(self._ready)
+        return state | {"dropped": len(dropped)}, [*self._ready, *dropped]
 
-    async def restore(self, state: Mapping[str, Any], ready: Sequence[Group], version: int) -> None:
+    async def restore(self, state: Mapping[str, Any], finished: Sequence[Group], version: int) -> None:
         """Load the two results of `state` at a version. The next `begin` restarts groups that were in flight, with
         their seeds.
         """
-        self._started, self._ready = state["begun"], list(ready)
+        ready = len(finished) - state.get("dropped", 0)
+        self._started, self._ready, self._next.dropped = state["begun"], [*finished[:ready]], [*finished[ready:]]
         self._earlier.restore(state.get("earlier", {}))  # older checkpoints have none
         self._to_restart = [
             PendingGroup(number, self._prompts.by_id(name), version) for number, name in state["on_the_way"]
@@ -180,7 +182,7 @@ class Collector:
             return
         if error := task.exception():
             self._error = self._error or error
-        elif self._is_discarded(task.result()) and self._replacements:
+        elif self._is_discarded(task.result()) and self._replacements > 0:
             self._next.dropped.append(task.result())
             self._replacements -= 1
             self._start_new(1)
