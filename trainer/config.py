@@ -387,6 +387,12 @@ class Config(Section):
         return self.rollout.max_model_len or max(lengths)
 
     @property
+    def group_size(self) -> int:
+        """The most samples of a group that are trained on."""
+        solutions = 0 if self.duel.trains == "tester" else self.rollout.samples
+        return solutions + (self.duel.testers if self.duel.trains_tester else 0)
+
+    @property
     def folder(self) -> Path:
         """The run's folder."""
         return Path(self.out) / self.name

@@ -86,9 +86,9 @@ class Policy:
         for group in self._engine.optimizer.param_groups:
             group["lr"] = lr
         self._engine.train()
-        for number, each in enumerate(micro, start=1):
+        for number, each in enumerate(map(self._on_device, micro), start=1):
             self._engine.set_gradient_accumulation_boundary(number == len(micro))
-            logp, entropy = self._forward(self._engine, each := self._on_device(each), with_entropy=True)
+            logp, entropy = self._forward(self._engine, each, with_entropy=True)
             value, own = objective(each, logp, entropy, prepared, is_first)
             value = value + logp[:0].sum()  # makes every objective depend on the model
             self._engine.backward(value * self._ranks.size)  # DeepSpeed averages over ranks; this is a sum

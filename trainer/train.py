@@ -176,7 +176,7 @@ class Learner:
         """Return this rank's micro-batches; weights are normalised over the whole mini-batch."""
         sharing = config.deepspeed.sequence_parallel  # ranks with the same rows
         shares = pack(rows, config.optimiser.micro_tokens, self._ranks.size // sharing)
-        full = config.optimiser.minibatch_prompts * config.rollout.samples
+        full = config.optimiser.minibatch_prompts * config.group_size
         each = weights(rows, config.loss.mean, config.rollout.max_tokens, full)
         weight = {id(row): value for row, value in zip(rows, each, strict=True)}
         return [collate(mine, [weight[id(row)] for row in mine]) for mine in shares[self._ranks.rank // sharing]]

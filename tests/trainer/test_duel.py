@@ -287,6 +287,13 @@ def test_without_a_wrong_solution_the_answers_are_masked() -> None:
     assert "tester_reward" not in told
 
 
+@pytest.mark.parametrize(("trains", "rows"), [("both", 7), ("solver", 4), ("tester", 3)])
+def test_a_whole_mini_batch_has_the_rows_of_the_trained_roles(trains: str, rows: int) -> None:
+    """A rest of a batch is weighed against it (`optimiser.minibatch_prompts`)."""
+    opponent = "" if trains == "both" else "http://o"
+    assert dueling(trains=trains, opponent=opponent).group_size == rows
+
+
 def test_a_suspect_solution_is_no_right_one() -> None:
     """It fails an audit test: a test case that it fails may well be valid."""
 
