@@ -57,13 +57,13 @@ class Slow:
         await asyncio.sleep(GRADING)
         return Reward(random.random(), "AC")
 
-    def at(self, _: object) -> None: ...
+    def select(self, _: object) -> None: ...
 
     def take(self, count: int) -> list[Prompt]:
         self._given += count
         return [Prompt(str(each), [1], {}) for each in range(self._given - count, self._given)]
 
-    def tell(self, command: Command) -> Command:
+    def broadcast(self, command: Command) -> Command:
         return command
 
     def execute(self, command: Command) -> Tally:
@@ -117,9 +117,9 @@ def run(depth: int, max_staleness: int | None, uneven: bool) -> tuple[float, flo
             }
         )
         report = Report(config, console=Console(quiet=True))
-        leader = Simulated(Slow(uneven), config, report)
-        leader.run(None)
-        leader.close()
+        controller = Simulated(Slow(uneven), config, report)
+        controller.run(None)
+        controller.close()
         report.close()
         rows = read(config.folder / METRICS)[depth + 2 :]
     steps = rows[-1]["time"] - rows[0]["time"]

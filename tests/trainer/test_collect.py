@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.trainer import pipeline_world
 from trainer.checkpoint import read_groups, write_groups
 from trainer.collect import Batch, Collector
 from trainer.config import Config, Data, resolve
@@ -472,3 +473,11 @@ def test_dropped_groups_are_counted_after_a_checkpoint_as_without_one() -> None:
             assert sorted(int(group.prompt.id) for group in batch.dropped) == [1, 2, 4, 5, 7, 8, 10, 11, 13, 14]
 
     asyncio.run(run())
+
+
+def test_the_simulated_pipeline_samples_while_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command of the table in docs/training.md."""
+    monkeypatch.setattr(pipeline_world, "STEPS", 6)
+    for name in ("SAMPLING", "GRADING", "LEARNING"):
+        monkeypatch.setattr(pipeline_world, name, 0.001)
+    assert [pipeline_world.run(depth, None, uneven=False)[1] for depth in (0, 1)] == [0, 1]
