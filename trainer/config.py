@@ -323,6 +323,8 @@ class Config(Section):
             ),
             "optimiser.minibatches and optimiser.minibatch_prompts must be at most rollout.prompts: groups are not "
             "split": max(optimiser.minibatches, optimiser.minibatch_prompts) > rollout.prompts,
+            f"buffer.max_staleness must be at least buffer.depth, {self.buffer.depth}: batches that far ahead would be "
+            "sampled and dropped": self.buffer.oldest < self.buffer.depth,
             "deepspeed.sequence_parallel requires model.attention of 'auto' or 'rows'": (
                 self.deepspeed.sequence_parallel > 1 and self.model.attention not in ("auto", "rows")
             ),

@@ -102,7 +102,6 @@ def test_long_prompts_are_left_out_and_counted(tmp_path: Path) -> None:
     )
     assert (len(made), made.problems.left_out) == (2, 1)
     assert [prompt.id for prompt in made.take(3)] == ["0", "2", "0"]
-    assert made.mixture.epoch == 1
 
 
 def test_the_probe_is_the_first_prompt_and_does_not_take_it(tmp_path: Path) -> None:
