@@ -124,16 +124,22 @@ class Checkpoints:
                 _remove(each.path)
 
 
-def differences(then: Mapping[str, Any], now: Mapping[str, Any], where: str = "") -> list[str]:
-    """Return the settings in which two configurations or sections (where) differ, except `checkpoint.resume`."""
-    lines = []
-    for key in sorted(then.keys() | now.keys()):
-        old, new, name = then.get(key), now.get(key), f"{where}{key}"
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            lines += differences(old, new, f"{name}.")
-        elif old != new and name != "checkpoint.resume":
-            lines.append(f"{name} was {old!r} and is {new!r}")
-    return lines
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the settings in which two configurations, then and now, differ, except `checkpoint.resume`."""
+    old, new = dict(_settings(then)), dict(_settings(now))
+    names = sorted((old.keys() | new.keys()) - {"checkpoint.resume"})
+    return [
+        f"{name} was {old.get(name)!r} and is {new.get(name)!r}" for name in names if old.get(name) != new.get(name)
+    ]
+
+
+def _settings(section: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the settings of a section and of those in it, by their full names."""
+    for key, value in section.items():
+        if isinstance(value, Mapping) and value:
+            yield from _settings(value, f"{where}{key}.")
+        else:
+            yield f"{where}{key}", value
 
 
 def write_groups(folder: Path, groups: Sequence[Group]) -> None:
