@@ -136,7 +136,7 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 def _settings(section: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the settings of a section and of those in it, by their full names."""
     for key, value in section.items():
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, Mapping):
             yield from _settings(value, f"{where}{key}.")
         else:
             yield f"{where}{key}", value
