@@ -19,12 +19,12 @@ def advantages(name: str, rewards: Sequence[float | None]) -> list[float]:
     With rewards r, their mean, and n rewards that are not None:
 
         grpo     (r − mean) / (std + 1e-6), unbiased std (n − 1). DeepSeekMath, arXiv 2402.03300, section 4.1.2. The
-                 1e-6, and mean 0 and std 1 for n = 1, are those of verl and its forks.
+                 1e-6 is that of verl and its forks.
         dr_grpo  r − mean. Without the deviation, which favours groups that are nearly solved or unsolved.
                  Dr. GRPO, arXiv 2503.20783, section 3.2.
         rloo     r − mean of the other rewards, which is n / (n − 1) times dr_grpo. arXiv 2402.14740, section 2.3.
 
-    For n = 1, dr_grpo and rloo give 0 (verl gives the reward itself).
+    For n = 1, where all other samples are masked, they give 0. verl gives the reward itself, which has no baseline.
 
     Args:
         name: "grpo", "dr_grpo" or "rloo".
@@ -51,7 +51,7 @@ def batch_normalised(values: Sequence[float], tokens: Sequence[int]) -> list[flo
 
     Args:
         values: One advantage a response.
-        tokens: The number of response tokens of each; 0 for masked responses, which do not count.
+        tokens: The number of response tokens of each.
     """
     total = sum(tokens)
     if not total:
@@ -63,8 +63,6 @@ def batch_normalised(values: Sequence[float], tokens: Sequence[int]) -> list[flo
 
 
 def _grpo(votes: list[float]) -> list[float]:
-    if len(votes) == 1:
-        return [votes[0] / (1.0 + STD_FLOOR)]
     deviations = _dr_grpo(votes)
     std = math.sqrt(math.fsum(each * each for each in deviations) / max(len(votes) - 1, 1))
     return [each / (std + STD_FLOOR) for each in deviations]

@@ -1,4 +1,5 @@
-"""Splits a batch into mini-batches (optimiser steps) and packed micro-batches, and computes token weights.
+"""Turns groups into rows with advantages, and splits these into mini-batches (optimiser steps) and packed micro-batches
+with token weights.
 
 Pure and deterministic: every rank computes the same split and takes its own part. Rows are packed end to end without
 padding. All ranks get the same number of micro-batches, because ZeRO-3 gathers parameters on all ranks together.
@@ -9,14 +10,57 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from trainer.episode import MicroBatch, Row
+from trainer.advantage import advantages, batch_normalised
+from trainer.config import Config
+from trainer.episode import Episode, Group, MicroBatch, Row, is_flat
 
 Mean = Literal["token", "sequence", "constant"]
+
+
+def training_rows(groups: Sequence[Group], config: Config) -> list[list[Row]]:
+    """Return the rows of a batch, group by group, with their advantages."""
+    rows = [group_rows(group, config.advantage.name, config.buffer.drop_flat) for group in groups]
+    if not config.advantage.normalise:
+        return rows
+    flat = [row for group in rows for row in group]
+    values = iter(batch_normalised([row.advantage for row in flat], [row.response for row in flat]))
+    return [[replace(row, advantage=next(values)) for row in group] for group in rows]
+
+
+def group_rows(group: Group, advantage: str, drop_flat: bool = False) -> list[Row]:
+    """Return the trained policy's episodes that are not masked as rows, with advantages relative to their role.
+
+    Args:
+        group: Graded samples of one problem.
+        advantage: The advantage estimator's name; see `advantage.advantages`.
+        drop_flat: Whether to leave out a role whose rewards are all equal, as dynamic sampling does with groups.
+    """
+    return [
+        Row(
+            ids=[*each.prompt.ids, *each.completion.ids],
+            response=len(each.completion.ids),
+            behaviour=each.completion.logprobs,
+            advantage=value,
+        )
+        for team in group.teams
+        if not (drop_flat and is_flat(team))
+        for each, value in zip(team, team_advantages(team, advantage), strict=True)
+        if not each.is_masked
+    ]
+
+
+def team_advantages(team: Sequence[Episode], name: str) -> list[float]:
+    """Return the advantages, by an estimator's name, of a group's episodes with one role; 0 for masked and silenced
+    ones.
+    """
+    worth = advantages(name, [None if each.is_masked else each.total for each in team])
+    return [0.0 if each.is_silenced else value for each, value in zip(team, worth, strict=True)]
 
 
 def minibatches(groups: Sequence[Sequence[Row]], count: int, prompts: int = 0) -> list[list[Row]]:
@@ -28,14 +72,16 @@ def minibatches(groups: Sequence[Sequence[Row]], count: int, prompts: int = 0) -
         prompts: If not 0, `count` is ignored and each step has so many groups, in order; the last one the rest.
 
     Returns:
-        The rows of each step; fewer steps than `count` if there are fewer groups.
+        The rows of each step, none of which is empty; fewer steps than `count` if there are fewer groups.
     """
     if prompts:
         starts = range(0, len(groups), prompts)
-        return [[row for rows in groups[start : start + prompts] for row in rows] for start in starts]
-    lengths = [sum(len(row.ids) for row in rows) for rows in groups]
-    bins = _balanced(lengths, min(count, len(groups)))
-    return [[row for index in indices for row in groups[index]] for indices in bins]
+        steps = [groups[start : start + prompts] for start in starts]
+    else:
+        groups = [rows for rows in groups if rows]
+        lengths = [sum(len(row.ids) for row in rows) for rows in groups]
+        steps = [[groups[index] for index in indices] for indices in _balanced(lengths, min(count, len(groups)))]
+    return [rows for step in steps if (rows := [row for group in step for row in group])]
 
 
 def pack(rows: Sequence[Row], budget_tokens: int, ranks: int) -> list[list[list[Row]]]:
@@ -62,7 +108,7 @@ def pack(rows: Sequence[Row], budget_tokens: int, ranks: int) -> list[list[list[
 def weights(rows: Sequence[Row], mean: Mean, max_tokens: int, full: int = 0) -> list[float]:
     """Return the weight of each row's response tokens in the objective Σ weight × loss of a mini-batch over all ranks.
 
-    With |o_i| the number of tokens of response i and S the number of rows, masked rows (weight 0) excluded:
+    With |o_i| the number of tokens of response i and S the number of rows:
 
         token     1 / Σ|o_i|            equal weight for every token (DAPO, arXiv 2503.14476, eq. 8)
         sequence  1 / (S · |o_i|)       equal weight for every response (GRPO, arXiv 2402.03300, eq. 3)
@@ -77,37 +123,33 @@ def weights(rows: Sequence[Row], mean: Mean, max_tokens: int, full: int = 0) -> 
         max_tokens: The token limit of a response.
         full: The rows of a whole mini-batch; 0: as many as there are.
     """
-    trained = [row for row in rows if not row.is_masked]
-    tokens = sum(row.response for row in trained)
-    share = min(1.0, len(trained) / full) if full else 1.0
+    size, tokens = len(rows), sum(row.response for row in rows)
+    share = min(1.0, size / full) if full else 1.0
 
-    def weight(row: Row) -> float:
-        if row.is_masked or not row.response:
-            return 0.0
-        denominators = {"token": tokens, "sequence": len(trained) * row.response, "constant": len(trained) * max_tokens}
-        return share / denominators[mean]
+    def denominator(row: Row) -> int:
+        return {"token": tokens, "sequence": size * row.response, "constant": size * max_tokens}[mean]
 
-    return [weight(row) for row in rows]
+    return [share / denominator(row) for row in rows]
 
 
 def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
-    """Return rows packed end to end as a micro-batch; without rows, one response token of weight 0.
+    """Return rows packed end to end as a micro-batch; without rows, one token of a prompt, and no response token.
 
     Args:
         rows: The rows.
         scale: The weight of each row's response tokens.
 
     Raises:
-        ValueError: A row has no prompt, or its `behaviour` is not one number for each response token.
+        ValueError: A row has no prompt or no response, or its `behaviour` is not one number for each response token.
     """
-    if not rows:
-        rows, scale = [Row(ids=(0, 0), response=1, behaviour=(0.0,), advantage=0.0, is_masked=True)], [0.0]
     for row in rows:
-        if not row.response < len(row.ids) or len(row.behaviour) != row.response:
+        if not 0 < row.response < len(row.ids) or len(row.behaviour) != row.response:
             raise ValueError(
                 f"a row of {len(row.ids)} tokens, {row.response} of them a response with {len(row.behaviour)} "
-                "log-probabilities: there must be a prompt, and a log-probability for each token of the response"
+                "log-probabilities: there must be a prompt, a response, and a log-probability for each of its tokens"
             )
+    if not rows:
+        rows, scale = [Row(ids=(0,), response=0, behaviour=(), advantage=0.0)], [0.0]
     responses = torch.tensor([row.response for row in rows])
     ids = torch.tensor([token for row in rows for token in row.ids])
     where = _where(rows)

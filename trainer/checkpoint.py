@@ -14,13 +14,13 @@ groups are arrays, end to end: there may be millions, for which JSON is too slow
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -124,14 +124,32 @@ class Checkpoints:
                 _remove(each.path)
 
 
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the settings in which two configurations, then and now, differ, except `checkpoint.resume`."""
+    old, new = dict(_settings(then)), dict(_settings(now))
+    names = sorted((old.keys() | new.keys()) - {"checkpoint.resume"})
+    return [
+        f"{name} was {old.get(name)!r} and is {new.get(name)!r}" for name in names if old.get(name) != new.get(name)
+    ]
+
+
+def _settings(section: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the settings of a section and of those in it, by their full names."""
+    for key, value in section.items():
+        if isinstance(value, Mapping):
+            yield from _settings(value, f"{where}{key}.")
+        else:
+            yield f"{where}{key}", value
+
+
 def write_groups(folder: Path, groups: Sequence[Group]) -> None:
     """Write groups to two files of a folder."""
     completions = [each.completion for group in groups for each in group.episodes]
     np.savez(
         folder / ARRAYS,
         ends=np.cumsum([0, *(len(each.ids) for each in completions)]),
-        ids=np.fromiter(chain.from_iterable(each.ids for each in completions), np.int64),
-        logprobs=np.fromiter(chain.from_iterable(each.logprobs for each in completions), np.float64),
+        ids=np.fromiter(itertools.chain.from_iterable(each.ids for each in completions), np.int64),
+        logprobs=np.fromiter(itertools.chain.from_iterable(each.logprobs for each in completions), np.float64),
     )
     index = [
         {"prompt": each.prompt.id, "number": each.number, "episodes": [_plain(episode) for episode in each.episodes]}
@@ -145,16 +163,12 @@ def read_groups(folder: Path, prompt_of: Callable[[str], Prompt]) -> list[Group]
     if not (folder / INDEX).exists():
         return []
     with np.load(folder / ARRAYS) as arrays:
-        lengths, ids, logprobs = (
-            np.diff(arrays["ends"]),
-            iter(arrays["ids"].tolist()),
-            iter(arrays["logprobs"].tolist()),
-        )
-    rest = iter(lengths.tolist())
+        ends, ids, logprobs = (arrays[name].tolist() for name in ("ends", "ids", "logprobs"))
+    spans = itertools.starmap(slice, itertools.pairwise(ends))
 
     def episode(entry: dict[str, Any], prompt: Prompt) -> Episode:
-        length = next(rest)
-        tokens: dict[str, Any] = {"ids": list(islice(ids, length)), "logprobs": list(islice(logprobs, length))}
+        span = next(spans)
+        tokens = {"ids": ids[span], "logprobs": logprobs[span]}
         asked = prompt.tester or prompt if entry["role"] == "tester" else prompt
         parts = {"completion": Completion(**entry["completion"], **tokens), "reward": Reward(**entry["reward"])}
         return Episode(asked, **entry | parts)

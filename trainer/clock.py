@@ -24,28 +24,22 @@ class Clock:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._spans: list[float] = []  # for each open span the seconds of its inner spans
+        self._name = "other"  # the innermost open span
         self.reset()
 
     def reset(self) -> None:
-        """Start a new step. Must not be called within a span."""
-        assert not self._spans, "a span is open"
-        self._began = self._now()
-        self._seconds: dict[str, float] = {}
+        """Start a new step."""
+        self._since = self._now()
+        self._seconds = {"other": 0.0}
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
         """Measure a block under a name, one of NAMES."""
-        began = self._now()
-        self._spans.append(0.0)
+        outer = self._switch(name)
         try:
             yield
         finally:
-            inner = self._spans.pop()
-            whole = self._now() - began
-            self._seconds[name] = self._seconds.get(name, 0.0) + whole - inner
-            if self._spans:
-                self._spans[-1] += whole
+            self._switch(outer)
 
     def move(self, source: str, target: str, seconds: float) -> None:
         """Move time from one name to another.
@@ -60,6 +54,13 @@ class Clock:
         self._seconds[target] = self._seconds.get(target, 0.0) + seconds
 
     def seconds(self) -> dict[str, float]:
-        """Return the seconds by name since the last reset; "other" is the time outside all spans. Not within a span."""
-        other = self._now() - self._began - sum(self._seconds.values())
-        return self._seconds | {"other": max(other, 0.0)}
+        """Return the seconds by name since the last reset; "other" is the time outside all spans."""
+        self._switch(self._name)
+        return dict(self._seconds)
+
+    def _switch(self, name: str) -> str:
+        """Count the time until now for the open span, open another one (name), and return the former."""
+        now, former = self._now(), self._name
+        self._seconds[former] = self._seconds.get(former, 0.0) + now - self._since
+        self._since, self._name = now, name
+        return former

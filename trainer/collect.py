@@ -40,7 +40,7 @@ class Batch:
     dropped: list[Group] = field(default_factory=list)  # all rewards equal
     expired: int = 0  # groups dropped for their staleness
     version: int = 0  # of the weights that train on it
-    wait_seconds: float = 0.0  # the leader waited for the batch
+    wait_seconds: float = 0.0  # the controller waited for the batch
     reward_wait_seconds: float = 0.0  # of wait_seconds, after the last sample had ended
     sampling_seconds: float = 0.0  # with at least one sample in flight
 
@@ -92,7 +92,7 @@ class Collector:
         self._next = Batch()  # the batch being assembled
         self._busy = _BusyTime()
 
-    # --- called by the leader
+    # --- called by the controller
 
     async def begin(self, version: int, config: Config) -> None:
         """Start groups after vLLM received weights of a new version. The configuration is that of the step that trains
@@ -100,10 +100,10 @@ class Collector:
         """
         self._prompts.select(config.data)
         self._version, self._config = version, config
-        self._replacements = config.rollout.prompts * (config.buffer.max_generations - 1)
+        self._replacements = config.rollout.prompts * (config.buffer.max_generations - 1) - len(self._next.dropped)
         self._expire()
-        for begun in self._to_restart:
-            self._start(begun)
+        for pending in self._to_restart:
+            self._start(pending)
         self._to_restart = []
         batches = min(1 + config.buffer.depth, config.steps - version)  # none beyond the last step
         self._start_new(config.rollout.prompts * batches - len(self._in_flight) - len(self._ready))
@@ -137,17 +137,19 @@ class Collector:
             await self._changed.wait()
 
     async def state(self) -> tuple[dict[str, Any], list[Group]]:
-        """Return what `restore` needs of groups that were not trained on: JSON-compatible data, and finished groups."""
-        pending = sorted([*self._in_flight.values(), *self._to_restart], key=lambda begun: begun.number)
-        on_the_way = [[begun.number, begun.prompt.id] for begun in pending]
+        """Return what `restore` needs of groups that are in no batch yet: JSON-compatible data, and finished groups."""
+        unfinished = sorted([*self._in_flight.values(), *self._to_restart], key=lambda pending: pending.number)
+        on_the_way = [[pending.number, pending.prompt.id] for pending in unfinished]
+        dropped = self._next.dropped
         state = {"begun": self._started, "on_the_way": on_the_way, "earlier": self._earlier.state()}
-        return state, list(self._ready)
+        return state | {"dropped": len(dropped)}, [*self._ready, *dropped]
 
-    async def restore(self, state: Mapping[str, Any], ready: Sequence[Group], version: int) -> None:
+    async def restore(self, state: Mapping[str, Any], finished: Sequence[Group], version: int) -> None:
         """Load the two results of `state` at a version. The next `begin` restarts groups that were in flight, with
         their seeds.
         """
-        self._started, self._ready = state["begun"], list(ready)
+        ready = len(finished) - state.get("dropped", 0)
+        self._started, self._ready, self._next.dropped = state["begun"], [*finished[:ready]], [*finished[ready:]]
         self._earlier.restore(state.get("earlier", {}))  # older checkpoints have none
         self._to_restart = [
             PendingGroup(number, self._prompts.by_id(name), version) for number, name in state["on_the_way"]
@@ -168,9 +170,9 @@ class Collector:
             self._started += 1
             self._start(PendingGroup(self._started, prompt, self._version))
 
-    def _start(self, begun: PendingGroup) -> None:
-        task = asyncio.create_task(self._group(begun, self._config, self._earlier.of(begun.prompt.id)))
-        self._in_flight[task] = begun
+    def _start(self, pending: PendingGroup) -> None:
+        task = asyncio.create_task(self._group(pending, self._config, self._earlier.of(pending.prompt.id)))
+        self._in_flight[task] = pending
         task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[Group]) -> None:
@@ -180,7 +182,7 @@ class Collector:
             return
         if error := task.exception():
             self._error = self._error or error
-        elif self._is_discarded(task.result()) and self._replacements:
+        elif self._is_discarded(task.result()) and self._replacements > 0:
             self._next.dropped.append(task.result())
             self._replacements -= 1
             self._start_new(1)
@@ -204,19 +206,19 @@ class Collector:
 
     def _is_overtaken(self) -> bool:
         """Return whether a group of the next batch, in the order of their start, is still in flight."""
-        pending = [begun.number for begun in self._in_flight.values()]
-        first = sorted([*pending, *(group.number for group in self._ready)])[: self._config.rollout.prompts]
-        return any(number in first for number in pending)
+        unfinished = [pending.number for pending in self._in_flight.values()]
+        first = sorted([*unfinished, *(group.number for group in self._ready)])[: self._config.rollout.prompts]
+        return any(number in first for number in unfinished)
 
-    def _is_last_chance(self, begun: PendingGroup) -> bool:
+    def _is_last_chance(self, pending: PendingGroup) -> bool:
         """Return whether the group will be too old after this batch."""
-        return begun.version <= self._version - self._config.buffer.oldest
+        return pending.version <= self._version - self._config.buffer.oldest
 
     def _expire(self) -> None:
         """Drop groups that are too old, or will be when they finish."""
         oldest = self._version - self._config.buffer.oldest
         fresh = [group for group in self._ready if group.version >= oldest]
-        late = [task for task, begun in self._in_flight.items() if begun.version < oldest]
+        late = [task for task, pending in self._in_flight.items() if pending.version < oldest]
         self._next.expired += len(self._ready) - len(fresh) + len(late)
         self._ready = fresh
         self._cancel(late)
@@ -226,34 +228,34 @@ class Collector:
             self._in_flight.pop(task)
             task.cancel()
 
-    async def _group(self, begun: PendingGroup, config: Config, earlier: Sequence[str]) -> Group:
+    async def _group(self, pending: PendingGroup, config: Config, earlier: Sequence[str]) -> Group:
         """Sample and grade a group: solutions, and in a duel the testers' answers."""
         count = config.rollout.samples
         work: list[Coroutine[Any, Any, Any]] = [
-            *(self._solution(begun, number, config) for number in range(count)),
-            *(self._sample(begun, "tester", number, config) for number in range(config.duel.testers)),
+            *(self._solution(pending, number, config) for number in range(count)),
+            *(self._sample(pending, "tester", number, config) for number in range(config.duel.testers)),
         ]
         tasks = [asyncio.create_task(each) for each in work]
         try:
             sampled = await asyncio.gather(*tasks)
-            name = f"{self._run}.{begun.number}"
+            name = f"{self._run}.{pending.number}"
             judged = await self._referee.judge(name, sampled[:count], sampled[count:], earlier)
-            return replace(build_group([*sampled[:count], *judged], config), number=begun.number)
+            return replace(build_group([*sampled[:count], *judged], config), number=pending.number)
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _solution(self, begun: PendingGroup, number: int, config: Config) -> Episode:
-        completion = await self._sample(begun, "solver", number, config)
-        reward = await self._grader.grade(f"{self._run}.{begun.number}.{number}", begun.prompt, completion)
-        return Episode(begun.prompt, completion, reward)
+    async def _solution(self, pending: PendingGroup, number: int, config: Config) -> Episode:
+        completion = await self._sample(pending, "solver", number, config)
+        reward = await self._grader.grade(f"{self._run}.{pending.number}.{number}", pending.prompt, completion)
+        return Episode(pending.prompt, completion, reward)
 
-    async def _sample(self, begun: PendingGroup, role: Role, number: int, config: Config) -> Completion:
+    async def _sample(self, pending: PendingGroup, role: Role, number: int, config: Config) -> Completion:
         """Return a sample of the trained policy, or of the opponent if the role is not trained."""
         name = str(number) if role == "solver" else f"{role}.{number}"
-        seed = random.Random(f"{config.seed}/{begun.number}/{name}").getrandbits(31)  # noqa: S311 - no secret
-        prompt = begun.prompt.tester if role == "tester" else begun.prompt
+        seed = random.Random(f"{config.seed}/{pending.number}/{name}").getrandbits(31)  # noqa: S311 - no secret
+        prompt = pending.prompt.tester if role == "tester" else pending.prompt
         assert prompt is not None, "in a duel every prompt has its tester's"
         with self._busy:
             if self._opponent and role != config.duel.trains:

@@ -163,7 +163,7 @@ class Advantage(Section):
 
 
 class Loss(Section):
-    """The loss: `name` is a function in loss/, other keys are its constants."""
+    """The loss: `name` is a function in loss/losses.py, other keys are its constants."""
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
 
@@ -179,7 +179,7 @@ class Loss(Section):
 
 
 class Correction(Section):
-    """The correction for numerical differences between vLLM and the trainer; see loss/correction.py."""
+    """The correction for numerical differences between vLLM and the trainer; see loss/terms.py."""
 
     name: Literal["none", "tis", "icepop", "sequence"] = "tis"
     low: float = 0.5
@@ -235,12 +235,6 @@ class Sync(Section):
     timeout_seconds: float = 600.0
     delta: bool = False  # send changes only; needs a copy of the weights on rank 0 and in each vLLM worker
     full_every: int = Field(10, ge=1)  # with delta: one sync in so many sends all weights
-
-    @model_validator(mode="after")
-    def _can_be_delta(self) -> Sync:
-        if self.delta and self.transport == "memory":
-            raise ValueError("delta requires transport file or broadcast, not 'memory'")
-        return self
 
 
 class Checkpoint(Section):
@@ -312,41 +306,49 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _fits(self) -> Config:
-        self._check_places()
-        if self.deepspeed.sequence_parallel > 1 and self.model.attention not in ("auto", "rows"):
-            raise ValueError("deepspeed.sequence_parallel requires model.attention of 'auto' or 'rows'")
-        if self.rollout.samples < 2:
-            raise ValueError("rollout.samples must be at least 2: advantages are relative to a group")
-        if self.reward.overlong_buffer > self.rollout.max_tokens:
-            raise ValueError(
-                f"reward.overlong_buffer is {self.reward.overlong_buffer}, but a response has only "
-                f"{self.rollout.max_tokens} tokens (rollout.max_tokens)"
-            )
-        if self.optimiser.minibatch_prompts and self.optimiser.minibatches > 1:
-            raise ValueError("optimiser.minibatches and optimiser.minibatch_prompts exclude each other: remove one")
-        if max(self.optimiser.minibatches, self.optimiser.minibatch_prompts) > self.rollout.prompts:
-            raise ValueError(
-                "optimiser.minibatches and optimiser.minibatch_prompts must be at most rollout.prompts: groups are not "
-                "split"
-            )
+        """Check that settings fit each other."""
+        rollout, reward, sync, optimiser = self.rollout, self.reward, self.sync, self.optimiser
+        is_colocated, gpus = rollout.engine == "colocated", rollout.replicas * rollout.tensor_parallel
+        wrong = {
+            "rollout.samples must be at least 2: advantages are relative to a group": rollout.samples < 2,
+            f"reward.overlong_buffer is {reward.overlong_buffer}, but a response has only {rollout.max_tokens} tokens "
+            "(rollout.max_tokens)": reward.overlong_buffer > rollout.max_tokens,
+            f"rollout.max_model_len is {rollout.max_model_len}, which leaves no room for a response to a prompt of "
+            "data.max_prompt_tokens": 0 < rollout.max_model_len <= self.data.max_prompt_tokens,
+            "advantage.normalise would give silenced samples an advantage (reward.overlong_filter)": (
+                self.advantage.normalise and reward.overlong_filter == "silence"
+            ),
+            "optimiser.minibatches and optimiser.minibatch_prompts exclude each other: remove one": (
+                optimiser.minibatch_prompts and optimiser.minibatches > 1
+            ),
+            "optimiser.minibatches and optimiser.minibatch_prompts must be at most rollout.prompts: groups are not "
+            "split": max(optimiser.minibatches, optimiser.minibatch_prompts) > rollout.prompts,
+            f"buffer.max_staleness must be at least buffer.depth, {self.buffer.depth}: batches that far ahead would be "
+            "sampled and dropped": self.buffer.oldest < self.buffer.depth,
+            "deepspeed.sequence_parallel requires model.attention of 'auto' or 'rows'": (
+                self.deepspeed.sequence_parallel > 1 and self.model.attention not in ("auto", "rows")
+            ),
+            "rollout.engine = 'colocated' requires sync.transport of 'auto' or 'memory', and no delta": (
+                is_colocated and (sync.transport not in ("auto", "memory") or sync.delta)
+            ),
+            "sync.transport = 'memory' requires rollout.engine = 'colocated' or rollout.turns": (
+                sync.transport == "memory" and not is_colocated and not rollout.turns
+            ),
+            "sync.delta requires transport file or broadcast, not 'memory'": sync.delta and sync.transport == "memory",
+            "rollout.replicas and rollout.turns are of servers that the trainer starts: remove servers": (
+                rollout.servers and (rollout.replicas > 1 or rollout.turns)
+            ),
+            "rollout.turns requires buffer.depth = 0 and rollout.engine = 'server'": (
+                rollout.turns and (self.buffer.depth or is_colocated)
+            ),
+            f"rollout.devices must name {gpus} GPUs: rollout.replicas × rollout.tensor_parallel": (
+                rollout.devices and len(rollout.devices.split(",")) != gpus
+            ),
+        }
+        for message, is_so in wrong.items():
+            if is_so:
+                raise ValueError(message)
         return self
-
-    def _check_places(self) -> None:
-        """Check where weights and samples come from and go to."""
-        rollout, transport = self.rollout, self.sync.transport
-        if rollout.engine == "colocated" and (transport not in ("auto", "memory") or self.sync.delta):
-            raise ValueError("rollout.engine = 'colocated' requires sync.transport of 'auto' or 'memory', and no delta")
-        if rollout.engine == "server" and transport == "memory" and not rollout.turns:
-            raise ValueError("sync.transport = 'memory' requires rollout.engine = 'colocated' or rollout.turns")
-        if rollout.servers and (rollout.replicas > 1 or rollout.turns):
-            raise ValueError(
-                "rollout.replicas and rollout.turns are of servers that the trainer starts: remove servers"
-            )
-        if rollout.turns and (self.buffer.depth or rollout.engine == "colocated"):
-            raise ValueError("rollout.turns requires buffer.depth = 0 and rollout.engine = 'server'")
-        wanted = rollout.replicas * rollout.tensor_parallel
-        if rollout.devices and len(rollout.devices.split(",")) != wanted:
-            raise ValueError(f"rollout.devices must name {wanted} GPUs: rollout.replicas × rollout.tensor_parallel")
 
     @model_validator(mode="after")
     def _stages_fit(self) -> Config:
@@ -385,6 +387,12 @@ class Config(Section):
         """The most tokens of prompt and response in any stage, for which vLLM is started."""
         lengths = [plan.data.max_prompt_tokens + plan.rollout.max_tokens for plan in self.stage_configs]
         return self.rollout.max_model_len or max(lengths)
+
+    @property
+    def group_size(self) -> int:
+        """The most samples of a group that are trained on."""
+        solutions = 0 if self.duel.trains == "tester" else self.rollout.samples
+        return solutions + (self.duel.testers if self.duel.trains_tester else 0)
 
     @property
     def folder(self) -> Path:

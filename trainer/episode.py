@@ -48,6 +48,7 @@ class Reward:
     verdict: str = ""
     reason: str = ""
     seconds: float = 0.0  # from request to answer
+    is_suspect: bool = False  # it was accepted and fails an audit test
     figures: Mapping[str, float] = field(default_factory=dict)  # further measurements of the sample
 
     @property
@@ -118,7 +119,6 @@ class Row:
     response: int  # the number of response tokens
     behaviour: Sequence[float]  # log-probabilities [response] by the engine that sampled
     advantage: float
-    is_masked: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,7 @@ class MicroBatch:
     sequence: torch.Tensor  # [N] int64, the row of each, 0 … S-1
     behaviour: torch.Tensor  # [N] float32
     advantage: torch.Tensor  # [N] float32
-    weight: torch.Tensor  # [N] float32: the objective is the sum of weight × loss over all micro-batches and ranks
-    is_first: bool = False  # it is trained on before any step on the batch, and only once if `old` is None
+    weight: torch.Tensor  # [N] float32, above 0: the objective is Σ weight × loss over all micro-batches and ranks
     old: torch.Tensor | None = None  # [N] float32, by the policy before the batch's first step
     reference: torch.Tensor | None = None  # [N] float32, by the reference model
 

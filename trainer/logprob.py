@@ -114,6 +114,8 @@ def row_lengths(positions: Tensor) -> list[int]:
 
 def _gathered(own: Tensor, counts: list[int], rank: int, group: Any) -> Tensor:
     """Join the tensors of all ranks, of which only the own one has a gradient."""
+    if not any(counts):
+        return own
     padded = F.pad(own.detach(), (0, max(counts) - len(own)))
     everyone = [torch.empty_like(padded) for _ in counts]
     dist.all_gather(everyone, padded, group=group)

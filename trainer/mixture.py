@@ -34,11 +34,6 @@ class Mixture:
         self._taken = {ALL: 0}  # prompts a source, since the shares last changed
         self._difficulty: Range | None = None
 
-    @property
-    def epoch(self) -> int:
-        """The lowest epoch of any active source, from 0."""
-        return min(self._cursors[name].epoch for name in self._shares)
-
     def select(self, shares: Mapping[str, float], difficulty: Range | None) -> None:
         """Set relative shares by source and the difficulty range for the following prompts; see `check`."""
         if (dict(shares), difficulty) == (self._said, self._difficulty):

@@ -3,7 +3,7 @@
 With `lora.rank`, only low-rank adapters (LoRA, Hu et al., arXiv 2106.09685) by peft are trained: each linear layer but
 the output embedding gets two matrices A [rank, inputs] and B [outputs, rank], and computes with W + (alpha / rank) B A.
 The rest of the trainer sees whole weights by their usual names: vLLM gets the sums, and a checkpoint's `model/` has
-them. With `sync.delta` vLLM gets the matrices; see sync/adapters.py.
+them. With `sync.delta` vLLM gets the matrices; see sync/weights.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from trainer import attention
 from trainer.config import Config, Lora
 from trainer.errors import ConfigError
 from trainer.logprob import Scorer
-from trainer.sync.adapters import FIRST, SECOND, merged
+from trainer.sync.weights import FIRST, SECOND, merged
 
 BASE = ".base_layer."  # in peft's names of the parameters of a layer with adapters
 DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}

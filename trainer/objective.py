@@ -2,8 +2,8 @@
 
     objective = Σ weight · (correction · loss + KL coefficient · KL − entropy bonus · entropy)
 
-over all tokens of all micro-batches and ranks. The weights (`batch.weights`) define the mean. Tokens of weight 0 have
-no influence, even if their values are NaN. This module knows neither the model nor DeepSpeed.
+over all tokens of all micro-batches and ranks. The weights (`batch.weights`) define the mean. This module knows neither
+the model nor DeepSpeed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ import torch
 from trainer.config import Config, Correction, Kl, Loss
 from trainer.episode import MicroBatch, Tally
 from trainer.loss import LOSSES, PREPARE, LossInputs, LossOutputs, check_constants
-from trainer.loss.correction import Corrected, correct
-from trainer.loss.kl import coefficients, estimate
+from trainer.loss.terms import correct, estimate, kl_coefficients
 
 Prepare = Callable[[torch.Tensor, torch.Tensor], Mapping[str, torch.Tensor]]
 NOTHING: Mapping[str, torch.Tensor] = MappingProxyType({})
@@ -54,23 +53,10 @@ class Objective:
         """The loss's batch-level preparation, None if it has none.
 
         It is called before each optimiser step with log_ratio [M] = logp − old under the current policy and advantage
-        [M] of all tokens of the mini-batch with non-zero weight, on all ranks (M may be 0). Its result is passed to
-        every `__call__` as `prepared`.
+        [M] of all tokens of the mini-batch, on all ranks. Its result is passed to every `__call__` as `prepared`.
         """
         prepare = PREPARE.get(self.loss.name)
         return None if prepare is None else partial(prepare, **self._constants)
-
-    def old(self, micro: MicroBatch, logp: torch.Tensor) -> torch.Tensor:
-        """Return the log-probabilities [N] in the denominator of the loss's ratio; `logp` [N] is the current policy's.
-
-        Raises:
-            ValueError: `loss.old` is "recomputed", `micro.old` is missing, and a step was taken on the batch.
-        """
-        if not self.needs_old:
-            return micro.behaviour
-        if (own := _initial(micro, logp)) is None:
-            raise ValueError("loss.old is 'recomputed', but the micro-batch has no old log-probabilities")
-        return own
 
     def __call__(
         self,
@@ -78,6 +64,7 @@ class Objective:
         logp: torch.Tensor,
         entropy: torch.Tensor,
         prepared: Mapping[str, torch.Tensor] = NOTHING,
+        is_first: bool = False,
     ) -> tuple[torch.Tensor, Tally]:
         """Return the objective of a micro-batch and its metrics.
 
@@ -86,74 +73,52 @@ class Objective:
             logp: [N] log-probabilities of the current policy, with gradient.
             entropy: [N] entropies of the current policy, in nats; with gradient if there is an entropy bonus.
             prepared: The result of `prepare`.
+            is_first: Whether no step was taken on the batch yet: `logp` then stands for a missing `micro.old`.
 
         Returns:
-            A scalar for backward(), which depends on logp even if N or all weights are 0, so that every rank can run
-            the backward pass; and the tally of this micro-batch.
+            A scalar for backward(), which depends on logp even if N is 0, so that every rank can run the backward
+            pass; and the tally of this micro-batch.
 
         Raises:
             ValueError: The micro-batch lacks log-probabilities that the objective needs.
         """
-        inputs = self._inputs(micro, logp, entropy)
+        initial = logp.detach() if is_first and micro.old is None else micro.old
+        old = initial if self.needs_old else micro.behaviour
+        if old is None:
+            raise ValueError("loss.old is 'recomputed', but the micro-batch has no old log-probabilities")
+        inputs = LossInputs(logp, old, micro.advantage, entropy.detach(), micro.sequence)
         out = LOSSES[self.loss.name](inputs, **self._constants, **prepared)
-        factor, cut = self._correct(micro, inputs)
+        name, low, high = self.correction.name, self.correction.low, self.correction.high
+        factor, cut = correct(name, inputs.old, micro.behaviour, micro.sequence, low=low, high=high)
         watched = _watched(inputs, out) | {"correction": factor, "correction_cut": cut}
         total = factor * out.loss
         if self.needs_reference:
-            kl = self._kl(micro, inputs)
-            total = total + self._coefficients(inputs) * kl
+            kl = self._kl(micro, logp)
+            total = total + self._kl_coefficients(inputs) * kl
             watched["kl"] = kl
         if self.loss.entropy_bonus:
-            total = total - self.loss.entropy_bonus * torch.where(inputs.trains, entropy, 0.0)
-        if (own := _initial(micro, logp)) is not None:
-            watched["logprob_gap"] = torch.where(inputs.trains, own - micro.behaviour, 0.0).abs()
-        return (micro.weight * total).sum(), _tally(watched, inputs.trains)
+            total = total - self.loss.entropy_bonus * entropy
+        if initial is not None:
+            watched["logprob_gap"] = (initial - micro.behaviour).abs()
+        return (micro.weight * total).sum(), _tally(watched)
 
     @cached_property
     def _constants(self) -> dict[str, Any]:
         return check_constants(self.loss.name, self.loss.constants)
 
-    def _inputs(self, micro: MicroBatch, logp: torch.Tensor, entropy: torch.Tensor) -> LossInputs:
-        """Replace values of tokens with weight 0 by 0 before any arithmetic: 0 × NaN is NaN, also in the gradient."""
-        trains = micro.weight != 0
-        return LossInputs(
-            logp=torch.where(trains, logp, 0.0),
-            old=torch.where(trains, self.old(micro, logp), 0.0),
-            advantage=torch.where(trains, micro.advantage, 0.0),
-            entropy=torch.where(trains, entropy.detach(), 0.0),
-            sequence=micro.sequence,
-            trains=trains,
-        )
-
-    def _correct(self, micro: MicroBatch, inputs: LossInputs) -> Corrected:
-        behaviour = torch.where(inputs.trains, micro.behaviour, 0.0)
-        name, low, high = self.correction.name, self.correction.low, self.correction.high
-        return correct(name, inputs.old, behaviour, inputs.sequence, inputs.trains, low=low, high=high)
-
-    def _kl(self, micro: MicroBatch, inputs: LossInputs) -> torch.Tensor:
+    def _kl(self, micro: MicroBatch, logp: torch.Tensor) -> torch.Tensor:
         if micro.reference is None:
             raise ValueError("there is a KL term, but the micro-batch has no log-probabilities of the reference")
-        return estimate(self.kl.estimator, inputs.logp, torch.where(inputs.trains, micro.reference, 0.0))
+        return estimate(self.kl.estimator, logp, micro.reference)
 
-    def _coefficients(self, inputs: LossInputs) -> torch.Tensor:
-        return coefficients(
+    def _kl_coefficients(self, inputs: LossInputs) -> torch.Tensor:
+        return kl_coefficients(
             inputs.entropy,
             inputs.sequence,
-            inputs.trains,
             coefficient=self.kl.coefficient,
             high_entropy_coefficient=self.kl.high_entropy_coefficient,
             quantile=self.kl.quantile,
         )
-
-
-def _initial(micro: MicroBatch, logp: torch.Tensor) -> torch.Tensor | None:
-    """Return the policy's log-probabilities before the batch's first step [N], None if they are not known.
-
-    Before that step they are those of the pass itself, which need no pass of their own.
-    """
-    if micro.old is None and micro.is_first:
-        return logp.detach()
-    return micro.old
 
 
 def _watched(inputs: LossInputs, out: LossOutputs) -> dict[str, torch.Tensor]:
@@ -164,17 +129,14 @@ def _watched(inputs: LossInputs, out: LossOutputs) -> dict[str, torch.Tensor]:
     return {"entropy": inputs.entropy, "approx_kl": approx_kl, "ratio": ratio, **out.shares}
 
 
-def _tally(watched: Mapping[str, torch.Tensor], trains: torch.Tensor) -> Tally:
-    """Return means over the trained tokens and maxima of ratios. All values leave the device in one transfer."""
-    rows = torch.stack([each.detach().double() for each in watched.values()])
-    rows = torch.where(trains, rows, 0.0)
-    peaks = torch.cat([rows, rows.new_zeros(len(watched), 1)], dim=1).amax(dim=1)  # N may be 0
-    figures = torch.cat([rows.sum(dim=1), peaks, trains.sum()[None].double()]).tolist()
-    count, tally = figures.pop(), Tally()
-    if not count:
+def _tally(watched: Mapping[str, torch.Tensor]) -> Tally:
+    """Return means over the tokens and maxima of ratios. All values leave the device in one transfer."""
+    values, tally = torch.stack([each.detach().double() for each in watched.values()]), Tally()
+    if not (count := values.shape[1]):
         return tally
-    for place, name in enumerate(watched):
-        tally.add(name, figures[place], count)
-        if name in ("ratio", "logprob_gap"):  # neither is ever negative
-            tally.add_max(f"{name}_max", figures[len(watched) + place])
+    sums, peaks = torch.stack([values.sum(dim=1), values.amax(dim=1)]).tolist()
+    for name, total, peak in zip(watched, sums, peaks, strict=True):
+        tally.add(name, total, count)
+        if name in ("ratio", "logprob_gap"):
+            tally.add_max(f"{name}_max", peak)
     return tally

@@ -73,7 +73,7 @@ class Policy:
         Args:
             micro: This rank's micro-batches, at least one.
             objective: The function to minimise.
-            is_first: Whether the weights are still those with which `MicroBatch.old` was computed.
+            is_first: Whether no step was taken on the batch yet.
             lr: The learning rate; by default `optimiser.lr`.
 
         Returns:
@@ -86,9 +86,13 @@ class Policy:
         for group in self._engine.optimizer.param_groups:
             group["lr"] = lr
         self._engine.train()
-        for number, each in enumerate(micro, start=1):
+        for number, each in enumerate(map(self._on_device, micro), start=1):
             self._engine.set_gradient_accumulation_boundary(number == len(micro))
-            tally.merge(self._backward(self._on_device(each), objective, prepared))
+            logp, entropy = self._forward(self._engine, each, with_entropy=True)
+            value, own = objective(each, logp, entropy, prepared, is_first)
+            value = value + logp[:0].sum()  # makes every objective depend on the model
+            self._engine.backward(value * self._ranks.size)  # DeepSpeed averages over ranks; this is a sum
+            tally.merge(own)
         norm = self._step()
         tally.add("lr", lr, 1)
         tally.add("skipped_steps", float(norm is None), 1)
@@ -96,19 +100,12 @@ class Policy:
             tally.add("grad_norm", norm, 1)
         return tally
 
-    def weights(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield each weight, gathered and with its adapters added, by its Hugging Face name.
+    def weights(self, apart: bool = False) -> Iterator[tuple[str, Tensor]]:
+        """Yield each weight, gathered, by its Hugging Face name, with its adapters added, or with them apart before it.
 
         A tied output embedding is omitted. Every rank must exhaust the iterator. A tensor is on this rank's device and
         valid until the next one is requested: ZeRO-3 gathers weights one at a time.
         """
-        yield from self._weights(apart=False)
-
-    def sync_weights(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield what vLLM gets: the same as `weights`, but with `sync.delta` the adapters and the weights apart."""
-        yield from self._weights(apart=self._config.sync.delta)
-
-    def _weights(self, apart: bool) -> Iterator[tuple[str, Tensor]]:
         is_shared = self._config.deepspeed.zero == 3
         for weight in weights_of(self._engine.module.model):
             with self._deepspeed.zero.GatheredParameters(list(weight.parameters), enabled=is_shared):
@@ -173,9 +170,9 @@ class Policy:
     @torch.no_grad()
     def _scored(self, scorer: nn.Module, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
         scorer.eval()
-        return [self._ask(scorer, self._on_device(each), False, temperature)[0].cpu() for each in micro]
+        return [self._forward(scorer, self._on_device(each), False, temperature)[0].cpu() for each in micro]
 
-    def _ask(
+    def _forward(
         self, scorer: nn.Module, micro: MicroBatch, with_entropy: bool, temperature: float | None = None
     ) -> tuple[Tensor, Tensor]:
         temperature = temperature or self._config.rollout.temperature
@@ -198,21 +195,12 @@ class Policy:
         now = known if is_first and len(known) == len(micro) else self.score(micro)
         ratios, advantages = [], []
         for each, logp in zip(micro, now, strict=True):
-            initial = logp if each.old is None else each.old  # see `MicroBatch.is_first`
-            old = initial if objective.needs_old else each.behaviour
-            trains = each.weight != 0
-            ratios.append((logp - old)[trains])
-            advantages.append(each.advantage[trains])
+            initial = logp if each.old is None else each.old  # it is the first step if there is none
+            ratios.append(logp - (initial if objective.needs_old else each.behaviour))
+            advantages.append(each.advantage)
         everyone = [self._ranks.concatenate(torch.cat(own)) for own in (ratios, advantages)]
         prepared = objective.prepare(*everyone)
         return {name: value.to(self._ranks.device) for name, value in prepared.items()}
-
-    def _backward(self, micro: MicroBatch, objective: Objective, prepared: Mapping[str, Tensor]) -> Tally:
-        logp, entropy = self._ask(self._engine, micro, with_entropy=True)
-        value, tally = objective(micro, logp, entropy, prepared)
-        value = value + logp[:0].sum()  # makes every objective depend on the model
-        self._engine.backward(value * self._ranks.size)  # DeepSpeed averages over ranks; this is a sum
-        return tally
 
     # --- the step
 

@@ -77,9 +77,10 @@ class Prompts:
         return len(self.problems)
 
     @property
-    def first(self) -> Prompt:
-        """The first prompt of the files, independent of the position."""
-        return self._prompt(self.problems[0])
+    def probe(self) -> list[int]:
+        """The first prompt's token ids, independent of the position; twice if there is one, which predicts nothing."""
+        ids = list(self._prompt(self.problems[0]).ids)
+        return ids if len(ids) > 1 else ids * 2
 
     def by_id(self, name: str) -> Prompt:
         """Return the prompt of a problem by its id (name), independent of the position; see `Problems.by_id`."""

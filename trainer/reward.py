@@ -2,7 +2,7 @@
 
 Failures are handled in three ways. An unavailable service is waited for; requests keep their id, so nothing is graded
 twice. A refused request is an error in the configuration or the data and ends the run. A sample without a verdict is
-masked; too many of them end the run (`faults`). None of these counts as a reward of 0.
+masked; too many of them end the run (`reward_client`). None of these counts as a reward of 0.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 from sandbox_service.client import Peer, reason_of
-from trainer.advantage import advantages
 from trainer.config import Config
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
-from trainer.faults import FaultGauge
-from trainer.reward_client import RewardClient
+from trainer.reward_client import FaultGauge, RewardClient
 
 
 class Grader:
@@ -68,7 +66,8 @@ class Grader:
             began = time.monotonic()
             submission = self._submission(episode_id, prompt, completion)
             grade = await self._client.grade_problem(submission, prompt.grading, prompt.id)
-        reward = Reward(grade.reward, grade.verdict.value, reason_of(grade), time.monotonic() - began)
+        seconds = time.monotonic() - began
+        reward = Reward(grade.reward, grade.verdict.value, reason_of(grade), seconds, grade.suspect)
         self._gauge.count(reward.reason if reward.is_fault else None)
         return reward
 
@@ -129,14 +128,6 @@ def overlong(tokens: int, room: int, buffer: int, factor: float) -> float:
 def build_group(episodes: Sequence[Episode], config: Config) -> Group:
     """Return the group of these episodes, with the penalties, masks and filters of the step that started it."""
     return Group(episodes[0].prompt, [_apply_filters(episode, config) for episode in episodes])
-
-
-def team_advantages(team: Sequence[Episode], name: str) -> list[float]:
-    """Return the advantages, by an estimator's name, of a group's episodes with one role; 0 for masked and silenced
-    ones.
-    """
-    worth = advantages(name, [None if each.is_masked else each.total for each in team])
-    return [0.0 if each.is_silenced else value for each, value in zip(team, worth, strict=True)]
 
 
 def _apply_filters(episode: Episode, config: Config) -> Episode:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from trainer.batch import team_advantages
 from trainer.collect import Batch
 from trainer.config import Config
 from trainer.episode import Episode, Group, Prompt
 from trainer.report import keep_steps, lines
-from trainer.reward import team_advantages
 
 ROLLOUTS, OLDER = "rollouts.jsonl", "rollouts.old.jsonl"
 SAMPLED_GROUPS = 2  # of a step

@@ -1,8 +1,17 @@
-"""The training loop: sample a batch, update the policy, sync the weights to vLLM, report, checkpoint.
+"""The training loop. In short:
 
-Rank 0 is the leader. It talks to vLLM and to the reward service from an event loop in a separate thread, where samples
-for later batches continue while the policy trains (`buffer.depth`). It broadcasts an `Order` to all ranks before each
-collective operation (forward pass, optimiser step, gathering of weights); ranks run nothing collective without one.
+    sync weights to vLLM
+    for each step:
+        wait for a batch of groups, which are sampled and graded meanwhile     collect.py
+        rows = their tokens with advantages                                    batch.py
+        for each epoch and mini-batch: gradient of the objective, one step     Learner, policy.py, objective.py
+        sync weights to vLLM and verify them                                   sync/
+        report, checkpoint
+
+`Learner` is the part that all ranks run, `Controller` that of rank 0. The controller talks to vLLM and to the reward
+service from an event loop in a separate thread, where samples for later batches continue while the policy trains
+(`buffer.depth`). It broadcasts a `Command` to all ranks before each collective operation (forward pass, optimiser step,
+gathering of weights); ranks run nothing collective without one.
 """
 
 from __future__ import annotations
@@ -11,21 +20,22 @@ import asyncio
 import sys
 import threading
 from collections import deque
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from trainer.advantage import batch_normalised
-from trainer.batch import collate, minibatches, pack, weights
-from trainer.checkpoint import ENGINE, MODEL, Checkpoint, Checkpoints, read_groups, write_groups
+from torch import Tensor
+
+from trainer.batch import collate, minibatches, pack, training_rows, weights
+from trainer.checkpoint import ENGINE, MODEL, Checkpoint, Checkpoints, differences, read_groups, write_groups
 from trainer.clock import Clock
 from trainer.collect import Batch, Collector
 from trainer.config import Config, logprob_bound
 from trainer.engines import start_engines
-from trainer.episode import Group, MicroBatch, Row, Tally, is_flat
+from trainer.episode import Group, MicroBatch, Row, Tally
 from trainer.errors import ConfigError, InterruptedGenerationError, StaleWeightsError
 from trainer.held_out import HeldOut
 from trainer.metrics import batch_metrics
@@ -34,20 +44,20 @@ from trainer.policy import Policy, learning_rate
 from trainer.prompts import Prompts
 from trainer.ranks import Ranks
 from trainer.report import METRICS, Report, WritePage
-from trainer.reward import Grader, team_advantages
+from trainer.reward import Grader
 from trainer.rollouts import Rollouts
 from trainer.sync import Syncer
 
 T = TypeVar("T")
 
-SYNC_POLL_SECONDS = 0.2  # how often the leader checks whether a restarted engine needs weights
+SYNC_POLL_SECONDS = 0.2  # how often the controller checks whether a restarted engine needs weights
 
 
 @dataclass(frozen=True)
-class Order:
+class Command:
     """The next operation of all ranks."""
 
-    what: Literal["learn", "sync", "save_state", "save_model", "end"]
+    name: Literal["learn", "sync", "save_state", "save_model", "end"]
     step: int = 0
     groups: Sequence[Sequence[Row]] = ()
     probe: Sequence[int] = ()
@@ -63,12 +73,19 @@ def run(config: Config, write_page: WritePage) -> None:
     learner = Learner(config, Policy(config, ranks), ranks)
     if checkpoint:
         learner.policy.restore(checkpoint.engine)
-    if ranks.is_leader:
-        report = Report(config, checkpoint.step if checkpoint else 0, write_page)
-        lead(config, learner, ranks, report, checkpoint)
-    else:
-        learner.follow()
-        learner.policy.close()
+    with ExitStack() as ends:  # the last one is called first
+        if ranks.is_leader:
+            report = Report(config, checkpoint.step if checkpoint else 0, write_page)
+            controller = Controller(config, learner, ranks, report)
+            ends.callback(report.close)
+            ends.callback(controller.close)
+        ends.callback(learner.policy.close)  # before a colocated vLLM, which destroys the process group
+        if ranks.is_leader:
+            ends.callback(ranks.broadcast, Command("end"))
+            (config.folder / "config.json").write_text(config.model_dump_json(indent=2) + "\n")
+            controller.run(checkpoint)
+        else:
+            learner.follow()
     ranks.close()
 
 
@@ -98,18 +115,6 @@ def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
     return checkpoint
 
 
-def lead(config: Config, learner: Learner, ranks: Ranks, report: Report, checkpoint: Checkpoint | None) -> None:
-    """Run the leader on rank 0 and release its resources."""
-    (config.folder / "config.json").write_text(config.model_dump_json(indent=2) + "\n")
-    leader = Leader(config, learner, ranks, report)
-    with ExitStack() as stack:
-        stack.callback(report.close)
-        stack.callback(leader.end)
-        stack.callback(learner.policy.close)  # first: closing a colocated vLLM destroys the process group
-        stack.callback(ranks.broadcast, Order("end"))
-        leader.lead(checkpoint)
-
-
 class Learner:
     """The part of the loop that runs on every rank."""
 
@@ -120,28 +125,32 @@ class Learner:
         self._objective = Objective.of(config)
 
     def follow(self) -> None:
-        """Execute the leader's orders until "end"."""
-        order: Order
-        while (order := self._ranks.broadcast()).what != "end":
+        """Execute rank 0's commands until "end"."""
+        command: Command
+        while (command := self._ranks.broadcast()).name != "end":
             with suppress(OSError):  # rank 0 gets the same error and reports it
-                self.execute(order)
+                self.execute(command)
 
-    def execute(self, order: Order) -> Tally:
-        """Return the tally of all ranks after executing an order: an empty one unless it is "learn". An OSError is
+    def execute(self, command: Command) -> Tally:
+        """Return the tally of all ranks after executing a command: an empty one unless it is "learn". An OSError is
         raised on all ranks.
         """
-        if order.what == "learn":
-            tally = self._learn(order.groups, order.step, self._config.at(order.step))
+        if command.name == "learn":
+            tally = self._learn(command.groups, command.step, self._config.at(command.step))
             self.policy.release_memory()
             return tally
-        if order.what == "save_state":
-            self.policy.save_state(order.folder / ENGINE)
-        if order.what in ("save_state", "save_model"):
-            self.policy.save_model(order.folder / MODEL)
-        if order.what == "sync":
-            deque(self.policy.sync_weights(), maxlen=0)
-            self.score(order.probe)
+        if command.name == "save_state":
+            self.policy.save_state(command.folder / ENGINE)
+        if command.name in ("save_state", "save_model"):
+            self.policy.save_model(command.folder / MODEL)
+        if command.name == "sync":
+            deque(self.weights(), maxlen=0)
+            self.score(command.probe)
         return Tally()
+
+    def weights(self) -> Iterator[tuple[str, Tensor]]:
+        """Yield what vLLM gets: all weights, and with `sync.delta` the adapters apart. Collective."""
+        return self.policy.weights(apart=self._config.sync.delta)
 
     def score(self, ids: Sequence[int]) -> list[float]:
         """Return the log-probabilities of tokens (ids [n]) but the first, under the policy, at temperature 1.
@@ -155,29 +164,27 @@ class Learner:
         """Run all epochs over a batch. Reference and old log-probabilities are computed before the first step."""
         optimiser = config.optimiser
         split = minibatches(groups, optimiser.minibatches, optimiser.minibatch_prompts)
-        steps = [self._own_share(rows, config) for rows in split]
-        steps = [self._scored(micro, not number) for number, micro in enumerate(steps)]
+        steps = [self._scored(self._own_share(rows, config), not number) for number, rows in enumerate(split)]
         lr, tally = learning_rate(optimiser, step, config.steps), Tally()
         for epoch in range(optimiser.epochs):
             for number, micro in enumerate(steps):
-                is_first = not (epoch or number)
+                is_first = epoch == number == 0
                 tally.merge(self.policy.update(micro, self._objective, is_first, lr))
-                if is_first:  # from now on the pass no longer gives the initial log-probabilities
-                    steps[0] = [replace(each, is_first=False) for each in micro]
         return self._ranks.merge_tallies(tally)
 
     def _own_share(self, rows: Sequence[Row], config: Config) -> list[MicroBatch]:
         """Return this rank's micro-batches; weights are normalised over the whole mini-batch."""
         sharing = config.deepspeed.sequence_parallel  # ranks with the same rows
         shares = pack(rows, config.optimiser.micro_tokens, self._ranks.size // sharing)
-        full = config.optimiser.minibatch_prompts * config.rollout.samples
+        full = config.optimiser.minibatch_prompts * config.group_size
         each = weights(rows, config.loss.mean, config.rollout.max_tokens, full)
         weight = {id(row): value for row, value in zip(rows, each, strict=True)}
         return [collate(mine, [weight[id(row)] for row in mine]) for mine in shares[self._ranks.rank // sharing]]
 
     def _scored(self, micro: list[MicroBatch], is_first: bool) -> list[MicroBatch]:
-        """Add old and reference log-probabilities. Rows of the first step that are used once need no old ones."""
-        micro = [replace(each, is_first=is_first) for each in micro]
+        """Return micro-batches with old and reference log-probabilities. The first step, if its rows are used once,
+        takes the old ones from its own pass.
+        """
         if self._objective.needs_old and not (is_first and self._config.optimiser.epochs == 1):
             scores = self.policy.score(micro)
             micro = [replace(each, old=old) for each, old in zip(micro, scores, strict=True)]
@@ -187,7 +194,7 @@ class Learner:
         return micro
 
 
-class Leader:
+class Controller:
     """The part of the loop that runs on rank 0 only."""
 
     def __init__(self, config: Config, learner: Learner, ranks: Ranks, report: Report) -> None:
@@ -201,13 +208,13 @@ class Leader:
         self._loop = _EventLoopThread()
         self._ends = ExitStack()
 
-    def lead(self, checkpoint: Checkpoint | None) -> None:
+    def run(self, checkpoint: Checkpoint | None) -> None:
         """Run all steps that are not done yet, after the checkpoint if there is one."""
         done = checkpoint.step if checkpoint else 0
         self._version = done
         self._open(checkpoint)
         self._sync()
-        self._begin(done + 1)
+        self._start_sampling(done + 1)
         self._clock.reset()
         for step in range(done + 1, self._config.steps + 1):
             batch = self._collect()
@@ -215,16 +222,16 @@ class Leader:
             self._version += 1
             if self._config.buffer.in_flight == "finish":
                 with self._clock("generate"):
-                    self._sampled(self._collector.drain())
+                    self._wait_for(self._collector.drain())
             synced = self._sync()
             held_out = self._evaluate(step)
-            self._begin(step + 1)
+            self._start_sampling(step + 1)
             self._report.step(step, batch_metrics(batch) | tally.metrics() | synced | held_out, self._clock)
             self._clock.reset()
             self._save_checkpoint(step)  # after the report: its time counts for the next step
-        self._order(Order("save_model", folder=self._config.folder))
+        self._command(Command("save_model", folder=self._config.folder))
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Close the collector, the engine and the connections."""
         self._ends.close()
         self._loop.close()
@@ -234,7 +241,7 @@ class Leader:
         self._prompts = Prompts.of(self._config)
         self._report.notice(f"{len(self._prompts)} prompts; {self._prompts.problems.left_out} skipped: too long")
         self._report.notice(f"attention: {self._learner.policy.attention} (model.attention)")
-        self._probe = self._prompts.first.ids
+        self._probe = self._prompts.probe
         grader = Grader(self._config, self._report.notice)
         self._ends.callback(lambda: self._loop.do(grader.close()))
         self._engine = self._loop.do(start_engines(self._config, self._report.notice))
@@ -254,7 +261,7 @@ class Leader:
         self._prompts.mixture.restore(state["prompts"])
         ready = await asyncio.to_thread(read_groups, checkpoint.path, self._prompts.by_id)
         await self._collector.restore(state["collector"], ready, checkpoint.step)
-        for line in _differences(state["config"], self._config.model_dump(mode="json")):
+        for line in differences(state["config"], self._config.model_dump(mode="json")):
             self._report.notice(f"configuration differs from the checkpoint's: {line}")
         self._report.notice(f"resuming after step {checkpoint.step}")
 
@@ -263,9 +270,9 @@ class Leader:
         if not self._config.held_out.is_due(step, self._config.steps):
             return {}
         with self._clock("evaluate"):
-            return self._sampled(self._held_out.figures(self._version))
+            return self._wait_for(self._held_out.figures(self._version, self._config.at(step).rollout.max_tokens))
 
-    def _begin(self, step: int) -> None:
+    def _start_sampling(self, step: int) -> None:
         """Start the samples that this step and later ones may train on."""
         if step <= self._config.steps:
             self._loop.do(self._collector.begin(self._version, self._config.at(step)))
@@ -287,7 +294,7 @@ class Leader:
 
             def fill(folder: Path) -> None:
                 write_groups(folder, ready)
-                self._order(Order("save_state", folder=folder))
+                self._command(Command("save_state", folder=folder))
 
             try:
                 self._checkpoints.write(step, state, fill)
@@ -301,11 +308,11 @@ class Leader:
     def _collect(self) -> Batch:
         """Return the next batch."""
         with self._clock("generate"):
-            batch = self._sampled(self._collector.batch())
+            batch = self._wait_for(self._collector.batch())
         self._clock.move("generate", "wait", batch.reward_wait_seconds)
         return batch
 
-    def _sampled(self, work: Coroutine[Any, Any, T]) -> T:
+    def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for a coroutine that samples. Meanwhile, sync weights to an engine that was restarted."""
         coming = self._loop.begin(work)
         while not coming.done():
@@ -317,13 +324,13 @@ class Leader:
     def _learn(self, batch: Batch, step: int) -> Tally:
         groups = training_rows(batch.groups, self._config)
         self._rollouts.write(step, batch, self._prompts.decode)
-        if not any(not row.is_masked for rows in groups for row in rows):
+        if not any(groups):
             self._report.notice("no update in this step: all groups have equal rewards or no verdicts")
             return Tally()
         with self._clock("train"):
             if self._config.rollout.turns:
                 self._loop.do(self._put_to_sleep())
-            tally = self._order(Order("learn", step=step, groups=groups))
+            tally = self._command(Command("learn", step=step, groups=groups))
         if not batch.staleness:  # samples of older weights differ legitimately; the probe after each sync covers those
             self._check_gap(tally)
         return tally
@@ -350,60 +357,13 @@ class Leader:
         with self._clock("sync"):
             synced = None
             while synced is None:
-                self._ranks.broadcast(Order("sync", probe=self._probe))
-                synced = self._syncer.send(self._version, self._learner.policy.sync_weights(), self._learner.score)
+                self._ranks.broadcast(Command("sync", probe=self._probe))
+                synced = self._syncer.send(self._version, self._learner.weights(), self._learner.score)
         return {"sync_bytes": synced.bytes, "sync_density": synced.density, "probe_gap": synced.gap}
 
-    def _order(self, order: Order) -> Tally:
-        self._ranks.broadcast(order)
-        return self._learner.execute(order)
-
-
-def training_rows(groups: Sequence[Group], config: Config) -> list[list[Row]]:
-    """Return the rows of a batch, group by group, with their advantages."""
-    rows = [group_rows(group, config.advantage.name, config.buffer.drop_flat) for group in groups]
-    if not config.advantage.normalise:
-        return rows
-    flat = [row for group in rows for row in group]
-    tokens = [0 if row.is_masked else row.response for row in flat]
-    values = iter(batch_normalised([row.advantage for row in flat], tokens))
-    return [[replace(row, advantage=next(values)) for row in group] for group in rows]
-
-
-def group_rows(group: Group, advantage: str, drop_flat: bool = False) -> list[Row]:
-    """Return the trained policy's episodes as rows, with advantages relative to their role.
-
-    Masked episodes are included with weight 0, so that shapes agree across ranks.
-
-    Args:
-        group: Graded samples of one problem.
-        advantage: The advantage estimator's name; see `advantage.advantages`.
-        drop_flat: Whether to leave out a role whose rewards are all equal, as dynamic sampling does with groups.
-    """
-    return [
-        Row(
-            ids=[*each.prompt.ids, *each.completion.ids],
-            response=len(each.completion.ids),
-            behaviour=each.completion.logprobs,
-            advantage=value,
-            is_masked=each.is_masked,
-        )
-        for team in group.teams
-        if not (drop_flat and is_flat(team))
-        for each, value in zip(team, team_advantages(team, advantage), strict=True)
-    ]
-
-
-def _differences(then: Mapping[str, Any], now: Mapping[str, Any], where: str = "") -> list[str]:
-    """Return the settings in which two configurations or sections (where) differ, except `checkpoint.resume`."""
-    lines = []
-    for key in sorted(then.keys() | now.keys()):
-        old, new, name = then.get(key), now.get(key), f"{where}{key}"
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            lines += _differences(old, new, f"{name}.")
-        elif old != new and name != "checkpoint.resume":
-            lines.append(f"{name} was {old!r} and is {new!r}")
-    return lines
+    def _command(self, command: Command) -> Tally:
+        self._ranks.broadcast(command)
+        return self._learner.execute(command)
 
 
 class _EventLoopThread:

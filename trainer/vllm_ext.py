@@ -31,13 +31,10 @@ from vllm.config import set_current_vllm_config
 from vllm.model_executor.layers import utils as linear_layers
 from vllm.platforms import current_platform
 
-from trainer.sync.adapters import Merger, name_of_weight
-from trainer.sync.base import UpdateKind
-from trainer.sync.bucket import Place, unpack
-from trainer.sync.checksum import Checksum
 from trainer.sync.delta import WeightCopy
 from trainer.sync.process_group import WeightGroup, local_address_towards
-from trainer.sync.transports import open_handle, read_weights
+from trainer.sync.transports import UpdateKind, open_handle, read_weights
+from trainer.sync.weights import Checksum, Merger, Place, name_of_weight, unpack
 
 if current_platform.is_cpu():
     custom_ops._supports_onednn = False

@@ -31,7 +31,7 @@ from trainer.engines.process import VllmProcess, arguments_of
 from trainer.engines.server import ServerEngine
 from trainer.engines.server_pool import ServerPool
 from trainer.sync import Syncer
-from trainer.sync.base import Delivery
+from trainer.sync.transports import Delivery
 
 
 class Learner(Policy):

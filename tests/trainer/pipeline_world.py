@@ -25,7 +25,7 @@ from trainer.config import resolve
 from trainer.episode import Completion, Prompt, Reward, Tally
 from trainer.report import METRICS, Report, read
 from trainer.rollouts import Rollouts
-from trainer.train import Leader, Order
+from trainer.train import Command, Controller
 
 STEPS = 30
 PROMPTS, SAMPLES = 8, 8
@@ -57,17 +57,17 @@ class Slow:
         await asyncio.sleep(GRADING)
         return Reward(random.random(), "AC")
 
-    def at(self, _: object) -> None: ...
+    def select(self, _: object) -> None: ...
 
     def take(self, count: int) -> list[Prompt]:
         self._given += count
         return [Prompt(str(each), [1], {}) for each in range(self._given - count, self._given)]
 
-    def tell(self, order: Order) -> Order:
-        return order
+    def broadcast(self, command: Command) -> Command:
+        return command
 
-    def execute(self, order: Order) -> Tally:
-        if order.what == "learn":
+    def execute(self, command: Command) -> Tally:
+        if command.name == "learn":
             time.sleep(LEARNING)
         return Tally()
 
@@ -82,7 +82,7 @@ class Slow:
         return SimpleNamespace(bytes=0, gap=0.0, seconds=0.0, kind="full", density=1.0)
 
 
-class Simulated(Leader):
+class Simulated(Controller):
     """With what is slow in place of what is big."""
 
     def __init__(self, slow: Any, *rest: Any) -> None:
@@ -98,8 +98,8 @@ class Simulated(Leader):
         self._collector = Collector(self._config, self._slow, self._slow, self._slow)
         self._ends.callback(lambda: self._loop.do(self._collector.close()))
 
-    def _order(self, order: Order) -> Tally:
-        return self._slow.execute(order)  # type: ignore[no-any-return]
+    def _command(self, command: Command) -> Tally:
+        return self._slow.execute(command)  # type: ignore[no-any-return]
 
 
 def run(depth: int, max_staleness: int | None, uneven: bool) -> tuple[float, float]:
@@ -117,9 +117,9 @@ def run(depth: int, max_staleness: int | None, uneven: bool) -> tuple[float, flo
             }
         )
         report = Report(config, console=Console(quiet=True))
-        leader = Simulated(Slow(uneven), config, report)
-        leader.lead(None)
-        leader.end()
+        controller = Simulated(Slow(uneven), config, report)
+        controller.run(None)
+        controller.close()
         report.close()
         rows = read(config.folder / METRICS)[depth + 2 :]
     steps = rows[-1]["time"] - rows[0]["time"]

@@ -40,21 +40,18 @@ SHAPES = (
     (16, 15),
     (28, 9),
 )  # tokens, and of the response
-MASKED = 4  # which row is
 SEVERAL, ONE = 60, 10_000  # budgets in tokens: four micro-batches on one rank, two on each of two; and one on each
 TEMPERATURE = 0.8
 LORA = {"rank": 4, "alpha": 8}
 
 
 def rows() -> list[Row]:
-    """A mini-batch. One row is masked, and would change everything if it were not."""
+    """A mini-batch."""
     draw = random.Random(0)
     made = []
-    for number, (tokens, response) in enumerate(SHAPES):
+    for tokens, response in SHAPES:
         ids = [draw.randrange(4, 260) for _ in range(tokens)]
-        masked = number == MASKED
-        advantage = 1e6 if masked else draw.choice((-1.0, 0.5, 1.5))
-        made.append(Row(ids, response, [-5.0] * response, advantage, masked))
+        made.append(Row(ids, response, [-5.0] * response, draw.choice((-1.0, 0.5, 1.5))))
     return made
 
 
@@ -91,7 +88,7 @@ class Plain:
     spoil: float = 1.0
 
     def __call__(
-        self, micro: MicroBatch, logp: Tensor, entropy: Tensor, prepared: Mapping[str, Tensor]
+        self, micro: MicroBatch, logp: Tensor, entropy: Tensor, prepared: Mapping[str, Tensor], _is_first: bool
     ) -> tuple[Tensor, Tally]:
         factor = prepared["factor"] if self.prepare else torch.tensor(self.spoil)
         value = -(micro.weight * micro.advantage * logp).sum() * factor

@@ -59,7 +59,7 @@ class Pretended:
 async def scenario(engine: ColocatedEngine, vllm: Pretended) -> dict[str, Any]:
     """Sample at once, across a sync with an aborted request, and from an engine that fails."""
     found: dict[str, Any] = {}
-    engine.mark_synced(1)
+    await engine.mark_synced(1)
     await asyncio.gather(*(engine.generate([1], 0, 8) for _ in range(3)))
     found["together"], vllm.did = vllm.did, []
 
@@ -73,7 +73,7 @@ async def scenario(engine: ColocatedEngine, vllm: Pretended) -> dict[str, Any]:
     await asyncio.sleep(5 * SECONDS)
     found["held"] = vllm.did == held
     await engine.resume()
-    engine.mark_synced(2)
+    await engine.mark_synced(2)
     sample = await across
     found["versions"] = [sample.version, sample.last_version]
     found["aborted"] = [each for each in vllm.did if each.startswith("abort")]

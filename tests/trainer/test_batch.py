@@ -14,8 +14,8 @@ from trainer.episode import Row
 LENGTHS = [random.Random(1).randrange(2, 400) for _ in range(97)]
 
 
-def row(tokens: int, response: int = 1, first: int = 0, **more: bool) -> Row:
-    return Row(range(first, first + tokens), response, [-0.5] * response, 2.0, **more)
+def row(tokens: int, response: int = 1, first: int = 0) -> Row:
+    return Row(range(first, first + tokens), response, [-0.5] * response, 2.0)
 
 
 def batch() -> list[Row]:
@@ -96,6 +96,14 @@ def test_minibatches_by_size_take_groups_in_order(groups: int, expected: list[in
     assert [names([each])[0] // 10 for rows in made for each in rows[::2]] == list(range(groups))
 
 
+@pytest.mark.parametrize(("count", "prompts", "expected"), [(3, 0, 2), (1, 2, 2), (1, 1, 2)])
+def test_no_step_is_without_rows(count: int, prompts: int, expected: int) -> None:
+    """All samples of a group may be without a verdict. A step on nothing would still move weights by their momentum."""
+    made = minibatches([[], [row(5)], [], [row(5, first=9)], [], []], count, prompts)
+    assert sorted(map(names, made)) == [[0], [9]]
+    assert len(made) == expected
+
+
 @pytest.mark.parametrize("mean", ["token", "sequence", "constant"])
 def test_the_rest_of_a_batch_counts_for_its_share(mean: Mean) -> None:
     whole, rest = weights(ROWS, mean, 20), weights(ROWS, mean, 20, full=12)
@@ -103,15 +111,15 @@ def test_the_rest_of_a_batch_counts_for_its_share(mean: Mean) -> None:
     assert weights(ROWS, mean, 20, full=2) == whole
 
 
-ROWS = [row(10, 4), row(10, 1), row(10, 5), row(10, 9, is_masked=True)]
+ROWS = [row(10, 4), row(10, 1), row(10, 5)]
 
 
 @pytest.mark.parametrize(
     ("mean", "expected"),
     [
-        ("token", [1 / 10, 1 / 10, 1 / 10, 0]),
-        ("sequence", [1 / 12, 1 / 3, 1 / 15, 0]),
-        ("constant", [1 / 60, 1 / 60, 1 / 60, 0]),
+        ("token", [1 / 10, 1 / 10, 1 / 10]),
+        ("sequence", [1 / 12, 1 / 3, 1 / 15]),
+        ("constant", [1 / 60, 1 / 60, 1 / 60]),
     ],
 )
 def test_weights(mean: Mean, expected: list[float]) -> None:
@@ -122,11 +130,6 @@ def test_weights(mean: Mean, expected: list[float]) -> None:
 def test_a_mean_of_ones_is_one(mean: Mean) -> None:
     scale = weights(ROWS, mean, max_tokens=20)
     assert sum(weight * each.response for weight, each in zip(scale, ROWS, strict=True)) == pytest.approx(1)
-
-
-def test_nothing_but_masked_rows_weighs_nothing() -> None:
-    masked = [row(3, is_masked=True)] * 2
-    assert all(weights(masked, mean, 5) == [0, 0] for mean in ("token", "sequence", "constant"))
 
 
 def test_collate_puts_rows_end_to_end() -> None:
@@ -144,14 +147,16 @@ def test_collate_puts_rows_end_to_end() -> None:
     assert micro.reference is None
 
 
-def test_no_rows_are_one_token_that_weighs_nothing() -> None:
+def test_no_rows_are_one_token_without_a_response() -> None:
     micro = collate([], [])
-    assert micro.ids.numel() == 2
-    assert micro.weight.tolist() == [0]
+    assert micro.ids.numel() == 1
+    assert micro.weight.tolist() == []
     assert micro.where.dtype == micro.targets.dtype == micro.sequence.dtype == torch.int64
 
 
-@pytest.mark.parametrize("wrong", [Row([1, 2], 2, [0.0, 0.0], 1.0), Row([1, 2, 3], 2, [0.0], 1.0)])
-def test_a_row_without_a_prompt_or_with_too_few_numbers_is_refused(wrong: Row) -> None:
+@pytest.mark.parametrize(
+    "wrong", [Row([1, 2], 2, [0.0, 0.0], 1.0), Row([1, 2, 3], 2, [0.0], 1.0), Row([1, 2], 0, [], 1.0)]
+)
+def test_a_row_without_a_prompt_a_response_or_a_number_for_each_token_is_refused(wrong: Row) -> None:
     with pytest.raises(ValueError, match="must be a prompt"):
         collate([wrong], [1.0])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.trainer import pipeline_world
 from trainer.checkpoint import read_groups, write_groups
 from trainer.collect import Batch, Collector
 from trainer.config import Config, Data, resolve
@@ -448,3 +449,35 @@ def test_flat_groups_that_are_not_replaced_make_a_batch_smaller_and_not_the_next
         return seen
 
     assert asyncio.run(run()) == [(2, 4, 0), (2, 4, 1), (2, 4, 1), (2, 4, 1)]
+
+
+def test_dropped_groups_are_counted_after_a_checkpoint_as_without_one() -> None:
+    async def run() -> None:
+        world = Pretended(only_every_third)
+        world.held = {15: asyncio.Event()}
+        one = collector(world, config := settings(drop_flat=True))
+        await one.begin(0, config)
+        await let_all_finish()
+        state, finished = await one.state()
+        assert len(state["on_the_way"]) == 1
+        assert [group.is_flat for group in finished].count(True) == state["dropped"] == 10
+
+        again = Pretended(only_every_third)
+        again.given = world.given
+        other = collector(again, config)
+        await other.restore(json.loads(json.dumps(state)), finished, 0)
+        await other.begin(0, config)
+        world.held[15].set()
+        for batch in (await one.batch(), await other.batch()):
+            assert sorted(names(batch)) == [0, 3, 6, 9, 12, 15]
+            assert sorted(int(group.prompt.id) for group in batch.dropped) == [1, 2, 4, 5, 7, 8, 10, 11, 13, 14]
+
+    asyncio.run(run())
+
+
+def test_the_simulated_pipeline_samples_while_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command of the table in docs/training.md."""
+    monkeypatch.setattr(pipeline_world, "STEPS", 6)
+    for name in ("SAMPLING", "GRADING", "LEARNING"):
+        monkeypatch.setattr(pipeline_world, name, 0.001)
+    assert [pipeline_world.run(depth, None, uneven=False)[1] for depth in (0, 1)] == [0, 1]

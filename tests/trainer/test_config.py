@@ -39,6 +39,15 @@ def test_the_least_that_can_be_said(tmp_path: Path) -> None:
         ("[rollout]\nsamples = 4.0", "rollout.samples: Input should be a valid integer"),
         ("[rollout]\nsamples = true", "rollout.samples"),
         ("[rollout]\nsamples = 1", "at least 2"),
+        ("[buffer]\ndepth = 2\nmax_staleness = 1", "max_staleness must be at least buffer.depth, 2"),
+        (
+            "[rollout]\nmax_model_len = 2048",
+            "leaves no room for a response to a prompt",
+        ),
+        (
+            "[advantage]\nnormalise = true\n[reward]\noverlong_filter = 'silence'",
+            "silenced samples an advantage",
+        ),
         ("[rollout]\nprompts = 4\n[optimiser]\nminibatches = 5", "groups are not split"),
         ("[sync]\ntransport = 'memory'", "requires rollout.engine = 'colocated' or rollout.turns"),
         (

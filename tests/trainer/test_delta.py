@@ -19,12 +19,10 @@ from tests.trainer.vllm_digests import held_by_vllm
 from tests.trainer.vllm_world import Policy, World
 from trainer.config import resolve
 from trainer.errors import ConfigError, InterruptedGenerationError, StaleWeightsError
-from trainer.sync.adapters import FIRST, SECOND, merged
-from trainer.sync.base import Transport
-from trainer.sync.bucket import Bucket, unpack
-from trainer.sync.checksum import Checksum
 from trainer.sync.delta import DeltaSender, WeightCopy
-from trainer.sync.delta_encoding import DENSE, Patch, decode_into, encode, parse_label
+from trainer.sync.delta_encoding import ALL, Patch, decode_into, encode, parse_label
+from trainer.sync.transports import Transport
+from trainer.sync.weights import FIRST, SECOND, Bucket, Checksum, merged, unpack
 
 Named = dict[str, Tensor]
 
@@ -68,7 +66,7 @@ def test_a_full_one_after_it_that_fails_as_well_ends_the_run(world: World, polic
 
 
 class Adapted(Policy):
-    """A policy whose projections have adapters, sent as `Policy.sync_weights` of the trainer sends them."""
+    """A policy whose projections have adapters, sent as `Learner.weights` of the trainer sends them."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -122,7 +120,7 @@ def patched(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> Patch:
     """Made, applied, and right."""
     patch, copy = encode(old, new), old.copy()
     assert patch is not None
-    decode_into(patch.payload, patch.width, copy)
+    decode_into(patch.payload, patch.count, copy)
     assert np.array_equal(copy, new)
     assert patch.changed == (old != new).sum()
     assert patch.payload.size <= new.nbytes
@@ -151,13 +149,14 @@ def test_no_way_is_too_long_to_be_said(way: int, first: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("density", "width", "bytes_each"), [(0.04, 1, 3.01), (0.006, 1, 4), (0.0008, 2, 4.01), (0.7, DENSE, 3)]
+    ("density", "is_sparse", "bytes_each"),
+    [(0.04, True, 3.01), (0.006, True, 3.3), (0.0008, True, 7.7), (0.7, False, 3)],
 )
-def test_the_form_that_makes_the_fewest_bytes_is_taken(density: float, width: int, bytes_each: float) -> None:
+def test_the_form_that_makes_the_fewest_bytes_is_taken(density: float, is_sparse: bool, bytes_each: float) -> None:
     count = 1 << 20
     places = np.flatnonzero(np.random.default_rng(2).random(count) < density)
     patch = patched(*with_changes(count, places))
-    assert patch.width == width
+    assert patch.count == (len(places) if is_sparse else ALL)
     assert patch.payload.size <= bytes_each * len(places)
 
 
@@ -178,7 +177,7 @@ def test_any_bit_that_flips_in_a_patch_is_noticed() -> None:
         for bit in range(8):
             payload = patch.payload.copy()
             payload[byte] ^= 1 << bit
-            with pytest.raises(ValueError, match="changed on its way: 2:0:norm"):
+            with pytest.raises(ValueError, match="changed on its way: 3:0:norm"):
                 parse_label(label, payload)
     for place, letter in enumerate(label):
         with pytest.raises(ValueError, match="changed on its way"):

@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +16,21 @@ from aiohttp import web
 from examples import duel
 from tests.ports import free_port
 from tests.trainer.fake_service import completion, configured, run
+from trainer.batch import group_rows
 from trainer.checkpoint import read_groups, write_groups
 from trainer.collect import Batch, Collector
 from trainer.config import Config, resolve
 from trainer.data import Problem
 from trainer.duel import opponent
-from trainer.duel.cases import CASE_BYTES, parse_cases
 from trainer.duel.earlier import EarlierPrograms
-from trainer.duel.matrix import choose, scores
+from trainer.duel.matrix import choose, distinct, scores
 from trainer.duel.opponent import Opponent
-from trainer.duel.question import question_for, without_examples
-from trainer.duel.referee import distinct
+from trainer.duel.question import CASE_BYTES, parse_cases, question_for, without_examples
 from trainer.engines.process import VllmProcess
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.errors import ConfigError
 from trainer.metrics import batch_metrics
 from trainer.reward import Grader
-from trainer.train import group_rows
 
 ONE = '[{"input": "1", "output": "2"}]'
 
@@ -286,6 +285,23 @@ def test_without_a_wrong_solution_the_answers_are_masked() -> None:
     told = batch_metrics(batch)
     assert told["tester_judged"] == told["fault_share"] == 0
     assert "tester_reward" not in told
+
+
+@pytest.mark.parametrize(("trains", "rows"), [("both", 7), ("solver", 4), ("tester", 3)])
+def test_a_whole_mini_batch_has_the_rows_of_the_trained_roles(trains: str, rows: int) -> None:
+    """A rest of a batch is weighed against it (`optimiser.minibatch_prompts`)."""
+    opponent = "" if trains == "both" else "http://o"
+    assert dueling(trains=trains, opponent=opponent).group_size == rows
+
+
+def test_a_suspect_solution_is_no_right_one() -> None:
+    """It fails an audit test: a test case that it fails may well be valid."""
+
+    class Suspect(World):
+        async def grade(self, *given: Any) -> Reward:
+            return replace(await super().grade(*given), is_suspect=True)
+
+    assert batch_metrics(batch_of(Suspect(), dueling()))["tester_judged"] == 0
 
 
 def test_answers_of_another_form_earn_nothing_and_are_counted() -> None:

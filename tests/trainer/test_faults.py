@@ -12,8 +12,8 @@ from tests.ports import free_port
 from tests.trainer.fake_service import completion, configured, prompt, run
 from trainer.episode import Reward
 from trainer.errors import TooManyFaultsError
-from trainer.faults import FaultGauge
 from trainer.reward import Grader
+from trainer.reward_client import FaultGauge
 
 pytestmark = pytest.mark.usefixtures("quick")
 

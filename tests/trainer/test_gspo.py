@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 import torch
 
 from tests.trainer.tokens import drawn, inputs, slopes, weights
 from trainer.loss.base import LossOutputs
-from trainer.loss.gspo import gspo
+from trainer.loss.losses import gspo
 
 
 def test_clips_responses_not_tokens() -> None:
@@ -33,9 +31,3 @@ def test_token_form_has_the_gradient_of_the_paper() -> None:
     assert by_row.loss.sum().item() == pytest.approx(rows.sum().item(), rel=1e-12)
     torch.testing.assert_close(slopes(by_row, given), expected)
     assert 0 < (expected == 0).double().mean() < 0.9  # some rows are clipped, some are not
-
-
-def test_ratio_is_of_the_tokens_that_train() -> None:
-    given = inputs([1.0, 1.0, 9.0], 1.0)
-    given = dataclasses.replace(given, trains=torch.tensor([True, True, False]))
-    assert weights(gspo, given).tolist()[:2] == pytest.approx([1, 1])

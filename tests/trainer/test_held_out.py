@@ -39,7 +39,7 @@ def configured(**held_out: Any) -> Config:
 
 def figures(world: Any, config: Config, version: int = 1) -> dict[str, float]:
     prompts = [Prompt(f"p.{number}", [number], {}) for number in range(3)]
-    return asyncio.run(HeldOut(config, world, world, prompts).figures(version))
+    return asyncio.run(HeldOut(config, world, world, prompts).figures(version, config.rollout.max_tokens))
 
 
 def test_the_figures_are_means_over_problems() -> None:
@@ -62,6 +62,15 @@ def test_seeds_are_the_same_at_every_evaluation_and_names_are_not() -> None:
     assert {name.split(".")[-2] for name in one.names} == {"held_out"}, "this part selects the tests"
 
 
+def test_responses_have_the_room_of_the_stage() -> None:
+    prompts = [Prompt("p", [1], {})]
+    short, long = (
+        asyncio.run(HeldOut(configured(), World(), World(), prompts).figures(1, most))["held_out_truncated"]  # type: ignore[arg-type]
+        for most in (8, 9)
+    )
+    assert (short, long) == (1, 0)
+
+
 def test_it_is_due_every_so_many_steps_and_after_the_last() -> None:
     settings = configured(every=4).held_out
     assert [step for step in range(1, 11) if settings.is_due(step, steps=10)] == [4, 8, 10]
@@ -81,6 +90,6 @@ def test_held_out_problems_are_read_as_they_are_trained_on(tmp_path: Path) -> No
         return Reward(1.0, "AC")
 
     world.grade = grade
-    told = asyncio.run(HeldOut.of(resolve(said), world, world).figures(0))
+    told = asyncio.run(HeldOut.of(resolve(said), world, world).figures(0, 8))
     assert told["held_out_pass_rate"] == 1
     assert len(world.seeds) == 2

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from trainer.loss.kl import coefficients, estimate
+from trainer.loss.terms import estimate, kl_coefficients
 
 REFERENCE = torch.tensor([0.5, 0.2, 0.15, 0.1, 0.05], dtype=torch.float64).log()
 LOGITS = torch.tensor([0.3, -0.4, 0.9, 0.1, -0.2], dtype=torch.float64)
@@ -93,15 +93,15 @@ def test_k3_is_exact_near_the_reference_in_float32() -> None:
 
 def test_one_coefficient_for_all() -> None:
     entropy = torch.rand(4)
-    found = coefficients(entropy, torch.zeros(4).long(), torch.ones(4).bool(), coefficient=0.001)
+    found = kl_coefficients(entropy, torch.zeros(4).long(), coefficient=0.001)
     assert found.tolist() == pytest.approx([0.001] * 4)
 
 
 def test_coefficients_by_class_make_the_sum_of_archers_two_means() -> None:
     entropy = torch.rand(100, generator=torch.Generator().manual_seed(0)).double()
-    sequence, trains = torch.arange(10).repeat_interleave(10), torch.ones(100).bool()
+    sequence = torch.arange(10).repeat_interleave(10)
     value = torch.rand(100, generator=torch.Generator().manual_seed(1)).double()
-    each = coefficients(entropy, sequence, trains, coefficient=0.3, high_entropy_coefficient=0.07, quantile=0.8)
+    each = kl_coefficients(entropy, sequence, coefficient=0.3, high_entropy_coefficient=0.07, quantile=0.8)
     high = torch.cat([row > torch.quantile(row, 0.8) for row in entropy.view(10, 10)])
     archers = 0.3 * value[~high].mean() + 0.07 * value[high].mean()
     assert (each * value).mean().item() == pytest.approx(archers.item(), rel=1e-9)

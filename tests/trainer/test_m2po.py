@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.trainer.tokens import drawn, inputs, weights
-from trainer.loss.m2po import m2po, m2po_cutoff
+from trainer.loss.losses import m2po, m2po_cutoff
 
 
 def kept_by_dropping(log_ratio: torch.Tensor, advantage: torch.Tensor, threshold: float) -> list[bool]:
@@ -62,12 +62,3 @@ def test_cutoff_is_the_callers() -> None:
     given = inputs([1.5, 1.1, 0.5], 1.0)
     assert weights(m2po, given, cutoff=torch.tensor(0.2, dtype=torch.float64)).tolist() == pytest.approx([0, 1.1, 0.5])
     assert weights(m2po, given, cutoff=torch.tensor(float("inf"))).tolist() == pytest.approx([1.5, 1.1, 0.5])
-
-
-def test_tokens_that_do_not_train_do_not_count() -> None:
-    given = inputs([1.2, 20.0], 1.0)
-    assert weights(m2po, given).tolist() == pytest.approx([1.2, 0])
-    given = inputs([1.2, 1.24], 1.0)
-    assert weights(m2po, given).tolist() == pytest.approx([1.2, 1.24])
-    small = dataclasses.replace(given, trains=torch.tensor([False, True]))
-    assert weights(m2po, small).tolist()[1] == 0  # 0.0463 by itself, 0.0397 with the other

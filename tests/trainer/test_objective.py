@@ -60,8 +60,9 @@ def part(micro: MicroBatch, chosen: torch.Tensor) -> MicroBatch:
 def prepared(objective: Objective, micro: MicroBatch, logp: torch.Tensor) -> dict[str, torch.Tensor]:
     if objective.prepare is None:
         return {}
-    trains = micro.weight != 0
-    return dict(objective.prepare((logp.detach() - objective.old(micro, logp))[trains], micro.advantage[trains]))
+    old = micro.old if objective.needs_old else micro.behaviour
+    assert old is not None
+    return dict(objective.prepare(logp.detach() - old, micro.advantage))
 
 
 def outcome(
@@ -100,36 +101,13 @@ def test_m2po_that_is_not_prepared_depends_on_the_split() -> None:
 
 @pytest.mark.parametrize("correction", ["none", "tis", "icepop", "sequence"])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_what_has_no_weight_changes_nothing(algorithm: str, correction: str) -> None:
-    """One row and some tokens of others are masked, and full of nan and inf: as if they were not there."""
-    objective, (micro, logp, entropy) = of(algorithm), batch(1)
-    objective = dataclasses.replace(objective, correction=Correction(name=correction))  # type: ignore[arg-type]
-    masked = micro.sequence == 2
-    masked[::7] = True
-    poison = torch.tensor([math.nan, math.inf, -math.inf], dtype=torch.float64).repeat(len(masked))[: len(masked)]
-    dirty: dict[str, Any] = {name: torch.where(masked, poison, getattr(micro, name)) for name in NUMBERS}
-    dirty["weight"] = torch.where(masked, 0.0, micro.weight)
-    dirty_logp = torch.where(masked, poison, logp.detach()).requires_grad_()
-    dirty_entropy = torch.where(masked, poison, entropy)
-    found = outcome(objective, dataclasses.replace(micro, **dirty), dirty_logp, dirty_entropy)
-    left = part(micro, ~masked)
-    clean = outcome(objective, left, logp.detach()[~masked].requires_grad_(), entropy[~masked])
-    assert found[0] == pytest.approx(clean[0], rel=1e-12)
-    torch.testing.assert_close(found[1][~masked], clean[1])
-    assert found[1][masked].eq(0).all()
-    assert found[2].metrics() == pytest.approx(clean[2].metrics(), rel=1e-12)
-
-
-@pytest.mark.parametrize("size", [0, 5])
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_padding_can_go_backward(algorithm: str, size: int) -> None:
-    """N = 0, or only tokens without weight: a graph, a gradient of 0, and nothing to report."""
+def test_no_token_can_go_backward(algorithm: str, correction: str) -> None:
+    """A graph, a gradient of 0, and nothing to report."""
     micro, logp, entropy = batch()
-    chosen = torch.arange(len(logp)) < size
-    empty = dataclasses.replace(part(micro, chosen), weight=torch.zeros(size).double())
+    none = torch.zeros(len(logp), dtype=torch.bool)
+    objective = dataclasses.replace(of(algorithm), correction=Correction(name=correction))  # type: ignore[arg-type]
     parameter = torch.ones(3, dtype=torch.float64, requires_grad=True)
-    padded = (parameter.sum() * torch.ones(size).double()) * logp.detach()[chosen]
-    scalar, tally = of(algorithm)(empty, padded, entropy[chosen])
+    scalar, tally = objective(part(micro, none), parameter.sum() * logp.detach()[none], entropy[none])
     scalar.backward()  # type: ignore[no-untyped-call]
     assert scalar.item() == 0
     assert parameter.grad is not None
@@ -206,7 +184,7 @@ def test_gap_is_only_known_with_old() -> None:
     assert seen["logprob_gap_max"] == pytest.approx(gaps.max().item())
     unknown = dataclasses.replace(micro, old=None)
     assert "logprob_gap" not in engine(unknown, logp, entropy)[1].metrics()
-    before = engine(dataclasses.replace(unknown, is_first=True), logp, entropy)[1].metrics()
+    before = engine(unknown, logp, entropy, is_first=True)[1].metrics()
     assert before["logprob_gap"] == pytest.approx((logp.detach() - micro.behaviour).abs().mean().item())
 
 
@@ -215,8 +193,8 @@ def test_before_the_first_step_the_pass_gives_the_old_log_probabilities(name: st
     """Value, gradient and figures are those with a pass of its own, to the bit."""
     micro, logp, entropy = batch()
     scored = dataclasses.replace(micro, old=logp.detach())
-    reused = dataclasses.replace(micro, old=None, is_first=True)
-    expected, found = (outcome_of(of(name), each, logp, entropy) for each in (scored, reused))
+    expected = outcome_of(of(name), scored, logp, entropy)
+    found = outcome_of(of(name), dataclasses.replace(micro, old=None), logp, entropy, is_first=True)
     assert expected[0] == found[0]
     assert torch.equal(expected[1], found[1])
     assert expected[2] == found[2]
@@ -227,14 +205,15 @@ def test_the_entropy_is_rewarded_by_its_coefficient() -> None:
     entropy.requires_grad_()
     plain = Objective(Loss(), Correction(), Kl())(micro, logp, entropy)[0]
     scalar, _ = Objective(Loss(entropy_bonus=0.25), Correction(), Kl())(micro, logp, entropy)
-    trains = micro.weight != 0
-    bonus = 0.25 * (micro.weight * entropy)[trains].sum()
+    bonus = 0.25 * (micro.weight * entropy).sum()
     torch.testing.assert_close(scalar, plain - bonus, rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(torch.autograd.grad(scalar, entropy)[0], -0.25 * micro.weight * trains)
+    torch.testing.assert_close(torch.autograd.grad(scalar, entropy)[0], -0.25 * micro.weight)
 
 
-def outcome_of(objective: Objective, micro: MicroBatch, logp: torch.Tensor, entropy: torch.Tensor) -> Any:
-    scalar, tally = objective(micro, logp, entropy)
+def outcome_of(
+    objective: Objective, micro: MicroBatch, logp: torch.Tensor, entropy: torch.Tensor, is_first: bool = False
+) -> Any:
+    scalar, tally = objective(micro, logp, entropy, is_first=is_first)
     return scalar.item(), torch.autograd.grad(scalar, logp)[0], tally
 
 

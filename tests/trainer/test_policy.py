@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from tests.trainer.launcher import Running, start_ranks
-from tests.trainer.policy_steps import LORA, MASKED, SHAPES, STAGES, STEPS, TEMPERATURE, rows, settings
+from tests.trainer.policy_steps import LORA, SHAPES, STAGES, STEPS, TEMPERATURE, rows, settings
 from tests.trainer.tiny import save_tiny
 from trainer.batch import collate
 from trainer.config import Lora, Optimiser
@@ -56,7 +56,7 @@ def truth(made: Made) -> dict[str, Any]:
 
 
 def plainly(path: Path) -> dict[str, Any]:
-    """The same steps in the plainest way: the masked row is not even there."""
+    """The same steps in the plainest way."""
     model = plain_model(path)
     return train_plainly(model) | {"weights": dict(model.named_parameters())}
 
@@ -69,7 +69,7 @@ def plain_model(path: Path) -> Any:
 
 def train_plainly(model: Any) -> dict[str, Any]:
     """What three steps of plain torch on all parameters that have gradients come to."""
-    batch = [row for row in rows() if not row.is_masked]
+    batch = rows()
     tokens = sum(row.response for row in batch)
     trained = [each for each in model.parameters() if each.requires_grad]
     optimiser = torch.optim.AdamW(trained, lr=0.0, eps=1e-4, weight_decay=0.01)
@@ -211,7 +211,7 @@ def test_without_a_kl_term_there_is_no_reference(made: Made) -> None:
 @pytest.mark.parametrize("zero", [0, 3])
 def test_prepare_sees_all_tokens_that_train(made: Made, ranks: int, zero: int) -> None:
     run, alone = made(ranks, f"preparation {zero}"), made(1, "preparation 0")
-    tokens = sum(response for number, (_, response) in enumerate(SHAPES) if number != MASKED)
+    tokens = sum(response for _, response in SHAPES)
     for (log_ratio, advantage), (expected, expected_advantage) in zip(run["told"], alone["told"], strict=True):
         assert log_ratio.shape == advantage.shape == (tokens,)
         torch.testing.assert_close(log_ratio.sort().values, expected.sort().values, rtol=1e-4, atol=2e-5)

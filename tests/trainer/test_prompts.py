@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from trainer.config import Data, resolve
+from trainer.episode import Prompt
 from trainer.errors import ConfigError
 from trainer.prompts import THINK_ANSWER, Prompts
 
@@ -100,12 +102,13 @@ def test_long_prompts_are_left_out_and_counted(tmp_path: Path) -> None:
     )
     assert (len(made), made.problems.left_out) == (2, 1)
     assert [prompt.id for prompt in made.take(3)] == ["0", "2", "0"]
-    assert made.mixture.epoch == 1
 
 
-def test_the_first_can_be_had_without_taking_it(tmp_path: Path) -> None:
-    made = prompts(tmp_path, {"prompt": "a"}, {"prompt": "b"})
-    assert made.first == made.first == made.take(1)[0]
+def test_the_probe_is_the_first_prompt_and_does_not_take_it(tmp_path: Path) -> None:
+    made = prompts(tmp_path, {"prompt": "a"}, {"prompt": "b"}, format="plain")
+    assert made.probe == list(made.take(1)[0].ids)
+    with patch.object(Prompts, "_prompt", return_value=Prompt("a", [5], {})):
+        assert made.probe == [5, 5], "one token predicts nothing"
 
 
 def test_a_prompt_without_tokens_is_refused(tmp_path: Path) -> None:

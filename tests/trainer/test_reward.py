@@ -207,7 +207,9 @@ def test_the_penalty_is_of_the_room_that_the_response_had() -> None:
     at_most = configured(**said, rollout={"max_tokens": 100})
     group = build_group([episode(1.0, 90), episode(1.0, 95), episode(1.0, 100)], at_most)
     assert [each.total for each in group.episodes] == [1.0, 0.0, -1.0]
-    cramped = configured(**said, rollout={"max_tokens": 100, "max_model_len": 83})  # the prompt has 3
+    cramped = configured(
+        **said, data={"train": ["d"], "max_prompt_tokens": 9}, rollout={"max_tokens": 100, "max_model_len": 83}
+    )  # the prompt has 3
     assert build_group([episode(1.0, 75)], cramped).episodes[0].penalty == -1.0
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from trainer.batch import group_rows, training_rows
 from trainer.config import resolve
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
-from trainer.train import group_rows, training_rows
 
 PROMPT = Prompt("p", [1, 2, 3], {})
 
@@ -27,7 +27,7 @@ def test_a_row_is_the_engines_own_tokens() -> None:
 
 def test_a_masked_sample_changes_nobodys_advantage() -> None:
     without = worth(episode(1.0), episode(0.0), episode(0.0))
-    assert worth(episode(1.0), episode(None), episode(0.0), episode(0.0)) == [without[0], 0.0, *without[1:]]
+    assert worth(episode(1.0), episode(None), episode(0.0), episode(0.0)) == without
 
 
 def test_a_silenced_sample_votes() -> None:
@@ -43,7 +43,7 @@ def test_advantages_are_normalised_over_the_tokens_of_the_batch() -> None:
     said = {"model": {"path": "m"}, "data": {"train": ["d"]}, "advantage": {"name": "dr_grpo", "normalise": True}}
     groups = [Group(PROMPT, [episode(1.0), episode(0.0)]), Group(PROMPT, [episode(1.0), episode(0.4), episode(None)])]
     rows = training_rows(groups, resolve(said))
-    assert [len(group) for group in rows] == [2, 3]
-    trained = [row.advantage for group in rows for row in group if not row.is_masked]
+    assert [len(group) for group in rows] == [2, 2]
+    trained = [row.advantage for group in rows for row in group]
     assert sum(trained) == pytest.approx(0)
     assert sum(each**2 for each in trained) / 4 == pytest.approx(1, rel=1e-3)

@@ -22,9 +22,10 @@ from typing import Any, cast
 import pytest
 import torch
 
+from trainer.batch import training_rows
 from trainer.config import Config, load
 from trainer.episode import Completion, Episode, Group, MicroBatch, Prompt, Reward, Tally
-from trainer.train import Learner, training_rows
+from trainer.train import Learner
 
 Step = Mapping[int, tuple[float, float]]  # row → the weight of each of its tokens, and its advantage
 TOLERANCE = 1e-6

@@ -14,10 +14,8 @@ from torch import Tensor
 
 from tests.trainer.vllm_world import PROBE, Policy, World, prompts
 from trainer.errors import StaleWeightsError
-from trainer.sync.base import Delivery, check_delivery
-from trainer.sync.bucket import pack, unpack
-from trainer.sync.checksum import Checksum, sum_of_bits, sum_on_device
-from trainer.sync.transports import MemoryTransport
+from trainer.sync.transports import Delivery, MemoryTransport, check_delivery
+from trainer.sync.weights import Checksum, pack, sum_of_bits, sum_on_device, unpack
 
 CPU = torch.device("cpu")
 CLOSE = 1e-4  # nats
@@ -69,7 +67,7 @@ def test_a_sync_that_fails_in_silence_is_found(
 def test_the_probe_alone_finds_weights_that_nobody_loaded(
     world: World, policy: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trainer.sync.base.check_delivery", lambda *_: None)
+    monkeypatch.setattr("trainer.sync.transports.check_delivery", lambda *_: None)
     with world.sabotaged("ignore"), pytest.raises(StaleWeightsError, match=r"off by \d"):
         world.sync(world.policy(seed=8))
 
@@ -133,7 +131,7 @@ def test_a_checksum_is_of_all_bits_in_any_order_fused_or_apart() -> None:
 
 def test_a_checksum_wraps_and_is_the_same_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     large = torch.full((5,), -(1 << 62), dtype=torch.int64)
-    monkeypatch.setattr("trainer.sync.checksum.CHUNK", 2)
+    monkeypatch.setattr("trainer.sync.weights.CHUNK", 2)
     assert sum_of_bits(large) == sum_on_device(large) == -(1 << 62)
     some = tensors()["q"]
     assert sum_of_bits(some) == sum_on_device(some.view(-1).view(torch.int32))

@@ -27,7 +27,6 @@ def inputs(
         advantage=torch.as_tensor(advantage, dtype=torch.float64).expand(len(ratio)),
         entropy=torch.zeros_like(ratio) if entropy is None else entropy,
         sequence=torch.zeros(len(ratio), dtype=torch.int64) if sequence is None else sequence,
-        trains=torch.ones(len(ratio), dtype=torch.bool),
     )
 
 

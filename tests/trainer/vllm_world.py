@@ -28,7 +28,7 @@ from trainer.engines.process import VllmProcess, arguments_of
 from trainer.engines.server import ServerEngine
 from trainer.episode import Completion
 from trainer.sync import Syncer
-from trainer.sync.base import Delivery
+from trainer.sync.transports import Delivery
 
 TEMPERATURE = 0.7
 PROBE = [2, 10, 20, 30, 44, 7, 199, 100, 81, 3]

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from trainer.duel.question import Case
+
 Row = Sequence[bool] | None
 
 
@@ -56,3 +58,18 @@ def _score(columns: Sequence[int] | None, right: Sequence[Sequence[bool]], wrong
 def choose(rows: Sequence[Row]) -> int:
     """Return the solution that passes the most test cases, the first of equal ones."""
     return max(range(len(rows)), key=lambda each: (sum(rows[each] or ()), -each))
+
+
+def distinct(written: Sequence[Sequence[Case] | None]) -> tuple[list[Case], list[list[int] | None]]:
+    """Return the distinct cases of several written answers, and for each answer the numbers of its cases; None stays
+    None.
+    """
+    numbers: dict[tuple[str, str], int] = {}
+    cases: list[Case] = []
+    columns: list[list[int] | None] = []
+    for answer in written:
+        for case in answer or ():
+            if numbers.setdefault((case["input"], case["output"]), len(cases)) == len(cases):
+                cases.append(case)
+        columns.append(None if answer is None else [numbers[case["input"], case["output"]] for case in answer])
+    return cases, columns

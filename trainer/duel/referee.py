@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 
 from trainer.config import Duel
-from trainer.duel.cases import Case, parse_cases
-from trainer.duel.matrix import Row, scores
+from trainer.duel.matrix import Row, distinct, scores
+from trainer.duel.question import Case, parse_cases
 from trainer.episode import Completion, Episode, Prompt, Reward
 from trainer.reward import Grader
 
@@ -63,24 +63,11 @@ class Referee:
 UNKNOWN = Reward(None, reason="no right or no wrong solution")
 
 
-def distinct(written: Sequence[Sequence[Case] | None]) -> tuple[list[Case], list[list[int] | None]]:
-    """Return the distinct cases of several written answers, and for each answer the numbers of its cases; None stays
-    None.
-    """
-    numbers: dict[tuple[str, str], int] = {}
-    cases: list[Case] = []
-    columns: list[list[int] | None] = []
-    for answer in written:
-        for case in answer or ():
-            if numbers.setdefault((case["input"], case["output"]), len(cases)) == len(cases):
-                cases.append(case)
-        columns.append(None if answer is None else [numbers[case["input"], case["output"]] for case in answer])
-    return cases, columns
-
-
 def _as_completion(text: str) -> Completion:
     return Completion((), (), text, False, 0, 0)
 
 
 def _is_right(solution: Episode) -> bool | None:
-    return None if solution.reward.is_fault else solution.reward.verdict == "AC"
+    """Return None for a solution that says nothing about test cases: without a verdict, or suspect."""
+    reward = solution.reward
+    return None if reward.is_fault or reward.is_suspect else reward.verdict == "AC"

@@ -66,7 +66,7 @@ class Engine(Protocol):
         For servers the arguments must be JSON-compatible.
         """
 
-    def mark_synced(self, version: int) -> None:
+    async def mark_synced(self, version: int) -> None:
         """Declare weights of a version verified and open the engine for samples."""
 
     async def wait_until_healthy(self) -> None:

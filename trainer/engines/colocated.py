@@ -123,7 +123,7 @@ class ColocatedEngine:
                 raise StaleWeightsError(f"vLLM could not do {method}: {result['error']}")
         return results
 
-    def mark_synced(self, version: int) -> None:
+    async def mark_synced(self, version: int) -> None:
         self._version, self._is_stale = version, False
         self._verified.set()
 

@@ -160,7 +160,7 @@ class ServerEngine:
             raise InterruptedGenerationError(f"vLLM at {self._url} was started again")
         return results
 
-    def mark_synced(self, version: int) -> None:
+    async def mark_synced(self, version: int) -> None:
         if self._target == self._workers and not self._is_paused:
             self._version, self._is_stale = version, False
         self._move_gate()

@@ -61,9 +61,9 @@ class ServerPool:
         answers = await _all([server.rpc(method, *arguments) for server in self._targets])
         return [each for answer in answers for each in answer]
 
-    def mark_synced(self, version: int) -> None:
+    async def mark_synced(self, version: int) -> None:
         for server in self._targets:
-            server.mark_synced(version)
+            await server.mark_synced(version)
 
     async def wait_until_healthy(self) -> None:
         await _all([server.wait_until_healthy() for server in self._targets])

@@ -19,6 +19,7 @@ from trainer.sync.syncer import transport_of
 GB = 1e9
 VLLM_GB = 5.0  # vLLM's memory beside weights and cache, on each GPU
 SPARE_GB = 3.0  # contexts and fragments, on each GPU
+MACHINE_GPUS = 8
 
 
 @dataclass(frozen=True)
@@ -49,19 +50,11 @@ class Shape:
         layer = self.hidden * (2 * queries + 2 * keys) + 3 * self.hidden * self.inner + small
         return self.layers * layer + self.hidden + self.vocabulary * self.hidden * (1 if self.is_tied else 2)
 
-    @property
-    def kv_bytes(self) -> int:
-        """The KV cache of a token in bfloat16, in bytes."""
-        return 2 * self.layers * self.widths[1] * 2
-
     def adapters(self, rank: int) -> int:
         """Return the number of parameters of LoRA adapters whose matrices have a rank; 0: there are none."""
         queries, keys = self.widths
-        return (
-            rank
-            * self.layers
-            * (2 * (self.hidden + queries) + 2 * (self.hidden + keys) + 3 * (self.hidden + self.inner))
-        )
+        layer = 2 * (self.hidden + queries) + 2 * (self.hidden + keys) + 3 * (self.hidden + self.inner)
+        return rank * self.layers * layer
 
     @classmethod
     def of(cls, path: str) -> Shape:
@@ -74,21 +67,15 @@ class Shape:
             return SHAPES[path]
         try:
             values = json.loads((Path(path) / "config.json").read_text())
-            return cls(
-                layers=values["num_hidden_layers"],
-                hidden=values["hidden_size"],
-                heads=values["num_attention_heads"],
-                kv_heads=values["num_key_value_heads"],
-                head=values.get("head_dim") or values["hidden_size"] // values["num_attention_heads"],
-                inner=values["intermediate_size"],
-                vocabulary=values["vocab_size"],
-                is_tied=values.get("tie_word_embeddings", False),
-                has_bias=values["model_type"] == "qwen2",
-                has_head_norm=values["model_type"] == "qwen3",
-            )
+            heads, hidden, kind = values["num_attention_heads"], values["hidden_size"], values["model_type"]
+            head = values.get("head_dim") or hidden // heads
+            sizes = head, values["intermediate_size"], values["vocab_size"]
+            is_tied = values.get("tie_word_embeddings", False)
+            layers, kv_heads = values["num_hidden_layers"], values["num_key_value_heads"]
         except (OSError, ValueError, KeyError) as error:
             known = ", ".join(SHAPES)
             raise ConfigError(f"model.path: the shape of {path!r} is not known ({error!r}); known: {known}") from None
+        return cls(layers, hidden, heads, kv_heads, *sizes, is_tied, kind == "qwen2", kind == "qwen3")
 
 
 SHAPES = {
@@ -98,26 +85,27 @@ SHAPES = {
     "Qwen/Qwen3-8B": Shape(36, 4096, 32, 8, 128, 12_288, 151_936, has_head_norm=True),
     "deepseek-ai/DeepSeek-R1-Distill-Qwen-14B": Shape(48, 5120, 40, 8, 128, 13_824, 152_064, has_bias=True),
 }
-RANKS = {  # of the shipped configurations that do not train on all GPUs of one machine
-    "m2po_8b_full": 4,
-    "m2po_8b_delta": 4,
-    "smoke": 1,
-    "verifier_8b_solver": 4,
-    "verifier_8b_tester": 4,
-}
+# of the shipped configurations that do not train on all GPUs of one machine
+RANKS = {"m2po_8b_full": 4, "m2po_8b_delta": 4, "smoke": 1, "verifier_8b_solver": 4, "verifier_8b_tester": 4}
 
 
 @dataclass(frozen=True)
 class Machine:
     """The hardware of a plan."""
 
-    ranks: int = 8  # that train, each on a GPU
+    ranks: int = MACHINE_GPUS  # that train, each on a GPU
     gpu_gb: float = 80.0  # 0: there is no GPU
 
-    @property
-    def local_ranks(self) -> int:
-        """The ranks on a machine, which has eight GPUs."""
-        return min(self.ranks, 8)
+
+def machine_of(name: str, ranks: int, gpu_gb: float) -> Machine:
+    """Return the hardware of a plan.
+
+    Args:
+        name: The configuration as given; shipped ones have a number of ranks.
+        ranks: The number of ranks, 0 for that of the configuration.
+        gpu_gb: The memory of a GPU.
+    """
+    return Machine(ranks or RANKS.get(name, Machine.ranks), gpu_gb if name != "smoke" else 0.0)
 
 
 @dataclass(frozen=True)
@@ -141,21 +129,22 @@ class Needs:
 
 def needs(config: Config, machine: Machine) -> Needs:
     """Return the estimated memory of a stage on a machine. Raise ConfigError if the model's shape is unknown."""
-    shape = Shape.of(config.model.path)
+    shape, rollout, is_offloaded = Shape.of(config.model.path), config.rollout, config.deepspeed.offload
     size, ranks, zero = shape.parameters / GB, machine.ranks, config.deepspeed.zero
     bytes_each = 2 if config.model.dtype == "bfloat16" else 4
     trained = shape.adapters(config.lora.rank) / GB or size
-    optimiser = 0.0 if config.deepspeed.offload else (12 if bytes_each == 2 else 8) * trained / (ranks if zero else 1)
-    sampler = bytes_each * size / config.rollout.tensor_parallel
-    cache = config.rollout.tensor_parallel * (machine.gpu_gb * config.rollout.gpu_memory - VLLM_GB - sampler)
+    optimiser = 0.0 if is_offloaded else (12 if bytes_each == 2 else 8) * trained / (ranks if zero else 1)
+    sampler = bytes_each * size / rollout.tensor_parallel
+    cache = max(0.0, rollout.tensor_parallel * (machine.gpu_gb * rollout.gpu_memory - VLLM_GB - sampler))
+    kv_bytes = 2 * shape.layers * shape.widths[1] * 2  # of a token, in bfloat16
     return Needs(
         weights=(1 + config.kl.is_on) * bytes_each * size / (ranks if zero == 3 else 1),
         states=4 * trained / (ranks if zero >= 2 else 1) + optimiser,
         activations=_activations(config, shape) / config.deepspeed.sequence_parallel,
         sampler_weights=sampler,
-        cache=max(cache, 0.0),
-        longest=max(0, int(cache * GB / shape.kv_bytes / config.longest)),
-        loading=bytes_each * size + (12 * trained * machine.local_ranks / ranks if config.deepspeed.offload else 0),
+        cache=cache,
+        longest=int(cache * GB / kv_bytes / config.longest),
+        loading=bytes_each * size + is_offloaded * 12 * trained * min(ranks, MACHINE_GPUS) / ranks,
         checkpoint=bytes_each * size + 12 * trained,
     )
 
@@ -171,36 +160,38 @@ def _activations(config: Config, shape: Shape) -> float:
 
 def problems(config: Config, machine: Machine) -> list[str]:
     """Return why a stage does not fit a machine, one line a reason."""
-    own, room, found = needs(config, machine), machine.gpu_gb - SPARE_GB, []
-    if not machine.gpu_gb:
-        return []
-    if own.training > room:
-        found.append(
-            f"a training GPU needs {own.training:.0f} of {room:.0f} GB: use more ranks, deepspeed.zero = 3, "
-            "deepspeed.offload, deepspeed.sequence_parallel or a lower optimiser.micro_tokens"
-        )
-    if own.longest < 1:
-        found.append(
-            "the cache of a server holds no sequence of full length: raise rollout.tensor_parallel or gpu_memory"
-        )
-    if not config.rollout.turns and _shares_gpus(config, machine):
-        found.append("servers share the GPUs of ranks: set rollout.devices, rollout.servers, or rollout.turns")
+    own, room, turns = needs(config, machine), machine.gpu_gb - SPARE_GB, config.rollout.turns
     resting = own.weights + own.states + config.rollout.gpu_memory * machine.gpu_gb
-    if config.rollout.turns and resting > room:
-        found.append(
-            f"while vLLM samples, a GPU holds {resting:.0f} of {room:.0f} GB: lower rollout.gpu_memory, or set "
-            "deepspeed.zero = 3 or deepspeed.offload"
-        )
-    return found
+    found = {
+        f"a training GPU needs {own.training:.0f} of {room:.0f} GB: use more ranks, deepspeed.zero = 3, "
+        "deepspeed.offload, deepspeed.sequence_parallel or a lower optimiser.micro_tokens": own.training > room,
+        "the cache of a server holds no sequence of full length: raise rollout.tensor_parallel or gpu_memory": (
+            own.longest < 1
+        ),
+        "servers share the GPUs of ranks: set rollout.devices, rollout.servers, or rollout.turns": (
+            not turns and _shares_gpus(config, machine)
+        ),
+        f"while vLLM samples, a GPU holds {resting:.0f} of {room:.0f} GB: lower rollout.gpu_memory, or set "
+        "deepspeed.zero = 3 or deepspeed.offload": turns and resting > room,
+    }
+    return [message for message, is_so in found.items() if is_so and machine.gpu_gb]
 
 
 def _shares_gpus(config: Config, machine: Machine) -> bool:
-    """Return whether servers that the run starts are on GPUs that ranks train on."""
+    """Return whether vLLM that the run starts is on GPUs that ranks train on."""
     rollout = config.rollout
     if rollout.servers or rollout.engine == "colocated":
         return rollout.engine == "colocated"
-    own = {str(each) for each in range(machine.local_ranks)}
+    own = {str(each) for each in range(min(machine.ranks, MACHINE_GPUS))}
     return not rollout.devices or not own.isdisjoint(rollout.devices.split(","))
+
+
+def stages(config: Config) -> list[Config]:
+    """Return the configurations of all stages, each with the context length of the longest one."""
+    longest = {"max_model_len": config.longest}
+    return [
+        each.model_copy(update={"rollout": each.rollout.model_copy(update=longest)}) for each in config.stage_configs
+    ]
 
 
 def report(config: Config, machine: Machine) -> str:
@@ -234,26 +225,6 @@ def _places(config: Config, machine: Machine) -> Iterator[str]:
         gpus = " | ".join(devices_of(config, number) or "as the trainer's" for number in range(rollout.replicas))
         turns = ", which give memory back while the ranks train" if rollout.turns else ""
         yield f"sampling: {rollout.replicas} servers, on GPUs {gpus}{turns}"
-    changes = ", changes only" if config.sync.delta else ""
-    yield f"weights: by {transport_of(config, machine.gpu_gb > 0)}{changes}"
+    yield f"weights: by {transport_of(config, machine.gpu_gb > 0)}" + (", changes only" if config.sync.delta else "")
     auto = " (flash_attention_2 where flash-attn is installed, otherwise row by row)"
     yield f"attention: {config.model.attention}{auto if config.model.attention == 'auto' else ''}"
-
-
-def stages(config: Config) -> list[Config]:
-    """Return the configurations of all stages, each with the context length of the longest one."""
-    longest = {"max_model_len": config.longest}
-    return [
-        each.model_copy(update={"rollout": each.rollout.model_copy(update=longest)}) for each in config.stage_configs
-    ]
-
-
-def machine_of(name: str, ranks: int, gpu_gb: float) -> Machine:
-    """Return the hardware of a plan.
-
-    Args:
-        name: The configuration as given; shipped ones have a number of ranks.
-        ranks: The number of ranks, 0 for that of the configuration.
-        gpu_gb: The memory of a GPU.
-    """
-    return Machine(ranks or RANKS.get(name, Machine.ranks), gpu_gb if name != "smoke" else 0.0)

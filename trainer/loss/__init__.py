@@ -1,8 +1,8 @@
-"""Policy losses of the published algorithms, one function each, selected by `loss.name`.
+"""Policy losses by name (`loss.name`), and the check of their constants.
 
 A loss takes LossInputs and its constants (keyword arguments with the published defaults) and returns one number a
-token. To add a loss, write a function in a new module and add it to LOSSES. The mean over tokens, the engine correction
-and the KL term are separate: see objective.py, correction.py and kl.py.
+token. To add one, write a function in losses.py and add it to LOSSES. The correction for vLLM's numerics and the KL
+penalty are in terms.py, and objective.py adds everything up.
 """
 
 from __future__ import annotations
@@ -14,29 +14,17 @@ from typing import Any, get_args, get_type_hints
 
 import torch
 
-from trainer.loss.archer import archer
-from trainer.loss.aspo import aspo
+from trainer.loss import losses
 from trainer.loss.base import Loss, LossInputs, LossOutputs
-from trainer.loss.cispo import cispo
-from trainer.loss.grpo import grpo
-from trainer.loss.gspo import gspo
-from trainer.loss.m2po import m2po
-from trainer.loss.m2po import prepare as m2po_prepare
 
 __all__ = ["LOSSES", "PREPARE", "LossInputs", "LossOutputs", "check_constants"]
 
-
 LOSSES: Mapping[str, Loss] = {
-    "grpo": grpo,
-    "archer": archer,
-    "aspo": aspo,
-    "m2po": m2po,
-    "gspo": gspo,
-    "cispo": cispo,
+    each.__name__: each for each in (losses.grpo, losses.archer, losses.aspo, losses.m2po, losses.gspo, losses.cispo)
 }
-# further keyword arguments from the whole mini-batch: functions of log_ratio [M] and advantage [M] of all tokens that
-# train, on all ranks, and of the constants
-PREPARE: Mapping[str, Callable[..., Mapping[str, torch.Tensor]]] = {"m2po": m2po_prepare}
+# further keyword arguments from the whole mini-batch: functions of log_ratio [M] and advantage [M] of its tokens on all
+# ranks, and of the constants
+PREPARE: Mapping[str, Callable[..., Mapping[str, torch.Tensor]]] = {"m2po": losses.prepare_m2po}
 
 
 def check_constants(name: str, constants: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Inputs and outputs of a loss. All tensors have one number a response token, rows end to end."""
+"""Inputs and outputs of a loss, and what several losses need: means and quantiles over a response.
+
+All tensors have one number a response token, rows end to end.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
+from torch import Tensor
 
 LOG_RATIO_BOUND = 20.0  # keeps exp(log ratio) finite
 
@@ -14,15 +18,14 @@ LOG_RATIO_BOUND = 20.0  # keeps exp(log ratio) finite
 class LossInputs:
     """N response tokens of S rows. Only `logp` has a gradient."""
 
-    logp: torch.Tensor  # [N] by the current policy
-    old: torch.Tensor  # [N] by the policy before the batch's first step, or by the engine that sampled
-    advantage: torch.Tensor  # [N] equal for all tokens of a row
-    entropy: torch.Tensor  # [N] of the current policy's full softmax, in nats; detached
-    sequence: torch.Tensor  # [N] int64: the token's row, 0 … S-1
-    trains: torch.Tensor  # [N] bool: false where the weight is 0; quantiles and means exclude these
+    logp: Tensor  # [N] by the current policy
+    old: Tensor  # [N] by the policy before the batch's first step, or by the engine that sampled
+    advantage: Tensor  # [N] equal for all tokens of a row
+    entropy: Tensor  # [N] of the current policy's full softmax, in nats; detached
+    sequence: Tensor  # [N] int64: the token's row, 0 … S-1
 
     @property
-    def log_ratio(self) -> torch.Tensor:
+    def log_ratio(self) -> Tensor:
         """Log r = logp − old [N], clamped to ±20; the gradient is 0 beyond the bound."""
         return bounded(self.logp - self.old)
 
@@ -36,24 +39,62 @@ class LossOutputs:
     `high_entropy`: the token is in that class.
     """
 
-    loss: torch.Tensor  # [N] with a gradient
-    shares: dict[str, torch.Tensor] = field(default_factory=dict)  # name → [N] bool
+    loss: Tensor  # [N] with a gradient
+    shares: dict[str, Tensor] = field(default_factory=dict)  # name → [N] bool
 
 
 Loss = Callable[..., LossOutputs]
 
 
-def bounded(log_ratio: torch.Tensor) -> torch.Tensor:
+def bounded(log_ratio: Tensor) -> Tensor:
     """Clamp log ratios to ±20."""
     return log_ratio.clamp(-LOG_RATIO_BOUND, LOG_RATIO_BOUND)
 
 
-def row_mean(values: torch.Tensor, sequence: torch.Tensor, trains: torch.Tensor) -> torch.Tensor:
-    """Return for each token the mean over its row, restricted to the tokens that train; 0 for rows without any.
+def row_mean(values: Tensor, sequence: Tensor) -> Tensor:
+    """Return for each token the mean of the values over its row.
 
     Sums are in double precision: a GPU adds in any order, and runs must be repeatable to the bit of a float32.
     """
-    counts = torch.bincount(sequence[trains], minlength=torch.bincount(sequence).numel())
+    counts = torch.bincount(sequence)
     sums = torch.zeros(counts.numel(), dtype=torch.float64, device=values.device)
-    sums = sums.index_add(0, sequence[trains], values[trains].double())
+    sums = sums.index_add(0, sequence, values.double())
     return (sums / counts.clamp(min=1))[sequence].to(values.dtype)
+
+
+def high_entropy(entropy: Tensor, sequence: Tensor, quantile: float) -> Tensor:
+    """Return whether each token is of the high class [N] ("reasoning"): its entropy is above its response's quantile.
+
+    Archer, arXiv 2507.15778. Quantiles are per response, because a quantile of the whole batch finds almost no high
+    tokens in confident responses; they are interpolated linearly, as by torch.quantile. The paper has ≥ and its code >;
+    here it is >, so a response of one token, or of equal entropies, has no high token. In the published code
+    `high_entropy_mask` is true for the *low* class ("knowledge").
+
+    Raises:
+        ValueError: `quantile` is not between 0 and 1.
+    """
+    if not 0 <= quantile <= 1:
+        raise ValueError(f"quantile: {quantile} is not between 0 and 1")
+    values = entropy.detach().double()
+    return values > _quantiles(values, sequence, quantile)[sequence] if values.numel() else values > 0
+
+
+def by_class(high: Tensor, of_high: float, of_low: float, like: Tensor) -> Tensor:
+    """Return the number `of_high` for tokens of the high class (mask [N]) and `of_low` for others, in the type of
+    another tensor.
+    """
+    return torch.where(high, like.new_tensor(of_high), like.new_tensor(of_low))
+
+
+def _quantiles(values: Tensor, rows: Tensor, quantile: float) -> Tensor:
+    """Return the quantile of each row [S] with a single sort. Rows without values get an arbitrary number."""
+    order = values.argsort()
+    order = order[rows[order].argsort(stable=True)]
+    ranked = values[order]  # by row, and by value in each
+    counts = torch.bincount(rows)
+    start = counts.cumsum(0) - counts
+    place = quantile * (counts - 1).clamp(min=0).double()
+    last = ranked.numel() - 1
+    below = ranked[(start + place.floor().long()).clamp(max=last)]
+    above = ranked[(start + place.ceil().long()).clamp(max=last)]
+    return below + (above - below) * place.frac()

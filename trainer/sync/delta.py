@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from trainer.errors import StaleWeightsError
-from trainer.sync.base import Call, Delivery, Transport, Weights
-from trainer.sync.checksum import INTEGERS
 from trainer.sync.delta_encoding import Numbers, decode_into, encode, parse_label, pieces
+from trainer.sync.transports import Call, Delivery, Transport, Weights
+from trainer.sync.weights import INTEGERS
 
 
 class DeltaSender:
@@ -107,8 +107,8 @@ class WeightCopy:
             KeyError: There is no such tensor.
         """
         content = payload.cpu().numpy()
-        name, start, width = parse_label(label, content)
-        decode_into(content, width, _numbers(self._tensors[name].view(-1))[start:])
+        name, start, count = parse_label(label, content)
+        decode_into(content, count, _numbers(self._tensors[name].view(-1))[start:])
         return name
 
     def _patches(self, name: str, flat: Tensor) -> Iterator[tuple[str, Tensor]]:

@@ -18,7 +18,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from trainer.sync.bucket import Bucket
+from trainer.sync.weights import Bucket
 
 Work = Any
 

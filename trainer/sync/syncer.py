@@ -25,9 +25,16 @@ from torch import Tensor
 from trainer.config import Config, logprob_bound
 from trainer.engines.base import Engine, Notice
 from trainer.errors import InterruptedGenerationError, StaleWeightsError
-from trainer.sync.base import Call, Delivery, Transport, Weights
 from trainer.sync.delta import DeltaSender
-from trainer.sync.transports import BroadcastTransport, FileTransport, MemoryTransport
+from trainer.sync.transports import (
+    BroadcastTransport,
+    Call,
+    Delivery,
+    FileTransport,
+    MemoryTransport,
+    Transport,
+    Weights,
+)
 
 Begin = Callable[[Coroutine[Any, Any, Any]], "Future[Any]"]  # starts a coroutine in the engine's event loop
 Score = Callable[[Sequence[int]], Sequence[float]]  # token ids [n] → log-probabilities [n - 1] at temperature 1
@@ -89,7 +96,7 @@ class Syncer:
                 f"average and by {high:.3g} at the {QUANTILE} quantile, more than {self._max_gap:g} or "
                 f"{QUANTILE_FACTOR * self._max_gap:g} (sync.max_probe_gap): it does not use the synced weights"
             )
-        self._begin(_called(self._engine.mark_synced, version)).result()
+        self._do(self._engine.mark_synced(version))
         return replace(delivery, seconds=time.monotonic() - began, gap=gap)
 
     def close(self) -> None:
@@ -123,10 +130,6 @@ def probe_gap(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, fl
     if not all(map(math.isfinite, gaps)):
         return math.inf, math.inf
     return math.fsum(gaps) / len(gaps), gaps[math.ceil(QUANTILE * len(gaps)) - 1]
-
-
-async def _called(call: Callable[[int], None], version: int) -> None:
-    call(version)
 
 
 def make_sender(config: Config, call: Call, notice: Notice) -> Transport | DeltaSender:

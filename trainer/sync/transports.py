@@ -1,4 +1,5 @@
-"""The transports of weights: files in a folder that vLLM sees, memory of one process or one GPU, and broadcasts.
+"""The transports of weights, and the steps and checks that they share: files in a folder that vLLM sees, memory of one
+process or one GPU, and broadcasts.
 
 NCCL and CUDA IPC were not tested: they need GPUs.
 """
@@ -9,8 +10,10 @@ import base64
 import os
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -20,11 +23,14 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from trainer.errors import InterruptedGenerationError
-from trainer.sync.base import Call, Report, Transport
-from trainer.sync.bucket import Bucket, unpack
+from trainer.errors import InterruptedGenerationError, StaleWeightsError
 from trainer.sync.process_group import WeightGroup, local_address_towards
+from trainer.sync.weights import Bucket, Checksum, pack, unpack
 
+Report = dict[str, Any]
+Weights = Iterable[tuple[str, Tensor]]  # by Hugging Face name, each once; tied weights once
+Call = Callable[..., "Future[list[Report]]"]  # (method, *arguments) → a future of all workers' answers
+UpdateKind = Literal["full", "kept", "delta"]  # the kind of update; kept: full, and workers keep a copy
 POLL_SECONDS = 0.0005
 # of a CUDA IPC handle, as torch.multiprocessing.reductions names them
 FIELDS = (
@@ -36,6 +42,88 @@ FIELDS = (
     "event_handle",
     "event_sync_required",
 )
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A transfer of weights."""
+
+    sent: Checksum  # of all weights, transferred or not
+    reports: list[Report]
+    bytes: int
+    seconds: float  # of the transfer; with the pause and the probe once it is verified
+    kind: Literal["full", "delta"] = "full"
+    density: float = 1.0  # share of numbers that changed since the last transfer; 1 if unknown
+    gap: float = 0.0  # the mean difference of the probe's log-probabilities, in nats; the largest of all replicas
+
+
+class Transport(ABC):
+    """Sends weights to vLLM. Call it from the thread that gathers them, never from the event loop, which must run."""
+
+    device = torch.device("cpu")  # where buckets are built
+
+    def __init__(self, call: Call, bucket_bytes: int) -> None:
+        self._call = call
+        self._bucket_bytes = bucket_bytes
+
+    def send(
+        self, version: int, weights: Weights, begin: UpdateKind = "full", coded: Callable[[Weights], Weights] = iter
+    ) -> Delivery:
+        """Return the delivery of all weights of a version; each is read once and in order.
+
+        Args:
+            version: The version of the weights.
+            weights: Names and tensors.
+            begin: The kind of update.
+            coded: Encodes the weights for transfer; by default they are sent as they are.
+
+        Raises:
+            InterruptedGenerationError: vLLM became unavailable.
+            StaleWeightsError: A worker did not receive the weights.
+        """
+        began, sent, size = time.monotonic(), Checksum(), 0
+
+        def buckets() -> Iterable[Bucket]:
+            nonlocal size
+            for bucket in pack(coded(sent.tee(weights)), self._bucket_bytes, self.device):
+                size += bucket.payload.numel()
+                yield bucket
+
+        self._call("proctor_begin", begin).result()
+        self._deliver(buckets())
+        reports = self._call("proctor_end", version).result()
+        delivery = Delivery(sent, reports, size, time.monotonic() - began)
+        check_delivery(delivery, version)
+        return delivery
+
+    def close(self) -> None:  # noqa: B027 - most have no resources
+        """Release the transport's resources."""
+
+    @abstractmethod
+    def _deliver(self, buckets: Iterable[Bucket]) -> None:
+        """Send the buckets to all workers and load them there."""
+
+
+def check_delivery(delivery: Delivery, version: int) -> None:
+    """Compare the workers' reports with the version and the weights that were sent.
+
+    Raises:
+        StaleWeightsError: A worker has another version or other weights.
+    """
+    for number, report in enumerate(delivery.reports):
+        worker = f"worker {number} of vLLM"
+        if report["version"] != version:
+            raise StaleWeightsError(f"{worker} has version {report['version']} and should have {version}")
+        if report["received"] != delivery.sent.as_json():
+            raise StaleWeightsError(
+                f"{worker} received other weights than were sent: {report['received']}, and should be "
+                f"{delivery.sent.as_json()}"
+            )
+        if report["held"] is not None and report["held"] != delivery.sent.plain:
+            raise StaleWeightsError(
+                f"{worker} received version {version} but its model does not hold it: the checksum is "
+                f"{report['held']}, not {delivery.sent.plain}"
+            )
 
 
 class FileTransport(Transport):

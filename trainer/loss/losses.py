@@ -1,0 +1,208 @@
+"""The policy losses of the published algorithms, one function each.
+
+r = exp(logp − old) is a token's ratio, A its advantage, and sg stops a gradient. log r is bounded by ±20, as in the
+published code. A loss is one number a token; `batch.weights` defines the mean over them: by response for GRPO, ASPO and
+GSPO, by token for the others. With it a function returns the masks of clipped tokens. The value of a loss sg(w) · logp
+means nothing; its gradient does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from trainer.loss.base import LossInputs, LossOutputs, bounded, by_class, high_entropy, row_mean
+
+Bound = float | Tensor  # one for all tokens, or one each [N]
+
+
+def grpo(
+    inputs: LossInputs, *, clip_low: float = 0.2, clip_high: float = 0.2, dual_clip: float | None = None
+) -> LossOutputs:
+    """Return max(−A·r, −A·clip(r, 1 − clip_low, 1 + clip_high)); with `dual_clip` c, for A < 0 at most −A·c.
+
+    GRPO: DeepSeekMath, arXiv 2402.03300, eq. 3, whose KL term is in terms.py. DAPO: arXiv 2503.14476, clip_high 0.28
+    ("clip-higher") and, in its recipe only, dual_clip 10. GRPO+: the DeepCoder blog, 0.2 and 0.28. Dual clip: Ye et
+    al., arXiv 1912.09729; the gradient is 0 where A < 0 and r > c. verl's is 3 by default and cannot be disabled; here
+    it is disabled by default, as in the papers.
+
+    Args:
+        inputs: Log-probabilities and advantages [N].
+        clip_low: The trust region begins at 1 − clip_low.
+        clip_high: The trust region ends at 1 + clip_high.
+        dual_clip: Upper bound of the ratio for A < 0; None disables it.
+    """
+    return _surrogate(inputs.log_ratio.exp(), inputs.advantage, clip_low, clip_high, dual_clip)
+
+
+def archer(
+    inputs: LossInputs,
+    *,
+    clip_low: float = 0.2,
+    clip_high: float = 0.2,
+    high_entropy_clip_low: float = 0.5,
+    high_entropy_clip_high: float = 0.5,
+    quantile: float = 0.8,
+    dual_clip: float | None = 10.0,
+) -> LossOutputs:
+    """Return GRPO's loss with clip bounds by entropy class: narrow for tokens of low entropy, wide for those of high.
+
+    Archer, Wang et al., arXiv 2507.15778 (dual-token constraints). The other half of the constraint, KL for the low
+    class only, is in terms.py. The constants are the paper's; dual_clip is from the script that trained
+    ArcherCodeR-1.5B. Classes use the current policy's entropies, as the published code does, so they may change between
+    two steps on a batch. The published "token mean" is over a micro-batch of one row, hence over a response.
+
+    Args:
+        inputs: Log-probabilities, advantages and entropies [N].
+        clip_low: Lower clip of the low class.
+        clip_high: Upper clip of the low class.
+        high_entropy_clip_low: Lower clip of the high class.
+        high_entropy_clip_high: Upper clip of the high class.
+        quantile: The entropy quantile within a response that separates the classes.
+        dual_clip: Upper bound of the ratio for A < 0; None disables it.
+    """
+    high = high_entropy(inputs.entropy, inputs.sequence, quantile)
+    low_bound = by_class(high, high_entropy_clip_low, clip_low, inputs.logp)
+    high_bound = by_class(high, high_entropy_clip_high, clip_high, inputs.logp)
+    found = _surrogate(inputs.log_ratio.exp(), inputs.advantage, low_bound, high_bound, dual_clip)
+    return LossOutputs(found.loss, found.shares | {"high_entropy": high})
+
+
+def aspo(
+    inputs: LossInputs,
+    *,
+    clip_low: float = 0.2,
+    clip_high: float = 0.2,
+    high_entropy_clip_low: float = 0.4,
+    high_entropy_clip_high: float = 0.4,
+    quantile: float | None = 0.8,
+    negative_dual_clip: float = 3.0,
+    positive_dual_clip: float = 3.0,
+) -> LossOutputs:
+    """Return −A · sg(w) · logp, where the ratio is inverted for A > 0, so that unlikely tokens weigh most.
+
+    A > 0: w = min(1/r, positive_dual_clip), and 0 where r > 1 + clip_high.
+    A < 0: w = min(r, negative_dual_clip), and 0 where r < 1 − clip_low.
+    Unlike PPO's, this dual clip is soft: it bounds the weight and keeps the gradient.
+
+    Wang et al., arXiv 2510.06062, eq. 3 for the inverted ratio. The clips depend on the entropy class, as in the
+    Archer2.0 code that produced the published models, where 0.4 is hard-coded. The paper has a single clip of 0.2;
+    `quantile` None selects it (1.0 is equivalent, for files without null). Paper and code write a sum of cases (−A·r,
+    −A/r, −A·c·logp), which has the same gradient in every case.
+
+    Args:
+        inputs: Log-probabilities, advantages and entropies [N].
+        clip_low: Lower clip of the low class.
+        clip_high: Upper clip of the low class.
+        high_entropy_clip_low: Lower clip of the high class.
+        high_entropy_clip_high: Upper clip of the high class.
+        quantile: The entropy quantile that separates the classes; None: one class.
+        negative_dual_clip: The largest weight for A < 0.
+        positive_dual_clip: The largest weight for A > 0.
+    """
+    ratio, positive, negative = inputs.log_ratio.detach().exp(), inputs.advantage > 0, inputs.advantage < 0
+    high = torch.zeros_like(positive) if quantile is None else high_entropy(inputs.entropy, inputs.sequence, quantile)
+    shares = {
+        "clip_low": negative & (ratio < 1 - by_class(high, high_entropy_clip_low, clip_low, ratio)),
+        "clip_high": positive & (ratio > 1 + by_class(high, high_entropy_clip_high, clip_high, ratio)),
+        "dual_low": positive & (1 / ratio > positive_dual_clip),
+        "dual_high": negative & (ratio > negative_dual_clip),
+        "high_entropy": high,
+    }
+    weight = torch.where(positive, (1 / ratio).clamp(max=positive_dual_clip), ratio.clamp(max=negative_dual_clip))
+    weight = torch.where(shares["clip_low"] | shares["clip_high"], 0.0, weight)
+    return LossOutputs(-inputs.advantage * weight * inputs.logp, shares)
+
+
+def m2po(inputs: LossInputs, *, threshold: float = 0.04, cutoff: Tensor | None = None) -> LossOutputs:
+    """Return −M·r·A. The mask M is 0 for tokens that move further (A > 0 and r > 1, or A < 0 and r < 1) with |log r|
+    above `cutoff`; see `m2po_cutoff`, which uses the threshold.
+
+    Zheng et al., arXiv 2510.01161, algorithm 1, with r relative to the policy that sampled: this needs `loss.old =
+    "behaviour"`. The paper computes the cutoff over the whole batch, so `prepare_m2po` computes it before the
+    micro-batches; None computes it from the given tokens. Masked tokens stay in the denominator, as in the paper.
+
+    Other implementations deviate: the authors' repository caps instead of dropping, and AstraFlow drops with a
+    threshold of 0.01 and then clips. Both work by micro-batch, so their bound depends on how the batch was split.
+    """
+    log_ratio, advantage = inputs.log_ratio, inputs.advantage
+    if cutoff is None:
+        cutoff = m2po_cutoff(log_ratio, advantage, threshold)
+    gone = log_ratio.detach().abs() > cutoff
+    shares = {
+        "clip_low": gone & (advantage < 0) & (log_ratio < 0),
+        "clip_high": gone & (advantage > 0) & (log_ratio > 0),
+    }
+    masked = shares["clip_low"] | shares["clip_high"]
+    return LossOutputs(-advantage * torch.where(masked, 0.0, log_ratio.exp()), shares)
+
+
+def m2po_cutoff(log_ratio: Tensor, advantage: Tensor, threshold: float) -> Tensor:
+    """Return the largest |log r| that stays when the largest are dropped until the mean of (log r)² is ≤ threshold.
+
+    Of tokens [M] that move further only; equal values stay or go together. Computed with one sort: with the values in
+    order, the mean after any number of drops is a running mean. The result is infinite if nothing is dropped, and 0 if
+    everything is (these tokens have |log r| > 0).
+    """
+    values = log_ratio.detach()
+    size = values[advantage * values > 0].abs().sort().values
+    rest = size.double().square().cumsum(0) / torch.arange(1, size.numel() + 1, device=size.device)
+    stays = rest <= threshold
+    if bool(stays.all()):
+        return values.new_tensor(float("inf"))
+    stays[:-1] &= size[:-1] < size[1:]  # the last of equal values represents them
+    return torch.where(stays, size, 0.0).max()
+
+
+def prepare_m2po(log_ratio: Tensor, advantage: Tensor, *, threshold: float = 0.04) -> Mapping[str, Tensor]:
+    """Return the keyword arguments of `m2po` that depend on the whole mini-batch; see `m2po_cutoff`."""
+    return {"cutoff": m2po_cutoff(bounded(log_ratio), advantage, threshold)}
+
+
+def gspo(inputs: LossInputs, *, clip_low: float = 3e-4, clip_high: float = 4e-4) -> LossOutputs:
+    """Return PPO's surrogate of s·p/sg(p), with s = exp(mean of log r over the response), clipped as a whole: from 1 −
+    clip_low to 1 + clip_high.
+
+    Zheng et al., arXiv 2507.18071, eq. 5 and 7, in its token form (GSPO-token, section 4.3): each token has the value
+    of the response's ratio and the gradient of its own logp. With weights of 1/|o| a token (`mean = "sequence"`) value
+    and gradient are those of eq. 5; a token mean weighs long responses more. The bound of log r is applied before the
+    mean. There is no dual clip, as in the paper and in verl.
+    """
+    sequence_log_ratio = row_mean(inputs.log_ratio.detach(), inputs.sequence)
+    ratio = (sequence_log_ratio + inputs.logp - inputs.logp.detach()).exp()
+    return _surrogate(ratio, inputs.advantage, clip_low, clip_high, None)
+
+
+def cispo(inputs: LossInputs, *, clip_low: float = 1.0, clip_high: float = 4.0) -> LossOutputs:
+    """Return −A · sg(clip(r, 1 − clip_low, 1 + clip_high)) · logp. MiniMax-M1, arXiv 2506.13585, eq. 4 and 5.
+
+    Rare tokens that start a new line of reasoning have ratios that PPO clips in the first steps; here they keep a
+    gradient. The paper has no lower bound (1.0 is equivalent to none) and does not state its upper one; weights up to 5
+    are this trainer's choice. `clip_low` and `clip_high` are reported for either sign of A, because this clip does not
+    depend on it.
+    """
+    ratio = inputs.log_ratio.detach().exp()
+    weight = ratio.clamp(1 - clip_low, 1 + clip_high)
+    shares = {"clip_low": ratio < 1 - clip_low, "clip_high": ratio > 1 + clip_high}
+    return LossOutputs(-inputs.advantage * weight * inputs.logp, shares)
+
+
+def _surrogate(
+    ratio: Tensor, advantage: Tensor, clip_low: Bound, clip_high: Bound, dual_clip: float | None
+) -> LossOutputs:
+    """Return the clipped surrogate of `grpo`, whose bounds may be one each [N].
+
+    Written with cases instead of min and max: value and gradient are the same, and the cases are the reported masks.
+    """
+    shares = {
+        "clip_low": (advantage < 0) & (ratio < 1 - clip_low),
+        "clip_high": (advantage > 0) & (ratio > 1 + clip_high),
+    }
+    used = torch.where(shares["clip_low"], 1 - clip_low, ratio)
+    used = torch.where(shares["clip_high"], 1 + clip_high, used)
+    if dual_clip is not None:
+        shares["dual_high"] = (advantage < 0) & (ratio > dual_clip)
+        used = torch.where(shares["dual_high"], dual_clip, used)
+    return LossOutputs(-advantage * used, shares)

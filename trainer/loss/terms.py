@@ -1,0 +1,110 @@
+"""The correction for vLLM's numerics and the KL penalty, which join a policy loss in the objective.
+
+Correction. vLLM and the trainer compute slightly different log-probabilities from the same weights, so samples are
+slightly off-policy from the start. The factors multiply the loss and have no gradient. The loss's own ratio is between
+two log-probabilities of the trainer and does not include this difference. If the loss uses vLLM's log-probabilities as
+old ones (`loss.old = "behaviour"`), its ratio covers the difference and every factor is 1.
+
+KL. Estimates of KL(policy ‖ reference) are of the sampled tokens, not of the full softmax. They assume on-policy
+samples; off-policy there is no importance weight, as in the published code of GRPO and its successors.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from trainer.loss.base import bounded, by_class, high_entropy, row_mean
+
+K3_DIFFERENCE_BOUND = 20.0
+K3_BOUND = 10.0
+
+
+def correct(
+    name: str, old: Tensor, behaviour: Tensor, sequence: Tensor, *, low: float = 0.5, high: float = 2.0
+) -> tuple[Tensor, Tensor]:
+    """Return correction factors [N], and where a bound applied [N] bool, with ratio = exp(old − behaviour).
+
+        none      1.
+        tis       min(ratio, high). Truncated importance sampling: Yao, Liu et al. 2025, "Your efficient RL framework
+                  secretly brings you off-policy RL training", with high = 2. `low` is not used.
+        icepop    the ratio between low and high, 0 outside. IcePop: the Ling team, "Small leak can sink a great ship"
+                  (2025), and the Ring-1T report, arXiv 2510.18855, with 0.5 and 5.
+        sequence  0 for responses whose ratio (the geometric mean over tokens) is outside [low, high], 1 otherwise.
+                  After the sequence-level masked importance sampling of Liu, Li et al. 2025, "When speed kills
+                  stability", which uses the product of the ratios and keeps it as a factor. The geometric mean does not
+                  grow with the length and needs a far narrower band than tokens: 0.5 to 2 only catches broken ones.
+
+    A factor of 0 stays in the denominator of the mean.
+
+    Args:
+        name: The rule.
+        old: [N] log-probabilities by the trainer's old policy.
+        behaviour: [N] log-probabilities by vLLM.
+        sequence: [N] int64, the token's row.
+        low: The lower bound of the ratio.
+        high: The upper bound of the ratio.
+    """
+    log_ratio = bounded((old - behaviour).detach())
+    if name == "sequence":
+        log_ratio = row_mean(log_ratio, sequence)
+    ratio = log_ratio.exp()
+    if name == "none":
+        return torch.ones_like(ratio), torch.zeros_like(ratio, dtype=torch.bool)
+    if name == "tis":
+        return ratio.clamp(max=high), ratio > high
+    outside = (ratio < low) | (ratio > high)
+    return torch.where(outside, 0.0, torch.ones_like(ratio) if name == "sequence" else ratio), outside
+
+
+def estimate(name: str, logp: Tensor, reference: Tensor) -> Tensor:
+    """Return an estimate of KL(policy ‖ reference) for each token [N], in nats, by its name.
+
+    Schulman, "Approximating KL Divergence" (2020), with d = reference − logp:
+
+    k1  −d             unbiased; useless as a loss, because its expected gradient is 0.
+    k2  d² / 2         biased, little where the two are near; as a loss, the gradient of KL(policy ‖ reference).
+    k3  exp(d) − d − 1 unbiased, never negative; as a loss, the gradient of KL(reference ‖ policy).
+
+    On the gradients: Tang and Munos, arXiv 2506.09477. k2 raises a token's logp by d, k3 by exp(d) − 1: near the
+    reference they agree, and far from it k3 raises logp much more strongly than it lowers it. All of them ignore a
+    token's influence on later tokens. The published algorithms use k3.
+
+    k3 has verl's clamps: d to ±20, and the result to ±10. A clamped token has *no gradient*: d above 2.61 (a token that
+    the reference finds 13.6 times as likely) or below −11.0. k1 and k2 have no clamps.
+    """
+    difference = reference - logp
+    if name == "k1":
+        return -difference
+    if name == "k2":
+        return difference.square() / 2
+    clamped = difference.clamp(-K3_DIFFERENCE_BOUND, K3_DIFFERENCE_BOUND)
+    return (torch.expm1(clamped) - clamped).clamp(-K3_BOUND, K3_BOUND)  # expm1 avoids cancellation near 0
+
+
+def kl_coefficients(
+    entropy: Tensor,
+    sequence: Tensor,
+    *,
+    coefficient: float,
+    high_entropy_coefficient: float | None = None,
+    quantile: float = 0.8,
+) -> Tensor:
+    """Return the coefficient of each token's KL estimate [N].
+
+    Archer (arXiv 2507.15778) adds two means, each over its entropy class. Here there is one mean over all tokens, a
+    share `quantile` of which is in the low class. The low class therefore gets coefficient / quantile and the high
+    class high_entropy_coefficient / (1 − quantile), which gives the same sum except for responses too short for the
+    quantile.
+
+    Args:
+        entropy: [N], in nats.
+        sequence: [N] int64, the token's row.
+        coefficient: The coefficient of all tokens, or of the low class.
+        high_entropy_coefficient: The coefficient of the high class; None: one class.
+        quantile: The entropy quantile that separates the classes.
+    """
+    if high_entropy_coefficient is None:
+        return torch.full_like(entropy, coefficient)
+    high = high_entropy(entropy, sequence, quantile)
+    return by_class(high, high_entropy_coefficient / (1 - quantile), coefficient / quantile, entropy)
