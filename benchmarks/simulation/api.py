@@ -45,7 +45,12 @@ class Api:
 
     async def figures(self) -> Figures:
         """Return counters. CPU is that of the service alone."""
-        return {"cpu": time.process_time() - self._making, "answered": self._answered, "faults": self._faults, "refused": self._refused}
+        return {
+            "cpu": time.process_time() - self._making,
+            "answered": self._answered,
+            "faults": self._faults,
+            "refused": self._refused,
+        }
 
     async def load(self, outstanding: int) -> Figures:
         """Keep so many submissions pending until `drain`. Returns once they are."""

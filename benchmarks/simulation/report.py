@@ -41,7 +41,8 @@ def print_costs(rows: Sequence[Measured]) -> None:
 
 def print_waits(rows: Sequence[Measured]) -> None:
     """Return the cost of an idle fleet and the wait of a small group, as a table in Markdown."""
-    print("\n| workers | idle: Redis % | API % | a worker % | wait p50 ms | p99 ms | busy | tail | answered | faults | refused |")
+    costs = "idle: Redis % | API % | a worker %"
+    print(f"\n| workers | {costs} | wait p50 ms | p99 ms | busy | tail | answered | faults | refused |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         idle = " | ".join(f"{100 * each:.2f}" for each in row.idle)
