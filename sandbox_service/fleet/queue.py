@@ -200,7 +200,9 @@ class FleetQueue:
             waiter.release()
             raise
         if found.state == "answered":
-            self._pending.answer(submission_id, self._read(submission_id, found.answer, found.cached))
+            answer = self._read(submission_id, found.answer, found.cached)
+            if not self._is_of_older_worker(answer):
+                self._pending.answer(submission_id, answer)
         elif found.state == "gone" and (
             (not pending.is_known and not pending.answer.done()) or not _may_see(pending, owner)
         ):
@@ -314,14 +316,22 @@ class FleetQueue:
         if kind == FailureKind.CANCELLED and self._pending.was_cancelled(submission_id):
             return 0.0
         pending = self._pending.get(submission_id)
-        if pending is not None and pending.job is not None:
-            if kind in QUEUE and pending.resends < MOST_RESENDS:
-                self._watchdog.resend_suite(pending, pending.job)
-                return 0.0
-            if kind == FailureKind.BAD_SUBMISSION and self._status.has_other_versions:
-                self._watchdog.resend_to_others(pending)  # its worker is older than this process, and knows less
-                return 0.0
+        job = pending.job if pending is not None else None
+        if pending is not None and job is not None and kind in QUEUE and pending.resends < MOST_RESENDS:
+            self._watchdog.resend_suite(pending, job)
+            return 0.0
+        if pending is not None and self._is_of_older_worker(answer):
+            if job is not None:
+                self._watchdog.resend_to_others(pending)
+            return 0.0
         return self._pending.answer(submission_id, answer)
+
+    def _is_of_older_worker(self, answer: EncodedGrade) -> bool:
+        """Return whether a worker of an older version could not read the submission.
+
+        It is no answer then: the API process that took the submission, and has validated it, sends it again.
+        """
+        return answer.head["failure_kind"] == FailureKind.BAD_SUBMISSION and self._status.has_other_versions
 
     def _accept_found(self, submission_id: str, found: Found) -> None:
         self._accept(submission_id, self._read(submission_id, found.answer, found.cached))
