@@ -15,11 +15,14 @@ from benchmarks.simulation.orders import Figures, Orders
 from benchmarks.simulation.scenario import GROUPS, TESTS, service_settings
 from sandbox_service import bootstrap
 from sandbox_service.api.intake import Intake
+from sandbox_service.errors import UnavailableError
 from sandbox_service.fleet.queue import FleetQueue
-from sandbox_service.queues.base import Waiter
+from sandbox_service.queues.base import Job, Waiter
 from sandbox_service.settings import Settings
 
 BATCH = 64
+MOST_TOGETHER = 8  # batches in one call: one call with all that fills 2,000 slots would take longer than its patience
+AGAIN_SECONDS = 0.5  # until a client sends again what was refused for now
 CODE_BYTES = 1500
 FILL_SECONDS = 60.0  # for all slots to get a submission
 
@@ -35,13 +38,19 @@ class Api:
         self._outstanding = 0
         self._answered = 0
         self._faults = 0
+        self._refused = 0  # submissions that were sent again, because Redis did not answer in time
         self._wanted = 0
         self._less = asyncio.Event()
         self._feeding: asyncio.Task[None] | None = None
 
     async def figures(self) -> Figures:
         """Return counters. CPU is that of the service alone."""
-        return {"cpu": time.process_time() - self._making, "answered": self._answered, "faults": self._faults}
+        return {
+            "cpu": time.process_time() - self._making,
+            "answered": self._answered,
+            "faults": self._faults,
+            "refused": self._refused,
+        }
 
     async def load(self, outstanding: int) -> Figures:
         """Keep so many submissions pending until `drain`. Returns once they are."""
@@ -83,7 +92,7 @@ class Api:
         while self._wanted:
             if self._outstanding + BATCH <= self._wanted:
                 missing = self._wanted - self._outstanding
-                times = missing // BATCH if missing > self._wanted // 2 else 1  # all at once in the beginning
+                times = min(missing // BATCH, MOST_TOGETHER) if missing > self._wanted // 2 else 1
                 mixed = [GROUPS[0]] * (BATCH // 2 // GROUPS[0]) + [GROUPS[1]] * (BATCH // 2 // GROUPS[1])
                 await self._submit(mixed * times)
             else:
@@ -98,8 +107,17 @@ class Api:
             self._making += time.thread_time() - began
             jobs += await Intake(self._settings, self._queue.suite, "").many(body)
         self._outstanding += len(jobs)
-        for ticket in await self._queue.submit(jobs):
+        for ticket in await self._taken(jobs):
             ticket.answer.add_done_callback(partial(self._done, ticket))
+
+    async def _taken(self, jobs: Sequence[Job]) -> list[Waiter]:
+        """Submit jobs, again while Redis does not answer in time, as a client does after 503."""
+        while True:
+            try:
+                return await self._queue.submit(jobs)
+            except UnavailableError:
+                self._refused += len(jobs)
+                await asyncio.sleep(AGAIN_SECONDS)
 
     def _group(self, size: int) -> bytes:
         """Return the group of programs for one problem that a client sends."""

@@ -37,6 +37,7 @@ def _measure(here: Fleet, options: argparse.Namespace) -> Measured:
     _batch(here, found)
     _load(here, found, options)
     sums = here.ask_all("figures")
+    found.refused = int(sum(each.get("refused", 0) for each in sums))
     found.faults = int(sum(each.get("faults", 0) for each in sums))
     found.answered = int(sum(each.get("answered", 0) for each in sums))
     found.connections = here.redis.info("clients")["connected_clients"]

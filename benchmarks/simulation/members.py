@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from benchmarks.simulation.orders import Figures
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 PR_SET_PDEATHSIG = 1
+WORKERS_NICENESS = 10
 
 
 class Member:
@@ -26,7 +28,7 @@ class Member:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=REPOSITORY,
-            preexec_fn=end_with_us,
+            preexec_fn=_yield_to_redis if role == "workers" else end_with_us,
         )
 
     def say(self, what: str, **values: object) -> None:
@@ -43,6 +45,12 @@ class Member:
             raise AssertionError("a process of the simulation has ended")
         found: Figures = json.loads(line)
         return found
+
+
+def _yield_to_redis() -> None:
+    """Let the processes with workers run behind Redis: in a fleet they have processors of their own."""
+    os.nice(WORKERS_NICENESS)
+    end_with_us()
 
 
 def end_with_us() -> None:

@@ -24,6 +24,7 @@ class Measured:
     connections: int = 0
     answered: int = 0
     faults: int = 0
+    refused: int = 0  # and sent again
 
 
 def print_costs(rows: Sequence[Measured]) -> None:
@@ -40,12 +41,13 @@ def print_costs(rows: Sequence[Measured]) -> None:
 
 def print_waits(rows: Sequence[Measured]) -> None:
     """Return the cost of an idle fleet and the wait of a small group, as a table in Markdown."""
-    print("\n| workers | idle: Redis % | API % | a worker % | wait p50 ms | p99 ms | busy | tail | answered | faults |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    costs = "idle: Redis % | API % | a worker %"
+    print(f"\n| workers | {costs} | wait p50 ms | p99 ms | busy | tail | answered | faults | refused |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         idle = " | ".join(f"{100 * each:.2f}" for each in row.idle)
         p50, p99 = (1000 * row.waits[int(share * (len(row.waits) - 1))] for share in (0.5, 0.99))
         print(
             f"| {row.workers} | {idle} | {p50:.1f} | {p99:.1f} | {row.busy:.2f} | {row.tail:.2f} | {row.answered} "
-            f"| {row.faults} |"
+            f"| {row.faults} | {row.refused} |"
         )

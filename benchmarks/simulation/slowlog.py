@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import Counter
 
@@ -28,8 +27,10 @@ def profile(here: Fleet, when: str) -> None:
             continue
         words = entry["command"].split(b" ", 3)
         name = words[0].decode().lower()
-        if name == "evalsha":
-            name = names.get(words[1].decode(), "a script of RQ's")
+        if name == "fcall":
+            name = names.get(words[1].decode(), "a function of another version")
+        elif name == "evalsha":
+            name = "a script of RQ's"
         calls[name] += 1
         micros[name] += entry["duration"]
     print(f"\n{here.workers} workers, {when}: {change.answered / change.seconds:.0f} submissions a second")
@@ -50,5 +51,5 @@ def _is_of_a_script(command: bytes) -> bool:
 
 
 def _names_of_scripts() -> dict[str, str]:
-    """Return the names of the ledger's scripts by their digests."""
-    return {hashlib.sha1(text.encode()).hexdigest(): f"{name}.lua" for name, text in lua.texts().items()}
+    """Return the names of the files of the ledger's functions, by those in Redis."""
+    return {name: f"{file}.lua" for file, name in lua.library().names.items()}

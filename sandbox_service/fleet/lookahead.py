@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from sandbox_service.fleet.ledger.entries import ClaimRequest
 from sandbox_service.fleet.wakeup import CHUNK
+from sandbox_service.slots.pool import SlotPool
 
 AHEAD = 4  # submissions for each slot, running ones included: with fewer, more are claimed
 LEAST_AHEAD = 8
@@ -33,6 +35,20 @@ class Lookahead:
             return
         most = max(AHEAD * slots, LEAST_AHEAD)
         self.most_held = min(most, slots + self._begin_soon(slots, most))
+
+    def request(self, pool: SlotPool, suites: tuple[str, ...]) -> ClaimRequest | None:
+        """Return what a worker would claim now; None if it has no room.
+
+        Args:
+            pool: its slots.
+            suites: the ids of those that it used last.
+        """
+        slots = pool.ready
+        self.update(slots)
+        if not slots or pool.held >= self.most_held:
+            return None
+        most = self.most_claims(slots, pool.idle, pool.held)
+        return ClaimRequest(most, pool.idle, slots, begins=pool.begins, suites=suites)
 
     def most_claims(self, slots: int, idle: int, held: int) -> int:
         """Return how many to claim: up to `CHUNK` short ones, or as many long ones as there is room for.

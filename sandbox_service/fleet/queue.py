@@ -22,19 +22,18 @@ from sandbox_service.bounds import Bounds
 from sandbox_service.errors import UnavailableError
 from sandbox_service.event_loop import cancel_tasks
 from sandbox_service.fleet.coalescer import Coalescer
-from sandbox_service.fleet.ledger.entries import Entry, Found, Need, Taken, Terms
-from sandbox_service.fleet.ledger.intervals import gathering_seconds
+from sandbox_service.fleet.ledger.entries import Entry, Taken, Terms
 from sandbox_service.fleet.ledger.ledger import Ledger
 from sandbox_service.fleet.pending import PendingSubmission, PendingSubmissions, cancelled
 from sandbox_service.fleet.reaper import Reaper
+from sandbox_service.fleet.replies import REPLY_SECONDS, Replies
 from sandbox_service.fleet.retry import RETRY_SECONDS, with_retries
 from sandbox_service.fleet.status import FleetStatus
 from sandbox_service.fleet.suite_store import ReadSuite, SuiteStore
+from sandbox_service.fleet.waker import Waker
 from sandbox_service.fleet.wakeup import JobEnqueuer
 from sandbox_service.fleet.watchdog import Watchdog
 from sandbox_service.grading import suites
-from sandbox_service.grading.encoded_grade import EncodedGrade, again, fault
-from sandbox_service.grading.retries import MOST_RESENDS, QUEUE
 from sandbox_service.grading.suites import Suite
 from sandbox_service.queues.backlog import check_fits, load_of
 from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, distinct, is_own, owner_mark
@@ -42,7 +41,6 @@ from sandbox_service.queues.estimate import Estimate
 from sandbox_service.queues.observers import Observers, QueueObserver
 from sandbox_service.queues.quotas import LocalLevels, Quotas
 from sandbox_service.queues.waiter import SharedWaiter
-from sandbox_service.schema import FailureKind
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -50,11 +48,7 @@ log = logging.getLogger(__name__)
 TICK_SECONDS = 0.25
 STATE_SECONDS = 0.5
 NOTE_SECONDS = 60.0  # between two notes that this version uses Redis
-ENOUGH_SECONDS = 0.01  # between two checks whether a wake-up is missing, if none was
-REPLY_SECONDS = 5.0
 RECALL_SECONDS = 60.0  # in which every API process has submitted again what Redis has lost
-MOST_GATHERING_SECONDS = 0.1
-LAST_SECONDS = 0.002  # longest pause for each pending submission, so that the last few answers are not delayed
 NO_BOUNDS = Bounds(1 << 50, 1 << 50, 1e9)  # a submission that was taken is not refused when it is submitted again
 
 
@@ -84,7 +78,7 @@ class FleetQueue:
         """
         self.quotas = quotas or Quotas({}, LocalLevels())
         self._ledger = ledger
-        self._enqueuer = enqueuer
+        self._waker = Waker(enqueuer)
         self._bounds = bounds
         self.name = f"{platform.node()}.{os.getpid()}.{secrets.token_hex(3)}"
         self._estimate = Estimate()
@@ -93,12 +87,17 @@ class FleetQueue:
         self._coalescer = Coalescer(self._submit_entries)
         self._status = FleetStatus(ledger, caches=cache_seconds > 0)
         self._reaper = Reaper(ledger, self.name)
-        self._watchdog = Watchdog(ledger, self.name, self._pending, self._suites, self._resubmit, self._accept_found)
+        self._watchdog = Watchdog(
+            ledger,
+            self.name,
+            self._pending,
+            self._suites,
+            self._resubmit,
+            lambda id_, found: self._replies.accept_found(id_, found),
+        )
+        self._replies = Replies(ledger, self.name, self._pending, self._status, self._watchdog)
         self._releasing: frozenset[str] = frozenset()  # in the ledger, by a call that is under way
         self._has_released = asyncio.Event()
-        self._need = Need(0, 0, 0)
-        self._has_need = asyncio.Event()
-        self._counts: Counter[str] = Counter()
         self._observers = Observers()
         self._defect = ""
         self._closing = False
@@ -116,7 +115,7 @@ class FleetQueue:
         except (RedisError, OSError) as error:
             self._ledger.outage.failed(error)
         self._tasks = [
-            asyncio.create_task(self._restarted(work)) for work in (self._receive, self._wake_workers, self._tick)
+            asyncio.create_task(self._restarted(work)) for work in (self._replies.receive, self._waker.run, self._tick)
         ]
         for task in self._tasks:
             task.add_done_callback(self._task_ended)
@@ -145,7 +144,7 @@ class FleetQueue:
         for job, (state, answer) in zip(each, taken, strict=True):
             self._pending.confirm(job, pending[job.id])
             if answer is not None:
-                self._pending.answer(job.id, self._read(job.id, answer, cached=state == "cached"))
+                self._pending.answer(job.id, self._replies.read(job.id, answer, cached=state == "cached"))
         self.quotas.submitted([job for job, (state, _) in zip(each, taken, strict=True) if state in ("new", "cached")])
         self._observers.watch(jobs, waiters, began)
         return list(waiters)
@@ -167,7 +166,7 @@ class FleetQueue:
 
     async def _submit_entries(self, entries: Sequence[Entry]) -> list[Taken]:
         taken, need = await self._ledger.submit(entries, self.name, self._bounds)
-        self._note_need(need)
+        self._waker.note(need)
         return taken
 
     def _entry(self, job: Job) -> Entry:
@@ -200,7 +199,9 @@ class FleetQueue:
             waiter.release()
             raise
         if found.state == "answered":
-            self._pending.answer(submission_id, self._read(submission_id, found.answer, found.cached))
+            answer = self._replies.read(submission_id, found.answer, found.cached)
+            if not self._replies.is_of_older_worker(answer):
+                self._pending.answer(submission_id, answer)
         elif found.state == "gone" and (
             (not pending.is_known and not pending.answer.done()) or not _may_see(pending, owner)
         ):
@@ -254,7 +255,7 @@ class FleetQueue:
 
     def counts(self) -> dict[str, int]:
         """See JobQueue: of the fleet, and of the watchdog of this process."""
-        return dict(Counter(self._status.counts()) + self._counts + self._watchdog.counts)
+        return dict(Counter(self._status.counts()) + self._replies.counts + self._watchdog.counts)
 
     def unready(self) -> list[str]:
         """See JobQueue."""
@@ -282,66 +283,7 @@ class FleetQueue:
         """See JobQueue."""
         await self.drain(0.0)
         await cancel_tasks(self._tasks)
-        self._enqueuer.close()
-
-    # --- answers
-
-    async def _receive(self) -> None:
-        """Read answers from the stream of this process."""
-        last, kept_at = "0", 0.0
-        while True:
-            if time.monotonic() - kept_at > REPLY_SECONDS:
-                last = last if await self._ledger.keep_replies(self.name) else "0"
-                kept_at = time.monotonic()
-            replies = await self._ledger.replies(self.name, last, REPLY_SECONDS)
-            ages = [self._accept(reply.id, self._read(reply.id, reply.answer)) for reply in replies]
-            if replies:
-                last = replies[-1].stream_id
-                pause = gathering_seconds(len(replies), min(ages), MOST_GATHERING_SECONDS)
-                await asyncio.sleep(min(pause, LAST_SECONDS * len(self._pending)))
-
-    def _read(self, submission_id: str, body: bytes | None, cached: bool = False) -> EncodedGrade:
-        """Return an answer from Redis; a fault if it is not a grade."""
-        answer = EncodedGrade(body or b"")
-        if not answer.is_whole:
-            self._counts["refused"] += 1
-            return fault(submission_id, 0, FailureKind.UNREADABLE_ANSWER, "what Redis holds for an answer is none")
-        return again(answer, submission_id) if cached else answer
-
-    def _accept(self, submission_id: str, answer: EncodedGrade) -> float:
-        """Handle an answer that the fleet gave. Return how long its waiters have waited, in seconds; 0 if none do."""
-        kind = answer.head["failure_kind"]
-        if kind == FailureKind.CANCELLED and self._pending.was_cancelled(submission_id):
-            return 0.0
-        pending = self._pending.get(submission_id)
-        if pending is not None and pending.job is not None:
-            if kind in QUEUE and pending.resends < MOST_RESENDS:
-                self._watchdog.resend_suite(pending, pending.job)
-                return 0.0
-            if kind == FailureKind.BAD_SUBMISSION and self._status.has_other_versions:
-                self._watchdog.resend_to_others(pending)  # its worker is older than this process, and knows less
-                return 0.0
-        return self._pending.answer(submission_id, answer)
-
-    def _accept_found(self, submission_id: str, found: Found) -> None:
-        self._accept(submission_id, self._read(submission_id, found.answer, found.cached))
-
-    # --- wake-ups
-
-    def _note_need(self, need: Need) -> None:
-        self._need = need
-        self._has_need.set()
-
-    async def _wake_workers(self) -> None:
-        """Enqueue missing wake-ups. All needs that are noted during a call share the next one.
-
-        A check whether one is missing costs as much as a submission, so there is a pause when none was.
-        """
-        while True:
-            await self._has_need.wait()
-            self._has_need.clear()
-            if not await asyncio.to_thread(self._enqueuer.enqueue_missing, *self._need):
-                await asyncio.sleep(ENOUGH_SECONDS)
+        self._waker.close()
 
     # --- upkeep
 
@@ -367,7 +309,7 @@ class FleetQueue:
         need = await self._status.refresh()
         self._ledger.outage.succeeded()
         if need.waiting:
-            self._note_need(need)
+            self._waker.note(need)
 
     async def _release(self) -> None:
         """Tell the ledger which submissions no caller waits for here, unless one has joined since."""
@@ -391,10 +333,10 @@ class FleetQueue:
     async def _resubmit(self, jobs: Sequence[Job]) -> None:
         """Submit jobs that were taken before. Raises IdReusedError, redis.RedisError."""
         taken, need = await self._ledger.submit([self._entry(job) for job in jobs], self.name, NO_BOUNDS)
-        self._note_need(need)
+        self._waker.note(need)
         for job, (state, answer) in zip(jobs, taken, strict=True):
             if answer is not None:
-                self._pending.answer(job.id, self._read(job.id, answer, cached=state == "cached"))
+                self._pending.answer(job.id, self._replies.read(job.id, answer, cached=state == "cached"))
 
     async def _restarted(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run a background task, again after each error of Redis. Any other exception is a defect and ends it."""

@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import platform
-import secrets
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from importlib.metadata import version
 from typing import Any, Literal
 
 from redis.exceptions import RedisError
 
 from sandbox_service.errors import SandboxError
 from sandbox_service.event_loop import cancel_tasks, wait_event
+from sandbox_service.fleet.ghosts import GhostFinder
+from sandbox_service.fleet.heartbeat import Heartbeat
 from sandbox_service.fleet.ledger.entries import (
     Beat,
     Claim,
@@ -36,14 +34,13 @@ from sandbox_service.fleet.ledger.entries import (
     Start,
     UnknownWorkerError,
 )
-from sandbox_service.fleet.ledger.intervals import beat_seconds
 from sandbox_service.fleet.ledger.ledger import Ledger
 from sandbox_service.fleet.lookahead import Lookahead
+from sandbox_service.fleet.membership import Membership
 from sandbox_service.fleet.steps import StepSender
 from sandbox_service.fleet.wakeup import JobListener
+from sandbox_service.fleet.worker_suites import WorkerSuites
 from sandbox_service.grading.encoded_grade import EncodedGrade, fault
-from sandbox_service.grading.suites import LruCache, Suite, id_of
-from sandbox_service.languages import toolchains
 from sandbox_service.schema import FailureKind
 from sandbox_service.slots.pool import UNBOUNDED_BYTES, SlotPool
 from sandbox_service.slots.process import SlotFactory
@@ -59,10 +56,6 @@ HOLD_SECONDS = 10.0  # claimed submissions wait so long for a slot that works
 HOPELESS_SECONDS = 60.0  # without a slot that works: then the worker ends, so that somebody notices
 STUCK_SECONDS = 0.25  # a claim that has not begun in so long goes back if slots are idle elsewhere
 TURN_SECONDS = 1.0  # … and if more waits, so that the ledger decides anew which is next
-GHOST_SECONDS = 5.0
-NOTE_SECONDS = 60.0  # between two notes that this version uses Redis
-MOST_SUITES = 10_000
-SUITES_TO_NAME = 4  # that this worker used last, when it claims: the ledger need not send them
 
 Stopped = asyncio.Task[Literal[True]]
 MakeListener = Callable[[str, Callable[[], tuple[int, int, int]]], JobListener]
@@ -93,32 +86,25 @@ class Worker:
         self._ledger = ledger
         self._make_listener = make_listener
         self._slots = slots
-        self._host = platform.node()
-        self.name = self._new_name()
+        self._membership = Membership(ledger, slots)
         self._tasks: dict[str, Task] = {}
         self._begun: set[str] = set()
-        self._suites: LruCache[Suite] = LruCache(MOST_SUITES, suite_bytes)
+        self._suites = WorkerSuites(ledger, suite_bytes)
         self._steps = StepSender(ledger, lambda: self.name, self)
         self._has_room = asyncio.Event()
         self._is_awake = False  # a wake-up is being handled: it claims
         self._lookahead = Lookahead()
         self._stopping = False
-        self._is_registered = False
         self._refused = 0
-        self._checked_ghosts_at = 0.0
-        self._ghosts: set[str] = set()
-        self._noted_at = 0.0
-        self._beaten_at = 0.0
-        self._beat_pause = beat_seconds(1)
-        self._carried: Exchanged | None = None  # the reply to a beat that went along with steps or a claim
-        self._has_carried = asyncio.Event()
-        self._urgent_waiting: int | None = (
-            None  # priority of what waits in the ledger and no idle slot elsewhere begins
-        )
+        self._ghosts = GhostFinder(ledger)
+        self._heartbeat = Heartbeat(ledger)
+        self._urgent_waiting: int | None = None  # priority of what waits in the ledger, and no idle slot elsewhere
         self._pool = SlotPool(make_slot, slots, self, memory_bytes)
 
-    def _new_name(self) -> str:
-        return f"{self._host}.{os.getpid()}.{secrets.token_hex(3)}"
+    @property
+    def name(self) -> str:
+        """Return its name in the ledger, which changes when it registers anew."""
+        return self._membership.name
 
     async def run(self, stop: asyncio.Event, drain_seconds: float) -> None:
         """Work until `stop` is set; then finish for up to `drain_seconds` what has begun, and give back the rest.
@@ -139,7 +125,7 @@ class Worker:
         logged = ""
         while not stopped.done():
             if self._pool.ready:
-                if await self._has_registered():
+                if await self._membership.has_registered(self._pool):
                     return True
                 await asyncio.wait({stopped}, timeout=RETRY_SECONDS)
             reasons = "; ".join(self._pool.reasons())
@@ -154,8 +140,8 @@ class Worker:
         """Raise SandboxError if the worker cannot grade and is not going to."""
         seconds = self._pool.unusable_seconds()
         if seconds is not None and seconds >= HOPELESS_SECONDS:
-            reasons = "; ".join(self._pool.reasons())
-            raise SandboxError(f"no slot has had a usable sandbox for {seconds:.0f} s (see proctor doctor): {reasons}")
+            problem = f"no slot has had a usable sandbox for {seconds:.0f} s (see proctor doctor)"
+            raise SandboxError(f"{problem}: {'; '.join(self._pool.reasons())}")
 
     def unready(self) -> list[str]:
         """Return why the worker cannot grade; empty if it can."""
@@ -164,39 +150,9 @@ class Worker:
         reasons = self._pool.reasons()
         if self._ledger.outage.reason:
             reasons.append(f"Redis: {self._ledger.outage.reason}")
-        if not self._is_registered:
+        if not self._membership.is_registered:
             reasons.append("not registered yet")
         return reasons
-
-    async def _has_registered(self) -> bool:
-        """Try to register. Return False if Redis is away."""
-        try:
-            await self._register()
-        except (RedisError, OSError) as error:
-            self._ledger.outage.failed(error)
-            return False
-        return True
-
-    async def _register(self) -> None:
-        info = {
-            "host": self._host,
-            "pid": os.getpid(),
-            "version": version("proctor"),
-            "languages": self._pool.languages(),
-            "toolchains": [language.name for language in toolchains.present()],
-            "memory_bytes": self._pool.memory_bytes,
-            "since": time.time(),
-        }
-        await self._note_format()
-        await self._ledger.register(self.name, info, self._slots)
-        self._ledger.outage.succeeded()
-        self._is_registered = True
-        log.info("registered", extra={"reason": f"{self.name}, {self._slots} slots"})
-
-    async def _note_format(self) -> None:
-        if time.monotonic() >= self._noted_at + NOTE_SECONDS or not self._noted_at:
-            await self._ledger.note_format()
-            self._noted_at = time.monotonic()
 
     async def _work(self, stopped: Stopped, drain_seconds: float) -> None:
         loop = asyncio.get_running_loop()
@@ -235,70 +191,28 @@ class Worker:
         finally:
             self._is_awake = False
 
-    async def _claim_now(self) -> None:
+    async def _claim(self, request: ClaimRequest | None) -> None:
         """Claim, though nothing has woken this worker."""
-        request = self.wanted()
         if request is not None:
             await self._begin_all(await self._ledger.exchange(self.name, claim=request))
 
-    async def _claim_beyond_share(self, count: int, last_priority: int) -> None:
-        """Claim what slots can begin after the test that is running, though none is idle."""
-        pool = self._pool
-        request = ClaimRequest(count, pool.idle, pool.ready, last_priority, count)
-        await self._begin_all(await self._ledger.exchange(self.name, claim=request))
+    def _beyond_share(self, count: int, last_priority: int) -> ClaimRequest:
+        """Return a claim of what slots can begin after the test that is running, though none is idle."""
+        return ClaimRequest(count, self._pool.idle, self._pool.ready, last_priority, count)
 
     async def _begin_all(self, found: Exchanged) -> tuple[int, Need]:
         for suite_id, body in found.suites.items():
-            self._keep_suite(suite_id, body)
+            self._suites.keep(suite_id, body)
         for claim in found.claims:
             await self._begin(claim)
         self._note_waiting(found)
         return len(found.claims), found.need
 
-    def _note_waiting(self, found: Exchanged) -> None:
-        """Note what waits in the ledger. Without it, paused submissions go on."""
-        waits = found.need.waiting and not found.others.idle and found.others.urgent < PRIORITIES
-        self._urgent_waiting = found.others.urgent if waits else None
-        if not waits:
-            self._pool.go_on()
-
-    # --- called by the sender of steps
-
-    def wanted(self) -> ClaimRequest | None:
-        """See Claimant."""
-        pool = self._pool
-        slots = pool.ready
-        self._lookahead.update(slots)
-        if self._stopping or not slots or pool.held >= self._lookahead.most_held:
-            return None
-        most = self._lookahead.most_claims(slots, pool.idle, pool.held)
-        suites = self._suites.latest(SUITES_TO_NAME)
-        return ClaimRequest(most, pool.idle, slots, begins=pool.begins, suites=suites)
-
-    def dry_seconds(self) -> float:
-        """See Claimant."""
-        pool = self._pool
-        return 0.0 if pool.idle else self._lookahead.dry_seconds(pool.ready, pool.held - pool.busy)
-
-    def due_beat(self) -> Beat | None:
-        """See Claimant. A beat that goes along in the second half of the time between two replaces the next one."""
-        if time.monotonic() - self._beaten_at < self._beat_pause / 2:
-            return None
-        return Beat(self._pool.busy, self._pool.ready, self._pool.idle)
-
-    def beaten(self, found: Exchanged) -> None:
-        """See Claimant."""
-        self._beaten_at = time.monotonic()
-        self._carried = found
-        self._has_carried.set()
-
-    # --- suites
-
     async def _begin(self, claim: Claim) -> None:
         if claim.id in self._tasks:
             return  # claimed again, because the reply to an earlier claim was lost
         try:
-            suite = await self._suite(claim.terms.suite)
+            suite = await self._suites.get(claim.terms.suite)
         except (RedisError, OSError):
             self._steps.add(GiveBack(claim.id))
             return
@@ -323,29 +237,36 @@ class Worker:
             self._begun.add(claim.id)
         self._pool.give(task)
 
-    async def _suite(self, suite_id: str) -> Suite | None:
-        """Return a suite's bytes, which only slots parse; None if Redis does not have them or has others."""
-        suite = self._suites.get(suite_id)
-        if suite is None:
-            body = await self._ledger.get_suite(suite_id)
-            suite = self._keep_suite(suite_id, body) if body is not None else None
-        return suite
+    def _note_waiting(self, found: Exchanged) -> None:
+        """Note what waits in the ledger. Without it, paused submissions go on."""
+        waits = found.need.waiting and not found.others.idle and found.others.urgent < PRIORITIES
+        self._urgent_waiting = found.others.urgent if waits else None
+        if not waits:
+            self._pool.go_on()
 
-    def _keep_suite(self, suite_id: str, body: bytes) -> Suite | None:
-        """Keep the bytes of a suite and return it; None if they are not its bytes."""
-        if id_of(body) != suite_id:
-            return None
-        suite = Suite(suite_id, body, [])
-        self._suites.put(suite_id, suite, len(body))
-        return suite
+    # --- called by the sender of steps
+
+    def wanted(self) -> ClaimRequest | None:
+        """See Claimant."""
+        return None if self._stopping else self._lookahead.request(self._pool, self._suites.latest())
+
+    def dry_seconds(self) -> float:
+        """See Claimant."""
+        pool = self._pool
+        return 0.0 if pool.idle else self._lookahead.dry_seconds(pool.ready, pool.held - pool.busy)
+
+    def due_beat(self) -> Beat | None:
+        """See Claimant."""
+        return self._heartbeat.due(self._pool)
+
+    def beaten(self, found: Exchanged) -> None:
+        """See Claimant."""
+        self._heartbeat.carried(found)
 
     # --- called by the pool
 
     def pool_idle(self) -> None:
         """See PoolOwner."""
-        self._note_room()
-
-    def _note_room(self) -> None:
         self._has_room.set()
         self._steps.room_changed()
 
@@ -382,7 +303,7 @@ class Worker:
             self._steps.send_last()
         self._lookahead.went_on()
         if self._pool.held < self._lookahead.most_held:
-            self._note_room()
+            self.pool_idle()
 
     def pool_failed(self) -> None:
         """See PoolOwner. Gives back what was claimed when no slot has worked for `HOLD_SECONDS`."""
@@ -417,16 +338,17 @@ class Worker:
         while True:
             self._check_hope()
             try:
-                found, self._carried = self._carried or await self._own_beat(), None
+                found = await self._heartbeat.reply(self.name, self._pool)
                 self._ledger.outage.succeeded()
-                self._beat_pause = beat_seconds(found.need.workers)
                 for task_id in found.cancelled:
                     self._cancel(task_id)
                 self._note_waiting(found)
                 if not self._stopping:
                     await self._rebalance(found.need, found.others)
-                await self._give_back_ghosts(found.held)
-                await self._note_format()
+                known = self._tasks.keys() | self._steps.ids
+                for task_id in await self._ghosts.find(self.name, found.held, known):
+                    self._steps.add(GiveBack(task_id))
+                await self._membership.note_format()
                 if listener.refused > self._refused:
                     await self._ledger.count("refused", listener.refused - self._refused)
                     self._refused = listener.refused
@@ -435,43 +357,17 @@ class Worker:
             except (RedisError, OSError) as error:
                 self._ledger.outage.failed(error)
             self._steps.room_changed()
-            await wait_event(self._has_carried, self._beat_pause)
-            self._has_carried.clear()
-
-    async def _own_beat(self) -> Exchanged:
-        """Beat in a call of its own."""
-        pool = self._pool
-        found = await self._ledger.beat(self.name, pool.busy, pool.ready, pool.idle)
-        self._beaten_at = time.monotonic()
-        return found
+            await self._heartbeat.wait()
 
     async def _rebalance(self, need: Need, others: Elsewhere) -> None:
         """Give back or claim, by what waits in the ledger and how idle other workers are."""
         self._give_back_stuck(need, others.idle)
         if need.waiting and self._pool.idle and not self._is_awake:
-            await self._claim_now()  # no wake-up has come: RQ has lost it, or Redis has no room for one
+            await self._claim(self.wanted())  # no wake-up has come: RQ has lost it, or Redis has no room for one
         elif others.urgent < min(self._pool.least_urgent, self._pool.most_urgent_waiting):
-            await self._claim_beyond_share(self._pool.ready, others.urgent)
+            await self._claim(self._beyond_share(self._pool.ready, others.urgent))
         elif need.waiting and not others.idle and (count := self._pool.slots_to_share):
-            await self._claim_beyond_share(count, self._pool.least_urgent)
-
-    async def _give_back_ghosts(self, count: int) -> None:
-        """Give back what the worker does not have although Redis says so: Redis lost the worker's last steps.
-
-        Args:
-            count: how many submissions it holds by the ledger. Their ids are read only if these are more than it has.
-        """
-        known = self._tasks.keys() | self._steps.ids
-        if count <= len(known):
-            self._ghosts.clear()
-            return
-        if time.monotonic() - self._checked_ghosts_at < GHOST_SECONDS:
-            return
-        self._checked_ghosts_at = time.monotonic()
-        ghosts = set(await self._ledger.held(self.name)) - known
-        for task_id in ghosts & self._ghosts:  # seen twice, so no claim is on its way
-            self._steps.add(GiveBack(task_id))
-        self._ghosts = ghosts
+            await self._claim(self._beyond_share(count, self._pool.least_urgent))
 
     def _cancel(self, task_id: str) -> None:
         task = self._tasks.get(task_id)
@@ -482,7 +378,6 @@ class Worker:
 
     async def _start_over(self) -> None:
         """Drop everything and register under a new name: the worker was reaped, or Redis has lost its data."""
-        log.warning("worker_unknown_to_fleet", extra={"reason": self.name})
         self._pool.take_back()
         for task in list(self._tasks.values()):
             if task.slot is not None:
@@ -490,13 +385,10 @@ class Worker:
         self._tasks.clear()
         self._begun.clear()
         self._steps.take()
-        self._is_registered = False
-        self._carried = None
-        self.name = self._new_name()
-        if self._stopping:
-            return
-        with suppress(RedisError, OSError):
-            await self._register()
+        self._heartbeat.forget()
+        self._membership.renew()
+        if not self._stopping:
+            await self._membership.has_registered(self._pool)
 
     async def _drain(self, seconds: float) -> None:
         """Give back what has not begun, and finish the rest."""

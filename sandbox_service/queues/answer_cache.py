@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sandbox_service.grading.encoded_grade import EncodedGrade
 
@@ -12,15 +12,11 @@ MOST_BYTES = 64 << 20
 ENTRY_BYTES = 600  # of an entry's own objects, measured
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     answer: EncodedGrade
     digest: bytes
     stored_at: float  # monotonic
-
-    @property
-    def size(self) -> int:
-        return len(self.answer.body) + ENTRY_BYTES
+    size: int
 
 
 class AnswerCache:
@@ -53,12 +49,18 @@ class AnswerCache:
         if self._seconds <= 0:
             return
         self.drop(name)
-        now = time.monotonic()
-        entry = _Entry(EncodedGrade(answer.body), digest, now)
-        while self._entries and (self.bytes + entry.size > self._most_bytes or self._is_old(self._first(), now)):
-            self.drop(next(iter(self._entries)))
-        self._entries[name] = entry
-        self.bytes += entry.size
+        now, size = time.monotonic(), len(answer.body) + ENTRY_BYTES
+        self._make_room(size, now)
+        self._entries[name] = _Entry(EncodedGrade(answer.body), digest, now, size)
+        self.bytes += size
+
+    def _make_room(self, size: int, now: float) -> None:
+        """Drop the least recently used answers until there is room for one of this size and the next is not too old."""
+        while self._entries:
+            name, first = next(iter(self._entries.items()))
+            if self.bytes + size <= self._most_bytes and now - first.stored_at <= self._seconds:
+                return
+            self.drop(name)
 
     def drop(self, name: str) -> None:
         """Forget the answer of this name, if it is kept."""
@@ -80,14 +82,8 @@ class AnswerCache:
         found = self._entries.get(name)
         if found is None:
             return None
-        if self._is_old(found, time.monotonic()):
+        if time.monotonic() - found.stored_at > self._seconds:
             self.drop(name)
             return None
         self._entries.move_to_end(name)
         return found
-
-    def _first(self) -> _Entry:
-        return next(iter(self._entries.values()))
-
-    def _is_old(self, entry: _Entry, now: float) -> bool:
-        return now - entry.stored_at > self._seconds

@@ -6,7 +6,7 @@ Implements bounds/. It holds no futures and answers nothing.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -82,8 +82,8 @@ class Backlog:
     def __init__(self, bounds: Bounds, slots: int) -> None:
         self._bounds = bounds
         self._slots = slots
-        self._places: OrderedDict[str, Waiting] = OrderedDict()  # in order of arrival
-        self._loads: dict[str, Load] = {}
+        self._places: dict[str, Waiting] = {}  # in order of arrival
+        self._loads: defaultdict[str, Load] = defaultdict(Load)
         self._total = Load()
         self._rings: list[OrderedDict[str, deque[Waiting]]] = [OrderedDict() for _ in PRIORITIES]
         self._waiting: set[str] = set()
@@ -102,7 +102,7 @@ class Backlog:
     def add(self, place: Waiting) -> None:
         """Add a submission behind the others of its client."""
         self._places[place.key] = place
-        self._loads.setdefault(place.client, Load()).add(place.load)
+        self._loads[place.client].add(place.load)
         self._total.add(place.load)
         self._line(place).append(place)
         self._wait(place)
@@ -174,4 +174,8 @@ class Backlog:
             self._counts[place.priority] -= 1
 
     def _line(self, place: Waiting) -> deque[Waiting]:
-        return self._rings[place.priority].setdefault(place.client, deque())
+        ring = self._rings[place.priority]
+        line = ring.get(place.client)
+        if line is None:
+            line = ring[place.client] = deque()
+        return line

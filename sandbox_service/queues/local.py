@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
@@ -109,8 +109,10 @@ class LocalQueue:
     async def submit(self, jobs: Sequence[Job]) -> list[Waiter]:
         """See JobQueue."""
         began = time.monotonic()
-        await self.quotas.check([job for job in jobs if not self._is_known(job)])
-        new = [job for job in distinct(jobs) if not self._is_known(job)]
+        new = self._unknown(jobs)
+        if self.quotas.are_any:
+            await self.quotas.check(new)
+            new = self._unknown(jobs)  # the same may have been submitted meanwhile
         if new:
             self._check_open()
             check_memory(new, self._pool.memory_bytes, "this machine")
@@ -124,6 +126,10 @@ class LocalQueue:
     def observe(self, observer: QueueObserver) -> None:
         """See ObservedQueue."""
         self._observers.add(observer)
+
+    def _unknown(self, jobs: Sequence[Job]) -> list[Job]:
+        """Return the jobs that were not taken before, each once. Raises IdReusedError."""
+        return [job for job in distinct(jobs) if not self._is_known(job)]
 
     def _is_known(self, job: Job) -> bool:
         """Return whether the same submission was taken before. Raises IdReusedError."""
@@ -142,10 +148,10 @@ class LocalQueue:
     def _check_room(self, jobs: Sequence[Job]) -> dict[str, Load]:
         """Return the load of each submission by id. Raise QueueFullError or BodyTooLargeError if there is no room."""
         loads = {job.id: load_of(job, self._estimate) for job in jobs}
-        check_fits(loads.values(), self._bounds)
-        wanted: dict[str, Load] = {}
+        wanted: defaultdict[str, Load] = defaultdict(Load)
         for job in jobs:
-            wanted.setdefault(job.client, Load()).add(loads[job.id])
+            wanted[job.client].add(loads[job.id])
+        check_fits(wanted.values(), self._bounds)
         for client, together in wanted.items():
             self._backlog.check_room(client, together)
         return loads

@@ -79,6 +79,7 @@ class SlotPool:
         self._running: dict[int, Task] = {}
         self._credit = 0.0  # seconds that new tasks may take before paused ones go on
         self._is_checking = False
+        self._going_on: asyncio.TimerHandle | None = None  # while a slot waits for a task of the owner
         self._slots = [make_slot(index, self) for index in range(slots)]
 
     def give(self, task: Task) -> None:
@@ -201,12 +202,19 @@ class SlotPool:
             return
         if self._owner.most_urgent() is None:
             self.go_on()
-        else:
-            asyncio.get_running_loop().call_later(MOST_IDLE_SECONDS, self.go_on)
+        elif self._going_on is None:
+            self._going_on = asyncio.get_running_loop().call_later(MOST_IDLE_SECONDS, self.go_on)
 
     def go_on(self) -> None:
         """Start paused tasks in idle slots: the owner has no task that goes before them."""
+        self._wait_no_longer()
         self._dispatch(nothing_new=True)
+
+    def _wait_no_longer(self) -> None:
+        """Drop the time by which paused tasks go on: no slot waits any more, and the next one has its own time."""
+        if self._going_on is not None:
+            self._going_on.cancel()
+            self._going_on = None
 
     def slot_done(self, key: int, grade: bytes | None) -> None:
         """See SlotOwner."""
@@ -331,6 +339,8 @@ class SlotPool:
         self._used_bytes += task.memory_bytes
         self._owner.task_begun(task)
         slot.give(task.key, task.suite, task.body, task.progress)
+        if self._going_on is not None and not any(slot.free for slot in self._slots):
+            self._wait_no_longer()
         self._check_later()
 
     # --- turns

@@ -6,7 +6,9 @@ load is asserted, no time; `pytest -s` shows the figures.
 
 from __future__ import annotations
 
+import shutil
 import time
+from pathlib import Path
 
 from tests.fleet.conftest import Answers, Under
 from tests.fleet.fleet import AOF, running_fleet
@@ -14,6 +16,8 @@ from tests.fleet.load import IS_FOR_THE_RECORD, SUBMISSIONS, Load
 
 AWAY_SECONDS = 10 if IS_FOR_THE_RECORD else 6  # all longer than a worker may be silent
 FROZEN_SECONDS = 15 if IS_FOR_THE_RECORD else 8
+READ_ONLY_SECONDS = 4
+TIMES = 20  # so often Redis cuts all connections, in two seconds
 
 
 def test_an_undisturbed_fleet_answers_everything_once(undisturbed: Answers) -> None:
@@ -123,3 +127,52 @@ def test_a_worker_and_redis_killed_at_once_change_no_answer(under: Under) -> Non
 
         figures = under(fleet, "kill -9 a worker and Redis at once, AOF", disturb)
         assert figures.counts["reaped"] == 1
+
+
+def test_an_api_process_of_two_that_is_frozen_changes_no_answer(under: Under) -> None:
+    """The one that watches the workers: the other one takes over meanwhile."""
+    with running_fleet(apis=2) as fleet:
+
+        def disturb(_: Load) -> None:
+            leader = fleet.redis.client().get("proctor:lead").decode()
+            api = next(api for api in fleet.apis if f".{api.pid}." in leader)
+            api.freeze()
+            time.sleep(FROZEN_SECONDS)
+            api.thaw()
+
+        under(fleet, f"the API process that watches frozen {FROZEN_SECONDS} s", disturb)
+
+
+def test_a_redis_that_cuts_connections_forgets_functions_and_takes_no_writes_changes_no_answer(under: Under) -> None:
+    with running_fleet(*AOF) as fleet:
+
+        def disturb(_load: Load) -> None:
+            redis = fleet.redis.client()
+            for _ in range(TIMES):
+                redis.function_flush()
+                redis.client_kill_filter(_type="normal", skipme=True)
+                time.sleep(0.1)
+            redis.replicaof("127.0.0.1", "1")  # a master that nobody is
+            time.sleep(READ_ONLY_SECONDS)
+            redis.replicaof("NO", "ONE")
+
+        under(fleet, f"Redis cuts connections, forgets functions, read-only {READ_ONLY_SECONDS} s", disturb)
+
+
+def test_redis_restarted_with_an_older_file_changes_no_answer(under: Under, tmp_path: Path) -> None:
+    """What was answered since is pending again, and what was submitted since is unknown."""
+    files, older = tmp_path / "redis", tmp_path / "older"
+    files.mkdir()
+    with running_fleet("--appendonly", "yes", "--appendfsync", "always", folder=str(files)) as fleet:
+
+        def disturb(load: Load) -> None:
+            fleet.redis.stop()
+            shutil.copytree(files, older)
+            fleet.redis.cont()
+            load.until_answered(0.5)
+            fleet.redis.kill()
+            shutil.rmtree(files / "appendonlydir")
+            shutil.copytree(older / "appendonlydir", files / "appendonlydir")
+            fleet.redis.restart()
+
+        under(fleet, "kill -9 Redis, restarted with an older file", disturb)

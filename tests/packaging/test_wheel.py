@@ -127,7 +127,7 @@ from sandbox_service.fleet.ledger import lua
 from sandbox_service.languages import python
 from sandbox_service.sandbox import firejail
 assert "/" in {route.path for route in dashboard.routes().routes}
-assert len(lua.Scripts(Redis(), "proctor")._scripts) > 10
+assert len(lua.library().names) > 10
 assert proof.known_attacks()
 assert firejail.PROFILE.is_file() and (python.GUEST / "zygote.py").is_file()
 """

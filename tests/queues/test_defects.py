@@ -32,7 +32,7 @@ def _break(*_: object) -> None:
 # what each background task, and no other, calls
 BACKGROUND: dict[str, Callable[[Fleet, pytest.MonkeyPatch], None]] = {
     "listen": lambda fleet, patch: patch.setattr(fleet.ledger, "replies", _break_async),
-    "call": lambda fleet, patch: patch.setattr(fleet.queue._enqueuer, "enqueue_missing", _break),
+    "call": lambda fleet, patch: patch.setattr(fleet.queue._waker._enqueuer, "enqueue_missing", _break),
     "tick": lambda fleet, patch: patch.setattr(fleet.ledger, "lead", _break_async),
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from sandbox_service.fleet import worker
+from sandbox_service.fleet import ghosts, heartbeat
 from sandbox_service.fleet.ledger.entries import Beat, Elsewhere, Exchanged, Finish, GiveBack, Need, Step
 from sandbox_service.fleet.ledger.ledger import Ledger
 from sandbox_service.schema import Verdict
@@ -25,8 +25,8 @@ RIGHT = always("AC")
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "GHOST_SECONDS", GHOST_SECONDS)
-    monkeypatch.setattr(worker, "beat_seconds", lambda _: BEAT_SECONDS)
+    monkeypatch.setattr(ghosts, "GHOST_SECONDS", GHOST_SECONDS)
+    monkeypatch.setattr(heartbeat, "beat_seconds", lambda _: BEAT_SECONDS)
 
 
 def play(scenario: Callable[[Fleet], Awaitable[None]], script: Script = RIGHT) -> None:

@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from sandbox_service import bootstrap
 from sandbox_service.errors import IdReusedError, UnavailableError
 from sandbox_service.fleet import queue, status, suite_store, watchdog
 from sandbox_service.grading.retries import MOST_RESENDS
 from sandbox_service.grading.suites import Suite
 from sandbox_service.queues.base import Job, Waiter
 from sandbox_service.schema import Submission, Verdict
+from sandbox_service.settings import Settings
 from tests.fakes import HOLD, Script, always, hold, hold_at_first, hold_only, made, suite_of, until
 from tests.guards import HANG_GUARD_SECONDS
 from tests.queues.fleet_world import Fleet, running_fleet
@@ -310,6 +312,28 @@ def test_what_a_worker_of_another_version_cannot_read_waits_for_one_that_can(mon
         grade = await fleet.world.grade(made("a"))
         assert grade.verdict == Verdict.AC
         assert fleet.world.tally.begun["a"] == 4
+
+    play(scenario, script)
+
+
+def test_no_api_process_shows_what_a_worker_of_another_version_could_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that was asked does not have the submission, so only the one that took it can send it again."""
+    monkeypatch.setattr(watchdog, "OTHERS_SECONDS", 0.5)
+    monkeypatch.setattr(status, "version", lambda _: "0.0.1")
+
+    def script(_: Submission, attempt: int) -> str:
+        return "bad_submission" if attempt == 1 else "AC"
+
+    async def scenario(fleet: Fleet) -> None:
+        settings = Settings(redis_url=fleet.redis.url, cache_seconds=0)
+        async with bootstrap.fleet_queue(settings) as other:
+            ticket = await fleet.world.take(made("a"))
+            while (await fleet.ledger.look(["a"]))[0].state != "answered":
+                await asyncio.sleep(0.01)
+            asked = await other.find("a")
+            assert asked is not None
+            assert not asked.answer.done()
+            assert await verdicts(fleet, [ticket, asked]) == [Verdict.AC, Verdict.AC]
 
     play(scenario, script)
 

@@ -493,6 +493,33 @@ def test_a_slot_waits_for_a_task_that_its_owner_is_fetching(monkeypatch: pytest.
     run(scenario, slots=1)
 
 
+def test_each_wait_of_a_slot_has_a_time_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of an earlier wait does not end a later one, in which the owner fetches another task."""
+    monkeypatch.setattr(pool, "MOST_IDLE_SECONDS", HANG_GUARD_SECONDS)
+
+    async def scenario(owner: RecordingOwner) -> None:
+        waits: list[asyncio.TimerHandle] = []
+        loop = asyncio.get_running_loop()
+        call_later = loop.call_later
+
+        def record(delay: float, *arguments: Any, **options: Any) -> asyncio.TimerHandle:
+            handle = call_later(delay, *arguments, **options)
+            if delay == HANG_GUARD_SECONDS:
+                waits.append(handle)
+            return handle
+
+        monkeypatch.setattr(loop, "call_later", record)
+        await after_a_pause(owner)
+        owner.give("second")
+        await owner.finish("second")
+        assert [each.cancelled() for each in waits] == [True, False]
+        owner.announced = None
+        owner.pool.go_on()
+        await owner.finish("long")
+
+    run(scenario, slots=1)
+
+
 def test_a_slot_does_not_wait_for_ever() -> None:
     async def scenario(owner: RecordingOwner) -> None:
         await after_a_pause(owner)

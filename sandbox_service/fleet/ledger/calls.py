@@ -1,4 +1,4 @@
-"""The base class of the ledger's calls: the client of Redis, the scripts, and the times for which things are kept."""
+"""The base class of the ledger's calls: the client of Redis, the functions, and the times for which things are kept."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from typing import TypeVar
 from redis.asyncio import Redis
 
 from sandbox_service.fleet.ledger.entries import Found
-from sandbox_service.fleet.ledger.lua import Scripts
+from sandbox_service.fleet.ledger.lua import Functions
 from sandbox_service.fleet.ledger.packing import DIGEST, AnswerCodec
 from sandbox_service.fleet.outage import Outage
 from sandbox_service.grading.retries import MOST_ATTEMPTS
 
 MOST_ENTRIES = 512  # for each call: Redis does nothing else meanwhile
 MOST_STEPS = 256
+MOST_WORKERS = 64  # that one call reads
 
 _GONE, _PENDING = Found("gone"), Found("pending")
 _T = TypeVar("_T")
@@ -68,7 +69,7 @@ class LedgerCalls:
         self.outage = Outage(address)
         self._redis = redis
         self._name = name
-        self._scripts = Scripts(redis, name)
+        self._functions = Functions(redis, name)
         self._packing = AnswerCodec()
         self._answer_seconds = answer_seconds
         self._fault_seconds = fault_seconds

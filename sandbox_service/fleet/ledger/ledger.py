@@ -1,6 +1,6 @@
 """The class Ledger: all calls of the ledger, for API processes and for workers.
 
-Each change is one Lua script, so a process that dies leaves nothing half done, and each may be repeated when its reply
+Each change is one Lua function, so a process that dies leaves nothing half done. Each may be repeated when its reply
 was lost. Times are those of the Redis server. The keys are described in keys.md. It works with a single Redis, not with
 Redis Cluster. RQ jobs are not part of it: a wake-up that is lost or made twice changes nothing here.
 
@@ -38,13 +38,13 @@ class Ledger(SubmissionCalls, WorkerCalls):
 
     async def lost_seconds_ago(self) -> float | None:
         """Return how long ago Redis may have lost its data; None if it is not known to have lost any."""
-        memory, seconds = await self._scripts.run("memory", [secrets.token_hex(8), self._memory])
+        memory, seconds = await self._functions.run("memory", [secrets.token_hex(8), self._memory])
         self._memory = memory.decode()
         return None if float(seconds) < 0 else float(seconds)
 
     async def note_format(self) -> None:
         """Note that a process of this version uses the ledger. Call it at the start and every minute."""
-        await self._scripts.run("formats", [str(FORMAT), FORGET_SECONDS])
+        await self._functions.run("formats", [str(FORMAT), FORGET_SECONDS])
 
     # --- suites
 
@@ -76,7 +76,7 @@ class Ledger(SubmissionCalls, WorkerCalls):
         """Return the ids of those suites that Redis does not have; the others stay for at least `suite_seconds`."""
         missing: list[str] = []
         for part in parts(suites, MOST_ENTRIES):
-            missing += [each.decode() for each in await self._scripts.run("missing", [self._suite_seconds, *part])]
+            missing += [each.decode() for each in await self._functions.run("missing", [self._suite_seconds, *part])]
         return missing
 
     def _suite(self, suite: str) -> str:
@@ -108,7 +108,7 @@ class Ledger(SubmissionCalls, WorkerCalls):
     async def charge(self, key: str, usage: Usage, quota: Usage) -> Usage:
         """See queues.quotas.Levels."""
         rates = [each if math.isfinite(each) else 0.0 for each in quota]
-        found = await self._scripts.run("charge", [key, *map(repr, usage), *map(repr, rates)])
+        found = await self._functions.run("charge", [key, *map(repr, usage), *map(repr, rates)])
         return Usage(*map(float, found))
 
     # --- figures
@@ -119,6 +119,6 @@ class Ledger(SubmissionCalls, WorkerCalls):
 
     async def totals(self) -> Totals:
         """Return the whole ledger in figures."""
-        count, waiting, size, cost, oldest, clients, stats, workers = await self._scripts.run("totals")
+        count, waiting, size, cost, oldest, clients, stats, workers = await self._functions.run("totals")
         named = {key.decode(): int(value) for key, value in zip(*[iter(stats)] * 2, strict=True)}
         return Totals(count, waiting, size, cost / wire.MICROSECONDS, float(oldest), clients, named, workers)

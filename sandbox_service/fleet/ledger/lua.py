@@ -1,44 +1,74 @@
-"""Loads and runs the Lua scripts. Each is one atomic change of the ledger.
+"""Loads and calls the Lua functions of the ledger. Each call is one atomic change of the ledger.
 
-A script is a file in `scripts/` whose first line begins with `#!lua` and has the flags for Redis. After that line the
-prelude is inserted, and the parts that a second line `-- with NAME …` lists. A script is called by its digest, and sent
-again if Redis does not have it.
+They are one library of Redis: the prelude, its other parts, and a function for each file in `scripts/` whose first line
+begins with `#!lua` and may have the flags for Redis. All names end with a digest of the whole, so that versions share a
+Redis. A Redis that does not have the library is sent it. See docs/decisions/0120.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Awaitable, Sequence
+from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
+from redis.exceptions import ResponseError
 
 Argument = str | bytes | int | float
-_FOLDER, _SCRIPT, _WITH = "scripts", "#!lua", "-- with "
+PARTS = ("prelude", "steps", "claims")
+_FOLDER, _SCRIPT, _FLAGS = "scripts", "#!lua", "flags="
+_UNKNOWN = "Function not found"
 
 
-class Scripts:
-    """Runs the scripts of one ledger."""
+class Library(NamedTuple):
+    """The functions of the ledger, as they are sent to Redis."""
+
+    text: str
+    names: dict[str, str]
+    """The names of the functions in Redis, by those of their files."""
+
+
+class Functions:
+    """Calls the functions of one ledger."""
 
     def __init__(self, redis: Redis, name: str) -> None:
+        self._redis = redis
         self._name = name
-        self._scripts = {script: redis.register_script(text) for script, text in texts().items()}
+        self._library = library()
 
-    async def run(self, script: str, arguments: Sequence[Argument] = ()) -> Any:
-        """Return what the script returns. Raises redis.exceptions.RedisError."""
-        return await self._scripts[script](args=[self._name, *arguments])
+    async def run(self, function: str, arguments: Sequence[Argument] = ()) -> Any:
+        """Return what the function of this file returns. Raises redis.exceptions.RedisError."""
+        try:
+            return await self._call(function, arguments)
+        except ResponseError as error:
+            if not str(error).startswith(_UNKNOWN):
+                raise
+        await self._redis.function_load(self._library.text, replace=True)
+        return await self._call(function, arguments)
+
+    def _call(self, function: str, arguments: Sequence[Argument]) -> Awaitable[Any]:
+        return self._redis.fcall(self._library.names[function], 0, self._name, *arguments)
 
 
-def texts() -> dict[str, str]:
-    """Return the scripts as they are sent to Redis, by name."""
+@cache
+def library() -> Library:
+    """Return the library, made of the files in `scripts/`."""
     folder = files(__package__) / _FOLDER
-    found = {file.name.removesuffix(".lua"): file.read_text(encoding="utf-8") for file in folder.iterdir()}
-    return {name: _whole(text, found) for name, text in found.items() if text.startswith(_SCRIPT)}
+    found = sorted(folder.iterdir(), key=str)
+    texts = {file.name.removesuffix(".lua"): file.read_text(encoding="utf-8") for file in found}
+    scripts = {name: text for name, text in texts.items() if text.startswith(_SCRIPT)}
+    mark = hashlib.sha256("".join(texts.values()).encode()).hexdigest()[:16]
+    names = {name: f"proctor_{name}_{mark}" for name in scripts}
+    functions = [_function(names[name], text) for name, text in scripts.items()]
+    return Library("\n".join([f"#!lua name=proctor_{mark}", *(texts[part] for part in PARTS), *functions]), names)
 
 
-def _whole(script: str, found: Mapping[str, str]) -> str:
-    """Return a script with the prelude and its parts, which are `found` by name."""
-    first_line, rest = script.split("\n", 1)
-    second_line = rest.partition("\n")[0]
-    parts = second_line.removeprefix(_WITH).split() if second_line.startswith(_WITH) else []
-    return "\n".join([first_line, *(found[part] for part in ("prelude", *parts)), rest])
+def _function(name: str, script: str) -> str:
+    """Return a script as a function of the library."""
+    first_line, body = script.split("\n", 1)
+    flags = first_line.partition(_FLAGS)[2]
+    quoted = ", ".join(f"'{flag}'" for flag in flags.split(",") if flag)
+    head = f"redis.register_function{{function_name = '{name}', flags = {{{quoted}}}, callback = function(_, ARGV)"
+    return f"{head}\nbegin(ARGV[1])\n{body}end}}\n"

@@ -23,7 +23,7 @@ class AnswerCodec:
         self._decompress = ZstdDecompressor().decompress
 
     def pack(self, answer: bytes, fault: bool, digest: bytes) -> bytes:
-        """Return an answer as it is stored. The scripts write the flag C for G when they copy it to another id.
+        """Return an answer as it is stored. The functions write the flag C for G when they copy it to another id.
 
         Args:
             answer: the grade, in JSON.

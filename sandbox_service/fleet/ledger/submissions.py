@@ -61,7 +61,7 @@ class SubmissionCalls(LedgerCalls):
                     *wire.sums(rest),
                 ]
                 arguments += wire.packed(part)
-                reply = await self._scripts.run("submit", arguments)
+                reply = await self._functions.run("submit", arguments)
                 wire.check_taken(reply, part)
                 need = Need(reply[1], reply[2], reply[3])
                 answers = iter(reply[5:])
@@ -90,7 +90,7 @@ class SubmissionCalls(LedgerCalls):
 
     async def _release(self, api: str, ids: Sequence[str], kept_too: bool) -> None:
         for part in parts(ids, MOST_ENTRIES):
-            await self._scripts.run("release", [api, int(kept_too), *part])
+            await self._functions.run("release", [api, int(kept_too), *part])
 
     async def cancel(
         self, ids: Sequence[str], answer_of: Callable[[str, int], bytes], owner: str | None = None
@@ -112,7 +112,7 @@ class SubmissionCalls(LedgerCalls):
                 if not is_own(terms.client, owner):
                     continue
                 arguments += (each, self._packing.pack(answer_of(each, terms.tests), True, UNSURE))
-            found += [each.decode() for each in await self._scripts.run("cancel", arguments)]
+            found += [each.decode() for each in await self._functions.run("cancel", arguments)]
         return found
 
     async def pending_labelled(self, name: str, value: str) -> list[str]:
@@ -148,7 +148,7 @@ class SubmissionCalls(LedgerCalls):
         """Return the state of each of the ids."""
         found: list[Found] = []
         for part in parts(ids, MOST_ENTRIES):
-            found += [self._found(row) for row in await self._scripts.run("look", part)]
+            found += [self._found(row) for row in await self._functions.run("look", part)]
         return found
 
     async def join(self, id: str, api: str, mark: bytes = b"") -> Found:  # noqa: A002
@@ -159,7 +159,7 @@ class SubmissionCalls(LedgerCalls):
             api: the API process.
             mark: the last bytes of its digest; submissions with others are "gone". Empty: any.
         """
-        return self._found(await self._scripts.run("join", [id, api, mark]))
+        return self._found(await self._functions.run("join", [id, api, mark]))
 
     # --- replies
 
@@ -173,7 +173,7 @@ class SubmissionCalls(LedgerCalls):
         Returns:
             False if it was gone: answers may be lost, and a new stream must be read from "0" on.
         """
-        return bool(await self._scripts.run("replies", [api, self._reply_seconds]))
+        return bool(await self._functions.run("replies", [api, self._reply_seconds]))
 
     async def replies(self, api: str, last: str, wait_seconds: float) -> list[Reply]:
         """Return new answers, waiting for the first, and delete those up to `last`.

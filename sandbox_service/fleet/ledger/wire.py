@@ -1,4 +1,4 @@
-"""Encodes arguments of the Lua scripts, and decodes their replies."""
+"""Encodes arguments of the Lua functions, and decodes their replies."""
 
 from __future__ import annotations
 

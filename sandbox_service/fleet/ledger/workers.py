@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from sandbox_service.fleet.ledger import wire
-from sandbox_service.fleet.ledger.calls import MOST_STEPS, ClaimState, LedgerCalls, parts
+from sandbox_service.fleet.ledger.calls import MOST_STEPS, MOST_WORKERS, ClaimState, LedgerCalls, parts
 from sandbox_service.fleet.ledger.entries import (
     Beat,
     Claim,
@@ -31,9 +31,10 @@ REAPER = "reaper"
 """Holds lost submissions until they are answered; no worker may have this name."""
 
 LAST_PRIORITY = 2
-NO_BEAT: tuple[Argument, ...] = ("", "", "")
-NO_CLAIM: tuple[Argument, ...] = ("", "", "", "", "", "", "", "", 0)
-NOTHING_MORE = (*NO_BEAT, "", *NO_CLAIM)
+NO_BEAT: tuple[Argument, ...] = ("", "")
+NO_CLAIM: tuple[Argument, ...] = ("",)
+NOTHING_MORE = ("", *NO_BEAT, *NO_CLAIM)
+FIXED = 13  # values of the reply of exchange.lua that are always there
 
 
 class WorkerCalls(LedgerCalls):
@@ -52,7 +53,7 @@ class WorkerCalls(LedgerCalls):
         """
         if worker == REAPER or not worker:
             raise ValueError(f"no worker may be called {worker!r}")
-        await self._scripts.run("register", [worker, json.dumps(info), slots])
+        await self._functions.run("register", [worker, json.dumps(info), slots])
 
     async def claim(
         self, worker: str, most: int, idle: int, slots: int, last_priority: int = LAST_PRIORITY, least: int = 0
@@ -84,10 +85,9 @@ class WorkerCalls(LedgerCalls):
         """Apply the steps of a worker, in order. Return the ids that it does not hold any more."""
         strangers: list[str] = []
         for part in parts(steps, MOST_STEPS):
-            head = (*self._head(worker), *NOTHING_MORE)
-            reply = await self._scripts.run("exchange", [*head, *self._packed(worker, part)])
+            reply = await self._functions.run("exchange", [worker, *NOTHING_MORE, *self._packed(worker, part)])
             self._forget(worker, part)
-            strangers += [each.decode() for each in reply[1]]
+            strangers += [each.decode() for each in reply]
         return strangers
 
     async def beat(self, worker: str, busy: int, ready_slots: int, idle: int = 0) -> Exchanged:
@@ -134,8 +134,8 @@ class WorkerCalls(LedgerCalls):
             while True:
                 turn = f"{self._session}-{next(self._turns)}"
                 idle = claim.idle if claim else beat.idle if beat else 0
-                arguments = [*self._head(worker), *_of_beat(beat), idle, *self._of_claim(claim, turn, state)]
-                reply = await self._scripts.run("exchange", [*arguments, *self._packed(worker, steps)])
+                arguments = [worker, idle, *_of_beat(beat), *self._of_claim(claim, turn, state)]
+                reply = await self._functions.run("exchange", [*arguments, *self._packed(worker, steps)])
                 self._forget(worker, steps)
                 wire.check_known(reply, worker)
                 claims, unreadable = _claims(reply, state)
@@ -143,12 +143,9 @@ class WorkerCalls(LedgerCalls):
                     await self._drop_unreadable(worker, unreadable)
                 if claims:
                     state.last_turn = turn
-                if claims or not reply[8]:
+                if claims or not reply[6]:
                     return _exchanged(reply, claims)
                 steps = ()
-
-    def _head(self, worker: str) -> tuple[Argument, ...]:
-        return worker, self._answer_seconds, self._fault_seconds, self._cache_seconds
 
     def _of_claim(self, claim: ClaimRequest | None, turn: str, state: ClaimState) -> Sequence[Argument]:
         """Return a claim in the order that exchange.lua reads."""
@@ -161,12 +158,16 @@ class WorkerCalls(LedgerCalls):
     async def _drop_unreadable(self, worker: str, ids: Sequence[bytes]) -> None:
         """Delete submissions that another program has written into Redis."""
         steps = [each for id_ in ids for each in (b"R", id_)]
-        await self._scripts.run("exchange", [*self._head(worker), *NOTHING_MORE, *steps])
+        await self._functions.run("exchange", [worker, *NOTHING_MORE, *self._kept(), *steps])
+
+    def _kept(self) -> tuple[Argument, ...]:
+        """Return the seconds that an answer, a fault and a cached answer are kept."""
+        return self._answer_seconds, self._fault_seconds, self._cache_seconds
 
     def _packed(self, worker: str, steps: Sequence[Step]) -> list[Argument]:
-        """Return the steps in the order that steps.lua reads."""
+        """Return the steps in the order that exchange.lua reads, behind the seconds that their answers are kept."""
         digests = self._claim_states[worker].digests if worker in self._claim_states else {}
-        arguments: list[Argument] = []
+        arguments: list[Argument] = [*self._kept()] if steps else []
         for step in _without_needless_starts(steps):
             arguments += self._step(step, digests)
         return arguments
@@ -198,24 +199,28 @@ class WorkerCalls(LedgerCalls):
 
     async def leave(self, worker: str) -> None:
         """Deregister a worker. All that it holds waits again; what it had started is not suspected."""
-        await self._scripts.run("leave", [worker])
+        await self._functions.run("leave", [worker])
         self._claim_states.pop(worker, None)
 
     async def beats(self) -> dict[str, int]:
         """Return the number of beats of each registered worker."""
-        rows = zip(*[iter(await self._scripts.run("beats"))] * 2, strict=True)
+        rows = zip(*[iter(await self._functions.run("beats"))] * 2, strict=True)
         return {name.decode(): int(beats) for name, beats in rows}
 
     async def workers(self) -> dict[str, WorkerState]:
-        """Return all registered workers. Redis takes 14 µs for each: too much for every half second."""
-        rows = zip(*[iter(await self._scripts.run("workers"))] * 7, strict=True)
-        return {row[0].decode(): WorkerState(json.loads(row[1]), *row[2:]) for row in rows}
+        """Return all registered workers. Redis takes 14 µs for each: too much for each half second, or for one call."""
+        names: Any = await self._redis.smembers(f"{self._name}:workers")
+        found: dict[str, WorkerState] = {}
+        for part in parts(list(names), MOST_WORKERS):
+            rows = zip(*[iter(await self._functions.run("workers", part))] * 7, strict=True)
+            found |= {row[0].decode(): WorkerState(json.loads(row[1]), *row[2:]) for row in rows}
+        return found
 
     # --- reaping
 
     async def lead(self, name: str, seconds: float) -> bool:
         """Take or keep the lock of the one process that reaps. Return whether `name` has it for so many seconds."""
-        return bool(await self._scripts.run("lead", [name, max(1, round(seconds * 1000))]))
+        return bool(await self._functions.run("lead", [name, max(1, round(seconds * 1000))]))
 
     async def reap(self, worker: str) -> list[Lost]:
         """Deregister a dead worker. Repeating the call is safe.
@@ -228,7 +233,7 @@ class WorkerCalls(LedgerCalls):
         Returns:
             What was tried too often. It must be answered with `finish_lost`.
         """
-        reply = await self._scripts.run("reap", [worker, self._most_attempts])
+        reply = await self._functions.run("reap", [worker, self._most_attempts])
         return [Lost(row[0].decode(), row[1], row[2]) for row in zip(*[iter(reply)] * 3, strict=True)]
 
     async def finish_lost(self, answers: Mapping[str, bytes]) -> None:
@@ -238,14 +243,15 @@ class WorkerCalls(LedgerCalls):
 
 def _of_beat(beat: Beat | None) -> tuple[Argument, ...]:
     """Return a beat in the order that exchange.lua reads, without its idle slots."""
-    return NO_BEAT if beat is None else (1, beat.busy, beat.ready_slots)
+    return NO_BEAT if beat is None else (beat.busy, beat.ready_slots)
 
 
 def _claims(reply: list[Any], state: ClaimState) -> tuple[list[Claim], list[bytes]]:
     """Return the claims in a reply of exchange.lua, and the ids of those that cannot be read."""
-    now, begun = float(reply[9]), reply[10]
+    begun, now = reply[7], int(reply[8]) + int(reply[9]) / wire.MICROSECONDS
     claims, unreadable = [], []
-    for index, row in enumerate(zip(*[iter(reply[11])] * 6, strict=True)):
+    first = FIXED + reply[10] + reply[11]
+    for index, row in enumerate(zip(*[iter(reply[first : first + 6 * reply[12]])] * 6, strict=True)):
         try:
             claim = wire.claim(row, now, begun=index < begun)
         except ValueError:
@@ -258,9 +264,11 @@ def _claims(reply: list[Any], state: ClaimState) -> tuple[list[Claim], list[byte
 
 def _exchanged(reply: list[Any], claims: list[Claim]) -> Exchanged:
     """Return a reply of exchange.lua, whose claims are decoded."""
-    suites = {id_.decode(): body for id_, body in zip(*[iter(reply[12])] * 2, strict=True)}
-    cancelled = [each.decode() for each in reply[7]]
-    return Exchanged(cancelled, Need(*reply[2:5]), Elsewhere(*reply[5:7]), claims, suites, reply[13])
+    to_cancel = FIXED + reply[10]
+    first_claim = to_cancel + reply[11]
+    suites = {id_.decode(): body for id_, body in zip(*[iter(reply[first_claim + 6 * reply[12] :])] * 2, strict=True)}
+    cancelled = [each.decode() for each in reply[to_cancel:first_claim]]
+    return Exchanged(cancelled, Need(*reply[:3]), Elsewhere(*reply[3:5]), claims, suites, reply[5])
 
 
 def _without_needless_starts(steps: Sequence[Step]) -> Iterator[Step]:

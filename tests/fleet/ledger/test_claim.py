@@ -115,7 +115,7 @@ async def test_claims_whose_reply_was_lost_are_made_again(ledger: Ledger, redis:
 
 async def _claim_without_hearing(ledger: Ledger) -> None:
     """As if the connection had been lost between the script and its reply."""
-    await ledger._scripts.run("exchange", ["w", 600, 60, 0, *NO_BEAT, 5, 5, 4, 1 << 20, "a turn", "", 2, 0, 0, 0])
+    await ledger._functions.run("exchange", ["w", 5, *NO_BEAT, 5, 4, 1 << 20, "a turn", "", 2, 0, 0, 0])
 
 
 async def test_lost_claims_that_were_cancelled_meanwhile_do_not_come_again(ledger: Ledger) -> None:

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from sandbox_service.fleet.ledger.entries import Drop, Finish, Start, UnknownWorkerError
 from sandbox_service.fleet.ledger.ledger import Ledger
 from sandbox_service.fleet.ledger.workers import NO_BEAT
-from tests.fleet.ledger.fleet import ROOMY, all_replies, claim, entries, entry, ids, residue, run, submit
+from tests.fleet.ledger.fleet import ROOMY, all_replies, cancelled, claim, entries, entry, ids, residue, run, submit
 from tests.redis_server import running_redis
 
 pytestmark = pytest.mark.anyio
@@ -55,7 +55,7 @@ async def test_any_text_is_an_id_and_a_client(ledger: Ledger, redis: Redis) -> N
 async def test_strange_ids_survive_a_lost_reply_cancellation_and_reaping(ledger: Ledger, redis: Redis) -> None:
     await ledger.register("w", {}, 16)
     await submit(ledger, *map(entry, STRANGE))
-    await ledger._scripts.run("exchange", ["w", 600, 60, 0, *NO_BEAT, 16, 16, 16, 1 << 20, "a turn", "", 2, 0, 0, 0])
+    await ledger._functions.run("exchange", ["w", 16, *NO_BEAT, 16, 16, 1 << 20, "a turn", "", 2, 0, 0, 0])
     assert sorted(ids(await claim(ledger, "w"))) == sorted(STRANGE)
     await ledger.release("api", STRANGE[:5])
     told, *_ = await ledger.beat("w", 1, 1)
@@ -192,10 +192,24 @@ async def test_forged_ids_in_a_list_are_skipped(ledger: Ledger, redis: Redis) ->
 async def test_scripts_that_were_forgotten_are_sent_again(ledger: Ledger, redis: Redis) -> None:
     await ledger.register("w", {}, 4)
     for each in entries("a", 3):
-        await redis.script_flush()
+        await redis.function_flush()
         assert await submit(ledger, each) == ["new"]
-        await redis.script_flush()
+        await redis.function_flush()
         assert await run(ledger, "w", await claim(ledger, "w")) == []
+
+
+@pytest.mark.parametrize("next_name", ["test", "other"])
+async def test_a_call_that_fails_leaves_nothing_to_the_next(ledger: Ledger, redis: Redis, next_name: str) -> None:
+    """The functions share variables, and a call that fails does not reach its end."""
+    await submit(ledger, entry("a"), entry("b"))
+    await redis.set("test:stats", "not a hash")
+    with pytest.raises(ResponseError):
+        await ledger.cancel(["a"], cancelled)
+    await redis.delete("test:stats")
+    before = sorted(await redis.keys())
+    await Ledger(redis, next_name).leave("nobody")  # it writes counts
+    assert sorted(await redis.keys()) == before
+    assert (await ledger.totals()).count == 1
 
 
 async def test_a_redis_that_lost_its_memory_is_a_new_beginning(ledger: Ledger, redis: Redis) -> None:

@@ -1,10 +1,21 @@
--- Claims: gives waiting submissions to a worker, in the order that bounds/ specifies. A part of exchange.lua, which
--- describes the arguments.
+-- Claims: gives waiting submissions to a worker, in the order that bounds/ specifies. A part of the library for
+-- exchange.lua, which describes the arguments.
 
 local MOST_CLAIMS = 64
 local MOST_WITH_SUITES, SUITE_BYTES = 4, 16384  -- claims that bring their suites; bytes of a suite that is brought
-local longest = number(ARGV[12])
-local looked, ids, values, suites = 0, {}, {}, {}
+local NO_TIME = {'0', '0'}
+local longest, looked, ids, values, suites
+local aside  -- submissions that this worker must not take yet
+
+local function begin_claims()
+  looked, ids, values, suites, aside = 0, {}, {}, {}, {}
+end
+
+local function append(list, values_to_add)
+  for _, each in ipairs(values_to_add) do
+    list[#list + 1] = each
+  end
+end
 
 -- Returns whether it is a number as the ledger writes it.
 local function is_number(value)
@@ -14,7 +25,7 @@ end
 -- Deletes a submission that another program has damaged, and subtracts what was counted for it.
 local function refuse(id, client)
   local row = sound(try('HMGET', SUB .. id, 'about', 'bytes')) or {}
-  local cost, bytes = (about(row[1]) or NO_TERMS).cost, is_number(row[2]) and number(row[2]) or 0
+  local cost, bytes = (about(row[1] or '') or NO_TERMS).cost, is_number(row[2]) and number(row[2]) or 0
   call('DEL', SUB .. id)
   tally('refused', 1)
   if call('ZREM', PENDING, id) == 1 then
@@ -25,7 +36,7 @@ local function refuse(id, client)
 end
 
 local function is_whole(row)
-  return about(row[1]) and is_number(row[2]) and row[3] and row[4] and #row[4] == 16 and row[5]
+  return about(row[1] or '') and is_number(row[2]) and row[3] and row[4] and #row[4] == 16 and row[5]
     and (not row[7] or is_number(row[7]))
 end
 
@@ -70,8 +81,6 @@ local function give_again(given)
   end
 end
 
-local aside = {}
-
 local function take(id, client, suspect, put_back)
   if ending[id] then  -- its late answer would be taken for that of the new submission of the id
     aside[#aside + 1] = {id = id, put_back = put_back}
@@ -100,7 +109,7 @@ local function take_suspect()
     if not found then
       return
     end
-    local what = about(sound(try('HGET', SUB .. found[1], 'about'))) or NO_TERMS
+    local what = about(sound(try('HGET', SUB .. found[1], 'about')) or '') or NO_TERMS
     local claim = take(found[1], what.client, true, function(id) put('RPUSH', SUSPECTS, {id}) end)
     if claim then
       give(claim)
@@ -159,9 +168,9 @@ local function take_turn(priority, ring, most, clients)
   return given()
 end
 
-local function take_ready(wanted)
-  for priority = 0, number(ARGV[15]) do
-    local ring, clients, room = RING .. priority, {}, wanted - #ids
+local function take_ready(wanted, last_priority)
+  for priority = 0, last_priority do
+    local ring, clients, room = RINGS[priority], {}, wanted - #ids
     local length = room > 0 and try('LLEN', ring) or 0
     local waiting = type(length) == 'number' and length or 1  -- a key of another type is deleted below
     local share = math.max(1, math.floor(room / math.max(1, waiting)))
@@ -176,12 +185,12 @@ local function take_ready(wanted)
   end
 end
 
-local function take_new(idle, most)
+local function take_new(idle, most, last_priority)
   if most > 0 and idle > 0 then
     take_suspect()
   end
   if #ids == 0 then
-    take_ready(most)
+    take_ready(most, last_priority)
   end
   for each = #aside, 1, -1 do
     aside[each].put_back(aside[each].id)
@@ -193,7 +202,7 @@ local function take_new(idle, most)
 end
 
 -- Notes that the first ones begin now, so that the worker need not report it. Returns how many.
-local function begin(most)
+local function note_begun(most)
   local count = math.min(most, #ids)
   if count == 0 or values[5] ~= '0' then  -- a suspect waits until nothing else runs
     return 0
@@ -203,7 +212,12 @@ local function begin(most)
 end
 
 -- Adds the small suites of a few claims that the worker does not have: it would fetch them next.
-local function add_suites(known)
+-- Names of suites that it has are the arguments from `first` to `last`.
+local function add_suites(ARGV, first, last)
+  local known = {}
+  for each = first, last do
+    known[ARGV[each]] = true
+  end
   for each = 3, #ids <= MOST_WITH_SUITES and #values or 0, 6 do
     local suite = about(values[each]).suite
     if not known[suite] then
@@ -216,15 +230,16 @@ local function add_suites(known)
   end
 end
 
--- Claims. `row`: turn and given of the last claim. Returns how many begin now.
-local function claim(row, idle, slots, need_waiting, need_slots)
-  local is_lost = row[1] and row[1] ~= ARGV[14]
-  if is_lost then
-    give_again(row[2])
+-- Claims as the arguments say. `turn`: of the worker's last claim. Returns how many begin now.
+local function claim(ARGV, turn, idle, waiting, slots)
+  longest = number(ARGV[8])
+  if turn and turn ~= ARGV[10] then
+    give_again(call('HGET', WORKER .. worker, 'given'))
   end
   if #ids == 0 then
-    local share = math.floor(need_waiting * slots / (2 * math.max(1, need_slots)))
-    take_new(idle, math.min(number(ARGV[10]), MOST_CLAIMS, math.max(idle, share, number(ARGV[16]))))
+    local share = math.floor(waiting * number(ARGV[7]) / (2 * math.max(1, slots)))
+    local most = math.min(number(ARGV[6]), MOST_CLAIMS, math.max(idle, share, number(ARGV[12])))
+    take_new(idle, most, number(ARGV[11]))
   end
-  return begin(number(ARGV[17]))
+  return note_begun(number(ARGV[13]))
 end

@@ -1,82 +1,92 @@
 #!lua flags=allow-oom
--- with steps claims
 -- Does in one call what a worker reports and asks for: steps of submissions that it holds, a beat, a claim. Each may be
 -- missing. Runs even when memory is full: an answer must not be lost, and takes less memory than the submission that it
 -- replaces.
 --
--- ARGV: name, worker, seconds that an answer, a fault and a cached answer are kept; a beat: 1 or nothing, busy, ready
--- and idle slots; a claim: most or nothing, all slots, longest body, this turn, the last turn whose reply has arrived,
--- the least urgent priority to take, how many to take beyond the share though no slot is idle, how many begin at once,
--- the number of suites that the worker has, these; then the steps: S id (start) · F id answer cacheable (finish) · B id
--- (give back) · D id (cancelled) · R id (unreadable).
+-- ARGV: name, worker, its idle slots; a beat: busy slots or nothing, ready slots; a claim: most or nothing, and with one
+-- all slots, longest body, this turn, the last turn whose reply has arrived, the least urgent priority to take, how many
+-- to take beyond the share though no slot is idle, how many begin at once, the number of suites that the worker has,
+-- these; with steps the seconds that an answer, a fault and a cached answer are kept, then the steps: S id (start) · F id
+-- answer cacheable (finish) · B id (give back) · D id (cancelled) · R id (unreadable).
 --
--- Returns {'ok', ids of the steps that the worker does not hold any more} without a beat and a claim. With one of them,
--- these follow: need ×3, idle slots of all workers, the priority of the next claim, ids to cancel, 1 if the claim gave
--- up after MOST_SWEPT, the time, how many of the claims begin now, six values for each claim, id and bytes of suites,
--- and with a beat how many submissions the worker holds. For a worker that is not registered it returns {'unknown'}
--- after the steps. Ids to cancel are returned again until a step settles them.
+-- Returns the ids of the steps that the worker does not hold any more, without a beat and a claim. With one of them it
+-- returns need ×3, idle slots of all workers, the priority of the next claim, with a beat how many submissions the worker
+-- holds, 1 if the claim gave up after MOST_SWEPT, how many of the claims begin now, the time (two values), the numbers of
+-- the following: these ids, ids to cancel, claims; then six values for each claim, id and bytes of suites. All in one
+-- list, since Redis takes as long for a list in it as for four values. For a worker that is not registered it returns
+-- {'unknown'} after the steps. Ids to cancel are returned again until a step settles them.
 
-local is_beat, is_claim, idle = ARGV[6] == '1', ARGV[10] ~= '', number(ARGV[9])
-local known, first_step = {}, 19 + number(ARGV[18])
-for each = 19, first_step - 1 do
-  known[ARGV[each]] = true
+local is_beat, is_claim, idle, first_step = ARGV[4] ~= '', ARGV[6] ~= '', number(ARGV[3]), 7
+if is_claim then
+  first_step = 15 + number(ARGV[14])
 end
-
+begin_steps(ARGV, first_step)
 if not (is_beat or is_claim) then
-  apply_steps(first_step)
+  apply_steps(ARGV, first_step + 3)
   write_counts()
-  return {'ok', strangers}
+  return strangers
 end
 
+local to_cancel = call('SMEMBERS', CANCEL_HERE)
 ending = {}
-for _, id in ipairs(call('SMEMBERS', CANCEL_HERE)) do
+for _, id in ipairs(to_cancel) do
   ending[id] = true
 end
-apply_steps(first_step)
-if call('SISMEMBER', WORKERS, worker) == 0 then
+apply_steps(ARGV, first_step + 3)
+local key = WORKER .. worker
+local row = is_beat and call('HMGET', key, 'slots', 'idle', 'turn', 'busy', 'ready_slots')
+  or call('HMGET', key, 'slots', 'idle', 'turn')
+if not row[1] then
   write_counts()
   return {'unknown'}
 end
 
-local row = call('HMGET', WORKER .. worker, 'turn', 'given', 'idle', 'busy', 'ready_slots')
 local counts = call('MGET', WAITING, SLOTS, IDLE)
-local waiting, slots, idle_before = number(counts[1]), number(counts[2]), number(row[3])
-local begun, fields = 0, {}
+local waiting, slots, idle_before = number(counts[1]), number(counts[2]), number(row[2])
+local begun, time, fields = 0, NO_TIME, {}
+begin_claims()
 if is_claim then
-  begun = claim(row, idle, number(ARGV[11]), waiting + waiting_change, slots)
+  begun = claim(ARGV, row[3], idle, waiting + waiting_change, slots)
   if #ids > 0 then
-    add_suites(known)
-    fields = {'turn', ARGV[13], 'given', cmsgpack.pack(ids)}
+    time = call('TIME')
+    add_suites(ARGV, 15, first_step - 1)
+    fields = {'turn', ARGV[9], 'given', cmsgpack.pack(ids)}
   end
 end
 
 -- what was claimed counts at once, so that others neither give back for these slots nor miss that they are idle
 idle = math.max(0, idle - #ids)
 if idle ~= idle_before then
-  fields[#fields + 1], fields[#fields + 2] = 'idle', idle
-  if call('INCRBY', IDLE, idle - idle_before) <= 0 then
+  fields[#fields + 1], fields[#fields + 2] = 'idle', whole(idle)
+  if call('INCRBY', IDLE, whole(idle - idle_before)) <= 0 then
     call('DEL', IDLE)
   end
 end
 if is_beat then
-  call('HINCRBY', BEATS, worker, 1)
-  if ARGV[7] ~= row[4] or ARGV[8] ~= row[5] then
-    fields[#fields + 1], fields[#fields + 2] = 'busy', ARGV[7]
-    fields[#fields + 1], fields[#fields + 2] = 'ready_slots', ARGV[8]
+  call('HINCRBY', BEATS, worker, '1')
+  if ARGV[4] ~= row[4] or ARGV[5] ~= row[5] then
+    fields[#fields + 1], fields[#fields + 2] = 'busy', ARGV[4]
+    fields[#fields + 1], fields[#fields + 2] = 'ready_slots', ARGV[5]
   end
 end
 if #fields > 0 then
-  call('HSET', WORKER .. worker, unpack(fields))
+  call('HSET', key, unpack(fields))
 end
 write_counts()
 
 waiting = math.max(0, waiting + waiting_change)
-local to_cancel = {}
-for id in pairs(ending) do
-  to_cancel[#to_cancel + 1] = id
-end
-return {
-  'ok', strangers, waiting, call('SCARD', WORKERS), slots, math.max(0, number(counts[3]) + idle - idle_before),
-  waiting > 0 and most_urgent() or 3, to_cancel, looked >= MOST_SWEPT and 1 or 0, exact(clock()), begun,
-  values, suites, is_beat and call('SCARD', HELD_HERE) or 0,
+local reply = {
+  waiting, call('SCARD', WORKERS), slots, math.max(0, number(counts[3]) + idle - idle_before),
+  waiting > 0 and most_urgent() or 3, is_beat and call('SCARD', HELD_HERE) or 0, looked >= MOST_SWEPT and 1 or 0, begun,
+  time[1], time[2], #strangers, 0, #ids,
 }
+append(reply, strangers)
+for _, id in ipairs(to_cancel) do
+  if ending[id] then
+    reply[#reply + 1] = id
+    reply[12] = reply[12] + 1
+  end
+end
+append(reply, values)
+append(reply, suites)
+return reply

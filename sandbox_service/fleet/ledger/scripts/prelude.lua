@@ -1,24 +1,54 @@
--- Shared by all scripts: the names of the keys (see ../keys.md), counts, and how a submission is read, requeued,
--- erased.
+-- The beginning of the library (see ../lua.py): the names of the keys (see ../keys.md), counts, and how a submission is
+-- read, requeued, erased.
 --
--- ARGV[1] is the ledger's name, the prefix of every key. Keys are made here and not declared, so this does not work
--- with Redis Cluster. Redis does not undo a script that fails half-way: values that another program may have damaged
--- are read with `try`, and counts are written at the end, by `write_counts`.
+-- ARGV[1] of each function is the ledger's name, the prefix of every key. Keys are made here and not declared, so this
+-- does not work with Redis Cluster. Redis does not undo a function that fails half-way: values that another program may
+-- have damaged are read with `try`, and counts are written at the end, by `write_counts`.
+--
+-- Variables of the library outlive a call. `begin` resets those that belong to one; others only remember what never
+-- changes.
 
-local call, try = redis.call, redis.pcall
-local PREFIX = ARGV[1] .. ':'
-local SUB, RES, CACHE, REPLIES = PREFIX .. 'sub:', PREFIX .. 'res:', PREFIX .. 'cache:', PREFIX .. 'rep:'
-local RING, READY, SUSPECTS = PREFIX .. 'ring:', PREFIX .. 'ready:', PREFIX .. 'suspects'
-local PENDING, WAITING = PREFIX .. 'pending', PREFIX .. 'waiting'
-local LOAD, CLIENTS, STATS = PREFIX .. 'load', PREFIX .. 'clients', PREFIX .. 'stats'
-local WORKER, WORKERS, SLOTS = PREFIX .. 'worker:', PREFIX .. 'workers', PREFIX .. 'slots'
-local IDLE = PREFIX .. 'idle'  -- idle slots of all workers, as last reported
-local BEATS = PREFIX .. 'beats'  -- of all workers in one key, because the reaper reads them often
-local HELD, STARTED, CANCEL = PREFIX .. 'held:', PREFIX .. 'started:', PREFIX .. 'cancel:'
+local call, try  -- of Redis, which has them only during calls
 local REAPER = 'reaper'  -- holds lost submissions until they are answered; not a worker
 local MOST_REPLIES = '10000'  -- as text: Redis formats Lua numbers slowly
 local MOST_IN_REPLY, LONG = 16, 65536  -- answers in one reply; bytes of one that nothing follows
 local MOST_SWEPT = 4096  -- cancelled ids that one call skips in one list
+local MOST_KNOWN = 1048576  -- bytes of texts whose meaning is remembered
+
+-- The names of the keys of the ledger of the last call.
+local PREFIX, SUB, RES, CACHE, REPLIES, RING, RINGS, READY, SUSPECTS, PENDING, WAITING, LOAD, CLIENTS, STATS
+local WORKER, WORKERS, SLOTS, HELD, STARTED, CANCEL
+local IDLE  -- idle slots of all workers, as last reported
+local BEATS  -- of all workers in one key, because the reaper reads them often
+
+local function name_keys(prefix)
+  PREFIX = prefix
+  SUB, RES, CACHE, REPLIES = PREFIX .. 'sub:', PREFIX .. 'res:', PREFIX .. 'cache:', PREFIX .. 'rep:'
+  RING, READY, SUSPECTS = PREFIX .. 'ring:', PREFIX .. 'ready:', PREFIX .. 'suspects'
+  RINGS = {[0] = RING .. '0', [1] = RING .. '1', [2] = RING .. '2'}
+  PENDING, WAITING = PREFIX .. 'pending', PREFIX .. 'waiting'
+  LOAD, CLIENTS, STATS = PREFIX .. 'load', PREFIX .. 'clients', PREFIX .. 'stats'
+  WORKER, WORKERS, SLOTS = PREFIX .. 'worker:', PREFIX .. 'workers', PREFIX .. 'slots'
+  IDLE, BEATS = PREFIX .. 'idle', PREFIX .. 'beats'
+  HELD, STARTED, CANCEL = PREFIX .. 'held:', PREFIX .. 'started:', PREFIX .. 'cancel:'
+end
+
+-- Returns a function that remembers what `make` has made of texts, because many submissions have the same.
+local function remembering(make)
+  local known, bytes = {}, 0
+  return function(text)
+    local found = known[text]
+    if found == nil then
+      found = make(text)
+      bytes = bytes + #text
+      if bytes > MOST_KNOWN then
+        known, bytes = {}, #text
+      end
+      known[text] = found
+    end
+    return found
+  end
+end
 
 -- Seconds, by the clock of Redis, which all processes share.
 local function clock()
@@ -44,21 +74,25 @@ end
 
 -- Counts: the changes that this call makes, by client and event.
 
-local lines, gone, is_gone, tallies, waiting_change = {}, {}, {}, {}, 0
+local lines, gone, is_gone, tallies, waiting_change
 
--- (`+ 0` avoids Lua's negative zero, which Redis does not parse.)
+-- A whole number as text: Redis formats Lua numbers slowly.
+local function whole(value)
+  return string.format('%d', value)
+end
+
 local function account(client, count, bytes, cost)
   local line = lines[client]
   if line then
     line[1], line[2], line[3] = line[1] + count, line[2] + bytes, line[3] + cost
   else
-    lines[client] = {count + 0, bytes + 0, cost + 0}
+    lines[client] = {count, bytes, cost}
   end
 end
 
 -- Replies to API processes: the fields of the next one of each, ids and answers in turn.
 
-local replies = {}
+local replies
 
 local function reply(api)
   try('XADD', REPLIES .. api, 'NOMKSTREAM', 'MAXLEN', '~', MOST_REPLIES, '*', unpack(replies[api]))
@@ -71,20 +105,21 @@ end
 
 local function write_client(client, line)
   local own = PREFIX .. 'load:' .. client
-  local count = call('HINCRBY', own, 'count', line[1])
-  local bytes = call('HINCRBY', own, 'bytes', line[2])
-  local cost = call('HINCRBY', own, 'cost', line[3])
+  local change = {whole(line[1]), whole(line[2]), whole(line[3])}
+  local count = call('HINCRBY', own, 'count', change[1])
+  local bytes = call('HINCRBY', own, 'bytes', change[2])
+  local cost = call('HINCRBY', own, 'cost', change[3])
   if count <= 0 then
     -- a remainder comes from another program's writes: subtract it from the totals as well
-    line[1], line[2], line[3] = line[1] - count, line[2] - bytes, line[3] - cost
+    change = {whole(line[1] - count), whole(line[2] - bytes), whole(line[3] - cost)}
     call('DEL', own)
     call('SREM', CLIENTS, client)
   elseif line[1] > 0 then
     call('SADD', CLIENTS, client)
   end
-  call('HINCRBY', LOAD, 'count', line[1])
-  call('HINCRBY', LOAD, 'bytes', line[2])
-  call('HINCRBY', LOAD, 'cost', line[3])
+  call('HINCRBY', LOAD, 'count', change[1])
+  call('HINCRBY', LOAD, 'bytes', change[2])
+  call('HINCRBY', LOAD, 'cost', change[3])
 end
 
 local function write_counts()
@@ -92,17 +127,16 @@ local function write_counts()
     reply(api)
   end
   if #gone > 0 then
-    local keys = {}
-    for each, id in ipairs(gone) do
-      keys[each] = SUB .. id
-    end
-    call('DEL', unpack(keys))
     call('ZREM', PENDING, unpack(gone))
+    for each, id in ipairs(gone) do
+      gone[each] = SUB .. id
+    end
+    call('DEL', unpack(gone))
   end
   for client, line in pairs(lines) do
     write_client(client, line)
   end
-  if waiting_change ~= 0 and call('INCRBY', WAITING, waiting_change) <= 0 then
+  if waiting_change ~= 0 and call('INCRBY', WAITING, whole(waiting_change)) <= 0 then
     call('DEL', WAITING)
   end
   if #gone > 0 and call('EXISTS', PENDING) == 0 then
@@ -113,7 +147,7 @@ local function write_counts()
     call('DEL', LOAD, WAITING, CLIENTS)
   end
   for what, count in pairs(tallies) do
-    call('HINCRBY', STATS, what, count)
+    call('HINCRBY', STATS, what, whole(count))
   end
 end
 
@@ -126,7 +160,7 @@ end
 -- Returns the priority of the next claim; 3 if nothing waits.
 local function most_urgent()
   for priority = 0, 2 do
-    if call('EXISTS', RING .. priority) == 1 then
+    if call('EXISTS', RINGS[priority]) == 1 then
       return priority
     end
   end
@@ -136,8 +170,8 @@ end
 -- Sets the number of idle slots of a worker. `before`: the number that was set last.
 local function note_idle(worker, before, idle)
   if idle ~= before then
-    call('HSET', WORKER .. worker, 'idle', idle)
-    if call('INCRBY', IDLE, idle - before) <= 0 then
+    call('HSET', WORKER .. worker, 'idle', whole(idle))
+    if call('INCRBY', IDLE, whole(idle - before)) <= 0 then
       call('DEL', IDLE)
     end
   end
@@ -145,12 +179,11 @@ end
 
 -- Submissions. Empty fields are absent: no holder, no API process. `bytes` are those that count against the bounds.
 -- `attempts` counts the workers that were lost after they had started it; whether it is started now is in the set of
--- its holder. `about` has the terms, in JSON, which many share and each call decodes once: suite, client, priority,
--- cost, tests, kind of the graders with which it shares answers, labels.
+-- its holder. `about` has the terms, in JSON: suite, client, priority, cost, tests, kind of the graders with which it
+-- shares answers, labels.
 
 local PRIORITIES = {[0] = true, [1] = true, [2] = true}
 local NO_TERMS = {suite = '', client = '', priority = 1, cost = 0, tests = 0, graders = ''}
-local abouts = {}
 
 local function is_figure(value)
   return type(value) == 'number' and value >= 0 and value < 1e15 and value == math.floor(value)
@@ -163,17 +196,12 @@ local function is_about(row)
 end
 
 -- Returns the decoded `about`; false if the ledger did not write it.
-local function about(text)
-  local known = abouts[text or '']
-  if known == nil then
-    local is_json, row = pcall(cjson.decode, text or '')
-    known = is_json and is_about(row) and {
-      suite = row[1], client = row[2], priority = row[3], cost = row[4], tests = row[5], graders = row[6],
-    } or false
-    abouts[text or ''] = known
-  end
-  return known
-end
+local about = remembering(function(text)
+  local is_json, row = pcall(cjson.decode, text)
+  return is_json and is_about(row) and {
+    suite = row[1], client = row[2], priority = row[3], cost = row[4], tests = row[5], graders = row[6],
+  } or false
+end)
 
 -- Returns the cache key of a body; nil if its answer is not shared.
 local function shared(digest, what)
@@ -189,24 +217,17 @@ local function read(id)
   end
   return {
     digest = row[1], holder = row[2] or '', apis = row[3] or '', keep = row[4] == '1', attempts = number(row[5]),
-    about = about(row[6]) or NO_TERMS, bytes = number(row[7]),
+    about = about(row[6] or '') or NO_TERMS, bytes = number(row[7]),
   }
 end
 
--- Returns the words of a text. Memoized, because many submissions have the same.
-local texts = {}
-
-local function words(text)
-  local found = texts[text]
-  if not found then
-    found = {}
-    for word in string.gmatch(text, '%S+') do
-      found[#found + 1] = word
-    end
-    texts[text] = found
+local words = remembering(function(text)
+  local found = {}
+  for word in string.gmatch(text, '%S+') do
+    found[#found + 1] = word
   end
   return found
-end
+end)
 
 local function is_wanted(sub)
   return sub.keep or sub.apis ~= ''
@@ -243,7 +264,7 @@ local function sweep(priority, client)
     end
   end
   if call('EXISTS', list) == 0 then
-    call('LREM', RING .. priority, 0, client)
+    call('LREM', RINGS[priority], '0', client)
   end
 end
 
@@ -259,8 +280,8 @@ end
 -- Adds ids at one end of a client's list, and the client to the ring.
 local function enqueue(push, priority, client, ids)
   put(push, READY .. priority .. ':' .. client, ids)
-  if not sound(try('LPOS', RING .. priority, client)) then
-    put('RPUSH', RING .. priority, {client})
+  if not sound(try('LPOS', RINGS[priority], client)) then
+    put('RPUSH', RINGS[priority], {client})
   end
 end
 
@@ -273,8 +294,8 @@ local function requeue(id, sub)
     put('RPUSH', SUSPECTS, {id})
   else
     enqueue('LPUSH', sub.about.priority, sub.about.client, {id})
-    local ring = RING .. sub.about.priority
-    call('LREM', ring, 1, sub.about.client)
+    local ring = RINGS[sub.about.priority]
+    call('LREM', ring, '1', sub.about.client)
     call('LPUSH', ring, sub.about.client)
   end
 end
@@ -315,7 +336,7 @@ local function give_back_to_queue(id, sub, cancelled)
   end
 end
 
-local UNSURE = string.rep('\0', 16)
+local UNSURE = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 
 -- Returns an answer with the digest of its submission, where the process that packed it did not know that.
 local function with_digest(sub, answer)
@@ -382,4 +403,13 @@ local function over(client, new, bounds)
       return full(each, number(row[each]), share, clients)
     end
   end
+end
+
+-- Begins a call: sets the names of its keys, and forgets what the last call has changed and counted.
+local function begin(name)
+  call, try = redis.call, redis.pcall
+  if PREFIX ~= name .. ':' then
+    name_keys(name .. ':')
+  end
+  lines, gone, is_gone, tallies, replies, waiting_change = {}, {}, {}, {}, {}, 0
 end

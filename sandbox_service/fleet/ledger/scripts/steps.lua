@@ -1,11 +1,17 @@
--- Steps of a worker: starts, answers, returns. A part of exchange.lua, which describes the arguments.
+-- Steps of a worker: starts, answers, returns. A part of the library for exchange.lua, which describes the arguments.
 
-local worker = ARGV[2]
-local answer_seconds, fault_seconds = ARGV[3], ARGV[4]
-local cache_seconds = number(ARGV[5])
+local worker, answer_seconds, fault_seconds, cache_seconds
 local ending  -- ids that the worker must cancel, as keys; nil: not read
-local HELD_HERE, STARTED_HERE, CANCEL_HERE = HELD .. worker, STARTED .. worker, CANCEL .. worker
-local strangers, done, starting = {}, {}, {}
+local HELD_HERE, STARTED_HERE, CANCEL_HERE
+local strangers, done, starting
+
+-- Begins a call of a worker, whose steps are kept for as long as the arguments from `at` on say.
+local function begin_steps(ARGV, at)
+  worker, answer_seconds, fault_seconds, cache_seconds = ARGV[2], ARGV[at], ARGV[at + 1], number(ARGV[at + 2])
+  ending = nil
+  HELD_HERE, STARTED_HERE, CANCEL_HERE = HELD .. worker, STARTED .. worker, CANCEL .. worker
+  strangers, done, starting = {}, {}, {}
+end
 
 local function start_all()
   if #starting == 0 then
@@ -31,7 +37,7 @@ local function own(id)
   strangers[#strangers + 1] = id
 end
 
-local FAULT = string.byte('F')
+local FAULT = 70  -- the letter F
 
 -- Returns the answer as it is stored; nil if it answers another body, which had the same id before.
 local function stored(sub, answer, is_fault)
@@ -100,7 +106,7 @@ local function clear_done()
 end
 
 -- Applies the steps from an argument on, in order.
-local function apply_steps(at)
+local function apply_steps(ARGV, at)
   while at <= #ARGV do
     local kind, id = ARGV[at], ARGV[at + 1]
     at = at + 2
