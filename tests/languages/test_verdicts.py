@@ -45,7 +45,7 @@ def test_hello_is_printed_in_every_language(grader: Grader, language: str) -> No
     [
         ("javascript", "console.log(require('./b').word + require('./c.json'))", "b.js", "exports.word = 'he'"),
         ("javascript", "import { word } from './b.js'; console.log(word + 'llo')", "b.js", "export const word = 'he'"),
-        ("typescript", "import { word } from './b'; console.log(word + 'llo')", "b.ts", "export const word: any = 'he'"),
+        ("typescript", "import { word } from './b'; console.log(word + 'llo')", "b.ts", "export let word: any = 'he'"),
     ],
     ids=["script", "module", "typescript"],
 )  # fmt: skip
