@@ -196,7 +196,7 @@ NODE_NEEDS = Needs(
     ),
 )
 NODE = ("/usr/bin/node", "--max-old-space-size={heap}", "--stack-size=60000")
-PREPARE = ("/usr/bin/node", "--experimental-vm-modules", "--no-warnings", "prepare.js")
+PREPARE = ("/usr/bin/node", "--experimental-vm-modules", "--no-warnings", "prepare.cjs")
 
 JAVASCRIPT = Toolchain(
     probe="/usr/bin/node",
@@ -207,7 +207,7 @@ JAVASCRIPT = Toolchain(
     makes_sources=True,
     run=(*NODE, "main.js"),
     version=("/usr/bin/node", "--version"),
-    beside=("prepare.js",),
+    beside=("prepare.cjs",),
     needs=NODE_NEEDS,
     memory_bytes=96 * MIB,
     hello="console.log('hello')\n",
@@ -222,7 +222,7 @@ TYPESCRIPT = Toolchain(
     makes_sources=True,
     run=(*NODE, "main.js"),
     version=("/usr/bin/tsc", "--version"),
-    beside=("prepare.js",),
+    beside=("prepare.cjs",),
     needs=NODE_NEEDS,
     memory_bytes=96 * MIB,
     hello="const word: string = 'hello'; console.log(word)\n",

@@ -34,7 +34,7 @@ class Toolchain:
         )
 
 
-PREPARE = ("node", "--experimental-vm-modules", "--no-warnings", str(INSIDE / "prepare.js"), "{files}")
+PREPARE = ("node", "--experimental-vm-modules", "--no-warnings", str(INSIDE / "prepare.cjs"), "{files}")
 
 TOOLCHAINS = {
     "cpp": Toolchain("cpp", ("g++", "-O1", "-std=gnu++17", "-w", "-o", "program", "{files}"), ("./program",)),
