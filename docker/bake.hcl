@@ -24,7 +24,7 @@ target "service" {
 target "full" {
   inherits = ["service"]
   args = {
-    LANGUAGE_PACKAGES = "gcc libc6-dev g++ default-jdk-headless nodejs node-typescript golang-go rustc mono-mcs libmono-system-numerics4.0-cil libmono-system-core4.0-cil pypy3 ruby lua5.4 sqlite3"
+    LANGUAGE_PACKAGES = "gcc libc6-dev g++ default-jdk-headless nodejs node-typescript golang-go rustc-web mono-mcs libmono-system-numerics4.0-cil libmono-system-core4.0-cil pypy3 ruby lua5.4 sqlite3"
     PYTHON_PACKAGES = "python3-numpy python3-sortedcontainers python3-pytest python3-scipy"
   }
   tags = ["${REGISTRY}/proctor:${TAG}-full"]

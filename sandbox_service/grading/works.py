@@ -82,6 +82,8 @@ class Works:
         for test in asserted:
             calls += [check.call for check in self.checks(test) or ()]
         text = self._source.text + self._closing(asserted)
+        if asserted and self.language == "go":
+            text = combined.without_imports_of_tests(text)
         preludes = {test.prelude for test in asserted if test.prelude and self.language != "go"}
         return drivers.driven(self.language, "\n".join([*sorted(preludes), text]), calls)
 

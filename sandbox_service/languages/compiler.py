@@ -283,6 +283,8 @@ def _made(toolchain: Toolchain, source: Source, made: bytes) -> Build:
     """Return a program. Raises NotABuildError."""
     if not toolchain.made:
         return Build(None)
+    if toolchain.makes_sources:
+        return Build(None, tuple(sorted(unpacked(made).items())))
     if toolchain.source != "Main.java":
         return Build(None, ((toolchain.made, made),))
     classes = unpacked(made)

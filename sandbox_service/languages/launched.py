@@ -107,9 +107,9 @@ def _executable(toolchain: Toolchain, source: Source, build: Build) -> Executabl
     parts = dict(build.parts)
     if not toolchain.run:
         return Executable(huge_page.create(parts[toolchain.made]), ("solution",), needs=toolchain.needs)
-    if not toolchain.made:
+    if toolchain.makes_sources or not toolchain.made:
         text = {**source.files, compiler.source_name(toolchain, source.text): source.text}
-        parts = {name: each.encode("utf-8", "surrogatepass") for name, each in text.items()}
+        parts = {name: each.encode("utf-8", "surrogatepass") for name, each in text.items()} | parts
     heap = max(LEAST_HEAP_MIB, source.limits.memory_bytes // MIB)
     command = [word.replace("{heap}", str(heap)) for word in toolchain.run]
     contents = {name: _sealed(content) for name, content in parts.items()}

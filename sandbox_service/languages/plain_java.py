@@ -94,6 +94,8 @@ REFUSED_PATTERNS = (
     re.compile(r"java/util/Formatter\.<init>\(Ljava/lang/String;.*"),
     re.compile(r"java/lang/Enum\.hashCode\(.*"),  # an identity's, as is that of Object
     re.compile(r"java/util/concurrent/atomic/Atomic\w+FieldUpdater\..*"),
+    re.compile(r"java/util/concurrent/ConcurrentHashMap\.\w+\(J.*"),  # in threads of the common pool
+    re.compile(r"java/util/stream/StreamSupport\..*Z\)L.*"),
 )
 _FAILURE = re.compile(r"java/(lang|io|util|text|time|util/concurrent|nio/charset)/\w*(Exception|Error)")
 

@@ -46,6 +46,7 @@ class Toolchain:
         compile: commands, run one after the other in /tmp; `{sources}` stands for the source and the files of its kind,
             `{home}` for the folder above the `bin` of the probe.
         made: what they make there, a file or a folder; empty: nothing, they only check the source.
+        makes_sources: that is a folder of sources, which run with the other files beside the submission.
         run: the command that runs what was made; empty: it is executable.
         shared: words behind that command for a box that runs several tests; empty: a box runs one.
         suffixes: other suffixes of sources beside the main one.
@@ -66,6 +67,7 @@ class Toolchain:
     hello: str
     compile: tuple[tuple[str, ...], ...] = ()
     made: str = ""
+    makes_sources: bool = False
     run: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     suffixes: tuple[str, ...] = ()
@@ -84,9 +86,14 @@ class Toolchain:
         return f"apt-get install {self.package}" + (", and start proctor as root" if self.needs_root else "")
 
     @property
+    def is_compiled(self) -> bool:
+        """True if what runs is not the source itself; of other languages the source is only checked."""
+        return bool(self.made) and self.source not in self.run
+
+    @property
     def flags(self) -> str:
         """The command by which people know how a source is compiled, or else run."""
-        command = self.compile[0] if self.made else self.run
+        command = self.compile[0] if self.is_compiled else self.run
         return " ".join(word for word in command if "{" not in word and not word.startswith("-Wl,"))
 
 
@@ -189,14 +196,18 @@ NODE_NEEDS = Needs(
     ),
 )
 NODE = ("/usr/bin/node", "--max-old-space-size={heap}", "--stack-size=60000")
+PREPARE = ("/usr/bin/node", "--experimental-vm-modules", "--no-warnings", "prepare.cjs")
 
 JAVASCRIPT = Toolchain(
     probe="/usr/bin/node",
     package="nodejs",
     source="main.js",
-    compile=(("/usr/bin/node", "--check", "main.js"),),
+    compile=((*PREPARE, "main.js"),),
+    made="out",
+    makes_sources=True,
     run=(*NODE, "main.js"),
     version=("/usr/bin/node", "--version"),
+    beside=("prepare.cjs",),
     needs=NODE_NEEDS,
     memory_bytes=96 * MIB,
     hello="console.log('hello')\n",
@@ -206,11 +217,12 @@ TYPESCRIPT = Toolchain(
     probe="/usr/share/nodejs/typescript/lib/typescript.js",
     package="nodejs node-typescript",
     source="main.ts",
-    compile=(("/usr/bin/node", "transpile.js", "main.ts", "out.js"),),
-    made="out.js",
-    run=(*NODE, "out.js"),
+    compile=((*PREPARE, SOURCES),),
+    made="out",
+    makes_sources=True,
+    run=(*NODE, "main.js"),
     version=("/usr/bin/tsc", "--version"),
-    beside=("transpile.js",),
+    beside=("prepare.cjs",),
     needs=NODE_NEEDS,
     memory_bytes=96 * MIB,
     hello="const word: string = 'hello'; console.log(word)\n",
@@ -234,7 +246,7 @@ GOLANG = Toolchain(
 
 RUST = Toolchain(
     probe="/usr/bin/rustc",
-    package="rustc",
+    package="rustc-web",
     source="main.rs",
     compile=(
         (
@@ -278,7 +290,8 @@ PYPY = Toolchain(
     run=("/usr/bin/pypy3", "main.py"),
     version=("/usr/bin/pypy3", "-c", "import sys, platform; print(sys.version.split('[')[1].split(' ')[1])"),
     needs=Needs(
-        reserved_bytes=256 * MIB,
+        # sys.setrecursionlimit(10**6) makes a table of 1.3 GB; with a thread there are three, and its stack
+        reserved_bytes=5120 * MIB,
         out_of_memory=(b"MemoryError",),
         environment={**ENVIRONMENT, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
     ),

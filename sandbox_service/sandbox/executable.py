@@ -18,6 +18,8 @@ from sandbox_service.schema import Limits
 
 STARVED_FACTOR = 8.0  # a starved box may run for up to this many times its wall limit
 LEAST_FILE_BYTES = 16 << 20
+TMP_BYTES = 32 << 20  # beside the program's own files
+PAGE_BYTES = 4096
 TASKS = 512
 NATIVE_ADDRESS_BYTES = 2 << 30  # beyond data and stack: arenas of malloc, what Go reserves
 MACHINE_ADDRESS_BYTES = 64 << 30  # virtual machines reserve gigabytes
@@ -81,6 +83,7 @@ class Executable:
         self._shared = tuple(shared)
         own = [executable] if isinstance(executable, int) else []
         self.fds = [*own, *self.files.values()]
+        self._file_bytes = sum(-(-os.fstat(fd).st_size // PAGE_BYTES) * PAGE_BYTES for fd in self.files.values())
         self.data_bytes = data_bytes_of(executable) if isinstance(executable, int) and not refused else 0
         # of the last run: the next one is nearly always by the same limits, and comparing the objects costs least
         self._packed: tuple[Limits | None, bytes] = None, b""
@@ -133,6 +136,7 @@ class Executable:
             address_bytes=address_bytes,
             stack_bytes=stack_bytes,
             file_bytes=max(limits.output_bytes, LEAST_FILE_BYTES) + 1,
+            tmp_bytes=TMP_BYTES + self._file_bytes,
             processes=processes,
             tasks=TASKS if processes == 1 else processes + TASKS_BESIDE,
             files=tuple(BoxFile(name, at) for at, name in beside),

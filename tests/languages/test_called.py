@@ -165,6 +165,11 @@ public:
             "var Solution = function () {}; Solution.prototype.f = function (x) { return x + 1 }",
             CallTest(function="f", args=[1], output=2),
         ),
+        ("import fs from 'fs'; export const f = (x) => x + (fs ? 1 : 0)", CallTest(function="f", args=[1], output=2)),
+        (
+            "const one = await Promise.resolve(1); function f(x) { return x + one }",
+            CallTest(function="f", args=[1], output=2),
+        ),
         ("var f = (n) => new Array(n)", CallTest(function="f", args=[2], output=[None, None])),
         (
             "/** @param {TreeNode} root */\nvar Depth = function (root) { this.root = root };\n"
@@ -172,7 +177,7 @@ public:
             CallTest(function="Depth", calls=[("Depth", [[2, 1]]), ("left", [])], output=[None, 1]),
         ),
     ],
-    ids=["exports", "export", "prototype", "holes", "constructor"],
+    ids=["exports", "export", "prototype", "module", "awaits", "holes", "constructor"],
 )
 def test_forms_of_javascript(grader: Grader, code: str, test: CallTest) -> None:
     grade = _graded(grader, "javascript", code, test)

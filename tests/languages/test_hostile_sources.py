@@ -97,6 +97,8 @@ SOURCES: dict[str, tuple[str, str]] = {
     "java_many_classes": ("java", "public class Main { }" + "".join(f"class C{i} {{}}" for i in range(3000))),
     "java_nothing": ("java", "// no class"),
     "java_constants": ("java", f"public class Main {{ static final String {CONSTANTS}; }}"),
+    "java_long_name": ("java", f"public class {'A' * 300} {{ }}"),
+    "java_long_letters": ("java", f"public class {'é' * 150} {{ }}"),
     # assemblers and preprocessors that repeat
     "assembler_macro": ("c", 'asm(".macro a\\n a\\n a\\n.endm\\n a"); int main(void) { return 0; }'),
     "assembler_nested": ("c", 'asm(".rept 99999\\n.rept 99999\\n nop\\n.endr\\n.endr"); int main(void) { return 0; }'),
@@ -159,6 +161,14 @@ def test_a_program_with_what_a_compiler_read_has_nothing_of_the_machine(grader: 
     assert "SANDBOX_" not in shown
     assert "/home" not in shown
     assert "root:x:0:0::/:/bin/false" in shown  # the room's own
+
+
+def test_a_program_larger_than_the_folder_of_its_box_is_run(grader: Grader) -> None:
+    """A source could choose not to be graded: its files did not fit, which was taken for a fault."""
+    need("lua")
+    code = "print(55) --" + "x" * (33 << 20)
+    grade = grader.grade(submission("lua", code, tests=[{"type": "stdin", "output": "54"}]))
+    assert (grade.verdict, grade.reward) == ("WA", 0), (grade.message, grade.failure_reason)
 
 
 def test_a_slow_compiler_is_not_remembered(grader: Grader) -> None:

@@ -24,6 +24,7 @@ PLAIN = {
     "Locales": "void f() { Locale.setDefault(Locale.US); }",
     "Asserts": "void f(int n) { assert n > 0; }",
     "Switches": 'int f(String s) { switch (s) { case "a": return 1; default: return 2; } }',
+    "Loops": "void f(java.util.concurrent.ConcurrentHashMap<String, Long> m) { m.forEach((k, v) -> { }); }",
     "Flushes": "void f() throws IOException { System.setOut(new PrintStream(System.out)); System.out.write(1); }",
 }
 REFUSED = {
@@ -48,6 +49,8 @@ REFUSED = {
     "IdentityOfSystem": "int f() { return System.identityHashCode(this); }",
     "Finalizes": "protected void finalize() { }",
     "Parallel": "Object f() { return IntStream.range(0, 9).parallel().sum(); }",
+    "ParallelBy": "Object f(List<Integer> l) { return StreamSupport.stream(l.spliterator(), true); }",
+    "ParallelMap": "void f(java.util.concurrent.ConcurrentHashMap<String, String> m) { m.forEach(1, (k, v) -> { }); }",
     "Zone": "void f() { TimeZone.setDefault(null); }",
     "Traces": "Object f() { return new Throwable().getStackTrace(); }",
     "Array": "Object f() { return new File[3]; }",

@@ -40,6 +40,22 @@ def test_hello_is_printed_in_every_language(grader: Grader, language: str) -> No
     assert grade.grader.language.startswith(f"{language} ")
 
 
+@pytest.mark.parametrize(
+    ("language", "code", "name", "beside"),
+    [
+        ("javascript", "console.log(require('./b').word + require('./c.json'))", "b.js", "exports.word = 'he'"),
+        ("javascript", "import { word } from './b.js'; console.log(word + 'llo')", "b.js", "export const word = 'he'"),
+        ("typescript", "import { word } from './b'; console.log(word + 'llo')", "b.ts", "export let word: any = 'he'"),
+    ],
+    ids=["script", "module", "typescript"],
+)  # fmt: skip
+def test_files_beside_a_source_are_found(grader: Grader, language: str, code: str, name: str, beside: str) -> None:
+    need(language)
+    test = {"type": "stdin", "output": "hello\n"}
+    grade = grader.grade(submission(language, code, tests=[test], files={name: beside, "c.json": '"llo"'}))
+    assert grade.verdict == "AC", (grade.message, grade.failure_reason)
+
+
 def test_each_verdict_has_five_programs_in_c_cpp_and_java() -> None:
     found = Counter((case.language, case.verdict) for case in cases())
     wanted = ("AC", "WA", "TLE", "MLE", "OLE", "RTE", "CE")

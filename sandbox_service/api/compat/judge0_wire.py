@@ -169,7 +169,7 @@ def _check(payload: Judge0Submission) -> None:
     if payload.enable_network:
         raise InvalidRequestError(enable_network="is not supported")
     toolchain = languages.find(payload.language).toolchain
-    if payload.compiler_options and toolchain is not None and toolchain.made:
+    if payload.compiler_options and toolchain is not None and toolchain.is_compiled:
         raise InvalidRequestError(compiler_options="is not supported: programs are compiled as GET /v1/languages says")
     is_archive = payload.language_id == judge0_languages.MULTI_FILE
     others = [name for name in OF_PYTHON if getattr(payload, name) and not (is_archive and name == "additional_files")]

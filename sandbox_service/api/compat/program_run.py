@@ -117,7 +117,7 @@ def without_comparison(result: TestResult) -> TestResult:
 def is_compiled(language: str) -> bool:
     """Return whether a language has a compile step that makes a program; in others it only checks the source."""
     toolchain = languages.find(language).toolchain
-    return toolchain is not None and bool(toolchain.made)
+    return toolchain is not None and toolchain.is_compiled
 
 
 def python_version(queue: JobQueue) -> str:

@@ -6,7 +6,7 @@ The submission can end the program with success before a test has run: verdicts 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sandbox_service.languages.assertions.tokens import NotPlainError
 
@@ -91,7 +91,7 @@ def _typescript(prelude: str, source: str, code: str) -> str:
 def _go(prelude: str, source: str, code: str) -> str:
     texts = (prelude, source, code)
     imports = dict.fromkeys(each for text in texts for each in _go_imports(text))
-    bodies = [_GO_IMPORT.sub("", _GO_PACKAGE.sub("", text)) for text in texts]
+    bodies = [_go_body(text) for text in texts]
     if foreign := next((each for each in (*_go_imports(prelude), *_go_imports(code)) if "." in each), None):
         raise NotPlainError(f"the test program imports {foreign}, which is not there")
     tests = _GO_TEST.findall(code)
@@ -106,9 +106,25 @@ def _go(prelude: str, source: str, code: str) -> str:
             f" []testing.InternalTest{{{listed}}}, nil, nil)\n}}\n"
         )
         imports['"testing"'] = None
-    body = "\n".join(bodies) + main
+    return _go_program(imports, "\n".join(bodies) + main)
+
+
+def without_imports_of_tests(source: str) -> str:
+    """Return a submission in Go without the imports that only its test program uses, as MultiPL-E's prompts have them.
+
+    Args:
+        source: the submission.
+    """
+    return _go_program(_go_imports(source), _go_body(source))
+
+
+def _go_program(imports: Iterable[str], body: str) -> str:
     used = [each for each in imports if _go_uses(body, each)]
     return "package main\n" + "".join(f"import {each}\n" for each in used) + body
+
+
+def _go_body(text: str) -> str:
+    return _GO_IMPORT.sub("", _GO_PACKAGE.sub("", text))
 
 
 def _go_imports(text: str) -> list[str]:

@@ -17,6 +17,10 @@ from sandbox_service.languages.assertions.tokens import END, NotPlainError, Toke
 
 MOST_CHECKS = 2000
 _OPENING, _CLOSING = {"(", "[", "{"}, {")", "]", "}"}
+_GO_COMPARED = (
+    "! reflect . DeepEqual ( tc . actual , tc . expected )",
+    "fmt . Sprintf ( %v , tc . actual ) != fmt . Sprintf ( %v , tc . expected )",
+)
 _IGNORED = ("throw", "return", "use", "import", "using", "package")
 _ASSERTIONS = {"assert", "console.assert", "assert.True", "assert.ok", "assert!", "require.True", "debug_assert!"}
 _REFUSALS = {"assert.False", "require.False"}
@@ -163,8 +167,8 @@ class _Body:
         return self._conditions.equal(row["actual"], row["expected"])
 
     def _read_go_table(self, texts: list[str]) -> None:
-        compared = "reflect . DeepEqual ( tc . actual , tc . expected )"
-        if texts[0] == "for" and compared not in " ".join(texts):
+        loop = " ".join(texts)
+        if texts[0] == "for" and not any(compared in loop for compared in _GO_COMPARED):
             raise NotPlainError("a loop")
 
     def _read_if(self, words: list[Token]) -> None:

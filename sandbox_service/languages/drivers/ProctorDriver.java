@@ -122,7 +122,7 @@ public class ProctorDriver {
                 }
             }
         }
-        write(out, result, method.getReturnType());
+        write(out, result, type);
     }
 
     static Object made(Constructor<?> constructor, Object[] arguments) throws Throwable {
@@ -411,8 +411,8 @@ public class ProctorDriver {
 
     // values out
 
-    void write(StringBuilder out, Object value, Class<?> declared) {
-        String name = (value == null ? declared : value.getClass()).getSimpleName();
+    void write(StringBuilder out, Object value, Type declared) {
+        String name = (value == null ? raw(declared) : value.getClass()).getSimpleName();
         if (name.equals("ListNode")) writeNodes(out, value);
         else if (name.equals("TreeNode")) writeTree(out, value);
         else if (value == null) out.append("null");
@@ -425,9 +425,9 @@ public class ProctorDriver {
         else if (value instanceof Map<?, ?> found) writeMap(out, found);
         else if (value instanceof HashSet<?> found && !(value instanceof LinkedHashSet<?>)) {
             out.append("{\"__set__\":");
-            writeAll(out, found);
+            writeAll(out, found, Object.class);
             out.append('}');
-        } else if (value instanceof Iterable<?> found) writeAll(out, found);
+        } else if (value instanceof Iterable<?> found) writeAll(out, found, part(declared, 0));
         else if (value.getClass().isEnum()) writeText(out, value.toString());
         else throw new Stop('?', "the driver cannot write a result of the type " + value.getClass().getName());
     }
@@ -448,13 +448,13 @@ public class ProctorDriver {
         out.append(']');
     }
 
-    void writeAll(StringBuilder out, Iterable<?> values) {
+    void writeAll(StringBuilder out, Iterable<?> values, Type element) {
         out.append('[');
         boolean first = true;
         for (Object each : values) {
             if (!first) out.append(',');
             first = false;
-            write(out, each, Object.class);
+            write(out, each, element);
         }
         out.append(']');
     }

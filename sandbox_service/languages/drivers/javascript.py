@@ -36,6 +36,10 @@ _EXPORT_LIST = re.compile(
 _IS_MAIN = re.compile(r"\brequire\.main\s*===?\s*module\b|\bmodule\s*===?\s*require\.main\b")
 _DOCUMENT = re.compile(r"/\*\*(?:(?!\*/).){0,4000}\*/\s*(?:export\s+)?(?:async\s+)?[^;{}()]{0,200}\Z", re.DOTALL)
 _VALUE = 'typeof NAME !== "undefined" ? NAME : typeof module === "undefined" ? undefined : module.exports["NAME"]'
+_START = (
+    '(run) => typeof require === "undefined"'  # in a module
+    ' ? import("module").then((module) => run(module.createRequire(process.cwd() + "/"))) : run(eval("require"))'
+)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _RESERVED = frozenset(
     "await break case catch class const continue debugger default delete do else enum export extends false finally for "
@@ -83,8 +87,8 @@ def _joined(source: str, code: str, functions: Functions, language: str, given: 
     hints = dict(_all_hints(source, code, functions)) if nodes else {}
     parts = [source, "\n;\n", *(given[name] + "\n" for name in absent)]
     body = TEMPLATE.read_text()
-    parts.append(f'new Function("require", "table", "hints", {json.dumps(body)})')
-    parts.append(f'(eval("require"), {{ {table} }}, {json.dumps(hints)});\n')
+    made = f'new Function("require", "table", "hints", {json.dumps(body)})'
+    parts.append(f"({_START})((require) => {made}(require, {{ {table} }}, {json.dumps(hints)}));\n")
     return "".join(parts)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 _LINE, _BLOCK = r"//[^\n]*", r"/\*.*?(?:\*/|\Z)"
 _STRING, _CHARACTER = r'"(?:\\.|[^"\\\n])*"?', r"'(?:\\.|[^'\\\n])*'?"
+MOST_NAME_BYTES = 240  # of a type whose file can have its name
 # Each pattern also matches what is not closed, up to where it can end, so that every source is read in linear time.
 _HIDDEN = {
     "cpp": (_LINE, _BLOCK, r'R"([^()\s\\]{0,16})\(.*?(?:\)\1"|\Z)', _STRING, r"(?<![0-9a-fA-F])" + _CHARACTER),
@@ -94,13 +95,15 @@ def has_class(code: str, name: str) -> bool:
 def public_type(code: str) -> str | None:
     """Return the name of the public type of a masked Java source, after which its file is named; None if it has none.
 
+    A name that no file can have is as none: the compiler then refuses the source.
+
     Args:
         code: the source.
     """
     depth = 0
     for found in _PUBLIC_TYPE.finditer(code):
         if found["name"] and depth == 0:
-            return found["name"]
+            return found["name"] if len(found["name"].encode()) <= MOST_NAME_BYTES else None
         depth += {"{": 1, "}": -1}.get(found[0], 0)
     return None
 

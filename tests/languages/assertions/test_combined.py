@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox_service.languages.assertions.combined import closed, combined
+from sandbox_service.languages.assertions.combined import closed, combined, without_imports_of_tests
 from sandbox_service.languages.assertions.tokens import NotPlainError
 
 
@@ -32,6 +32,11 @@ def test_tests_of_go_have_a_main() -> None:
     assert 'testing.InternalTest{{Name: "TestF", F: TestF}}' in joined
     assert "fmt" not in joined
     assert "func submissionMain(" in joined
+
+
+def test_imports_of_tests_of_go_are_left_out() -> None:
+    source = 'package f_test\n\nimport (\n    "testing"\n    "fmt"\n    "sort"\n)\n\nfunc f() { sort.Ints(nil) }'
+    assert without_imports_of_tests(source) == 'package main\nimport "sort"\n\n\n\n\nfunc f() { sort.Ints(nil) }'
 
 
 def test_a_library_that_go_does_not_have_is_told() -> None:

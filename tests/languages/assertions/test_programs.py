@@ -197,6 +197,13 @@ PROGRAMS = {
             _check("Rows", [None], [[1], []]),
         ],
     ),
+    "go multipl-e, printed": (
+        MULTIPL_GO.replace(
+            "!reflect.DeepEqual(tc.actual, tc.expected)",
+            'fmt.Sprintf("%v", tc.actual) != fmt.Sprintf("%v", tc.expected)',
+        ),
+        [_check("near", [[1.0, 2.0], 0.3], [1]), _check("near", [[], -1], [])],
+    ),
     "go multipl-e": (MULTIPL_GO, [_check("near", [[1.0, 2.0], 0.3], [1]), _check("near", [[], -1], [])]),
     "rust": (
         RUST,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox_service.languages import drivers
+from sandbox_service.languages.compiler import INSIDE
 from sandbox_service.languages.drivers import values
 from sandbox_service.languages.drivers.values import Call, Results
 
@@ -33,6 +34,8 @@ class Toolchain:
         )
 
 
+PREPARE = ("node", "--experimental-vm-modules", "--no-warnings", str(INSIDE / "prepare.cjs"), "{files}")
+
 TOOLCHAINS = {
     "cpp": Toolchain("cpp", ("g++", "-O1", "-std=gnu++17", "-w", "-o", "program", "{files}"), ("./program",)),
     "java": Toolchain(
@@ -41,7 +44,7 @@ TOOLCHAINS = {
         ("java", "-XX:+UseSerialGC", "proctor.ProctorDriver"),
     ),
     "javascript": Toolchain("js", ("node", "--check", "{files}"), ("node", "solution.js")),
-    "typescript": Toolchain("ts", ("tsc", "--target", "es2020", "--lib", "es2020", "{files}"), ("node", "solution.js")),
+    "typescript": Toolchain("ts", PREPARE, ("node", "out/solution.js")),  # types are removed, and not checked
     "go": Toolchain("go", ("go", "build", "-o", "program", "{files}"), ("./program",)),
     "csharp": Toolchain(
         "cs",
