@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from sandbox_service.fleet import queue, steps
+from sandbox_service.fleet import replies, steps
 from sandbox_service.schema import Verdict
 from tests.fakes import always, made
 from tests.guards import HANG_GUARD_SECONDS
@@ -19,7 +19,7 @@ MANY = 200
 
 @pytest.mark.parametrize("slots", [1, 2])
 def test_the_last_do_not_wait_for_others(monkeypatch: pytest.MonkeyPatch, slots: int) -> None:
-    for module in (steps, queue):
+    for module in (steps, replies):
         monkeypatch.setattr(module, "gathering_seconds", lambda *_: FOR_EVER)
 
     async def scenario() -> None:
