@@ -85,7 +85,12 @@ class SlotProcess:
     @property
     def free(self) -> bool:
         """Return whether it can take a submission now."""
-        return self.ready and self._key is None and self._writer is not None
+        return self.ready and self._key is None and self._is_connected
+
+    @property
+    def _is_connected(self) -> bool:
+        """Return whether the process can be written to. When it has ended, that shows here before `_supervise` runs."""
+        return self._writer is not None and not self._writer.is_closing()
 
     @property
     def busy(self) -> bool:
@@ -106,16 +111,16 @@ class SlotProcess:
             body: its JSON.
             progress: from the slot that paused it; empty if it was not begun.
         """
-        assert self._writer is not None
         self._key = key
         if self._sent_suites.get(suite.id) is None:
             self._sent_suites.put(suite.id, True, len(suite.body))
             self._send(protocol.SUITE, 0, suite.id.encode(), suite.body)
         self._send(protocol.SUBMIT, key, suite.id.encode() + protocol.work_head(progress), body)
 
-    def _send(self, kind: int, key: int, head: bytes, body: bytes) -> None:
-        """Write a message. A large body is written separately and not copied."""
-        assert self._writer is not None
+    def _send(self, kind: int, key: int, head: bytes = b"", body: bytes = b"") -> None:
+        """Write a message, unless the process has ended. A large body is written separately and not copied."""
+        if self._writer is None or not self._is_connected:
+            return
         head = protocol.HEADER.pack(len(head) + len(body), kind, key) + head
         if len(body) <= protocol.CHUNK:
             self._writer.write(head + body)
@@ -125,13 +130,13 @@ class SlotProcess:
 
     def pause(self, key: int) -> None:
         """Ask it to return the submission with this key after the test that is running, unless that is the last."""
-        if self._writer is not None and self._key == key:
-            self._writer.write(protocol.pack(protocol.PAUSE, key))
+        if self._key == key:
+            self._send(protocol.PAUSE, key)
 
     def cancel(self, key: int) -> None:
         """Ask it to stop the submission with this key after the test that is running."""
-        if self._writer is not None and self._key == key:
-            self._writer.write(protocol.pack(protocol.CANCEL, key))
+        if self._key == key:
+            self._send(protocol.CANCEL, key)
 
     async def close(self) -> None:
         """Stop the process and its jails."""

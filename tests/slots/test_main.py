@@ -53,6 +53,9 @@ class Wire:
     def __init__(self, service: socket.socket) -> None:
         self.write = service.sendall
 
+    def is_closing(self) -> bool:
+        return False
+
 
 def bare_process(service: socket.socket) -> SlotProcess:
     """The service's side of that slot, without a process."""
