@@ -86,6 +86,8 @@ class RemoteQueue(asyncio.Protocol):
             waiter.answer.exception()  # marks it as retrieved: the batch may have disconnected
 
     def _send(self, kind: int, key: int, payload: bytes = b"") -> None:
+        if self._transport.is_closing():  # the service has ended, and with it what this is about
+            return
         self._transport.write(protocol.HEADER.pack(len(payload), kind, key))
         self._transport.write(payload)
 
