@@ -15,6 +15,8 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sandbox_service.errors.fields import kind_of
+
 MOST_BYTES = 1 << 30  # after decompression
 MOST_STEPS = 500_000
 MOST_DEPTH = 32
@@ -37,7 +39,7 @@ def packed_text(packed: str, most_bytes: int = MOST_BYTES) -> str:
     """Return a packed text of at most `most_bytes`. Raise ValueError for anything else."""
     found = packed_value(packed, most_bytes)
     if not isinstance(found, str):
-        raise ValueError("the packed value should be text")
+        raise ValueError(f"the packed value should be text, but is {kind_of(found)}")
     return found
 
 

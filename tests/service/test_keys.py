@@ -253,7 +253,7 @@ def test_a_quota_is_told_and_the_metrics_name_keys_by_their_labels(tmp_path: Pat
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("own quota=3", "line 1: behind the key stands 'quota=3'; known are label=…, submissions=…, slot_seconds=…"),
+        ("own quota=3", "line 1: 'quota=3' follows the key; only label=…, submissions=…, slot_seconds=… may"),
         ("own submissions=many", "line 1: submissions=many should be a number for each minute; 0: no quota"),
         ("own slot_seconds=-1", "line 1: slot_seconds=-1 should be a number"),
         ("own label=a/b", "line 1: label=a/b should be up to 40 letters"),
