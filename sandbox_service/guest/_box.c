@@ -1,7 +1,7 @@
 /* Creates, sets up and reaps boxes of Python programs. Written in C because every test pays for the set-up. box.h has the
  * walls, which are those of all boxes.
  *
- * serve() creates processes with PID and mount namespaces of their own, sets each up with plain system calls and only
+ * serve() creates processes with namespaces of their own, sets each up with plain system calls and only
  * then returns to Python in the box, with its role. The interpreter is not touched between clone and return: there is
  * no PyOS_AfterFork_Child, which costs more than the rest of the set-up together and whose work (locks, thread list,
  * at-fork hooks) a single-threaded parent does not need.
@@ -224,28 +224,28 @@ static int limit_space(rlim_t soft)
     return setrlimit(RLIMIT_AS, &both);
 }
 
-static void set_up(const int *fds, int count, const struct limits *l, unsigned long long memory, int place)
+static void set_up(const int *fds, int count, const struct limits *l, unsigned long long memory, int place, int mounts)
 {
-    enter_box(place, tmp_options[place], 0, 1);
+    enter_box(mounts, tmp_options[place], 0);
     take_files(fds, count);
     STEP(limit_space(memory));
     limit_box(l);
     become_nobody(place);
-    if (box.change_user)
+    if (box.change_user && mounts)
         STEP(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)); /* else /proc/self, and with it /dev/stdin, would be root's */
     STEP(syscall(SYS_close_range, (unsigned)count, ~0U, 0)); /* last: closes the report pipe too */
 }
 
 /* A new box: 0 in it; its pid in the parent, with *pidfd set; -1 and errno if there can be none. */
 static long start_box(const int *fds, int count, const struct limits *l, unsigned long long memory, int place,
-                      int *pidfd)
+                      int mounts, int *pidfd)
 {
-    unsigned long flags = SIGCHLD | CLONE_PIDFD | CLONE_NEWPID | CLONE_NEWNS;
+    unsigned long flags = SIGCHLD | CLONE_PIDFD | namespaces_of(mounts);
     if (tid_address)
         flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
     long pid = syscall(SYS_clone, flags, NULL, pidfd, tid_address, 0);
     if (pid == 0)
-        set_up(fds, count, l, memory, place);
+        set_up(fds, count, l, memory, place, mounts);
     return pid;
 }
 
@@ -304,7 +304,7 @@ static const struct plan {
 #define LAST_MODE (int)(sizeof plans / sizeof *plans - 1)
 
 struct __attribute__((packed)) job {
-    uint8_t mode;
+    uint8_t mode, mounts;
     uint32_t processes;
     uint64_t memory_bytes, file_bytes;
     double cpu_seconds, tester_cpu_seconds, wall_seconds, patience_seconds;
@@ -347,7 +347,8 @@ static int start_job(const struct job *job, const struct files *files, unsigned 
                            job->processes > 1 ? job->processes + THREADS_BESIDE : tasks};
         for (int k = 0; k < part->count; k++)
             fds[k] = source(part->order[k], files, ends);
-        long pid = start_box(fds, part->count, &l, own_memory + memory, part->owner, &started->pidfd[i]);
+        long pid = start_box(fds, part->count, &l, own_memory + memory, part->owner, is_tester || job->mounts,
+                             &started->pidfd[i]);
         if (pid == 0)
             return part->role;
         failed = pid < 0;

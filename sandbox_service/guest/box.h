@@ -1,15 +1,16 @@
 /* The walls of a box, and the wait for its end: shared by the Python zygote (_box.c) and the launcher (launcher.c).
  *
- * A zygote clones a process with PID and mount namespaces of its own. The child calls enter_box, limit_box and
- * become_nobody, in this order, and gives itself its descriptors in between. Every function here is static: each of the
+ * A zygote clones a process with a PID namespace of its own, and with a mount namespace unless it goes without (see
+ * namespaces_of). The child calls enter_box, limit_box and become_nobody, in this order, and gives itself its descriptors
+ * in between. Every function here is static: each of the
  * two programs has its own copy, and includes this header once.
  *
  * A failed step is a fault of the sandbox, never of the program: the child writes the step and errno to the report pipe
  * and exits with EXIT_SETUP. The pipe is closed before any code of the submission runs; a program that exits with the
  * same status therefore has no report, which tells the two apart.
  *
- * Covered: a session of its own, private /tmp, a private and read-only /proc, resource limits, an unprivileged uid, no
- * capabilities. Not covered here: the namespaces (the clone's flags), the system call filter, inherited from the zygote
+ * Covered: a session of its own; a private /tmp and a private and read-only /proc, or the empty read-only ones of the
+ * zygote's root; resource limits, an unprivileged uid, no capabilities. Not covered here: the namespaces (the clone's flags), the system call filter, inherited from the zygote
  * (filter_calls), and the contents of the zygote's root.
  */
 #ifndef BOX_H
@@ -95,11 +96,21 @@ static int change_root(void)
     return chroot(".");
 }
 
-/*** For every test, in the child ***/
+/*** For every test ***/
 
 struct limits {
     unsigned long long cpu_seconds, file_bytes, open_files, tasks;
 };
+
+/* A box that needs no file has no /tmp and no /proc of its own: it sees the empty ones of the zygote's root, which is
+ * read-only, and cannot mount, so it shares the zygote's mount namespace. The mounts and their removal cost an eighth of
+ * a native box. In a user namespace the root shows the machine's processes at /tmp (show_own_process), so that every box
+ * needs mounts there. */
+static int has_mounts(int wanted) { return wanted || !box.change_user; }
+
+static unsigned long namespaces_of(int wanted_mounts) { return CLONE_NEWPID | (has_mounts(wanted_mounts) ? CLONE_NEWNS : 0); }
+
+/*** For every test, in the child ***/
 
 static int drop_capabilities(void)
 {
@@ -151,16 +162,17 @@ static void own_tmp(char *owned, const char *options, int place)
         snprintf(owned, OWNED_BYTES, "%s", options);
 }
 
-/* `options`: made by own_tmp; `flags`: more mount flags for /tmp. Without `shows_proc` the box's /proc is empty, where the
- * zygote may mount; that saves a seventh of what a native box costs. */
-static void enter_box(int place, const char *options, unsigned long flags, int shows_proc)
+/* `options`: made by own_tmp; `flags`: more mount flags for /tmp. */
+static void enter_box(int mounts, const char *options, unsigned long flags)
 {
     /* Signals, priorities and the scheduler's autogroup go by group and session, across PID namespaces. */
     STEP(setsid());
-    if (!box.change_user)
-        show_own_process();
-    else if (shows_proc)
+    if (!has_mounts(mounts))
+        return;
+    if (box.change_user)
         STEP(mount("proc", "/proc", "proc", PROC_FLAGS, NULL));
+    else
+        show_own_process();
     STEP(mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | flags, options));
 }
 

@@ -19,10 +19,18 @@ def outcome(action):
     return "done"
 
 
+def lines(path):
+    """Return the lines of a file; none where /proc is empty."""
+    try:
+        with open(path) as file:
+            return file.read().splitlines()
+    except FileNotFoundError:
+        return []
+
+
 def status(*names):
-    with open("/proc/self/status") as file:
-        lines = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
-    return {name: lines.get(name, "").strip() for name in names}
+    pairs = dict(line.split(":\t", 1) for line in lines("/proc/self/status") if ":\t" in line)
+    return {name: pairs[name].strip() for name in names if name in pairs}
 
 
 def raw(call, *arguments):
@@ -37,8 +45,7 @@ def create(path):
 
 
 def interfaces():
-    with open("/proc/net/dev") as file:
-        return [line.split(":")[0].strip() for line in file.readlines()[2:]]
+    return [line.split(":")[0].strip() for line in lines("/proc/net/dev")[2:]]
 
 
 witness = input()
@@ -46,13 +53,13 @@ seen = {
     "pid": os.getpid(),
     "uid": os.getuid(),
     "processes": [name for name in os.listdir("/proc") if name.isdigit()],
-    "descriptors": sorted(int(name) for name in os.listdir("/proc/self/fd"))[:3],
     "interfaces": interfaces(),
     "root": sorted(os.listdir("/")),
     **status("CapEff", "CapPrm", "NoNewPrivs", "Seccomp", "Seccomp_filters"),
     "read_witness": outcome(lambda: open(witness).close()),
     "write_root": outcome(lambda: create("/canary")),
     "write_usr": outcome(lambda: create("/usr/canary")),
+    "write_tmp": outcome(lambda: create("/tmp/canary")),
     "socket": outcome(lambda: socket.socket().close()),
     "shared_memory": outcome(lambda: raw("shmget", 0, 4096, 0o1600)),
     "semaphores": outcome(lambda: raw("semget", 0, 1, 0o1600)),

@@ -55,7 +55,8 @@ struct __attribute__((packed)) request {
  * has no descriptor, arguments and environment. Texts end with a zero. */
 struct __attribute__((packed)) wanted {
     int16_t executable; /* place in the job's descriptors, or NOTHING: a path follows */
-    int16_t folder;     /* place of the current folder of a box without /proc, or NOTHING: /tmp, and with /proc */
+    int16_t folder;     /* place of the current folder, or NOTHING: /tmp */
+    uint16_t mounts;    /* 1: it has a /tmp and a /proc of its own; 0: it needs neither */
     uint16_t fds, files, arguments, variables;
     uint32_t tasks, processes;
     uint64_t data_bytes, resident_bytes, address_bytes, stack_bytes, file_bytes, tmp_bytes;
@@ -217,7 +218,7 @@ static int run_box(void *argument)
     char options[96], owned[OWNED_BYTES];
     snprintf(options, sizeof options, "size=%llu,nr_inodes=8192,mode=700", (unsigned long long)wanted->tmp_bytes);
     own_tmp(owned, options, place);
-    enter_box(place, owned, MS_NOEXEC, spec->folder < 0);
+    enter_box(wanted->mounts, owned, MS_NOEXEC);
     take_files(spec->fds, wanted->fds);
     become_nobody(place);
     put_files(spec);
@@ -337,7 +338,7 @@ static char child_stack[1 << 16] __attribute__((aligned(16)));
 
 static int start(int place, struct running *running)
 {
-    const unsigned long flags = SIGCHLD | CLONE_PIDFD | CLONE_NEWPID | CLONE_NEWNS | CLONE_VM | CLONE_VFORK;
+    const unsigned long flags = SIGCHLD | CLONE_PIDFD | CLONE_VM | CLONE_VFORK | namespaces_of(specs[place].wanted.mounts);
     *running = (struct running){.cpu_limit = specs[place].wanted.cpu_seconds};
     running->pid = clone(run_box, child_stack + sizeof child_stack, (int)flags, &place, &running->pidfd);
     return running->pid < 0 ? -1 : 0;

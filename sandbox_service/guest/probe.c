@@ -99,6 +99,7 @@ static int canary(void)
     say("read_witness", open(witness, O_RDONLY));
     say("write_root", create("/canary"));
     say("write_usr", create("/usr/canary"));
+    say("write_tmp", create("/tmp/canary"));
     say("socket", socket(AF_INET, SOCK_STREAM, 0));
     say("shared_memory", shmget(0, 4096, 0600 | IPC_CREAT));
     say("semaphores", semget(0, 1, 0600 | IPC_CREAT));

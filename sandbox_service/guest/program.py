@@ -5,6 +5,7 @@ host reads the kernel's wait status and the files that it made itself.
 """
 
 import builtins
+import errno
 import fcntl
 import gc
 import io
@@ -201,8 +202,19 @@ def run() -> NoReturn:
 
 
 def show_source() -> None:
-    """Write the source to the path in `__file__`."""
-    file = os.open(f"{FOLDER}/{FILENAME}", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    """Write the source to the path in `__file__`, unless the host found that it uses no file.
+
+    The folder of such a box is read-only.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    try:
+        file = os.open(f"{FOLDER}/{FILENAME}", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        if error.errno != errno.EROFS:
+            raise
+        return
     os.sendfile(file, SOURCE_FD, 0, os.lseek(SOURCE_FD, 0, os.SEEK_END))
     os.close(file)
 

@@ -29,7 +29,7 @@ RUNNING = b"R"
 
 TEST_ENDED = NEXT_TEST = b"D"  # on the channel
 
-JOB = struct.Struct("<BIQQdddd")
+JOB = struct.Struct("<BBIQQdddd")
 RECORD = struct.Struct("<iBdddQ")
 MAX_MESSAGE = 4096
 
@@ -38,6 +38,7 @@ class Job(NamedTuple):
     """One run: kind and limits, in seconds and bytes; `tester_cpu_seconds` is for the tester of an assert test."""
 
     mode: int
+    mounts: bool  # the box has a /tmp and a /proc of its own; a tester's has them always
     processes: int
     memory_bytes: int
     file_bytes: int

@@ -250,13 +250,16 @@ def arguments(program: JudgeProgram, *, interacts: bool, folder: str = FOLDER) -
     return [*paths, *program.arguments]
 
 
-_LOOKS_AROUND = re.compile(r"/proc|/dev|chdir|getcwd|current_path|realpath|filesystem|\bw[\"+xb]")
+_LOOKS_AROUND = re.compile(
+    r"/proc|/dev|/tmp|chdir|getcwd|current_path|realpath|filesystem|tmpfile|tmpnam|mkstemp|mkdtemp|shm_|sem_|\bw[\"+xb]"
+)
 
 
 def stays_inside(program: JudgeProgram) -> bool:
     """Return whether a judge in C or C++ seems to need nothing but its files: neither /proc nor a folder to write in.
 
-    A judge that does so in a way that its text does not show has another current folder, and finds no /proc.
+    A judge that does so in a way that its text does not show has another current folder, an empty /proc, and a /tmp
+    that is read-only.
 
     Args:
         program: the judge.

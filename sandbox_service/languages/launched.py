@@ -21,6 +21,7 @@ from sandbox_service.languages.launcher import LauncherZygote
 from sandbox_service.languages.rows import LANGUAGES, SHOWN, Toolchain
 from sandbox_service.sandbox import files, huge_page
 from sandbox_service.sandbox.executable import Executable
+from sandbox_service.sandbox.file_uses import native_uses_files
 from sandbox_service.schema import Limits
 
 MIB = 1 << 20
@@ -106,7 +107,9 @@ def _toolchain(source: Source) -> Toolchain:
 def _executable(toolchain: Toolchain, source: Source, build: Build) -> Executable:
     parts = dict(build.parts)
     if not toolchain.run:
-        return Executable(huge_page.create(parts[toolchain.made]), ("solution",), needs=toolchain.needs)
+        uses_files = native_uses_files((source.text, *source.files.values()))
+        made = huge_page.create(parts[toolchain.made])
+        return Executable(made, ("solution",), needs=toolchain.needs, mounts=uses_files or source.limits.processes > 1)
     if toolchain.makes_sources or not toolchain.made:
         text = {**source.files, compiler.source_name(toolchain, source.text): source.text}
         parts = {name: each.encode("utf-8", "surrogatepass") for name, each in text.items()} | parts

@@ -67,5 +67,5 @@ class LauncherZygote:
         return Launch(command, [itself, bpf], ENVIRONMENT)
 
 
-def _probe(name: str) -> Executable:
-    return Executable(files.create(PROBE.read_bytes(), sealed=True), (name,))
+def _probe(name: str, *, mounts: bool = True) -> Executable:
+    return Executable(files.create(PROBE.read_bytes(), sealed=True), (name,), mounts=mounts)

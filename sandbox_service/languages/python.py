@@ -19,6 +19,7 @@ from sandbox_service.languages import math_packages, packages
 from sandbox_service.languages.base import Runs, Source
 from sandbox_service.sandbox import files, seccomp
 from sandbox_service.sandbox.base import Launch, Place, Probes
+from sandbox_service.sandbox.file_uses import python_uses_files
 from sandbox_service.sandbox.files import Program
 from sandbox_service.schema import Limits
 
@@ -154,7 +155,7 @@ class PythonRuntime:
         """Return the source's files. The first box compiles the source, unless only `once` one runs; the later ones
         load it.
         """
-        return Program(source.text, once=once)
+        return Program(source.text, once=once, mounts=python_uses_files(source.text))
 
 
 @cache

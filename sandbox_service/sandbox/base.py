@@ -68,7 +68,7 @@ class JudgeCall:
         folder: descriptor of the folder that its box shares with the host.
         arguments: of its command line, without the program's own name.
         links: the names in the folder that its box shows in /tmp.
-        is_inside: the folder is its current one, instead of /tmp, and it has no /proc.
+        is_inside: the folder is its current one, instead of /tmp, and it has no /tmp and no /proc of its own.
     """
 
     folder: int
@@ -104,13 +104,13 @@ class Probes:
     """Our own programs, of the kind that a zygote runs, that show whether its boxes hold. Each opens the program.
 
     Attributes:
-        canary: tries what must be blocked and prints the results as JSON; see guest/canary.py.
+        canary: tries what must be blocked and prints the results as JSON; see guest/canary.py. Takes `mounts`.
         sleeper: sleeps for longer than its limit.
         control: prints 42.
         expected: what the canary finds beside what it finds in every box.
     """
 
-    canary: Callable[[], AbstractContextManager[Any]]
+    canary: Callable[..., AbstractContextManager[Any]]
     sleeper: Callable[[], AbstractContextManager[Any]]
     control: Callable[[], AbstractContextManager[Any]]
     expected: Mapping[str, object] = field(default_factory=dict)
@@ -188,11 +188,13 @@ class Sandbox(Protocol):
 
     Attributes:
         zygote: what runs in it.
+        place: the slot's place, in which its boxes run.
         runs: how many runs it was given.
         identity: what the zygote reported about itself; empty before `wait_ready` returns.
     """
 
     zygote: Zygote
+    place: Place
     runs: int
     identity: dict[str, object]
 

@@ -1,7 +1,8 @@
 """The canary: runs a program in a sandbox that tries what must be blocked, and compares the results.
 
-It runs before a sandbox's first submission and regularly after. `jail.verify` looks at the zygote; the canary looks at
-a box. The exception names every difference from what a box should see.
+It runs before a sandbox's first submission and regularly after, in a box that has a /tmp and a /proc of its own and in
+one that has not. `jail.verify` looks at the zygote; the canary looks at a box. The exception names every difference
+from what a box should see.
 """
 
 from __future__ import annotations
@@ -21,12 +22,6 @@ ENDLESS = Limits(cpu_seconds=1, wall_seconds=0.2, memory_bytes=256 << 20, output
 
 EXPECTED: dict[str, object] = {
     "pid": 1,
-    "processes": ["1"],
-    "interfaces": ["lo"],
-    "CapEff": "0" * 16,
-    "CapPrm": "0" * 16,
-    "NoNewPrivs": "1",
-    "Seccomp": "2",
     "read_witness": "ENOENT",
     "write_root": "EROFS",
     "write_usr": "EROFS",
@@ -40,6 +35,16 @@ EXPECTED: dict[str, object] = {
     "fork": "EPERM",
     "execute": "EPERM",
 }
+WITH_MOUNTS: dict[str, object] = {
+    "processes": ["1"],
+    "interfaces": ["lo"],
+    "CapEff": "0" * 16,
+    "CapPrm": "0" * 16,
+    "NoNewPrivs": "1",
+    "Seccomp": "2",
+    "write_tmp": "done",
+}
+WITHOUT_MOUNTS: dict[str, object] = {"processes": [], "interfaces": [], "write_tmp": "EROFS"}
 ROOT = {"bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "tmp", "usr"}
 FILTERS = 2  # the isolation tool's and the boxes', besides those that a container has brought
 
@@ -55,13 +60,21 @@ def check(jail: Sandbox, uid: int) -> None:
         JailUnsafeError: names all that was not blocked.
         JailDiedError: the sandbox ended.
     """
-    with tempfile.NamedTemporaryFile(prefix="proctor-canary-", dir="/var/tmp") as witness:
-        Path(witness.name).chmod(0o644)
-        seen = _run(jail, witness.name)
     expected = EXPECTED | {"uid": uid}
     if jail.zygote.may_fork:
         expected |= {"fork": "done", "execute": "ENOENT"}
     expected |= jail.zygote.probes.expected
+    with tempfile.NamedTemporaryFile(prefix="proctor-canary-", dir="/var/tmp") as witness:
+        Path(witness.name).chmod(0o644)
+        wrong = _wrong(_run(jail, witness.name, mounts=True), expected | WITH_MOUNTS)
+        if jail.place.privileged:
+            wrong += _wrong(_run(jail, witness.name, mounts=False), expected | WITHOUT_MOUNTS)
+    if wrong:
+        raise JailUnsafeError("the sandbox did not block the canary: " + "; ".join(wrong))
+
+
+def _wrong(seen: dict[str, object], expected: dict[str, object]) -> list[str]:
+    """Return the differences between what a box saw and what it should see."""
     differing = [name for name, value in expected.items() if seen.get(name) != value]
     wrong = [f"{name} is {seen.get(name)!r}, not {expected[name]!r}" for name in differing]
     root = seen.get("root")
@@ -70,8 +83,7 @@ def check(jail: Sandbox, uid: int) -> None:
     least = FILTERS + (filters() or 0)
     if int(str(seen.get("Seccomp_filters") or least)) < least:
         wrong.append("a system call filter is missing, the isolation tool's or the boxes' own")
-    if wrong:
-        raise JailUnsafeError("the sandbox did not block the canary: " + "; ".join(wrong))
+    return wrong
 
 
 def check_deadline(jail: Sandbox) -> None:
@@ -87,9 +99,9 @@ def check_deadline(jail: Sandbox) -> None:
         raise JailUnsafeError("the sandbox did not block the canary: a sleeping program was not killed")
 
 
-def _run(jail: Sandbox, witness: str) -> dict[str, object]:
+def _run(jail: Sandbox, witness: str, *, mounts: bool) -> dict[str, object]:
     limits = LIMITS.model_copy(update={"processes": 2 if jail.zygote.may_fork else 1})
-    with jail.zygote.probes.canary() as program:
+    with jail.zygote.probes.canary(mounts=mounts) as program:
         outcome = jail.run_stdin(program, os.fsencode(witness) + b"\n", limits)
     try:
         seen = json.loads(outcome.stdout)

@@ -63,6 +63,8 @@ class Executable:
         needs: Needs | None = None,
         refused: str | None = None,
         shared: Sequence[str] = (),
+        *,
+        mounts: bool = True,
     ) -> None:
         """Take over the descriptors.
 
@@ -73,11 +75,13 @@ class Executable:
             needs: those of its language.
             refused: why the source did not compile; nothing can then be run.
             shared: further arguments for a box that runs several tests; empty: it cannot.
+            mounts: its boxes have a /tmp and a /proc of their own; one with files in /tmp has them always.
         """
         self.executable = executable
         self.arguments = tuple(arguments)
         self.files = dict(files or {})
         self.needs = needs or Needs()
+        self.mounts = mounts or bool(self.files)
         self.refused = refused
         self.can_share = bool(shared)
         self._shared = tuple(shared)
@@ -141,6 +145,7 @@ class Executable:
             tasks=TASKS if processes == 1 else processes + TASKS_BESIDE,
             files=tuple(BoxFile(name, at) for at, name in beside),
             environment=needs.environment,
+            mounts=self.mounts,
         )
 
     def message(self, limits: Limits) -> bytes:
@@ -175,13 +180,14 @@ class Executable:
     def _pack_judge(self, call: JudgeCall, limits: Limits) -> bytes:
         folder, arguments = FIRST_FILE + len(self.fds), call.arguments
         if call.is_inside:
-            box = replace(self.box(FIRST_FILE, (STDIN, STDOUT, STDERR), limits), folder=folder)
+            box = replace(self.box(FIRST_FILE, (STDIN, STDOUT, STDERR), limits), folder=folder, mounts=False)
             return pack(
                 Request((replace(box, arguments=(*box.arguments, *arguments)),), limits.wall, patience_of(limits))
             )
         box = self.box(FIRST_FILE, (STDIN, STDOUT, STDERR, folder), limits)
         linked = tuple(BoxFile(name, target=f"/proc/self/fd/3/{name}") for name in call.links if name not in self.files)
-        whole = replace(box, arguments=(*box.arguments, *arguments), files=(*box.files, *linked))
+        files = *box.files, *linked
+        whole = replace(box, arguments=(*box.arguments, *arguments), files=files, mounts=True)
         return pack(Request((whole,), limits.wall, patience_of(limits)))
 
     def _pack(self, limits: Limits) -> bytes:

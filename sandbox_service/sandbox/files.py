@@ -113,13 +113,15 @@ class Program:
     refused: str | None = None  # before a run, nothing is known
     can_share = True
 
-    def __init__(self, source: str, *, once: bool = False) -> None:
+    def __init__(self, source: str, *, once: bool = False, mounts: bool = True) -> None:
         """Make the two files.
 
         Args:
             source: the program's text.
             once: it is likely to run in one box only, so that its compiled form need not be kept.
+            mounts: its boxes have a /tmp and a /proc of their own.
         """
+        self.mounts = mounts
         self.source_fd = create(source.encode("utf-8"), sealed=True)
         self.cache_fd = os.memfd_create("cache", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         if once:

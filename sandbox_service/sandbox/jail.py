@@ -48,6 +48,7 @@ class Jail:
 
         self._host = _host
         self.zygote = zygote
+        self.place = place
         self.runs = 0
         self.identity: dict[str, object] = {}
         self._tool = tool

@@ -20,7 +20,7 @@ IDLE = 4  # why a box was killed, beside those of guest/wire.py: neither of two 
 COPY, LINK = 0, 1
 
 REQUEST = struct.Struct("<Bdddd")
-WANTED = struct.Struct("<hhHHHHIIQQQQQQd")
+WANTED = struct.Struct("<hhHHHHHIIQQQQQQd")
 FILE = struct.Struct("<Bh")
 
 MOST_DESCRIPTORS, MOST_FILES, MOST_WORDS, MOST_BYTES = 12, 128, 511, 128 << 10
@@ -68,7 +68,8 @@ class Box:
         tasks: most processes and threads.
         files: files in its /tmp, which is the current folder.
         environment: the variables.
-        folder: place in the list of a folder that is its current one; it then has no /proc. None: /tmp is.
+        folder: place in the list of a folder that is its current one. None: /tmp is.
+        mounts: it has a /tmp and a /proc of its own. Without, both are empty and read-only, where the launcher is root.
     """
 
     executable: int | str
@@ -86,6 +87,7 @@ class Box:
     files: tuple[BoxFile, ...] = ()
     environment: Mapping[str, str] = field(default_factory=lambda: ENVIRONMENT)
     folder: int | None = None
+    mounts: bool = True
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,7 @@ def _packed_box(box: Box) -> bytes:
             WANTED.pack(
                 NOTHING if isinstance(box.executable, str) else box.executable,
                 NOTHING if box.folder is None else box.folder,
+                box.mounts,
                 *counts,
                 box.tasks,
                 box.processes,

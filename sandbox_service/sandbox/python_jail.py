@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NoReturn
 
 from sandbox_service.errors import SandboxError
 from sandbox_service.sandbox import calls_run, files, wire
 from sandbox_service.sandbox.base import JudgeCall, Outcome, PairResult
+from sandbox_service.sandbox.file_uses import python_uses_files
 from sandbox_service.sandbox.files import Program
 from sandbox_service.sandbox.jail import Jail
 from sandbox_service.sandbox.launch_wire import Request
@@ -31,25 +33,24 @@ class PythonJail(Jail):
 
     def run_stdin(self, program: Program, stdin: bytes, limits: Limits) -> Outcome:
         """Run the program once on this input, in a box of its own; see `base.Sandbox`."""
-        job = _job(wire.STDIN, limits)
+        job = _job(wire.STDIN, limits, mounts=program.mounts)
         own = (program.source_fd, program.cache_fd)
         return self._run_box(wire.JOB.pack(*job), own, stdin, (), limits, job.patience_seconds)
 
     def start_shared(self, program: Program, stdin: bytes, limits: Limits) -> ChannelRun:
         """Start a box that runs one test after the other; see `base.Sandbox`."""
-        job, own = _job(wire.SHARED, limits), (program.source_fd, program.cache_fd)
+        job, own = _job(wire.SHARED, limits, mounts=program.mounts), (program.source_fd, program.cache_fd)
         message = wire.JOB.pack(*job)
         return self._begin_shared(message, lambda fds: [*own, *fds], stdin, limits, job.patience_seconds)
 
     def run_calls(self, program: Program, calls: bytes, count: int, limits: Limits) -> tuple[Outcome, bytes]:
         """Make the calls in one box; see `base.Sandbox`."""
-        fds = files.create_all(calls, b"", b"", b"")
+        job, fds = _job(wire.CALLS, limits, mounts=program.mounts), files.create_all(calls, b"", b"", b"")
         try:
             if count == 1:
-                (record,) = self._run(wire.CALLS, limits, program, fds)
+                (record,) = self._run(job, limits, program, fds)
                 outcome = outcome_of(record, fds[1], fds[2], limits)
             else:
-                job = _job(wire.CALLS, limits)
                 given = [program.source_fd, program.cache_fd, *fds]
                 box = self._begin(wire.JOB.pack(*job), given, os.dup(fds[2]), limits, job.patience_seconds)
                 outcome = with_stdout(calls_run.end_of(box, fds[3], count, limits), fds[1], limits)
@@ -62,7 +63,8 @@ class PythonJail(Jail):
         fds = files.create_all(prelude.encode(), test, b"", b"", b"", b"")
         try:
             _, _, out, err, tester_err, report = fds
-            candidate, tester = self._run(wire.PAIR, limits, program, fds)
+            job = _job(wire.PAIR, limits, mounts=_has_mounts(program, prelude))
+            candidate, tester = self._run(job, limits, program, fds)
             tested = outcome_of(tester, report, tester_err, limits)
             return PairResult(outcome_of(candidate, out, err, limits), tested, *_reports(report))
         finally:
@@ -75,7 +77,8 @@ class PythonJail(Jail):
         fds = files.create_all(prelude.encode(), requests, b"", b"", b"")
         try:
             _, _, out, err, replies = fds
-            job, given = _job(wire.CANDIDATE, limits), [program.source_fd, program.cache_fd, *fds]
+            job = _job(wire.CANDIDATE, limits, mounts=_has_mounts(program, prelude))
+            given = [program.source_fd, program.cache_fd, *fds]
             box = self._begin(wire.JOB.pack(*job), given, os.dup(err), limits, job.patience_seconds)
             outcome = box.end(Stall.look_seconds(limits), lambda: read(files.read(replies, REPLY_BYTES)))
             read(files.read(replies, REPLY_BYTES))
@@ -85,7 +88,7 @@ class PythonJail(Jail):
 
     def run_judge(self, program: Program, call: JudgeCall, stdin: bytes, limits: Limits) -> Outcome:
         """Run a judge once, with its folder; see `base.Sandbox`."""
-        job = _job(wire.JUDGE, limits)
+        job = _job(wire.JUDGE, limits, mounts=True)
         own = (program.source_fd, program.cache_fd)
         return self._run_box(wire.JOB.pack(*job), own, stdin, (call.folder,), limits, job.patience_seconds)
 
@@ -98,12 +101,12 @@ class PythonJail(Jail):
         return self._start(wire.JUDGE, program, limits, [stdin, stdout], [call.folder])
 
     def _start(self, mode: int, program: Program, limits: Limits, pipes: list[int], rest: list[int]) -> RunningBox:
-        job, err = _job(mode, limits), files.create()
+        job, err = _job(mode, limits, mounts=mode == wire.JUDGE or program.mounts), files.create()
         fds = [program.source_fd, program.cache_fd, *pipes, err, *rest]
         return self._begin(wire.JOB.pack(*job), fds, err, limits, job.patience_seconds)
 
-    def _run(self, mode: int, limits: Limits, program: Program, of_run: list[int]) -> list[wire.Record]:
-        job, fds = _job(mode, limits), [program.source_fd, program.cache_fd, *of_run]
+    def _run(self, job: wire.Job, limits: Limits, program: Program, of_run: list[int]) -> list[wire.Record]:
+        fds = [program.source_fd, program.cache_fd, *of_run]
         message = wire.JOB.pack(*job)
         return self._limited(
             limits,
@@ -115,9 +118,10 @@ class PythonJail(Jail):
         raise SandboxError(f"{self.zygote.kind} boxes execute nothing")
 
 
-def _job(mode: int, limits: Limits) -> wire.Job:
+def _job(mode: int, limits: Limits, *, mounts: bool) -> wire.Job:
     return wire.Job(
         mode=mode,
+        mounts=mounts,
         cpu_seconds=limits.cpu_seconds,
         tester_cpu_seconds=limits.cpu_seconds + TESTER_SECONDS,
         processes=limits.processes,
@@ -126,6 +130,15 @@ def _job(mode: int, limits: Limits) -> wire.Job:
         wall_seconds=limits.wall,
         patience_seconds=limits.wall * (STARVED_FACTOR if limits.processes == 1 else 1.0),  # or they starve each other
     )
+
+
+@lru_cache(maxsize=256)
+def _prelude_uses_files(prelude: str) -> bool:
+    return python_uses_files(prelude)
+
+
+def _has_mounts(program: Program, prelude: str) -> bool:
+    return program.mounts or _prelude_uses_files(prelude)
 
 
 def _reports(fd: int) -> list[dict[str, object] | None]:
