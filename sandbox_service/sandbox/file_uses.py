@@ -28,7 +28,7 @@ PYTHON_WORDS = """
 
 NATIVE_WORDS = """
     open file fstream creat( os.create fs:: /tmp /proc /dev/ tmpnam mkstemp mkdtemp tempnam temp_dir tempdir readdir
-    scandir mkdir mknod symlink readlink realpath rename syscall asm system exec thread async omp concurrency sysconf
+    scandir mkdir mknod symlink readlink realpath rename syscall asm system exec thread async omp.h concurrency sysconf
     nproc ttyname backtrace stacktrace getattr_np
 """.split()
 """Words of a source in C, C++, Go or Rust, in small letters, that may use a file; threads count the processors in

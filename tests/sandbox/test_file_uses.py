@@ -89,7 +89,7 @@ def test_text_with_files(text: str) -> None:
 @pytest.mark.parametrize(
     ("uses", "text"),
     [
-        (False, "#include <bits/stdc++.h>\nint main() { std::ios::sync_with_stdio(false); int tmp; std::cin >> tmp; }"),
+        (False, "#include <bits/stdc++.h>\nbool comp(int a, int b);\nint main() { int tmp; std::cin >> tmp; }"),
         (False, "#include <unistd.h>\nint main() { char buffer[9]; return read(0, buffer, 9); }"),
         (False, 'package main\nimport ("bufio"; "os")\nfunc main() { bufio.NewReader(os.Stdin) }'),
         (False, "use std::io::{self, Read};\nfn main() { io::stdin(); }"),
