@@ -107,7 +107,7 @@ class Connection:
     # names and classes
 
     def set_names(self, names: TestNames, resolution: NameResolution) -> None:
-        """Remember which of the test's names the submission supplies as classes.
+        """Remember the names of the test that the submission supplies as classes.
 
         Args:
             names: the names that the test reads.

@@ -106,7 +106,7 @@ caches: list[tuple[int, Any]] = []  # bits of a module, and the method that empt
 
 
 def prepare() -> None:
-    """Remember what plain programs can reach; called once, in the zygote, when all modules are imported."""
+    """Remember the objects that plain programs can reach; called once, in the zygote, when all modules are imported."""
     global _kinds
     if sys.version_info[:2] not in VERSIONS:
         return
@@ -208,7 +208,7 @@ def _add_attributes(found: dict[int, Any], value: Any) -> None:
 
 
 def uses_of(code: types.CodeType) -> int:
-    """Return what a plain program uses: the bits of the modules that it names, OPENS and STDERR; 0 if it is not plain.
+    """Return the uses of a plain program: bits of the modules that it names, OPENS and STDERR; 0 if it is not plain.
 
     Names are those in `co_names`, and the attributes of class patterns (`case C(x=1)`), which are tuples of constants.
 
