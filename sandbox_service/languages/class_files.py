@@ -1,4 +1,4 @@
-"""Reads what a Java class file names: classes, fields and methods, of others and its own. A box wrote these bytes."""
+"""Reads the classes, fields and methods that a Java class file names or defines. A box wrote these bytes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ClassFile:
 
 
 def read(code: bytes) -> ClassFile:
-    """Return what a class file names.
+    """Return the names in a class file.
 
     Args:
         code: its bytes.

@@ -69,7 +69,7 @@ class Compiler:
         self._headers: dict[str, int | None] = {}
 
     def build(self, language: Language, source: Source, runs: Runs) -> Build:
-        """Return what becomes of a source: from a cache, or compiled in a box.
+        """Return the result of compiling a source, from a cache or from a box.
 
         Args:
             language: its row.

@@ -62,7 +62,7 @@ class Conditions:
         self.own = frozenset(own)
 
     def bind(self, name: str, node: Node) -> None:
-        """Remember what a variable holds: its value, or else the expression.
+        """Remember the value of a variable, or else its expression.
 
         Args:
             name: the variable.

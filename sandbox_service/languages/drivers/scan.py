@@ -109,7 +109,7 @@ def public_type(code: str) -> str | None:
 
 
 def _places(code: str, name: str) -> Iterator[tuple[list[str], int]]:
-    """Yield where the name occurs outside function bodies, with the classes around it."""
+    """Yield the places of the name outside function bodies, with the classes around each."""
     scopes = _Scopes()
     for found in _WORDS.finditer(code):
         scopes.read(found[0])
