@@ -27,7 +27,7 @@ class NotJudgedError(ProctorError):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program to be run, with what it is and a name for people."""
+    """A program to be run, with its role and a name for reports."""
 
     kind: Kind
     name: str

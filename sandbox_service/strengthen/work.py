@@ -223,7 +223,7 @@ def rare_of(candidates: Sequence[Candidate]) -> tuple[str, ...]:
 
 
 async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], answered: Answered) -> Choice:
-    """Return which wrong programs pass the given tests, and which candidates these fail.
+    """Return the wrong programs that pass the given tests, and the candidates that each of them fails.
 
     Mutants that do not compile are left out.
 
