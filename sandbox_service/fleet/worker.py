@@ -53,7 +53,7 @@ LOOK_AGAIN_SECONDS = 1.0
 LOOK_RARELY_SECONDS = 5.0  # while all slots are busy: the next idle slot looks at once
 READY_SECONDS = 0.05
 HOLD_SECONDS = 10.0  # claimed submissions wait so long for a slot that works
-HOPELESS_SECONDS = 60.0  # without a slot that works: then the worker ends, so that somebody notices
+HOPELESS_SECONDS = 60.0  # without a slot that works: then the worker ends, so that its supervisor notices
 STUCK_SECONDS = 0.25  # a claim that has not begun in so long goes back if slots are idle elsewhere
 TURN_SECONDS = 1.0  # … and if more waits, so that the ledger decides anew which is next
 
@@ -238,7 +238,7 @@ class Worker:
         self._pool.give(task)
 
     def _note_waiting(self, found: Exchanged) -> None:
-        """Note what waits in the ledger. Without it, paused submissions go on."""
+        """Note the submissions that wait in the ledger. Without this call, paused submissions continue."""
         waits = found.need.waiting and not found.others.idle and found.others.urgent < PRIORITIES
         self._urgent_waiting = found.others.urgent if waits else None
         if not waits:

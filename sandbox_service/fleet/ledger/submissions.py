@@ -152,7 +152,7 @@ class SubmissionCalls(LedgerCalls):
         return found
 
     async def join(self, id: str, api: str, mark: bytes = b"") -> Found:  # noqa: A002
-        """Return what is known of an id. If it is pending, its answer will be sent to this API process, too.
+        """Return the state of an id. If it is pending, its answer will be sent to this API process, too.
 
         Args:
             id: of the submission.
