@@ -103,7 +103,7 @@ FEEDBACK_FILES = ("judgemessage.txt", "teammessage.txt", SCORE, MULTIPLIER, REPO
 
 
 def judgement(program: JudgeProgram, limits: Limits, report: Report) -> Judgement:
-    """Return what the judge decided.
+    """Return the judge's decision.
 
     Args:
         program: the judge.
