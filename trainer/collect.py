@@ -137,7 +137,7 @@ class Collector:
             await self._changed.wait()
 
     async def state(self) -> tuple[dict[str, Any], list[Group]]:
-        """Return what `restore` needs of groups that are in no batch yet: JSON-compatible data, and finished groups."""
+        """Return the groups that are in no batch yet, for `restore`: JSON-compatible data, and finished groups."""
         unfinished = sorted([*self._in_flight.values(), *self._to_restart], key=lambda pending: pending.number)
         on_the_way = [[pending.number, pending.prompt.id] for pending in unfinished]
         dropped = self._next.dropped

@@ -214,7 +214,7 @@ def report(config: Config, machine: Machine) -> str:
 
 
 def _places(config: Config, machine: Machine) -> Iterator[str]:
-    """Yield what runs where."""
+    """Yield a line each about training, sampling, the transfer of weights and attention."""
     rollout, shared = config.rollout, config.deepspeed.sequence_parallel
     yield f"training: {machine.ranks} ranks, ZeRO {config.deepspeed.zero}" + (f", {shared} a row" if shared > 1 else "")
     if rollout.engine == "colocated":
