@@ -100,7 +100,7 @@ class ServiceQueries:
 
 
 def _refusal(error: HTTPError) -> str:
-    """Return what a response with an error status says."""
+    """Return the message of a response with an error status."""
     body = error.read()
     try:
         said = str(json.loads(body)["error"]["message"])

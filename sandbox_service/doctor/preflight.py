@@ -221,7 +221,7 @@ def named_settings(settings: Settings) -> Finding:
 
 
 def _unusable_names(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with names of languages, libraries, folders and hosts, and the remedy of each."""
+    """Yield the faults of names of languages, libraries, folders and hosts, and the remedy of each."""
     known = {language.name for language in LANGUAGES}
     for name in settings.cpu_factor_of:
         if name not in known:
@@ -241,7 +241,7 @@ def _unusable_names(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def _too_little_memory(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield what does not fit into the machine's memory, or into what programs may use, and the remedy."""
+    """Yield settings that exceed the machine's memory, or the memory for programs, and the remedy."""
     machine, least = memory.of_machine(), memory.SLOT_BYTES * settings.slot_count
     if least > machine:
         text = f"{settings.slot_count} slots need {least >> 20} MiB without any program, and there are {machine >> 20}"

@@ -1,6 +1,6 @@
 """Shares the recent submissions of a fleet's API processes through a bounded stream in Redis.
 
-Each process appends what it has answered, many submissions at a time, and reads the others' when somebody asks for
+Each process appends what it has answered, many submissions at a time, and reads the others' when a client asks for
 recent submissions. The stream outlives the processes, so that a new one shows what was answered before. Redis drops the
 oldest parts. A failure of Redis loses parts of the history and nothing else.
 """

@@ -326,7 +326,7 @@ class ObservedQueue(JobQueue, Protocol):
         """Subscribe an observer to every submission that is taken from now on; see queues/observers.py."""
 
     def learn_suite(self, facts: Suite) -> None:
-        """Remember what another process has read from a suite. `facts` has no body.
+        """Remember the facts that another process has read from a suite. `facts` has no body.
 
         Later calls of `suite` return these facts where this process did not read the body.
         """

@@ -91,7 +91,7 @@ def explained(fault: SandboxError, tool: IsolationTool) -> SandboxError:
 
 
 def advice(said: str, missing: Iterable[str]) -> str:
-    """Return what to change; empty if the cause is not known.
+    """Return the change that mends it; empty if the cause is not known.
 
     Args:
         said: the message of the fault.

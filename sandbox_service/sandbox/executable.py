@@ -91,7 +91,7 @@ class Executable:
 
     @classmethod
     def refusing(cls, reason: str) -> Executable:
-        """Return what stands for a source that did not compile, for this reason."""
+        """Return the executable of a source that did not compile, with the reason."""
         return cls("", (), refused=reason)
 
     def __enter__(self) -> Executable:

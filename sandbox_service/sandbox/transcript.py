@@ -33,5 +33,5 @@ class Transcript:
         self._last = last
 
     def text(self) -> bytes:
-        """Return what was recorded."""
+        """Return the recorded text."""
         return bytes(self._text)

@@ -54,7 +54,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def place_of(settings: Settings, index: int) -> Place:
-    """Return where slot `index` has its sandboxes: on a processor of its own, and as root with a uid of its own."""
+    """Return the place of the sandboxes of slot `index`: its own processor, and as root its own uid."""
     uid = uids.claimed(settings.first_uid + index) if os.geteuid() == 0 else -1
     return Place(uid, _processor_of(index))
 
