@@ -61,7 +61,14 @@ class Runs(Protocol):
     """Runs actions in sandboxes; see `grading.runner.Runner.run`."""
 
     def run(self, kind: str, limits: Limits, action: Callable[[Sandbox], T], outcome_of: Callable[[T], Outcome]) -> T:
-        """Run an action in a sandbox of this kind."""
+        """Run an action in a sandbox of this kind.
+
+        Args:
+            kind: the kind of zygote.
+            limits: the limits of the run.
+            action: runs in the sandbox.
+            outcome_of: takes the outcome from the action's result.
+        """
         ...
 
 

@@ -33,7 +33,13 @@ class Load:
         self.cpu_seconds += sign * other.cpu_seconds
 
     def excess(self, more: Load, bounds: Bounds, clients: int) -> str | None:
-        """Return why this and `more` would exceed a client's share; None if they fit."""
+        """Return why this and `more` would exceed a client's share; None if they fit.
+
+        Args:
+            more: the load to be added.
+            bounds: the bounds of the whole queue.
+            clients: the number of clients that share them.
+        """
         for kind in KINDS:
             have, want, most = getattr(self, kind), getattr(more, kind), getattr(bounds, kind) / clients
             if have + want > most:

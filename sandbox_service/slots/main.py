@@ -76,7 +76,13 @@ def runtimes_of(settings: Settings) -> dict[str, Runtime]:
 
 
 def jail_of(tool: IsolationTool, place: Place, zygote: Zygote) -> Sandbox:
-    """Return a sandbox that is starting, of the class that knows the zygote's messages."""
+    """Return a sandbox that is starting, of the class that knows the zygote's messages.
+
+    Args:
+        tool: the isolation tool.
+        place: the processor and the uid.
+        zygote: the kind of zygote.
+    """
     return LaunchJail(tool, place, zygote) if isinstance(zygote, LauncherZygote) else PythonJail(tool, place, zygote)
 
 

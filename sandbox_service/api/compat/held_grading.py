@@ -131,6 +131,11 @@ class HeldGrading:
     async def verdicts(self, request: Request, submissions: Sequence[Mapping[str, Any]], seconds: float) -> list[Grade]:
         """Return the grades like `many`, within so many seconds, for a route that cannot express a fault.
 
+        Args:
+            request: The request, whose body must have been read.
+            submissions: Fields of submissions.
+            seconds: The time limit for all of them.
+
         Raises:
             BadRequestError: A submission is invalid, or the request caused the fault.
             UnavailableError: A submission was not graded in time, or the service failed.
