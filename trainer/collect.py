@@ -147,6 +147,11 @@ class Collector:
     async def restore(self, state: Mapping[str, Any], finished: Sequence[Group], version: int) -> None:
         """Load the two results of `state` at a version. The next `begin` restarts groups that were in flight, with
         their seeds.
+
+        Args:
+            state: JSON-compatible data, the first result of `state`.
+            finished: Finished groups, the second result.
+            version: The version of the weights.
         """
         ready = len(finished) - state.get("dropped", 0)
         self._started, self._ready, self._next.dropped = state["begun"], [*finished[:ready]], [*finished[ready:]]
