@@ -164,7 +164,7 @@ def _is_open(value: object) -> bool:
 
 
 def _containers(module: types.ModuleType) -> list[Any]:
-    """Return the namespaces of a module, of its classes and of what is in these, and lists that may be used."""
+    """Return the namespaces of a module, of its classes and of their members, and lists that may be used."""
     found: dict[int, Any] = {id(vars(module)): vars(module)}
     for value in list(vars(module).values()):
         if isinstance(value, io.TextIOWrapper):  # a standard stream, which no later test has
@@ -180,7 +180,7 @@ def _containers(module: types.ModuleType) -> list[Any]:
 
 
 def _add_class(found: dict[int, Any], kind: type) -> None:
-    """Add the namespaces of a class, its bases and their classes, and of what is in them, unless they are fixed."""
+    """Add the namespaces of a class, its bases and their classes, and of their members, unless they are fixed."""
     metaclass: type = type(kind)
     for each in kind.__mro__ + metaclass.__mro__:
         if each.__flags__ & IMMUTABLE or not each.__flags__ & HEAP:
