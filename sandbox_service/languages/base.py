@@ -1,4 +1,4 @@
-"""The runtime protocol: how the sources of one or more languages are prepared and what runs them.
+"""The runtime protocol: prepares the sources of one or more languages, and names the sandboxes that run them.
 
 A runtime knows no isolation tool: it names zygotes, and the pool of a slot starts each in a sandbox when it is needed.
 """
@@ -36,7 +36,7 @@ class Source:
 
 
 class Program(Protocol):
-    """A prepared program: what its runtime's sandboxes take. Opened and closed as a context manager."""
+    """A prepared program, in the form that its runtime's sandboxes take. A context manager."""
 
     def refusal(self, *, was_stopped: bool = False) -> str | None:
         """Return why the source did not compile, or None if it did. Python's is known only after a run.

@@ -164,7 +164,7 @@ class Compiler:
 
 
 def _key(language: Language, toolchain: Toolchain, source: Source) -> str:
-    """Return the SHA-256 of everything that decides what a compiler makes of a source."""
+    """Return the SHA-256 of all inputs of a compilation: source, files, command, compiler and limits."""
     what = [
         FORMAT,
         language.name,
