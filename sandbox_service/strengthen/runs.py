@@ -1,4 +1,4 @@
-"""Runs programs on tests with the judge of the validation, and keeps what was found in a journal.
+"""Runs programs on tests with the judge of the validation, and keeps the verdicts in a journal.
 
 Each batch has a record, by the hash of everything that was sent, so that a run which is repeated after an interruption
 asks for nothing twice. A batch with a fault of the service is not kept.
