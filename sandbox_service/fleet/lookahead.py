@@ -1,4 +1,4 @@
-"""Bounds of what a worker claims ahead: as many submissions as its slots begin within half a second (decision 0032)."""
+"""Bounds of a worker's claims ahead: as many submissions as its slots begin within half a second (decision 0032)."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class SubmissionCalls(LedgerCalls):
     async def cancel(
         self, ids: Sequence[str], answer_of: Callable[[str, int], bytes], owner: str | None = None
     ) -> list[str]:
-        """Cancel submissions for all who wait.
+        """Cancel submissions for all waiting requests.
 
         Args:
             ids: of the submissions.
@@ -127,7 +127,7 @@ class SubmissionCalls(LedgerCalls):
         return found
 
     async def _terms_of(self, ids: Sequence[str]) -> list[Terms]:
-        """Return the terms of each; empty ones for what is not pending."""
+        """Return the terms of each submission; empty ones if it is not pending."""
         pipe = self._redis.pipeline(transaction=False)
         for each in ids:
             pipe.hget(f"{self._name}:sub:{each}", "about")
