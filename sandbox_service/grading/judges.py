@@ -97,7 +97,7 @@ class Judge:
         self.program = self._of_tests[key]
 
     def begin(self) -> None:
-        """Empty the folder for a test; what a judge leaves there lives on from pass to pass."""
+        """Empty the folder for a test; a judge's files in it are kept from pass to pass."""
         self.folder = self._folders.take()
 
     def check(
@@ -133,7 +133,7 @@ class Judge:
         return self._run(call, on_stdin)
 
     def can_be_provoked(self, outcome: Outcome) -> bool:
-        """Return whether a failure with this outcome can come from what the submission wrote."""
+        """Return whether the submission's output can cause a failure with this outcome."""
         return self.source.refusal() is None and not judges.blames_the_test(self.program, outcome)
 
     def _decides(self, stdin: bytes, answer: bytes) -> bool:
