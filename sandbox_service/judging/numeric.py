@@ -219,7 +219,7 @@ def _same_short_numbers(got: Sequence[bytes], expected: Sequence[bytes], toleran
 
 
 def _exact(numbers: Sequence[bytes]) -> list[Decimal]:
-    """Return the exact values; NaN, which equals nothing, where the exponent is beyond what can be compared."""
+    """Return the exact values; NaN, which equals nothing, where the exponent is too large to compare."""
     return list(map(Decimal, b" ".join(numbers).decode("ascii").split(), repeat(_ARITHMETIC)))
 
 
@@ -256,7 +256,7 @@ def _integer_value(token: bytes) -> tuple[bool, bytes]:
 
 
 def parse(token: bytes) -> Decimal | None:
-    """Return the exact value of a number, or None if its exponent is beyond what can be compared.
+    """Return the exact value of a number, or None if its exponent is too large to compare.
 
     Args:
         token: the text.
