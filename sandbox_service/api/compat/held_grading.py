@@ -1,4 +1,4 @@
-"""Grades submissions for clients that know nothing of a queue: holds what the queue refuses and retries faults.
+"""Grades submissions for clients without a concept of a queue: holds refused submissions and retries faults.
 
 If a client disconnects, its submissions are cancelled, including held ones. A client whose time is over usually sends
 the same request again within seconds; its submissions keep their place in the queue for that time.

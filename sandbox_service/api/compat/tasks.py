@@ -81,7 +81,7 @@ def program_of(completion: str, task: Task, language: str, rule: ExtractionRule,
 
 
 def _continuation(completion: str, task: Task, language: str) -> str:
-    """Return the answer up to what follows the function's body."""
+    """Return the answer up to the end of the function's body."""
     if language == "python":
         found = _TOP_LEVEL.search(completion)
         return completion[: found.start()] if found else completion
