@@ -27,7 +27,7 @@ OF_ITS_OWN = NEWER | {"name"}
 
 
 def check_sheet(sheet: Row, row: Row) -> None:
-    """Refuse what `problem.yaml`, or the folders of a package, ask for and is not done here.
+    """Refuse settings of `problem.yaml`, and folders of a package, that are not supported.
 
     Args:
         sheet: `problem.yaml`.
