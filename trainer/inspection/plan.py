@@ -1,4 +1,4 @@
-"""Plans a run: what it loads where, and whether that fits, for `proctor train CONFIG --dry-run`. Starts nothing.
+"""Plans a run: its memory on each device, and whether that fits, for `proctor train CONFIG --dry-run`. Starts nothing.
 
 Memory is computed from the model's shape, not measured; docs/sizing.md has the formulas. Activations are those of one
 micro-batch with an attention that needs no T × T mask.

@@ -1,4 +1,4 @@
-"""Inputs and outputs of a loss, and what several losses need: means and quantiles over a response.
+"""Inputs and outputs of a loss, and functions of several losses: means and quantiles over a response.
 
 All tensors have one number a response token, rows end to end.
 """
