@@ -1,4 +1,4 @@
-"""Asks a running service for what its dashboard shows: `proctor top` and `proctor tail`."""
+"""Asks a running service for the data of its dashboard, for `proctor top` and `proctor tail`."""
 
 from __future__ import annotations
 

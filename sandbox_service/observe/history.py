@@ -52,7 +52,7 @@ class History:
         self._flush()
 
     async def refresh(self) -> None:
-        """Add what other processes have answered, where they are asked; see `source`."""
+        """Add the answers of other processes, where they are asked; see `source`."""
         if self.source is not None:
             await self.source()
 

@@ -271,7 +271,7 @@ class JobQueue(Protocol):
         """
 
     async def cancel(self, submission_ids: Sequence[str], owner: str | None = None) -> int:
-        """Cancel submissions for all waiters, who are answered `cancelled`.
+        """Cancel submissions for all waiters; these are answered `cancelled`.
 
         Args:
             submission_ids: the submissions; those that are not pending are ignored.
@@ -309,7 +309,7 @@ class JobQueue(Protocol):
         """Return the names of the interpreters that grade."""
 
     async def drain(self, seconds: float) -> None:
-        """Take nothing more, and finish what was taken, for at most so many seconds. The rest gets UnavailableError."""
+        """Accept nothing more; finish accepted work for at most so many seconds. The rest gets UnavailableError."""
 
     async def close(self) -> None:
         """Stop. What is not graded by then is answered with UnavailableError."""

@@ -1,4 +1,4 @@
-"""Programs for a launcher: what is executed, with which files beside it, and how much it may use.
+"""Programs for a launcher: the executable, the files beside it, and its limits.
 
 An `Executable` is prepared once for a submission and run for each of its tests. It holds sealed files without names, or
 the path of an interpreter and the files that this reads.

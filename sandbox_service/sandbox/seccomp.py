@@ -136,7 +136,7 @@ def build_launch_filter(*, processes: bool, calls: Iterable[str] = ()) -> bytes:
 
 
 def _allow_boxes(library: ctypes.CDLL, context: int, names: list[str], *, processes: bool) -> None:
-    """Allow these calls, and what all boxes may do under conditions."""
+    """Allow these calls, and the calls that all boxes may make under conditions."""
     for name in names + (PROCESSES if processes else []):
         _add(library, context, ACT_ALLOW, name)
     _add(library, context, ACT_ALLOW, "socketpair", _Comparison(0, CMP_EQ, AF_UNIX, 0))  # asyncio's own wake-up
