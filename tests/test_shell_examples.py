@@ -27,7 +27,6 @@ from tests.guards import HANG_GUARD_SECONDS
 from tests.ports import free_port
 from tests.redis_server import RedisServer, running_redis
 from tests.shell_blocks import DOCUMENTS, REPOSITORY, Shown, blocks, commands, inline_commands
-from trainer.evaluation import options as evaluation_options
 
 USERS_FILES = REPOSITORY / "tests" / "shown"
 TOML_OF_DOCUMENTS = {"my.toml": "docs/validation.md", "run.toml": "docs/training.md"}  # the first block of each
@@ -63,11 +62,6 @@ def dry_run(shown: Shown) -> None:
         timeout=HANG_GUARD_SECONDS,
         stdout=subprocess.DEVNULL,
     )
-
-
-def evaluation(shown: Shown) -> None:
-    """Parse the options of `proctor evaluate`."""
-    evaluation_options.parse(shown.words[2:])
 
 
 def build(shown: Shown) -> None:
@@ -139,7 +133,8 @@ class Way(NamedTuple):
 
 LONG, NETWORK, GPU = "it takes minutes", "it loads packages from the network", "it needs GPUs"
 ENGINE, OTHERS = "it needs a container engine", "it belongs to another project, which is not installed"
-LOADED = f"{GPU}; tests/trainer/test_shown_commands.py loads its configuration"
+THERE = "tests/trainer/test_shown_commands.py"
+LOADED = f"{GPU}; {THERE} loads its configuration"
 URL = "--url http://{service}"
 FLEET = f"export SANDBOX_REDIS_URL=redis://:{PASSWORD}@10.0.0.1:6379/0"
 
@@ -161,10 +156,10 @@ WAYS = (
     Way(r"proctor validate ", prints="1 clean, 0 in quarantine"),
     Way(r"proctor strengthen ", prints="1 strengthened with 12 tests"),
     Way(r"proctor evaluate --samples", more="--service http://{service}", prints="pass@1"),
-    Way(r"proctor train --show", reason="it needs torch; tests/trainer/test_shown_commands.py runs it"),
+    Way(r"proctor train --show", reason=f"it needs torch; {THERE} runs it"),
     Way(r"redis-server ", more="--port {port} --dir .", prints="Ready to accept", serves=True, program="redis-server"),
     Way(r"make (serve|up|down|test|train)\b", reason="it installs, serves, trains or tests for minutes", check=dry_run),
-    Way(r"proctor evaluate ", reason=f"{GPU}, or a server of a model", check=evaluation),
+    Way(r"proctor evaluate ", reason=f"{GPU} or a server; {THERE} parses its options", check=subcommand),
     Way(r"proctor bench", reason=LONG, check=subcommand),
     Way(r"python -m (benchmarks|tests\.)", reason=LONG, check=module),
     Way(r"\S*python -m pytest", reason="these tests run by themselves", check=tests),

@@ -1,4 +1,4 @@
-"""The documents' commands of the trainer: the configuration of each is loaded, and kept samples are shown."""
+"""The documents' commands of the trainer: configurations are loaded, options parsed, and kept samples shown."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from tests.shell_blocks import DOCUMENTS, REPOSITORY, Shown, blocks, commands, inline_commands
 from trainer import __main__ as command_line
 from trainer.config import load, merge, resolve
+from trainer.evaluation import options
 
 FILES = {"/shared/deepcoder.toml": "deepcoder_14b"}  # a copy of a shipped configuration, as docs/sizing.md says
 RUN = REPOSITORY / "tests" / "shown" / "runs" / "first"
@@ -36,6 +37,14 @@ TRAINED = [found for _, found in ALL if "--show" not in found and "CONFIG" not i
 SHOWN = [found for _, found in ALL if "--show" in found and len(found) > 1]
 
 
+EVALUATED = [
+    shown.words[2:]
+    for document in DOCUMENTS
+    for shown in commands(document)
+    if shown.words[:2] == ["proctor", "evaluate"] and "--samples" not in shown.words  # which is run without torch
+]
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with the run and the configuration that docs/training.md shows."""
@@ -47,8 +56,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("found", TRAINED, ids=" ".join)
 def test_a_shown_configuration_is_valid(found: list[str]) -> None:
-    options = command_line._parser().parse_args(found)
-    load(Path(FILES.get(str(options.config), options.config)), options.overrides)
+    given = command_line._parser().parse_args(found)
+    load(Path(FILES.get(str(given.config), given.config)), given.overrides)
+
+
+@pytest.mark.parametrize("found", EVALUATED, ids=" ".join)
+def test_shown_options_of_an_evaluation_are_valid(found: list[str]) -> None:
+    options.parse(found)
 
 
 @pytest.mark.parametrize(
