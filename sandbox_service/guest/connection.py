@@ -465,7 +465,7 @@ class Connection:
             return True
         state = self.handles[int(rest.partition(" ")[0])].proctor_handle
         if state.sort != "iterator" and (state.sort != "instance" or state.rank != RETURNED):
-            self.reads.forget()  # what the test made may belong to what was returned
+            self.reads.forget()  # objects of the test may belong to the returned object
             return True
         return self.reads.agree(word, rest, body, reply)
 

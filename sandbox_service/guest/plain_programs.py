@@ -72,7 +72,7 @@ REFUSED = frozenset(
 # functions of a library keep
 UNREAD = frozenset({"raw", "detach", "__annotations__"})
 
-# Of modules that rule the process, what is allowed; all their other names are refused where they are imported
+# The allowed names of modules that rule the process; all their other names are refused where they are imported
 ALLOWED = {
     "sys": """
         stdin stdout stderr exit setrecursionlimit getrecursionlimit maxsize maxunicode byteorder version version_info
