@@ -209,7 +209,7 @@ def _beside(toolchain: Toolchain) -> dict[str, bytes]:
 def _box(
     toolchain: Toolchain, source: Source, contents: Mapping[str, bytes], limits: Limits, *, has_header: bool
 ) -> Box:
-    first = 3  # after the builder, the compiler's words and what it makes
+    first = 3  # after the builder, the compiler's messages and its result
     box_files = [BoxFile(name, first + at) for at, name in enumerate(contents)]
     descriptors = [NOTHING, 1, 1, 2]
     if has_header:

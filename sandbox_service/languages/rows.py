@@ -338,7 +338,7 @@ SQL = Toolchain(
     probe="/usr/bin/sqlite3",
     package="sqlite3",
     source="main.sql",
-    # the test's input is SQL that makes the tables; what the submission selects is the output
+    # the test's input is SQL that makes the tables; the rows that the submission selects are the output
     run=("/usr/bin/sqlite3", "-batch", "-bail", "-noheader", ":memory:", ".read /dev/stdin", ".read main.sql"),
     version=("/usr/bin/sqlite3", "--version"),
     needs=Needs(out_of_memory=(b"out of memory",)),

@@ -11,7 +11,7 @@ from sandbox_service.languages.drivers.functions import SOLUTION, Function, Func
 
 TEMPLATE = Path(__file__).with_name("driver.cpp")
 
-# what LeetCode has in its own file, on one line: the submission's line numbers stay
+# LeetCode's own definitions, on one line: the submission's line numbers stay
 _GIVEN = {
     "ListNode": "struct ListNode { int val; ListNode *next;"
     " ListNode(int x = 0, ListNode *n = nullptr) : val(x), next(n) {} };",
