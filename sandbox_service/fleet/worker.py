@@ -98,7 +98,7 @@ class Worker:
         self._refused = 0
         self._ghosts = GhostFinder(ledger)
         self._heartbeat = Heartbeat(ledger)
-        self._urgent_waiting: int | None = None  # priority of what waits in the ledger, and no idle slot elsewhere
+        self._urgent_waiting: int | None = None  # priority of waiting submissions, and no idle slot elsewhere
         self._pool = SlotPool(make_slot, slots, self, memory_bytes)
 
     @property
@@ -185,7 +185,7 @@ class Worker:
                 claimed, need = await self._begin_all(await self._steps.claim())
                 if claimed or not need.waiting:
                     return need
-                self._has_room.clear()  # the ledger left what waits to other workers; ask again later
+                self._has_room.clear()  # the ledger left the waiting submissions to other workers; ask again later
                 await wait_event(self._has_room, LOOK_AGAIN_SECONDS if self._pool.idle else LOOK_RARELY_SECONDS)
             return 0, 0, 0
         finally:
