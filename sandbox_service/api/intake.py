@@ -219,7 +219,7 @@ class Intake:
         check_compile_limits(submission.compile_limits, self._settings)
         for judge in admission.judges_of(submission, suite):
             check_limits(judge.limits, self._settings)
-        if not self._settings.redis_url:  # else the queue knows what the workers have
+        if not self._settings.redis_url:  # else the queue knows the workers' languages
             for judge in admission.judges_run(submission, suite):
                 require_for_judge(judge)
         check_display(submission.display_bytes, self._settings)

@@ -20,7 +20,7 @@ DONE = "[DONE]"  # ends an answer that follows MBPP's examples
 _TOP_LEVEL = re.compile(r"\n(?=\S)")
 _DEFINITION = re.compile(r"^(?:def|class|async def) ", re.MULTILINE)
 _MOST_STOPS = 100
-# what the body of a function in these languages ends with, where a row names no stop token
+# the end of a function's body in these languages, where a row names no stop token
 _ENDS = {
     "cpp": "\n}",
     "csharp": "\n}",
