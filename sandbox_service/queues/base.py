@@ -89,7 +89,7 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
         keep: grade it even if no caller waits for it.
         own_bytes: bytes of the suite, if that came with the submission.
     """
-    if submission.sample is not None:  # what is graded must follow from the body alone: answers are cached by it
+    if submission.sample is not None:  # the grade must follow from the body alone: answers are cached by it
         submission = submission.model_copy(update={"sample": submission.sample.of(submission.id)})
     body = submission.model_dump_json(exclude={"id", "tests", "labels"}, exclude_defaults=True).encode()
     memory_bytes = submission.limits.memory_bytes

@@ -18,7 +18,7 @@ from sandbox_service.errors import SandboxError
 from sandbox_service.sandbox.base import IsolationTool
 from sandbox_service.sandbox.host import process_status
 
-# what root may need to hold (bit, what for); a tool names those that it needs
+# capabilities that root may need (bit, purpose); a tool names those that it needs
 CAPABILITIES = {
     "SYS_ADMIN": (21, "namespaces and mounts"),
     "NET_ADMIN": (12, "an empty network"),

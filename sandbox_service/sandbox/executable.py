@@ -21,7 +21,7 @@ LEAST_FILE_BYTES = 16 << 20
 TMP_BYTES = 32 << 20  # beside the program's own files
 PAGE_BYTES = 4096
 TASKS = 512
-NATIVE_ADDRESS_BYTES = 2 << 30  # beyond data and stack: arenas of malloc, what Go reserves
+NATIVE_ADDRESS_BYTES = 2 << 30  # beyond data and stack: arenas of malloc, Go's reservations
 MACHINE_ADDRESS_BYTES = 64 << 30  # virtual machines reserve gigabytes
 TASKS_BESIDE = 48  # threads of the runtimes of programs with processes
 

@@ -280,7 +280,7 @@ class _Relay:
             if flow.source >= 0 and len(flow.pending) >= MOST_PENDING:
                 self._forget(flow.source)
             return
-        except BrokenPipeError:  # it closed its input, or has ended: what it would read is thrown away
+        except BrokenPipeError:  # it closed its input, or has ended: further input is discarded
             flow.pending.clear()
             self._close_sink(flow)
         if flow.sink >= 0:

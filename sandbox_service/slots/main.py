@@ -225,7 +225,7 @@ class Slot:
         suite = self._suites.get(frame.payload[:ID_LENGTH].decode())
         tests = suite.tests if suite else []
         progress, body = protocol.unpacked_work(frame.payload, ID_LENGTH)
-        if suite is None or not tests:  # the service sends a suite before what needs it
+        if suite is None or not tests:  # the service sends a suite before the submissions that need it
             return Grade.fault("", 0, FailureKind.BAD_SUBMISSION, "its suite cannot be read")
         if self._grader is None:
             return Grade.fault("", len(tests), FailureKind.JAIL_UNSAFE, "this slot has no usable jail")
