@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-LARGE = 10_000  # bytes of an input; programs that fail on one of at least this size count half
+LARGE = 10_000  # size of an input in bytes at which the programs that it fails count half
 FIRST = 1000  # weight of a program that nothing fails yet; further failures count 1
 
 
