@@ -95,7 +95,7 @@ def subcommand(shown: Shown) -> None:
     assert [each for each in arguments if each.startswith("--") and f'"{each}"' not in sources] == []
 
 
-def tests(shown: Shown) -> None:
+def selected_tests(shown: Shown) -> None:
     """Find the paths, the markers and the environment variables of a call of pytest."""
     words = shown.words[shown.words.index("pytest") + 1 :]
     markers = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["markers"]
@@ -162,7 +162,7 @@ WAYS = (
     Way(r"proctor evaluate ", reason=f"{GPU} or a server; {THERE} parses its options", check=subcommand),
     Way(r"proctor bench", reason=LONG, check=subcommand),
     Way(r"python -m (benchmarks|tests\.)", reason=LONG, check=module),
-    Way(r"\S*python -m pytest", reason="these tests run by themselves", check=tests),
+    Way(r"\S*python -m pytest", reason="these tests run by themselves", check=selected_tests),
     Way(r"pip install", reason=NETWORK, check=installed_extra),
     Way(r"scripts/(peers|system-packages)|eval .*scripts/trainers", reason=NETWORK),
     Way(r"docker ", reason=ENGINE, check=build),
@@ -199,7 +199,7 @@ def name_of(shown: Shown) -> str:
 def check_of_text(shown: Shown) -> Check:
     """Return the check of a command in the running text, where words of prose may stand for arguments."""
     program = shown.words[0]
-    return {"make": dry_run, "proctor": subcommand}.get(program, tests if "pytest" in shown.words else module)
+    return {"make": dry_run, "proctor": subcommand}.get(program, selected_tests if "pytest" in shown.words else module)
 
 
 # The folder and the servers
