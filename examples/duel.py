@@ -124,7 +124,7 @@ def evaluate(folder: Path, service: str) -> None:
 
 
 def show(solver: Sequence[Mapping[str, Any]], tester: Sequence[Mapping[str, Any]]) -> int:
-    """Print how both roles have learnt.
+    """Print a table of what both roles have learnt.
 
     Args:
         solver: The metrics of the solver's steps.

@@ -272,7 +272,7 @@ class Settings(BaseModel):
         """All keys with their terms. Raises ConfigurationError."""
         default = KeyTerms("", self.key_submissions or math.inf, self.key_slot_seconds or math.inf)
         given = _split(self.api_keys)
-        if self.api_keys and not given:  # such as ",": it must not open the service to everybody
+        if self.api_keys and not given:  # such as ",": it must not open the service to all clients
             raise ConfigurationError("SANDBOX_API_KEYS has no key in it; to serve without keys, leave it unset")
         found = dict.fromkeys(sorted(given), default)
         if self.api_keys_file:
@@ -299,7 +299,7 @@ class Settings(BaseModel):
                     key, keys[key] = read_line(text, default)
                 except ConfigurationError as error:
                     raise ConfigurationError(f"SANDBOX_API_KEYS_FILE: line {number}: {error}") from None
-        if not keys:  # an empty file must not open the service to everybody
+        if not keys:  # an empty file must not open the service to all clients
             raise ConfigurationError(f"SANDBOX_API_KEYS_FILE: {self.api_keys_file} has no key in it")
         return keys
 

@@ -1,43 +1,39 @@
-"""The documents' examples, run as they stand: every `curl`, and every name of a command, a target, a file or a setting.
+"""The documents' examples of `curl` and their answers, and every name of a file, a heading or a setting.
 
 An example is a `sh` block that begins with `curl`; the `json` block after it shows fields that the answer must have.
+test_shell_examples.py runs all other commands.
 """
 
 from __future__ import annotations
 
 import ast
-import importlib.util
 import json
 import re
-import shlex
 import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
-from contextlib import suppress
-from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from sandbox_service import cli
 from sandbox_service.settings import PREFIX, Settings
+from sandbox_service.validation.recipe import Recipe
 from tests.conftest import Service
 from tests.guards import HANG_GUARD_SECONDS
+from tests.shell_blocks import BLOCK, DOCUMENTS, REPOSITORY, blocks
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "docs/api.md", "docs/compat.md", "docs/math.md", "docs/judges.md")  # of curl and its answers
-ALL_DOCUMENTS = sorted(
-    path.relative_to(REPOSITORY).as_posix()
-    for pattern in ("*.md", "docs/**/*.md", "*/README.md", "sandbox_service/guest/README.md")
-    for path in REPOSITORY.glob(pattern)
-)
+ANSWERED = (
+    "README.md",
+    "docs/api.md",
+    "docs/compat.md",
+    "docs/math.md",
+    "docs/judges.md",
+)  # with answers
+RECIPES = ("docs/validation.md", "docs/strengthen.md")  # documents of parts of recipes
 ADDRESS = "localhost:8080"
-HAVE_OWN_OPTIONS = ("bench", "evaluate", "train")
 
-
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]*)(?:#([^)]*))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 # `slots/main.py`, from the repository, sandbox_service/ or trainer/ on; other projects' files are in folders of theirs
@@ -54,13 +50,8 @@ class Example(NamedTuple):
     expected: str
 
 
-def blocks(document: str) -> list[tuple[str, str]]:
-    """Language and content of every fenced block."""
-    return BLOCK.findall((REPOSITORY / document).read_text())
-
-
 def examples() -> Iterator[Example]:
-    for document in DOCUMENTS:
+    for document in ANSWERED:
         found = blocks(document)
         for (language, content), (next_language, expected) in zip(found, [*found[1:], ("", "")], strict=True):
             if language == "sh" and content.startswith("curl"):
@@ -111,54 +102,7 @@ def test_the_first_example_is_accepted() -> None:
     assert (answer["verdict"], answer["reward"]) == ("AC", 1.0)
 
 
-def test_the_first_validation_runs_as_printed(
-    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    [command, *_] = [content for language, content in blocks("docs/validation.md") if language == "sh"]
-    words = command.partition("#")[0].split()
-    assert words[:2] == ["proctor", "validate"]
-    monkeypatch.chdir(REPOSITORY)
-    more = ("--url", service.client.url, "--output", str(tmp_path), "--limit", "1")
-    assert cli.main([*words[1:], *more]) == 0
-    assert len((tmp_path / "clean.jsonl").read_text().splitlines()) == 3
-
-
-@pytest.mark.parametrize("document", ALL_DOCUMENTS)
-def test_commands_exist(document: str, capsys: pytest.CaptureFixture[str]) -> None:
-    targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
-    with pytest.raises(SystemExit):
-        cli.main(["--help"])
-    commands = re.findall(r"^    (\w+)(?: |$)", capsys.readouterr().out, re.MULTILINE)
-    for _, content in (block for block in blocks(document) if block[0] == "sh"):
-        assert set(re.findall(r"^make ([\w-]+)", content, re.MULTILINE)) <= set(targets)
-        assert set(re.findall(r"^(?:\.venv/bin/)?proctor (\w+)", content, re.MULTILINE)) <= set(commands)
-
-
-def shown_commands(document: str) -> Iterator[list[str]]:
-    """Yield the words of the commands in the shell examples of a document, without assignments before them."""
-    for language, content in blocks(document):
-        text = ""
-        for line in content.replace("\\\n", " ").splitlines() if language == "sh" else []:
-            text = f"{text}{line}\n"
-            with suppress(ValueError):  # a quote that is not closed yet
-                words = shlex.split(text, comments=True)
-                text = ""
-                own = dropwhile(lambda word: "=" in word or word == "sudo", words)
-                yield list(takewhile(lambda word: word not in ("&", "&&", "|", ";", ">"), own))
-
-
-@pytest.mark.parametrize("document", ALL_DOCUMENTS)
-def test_shown_options_and_modules_exist(document: str) -> None:
-    for words in shown_commands(document):
-        if words[:1] and Path(words[0]).name == "proctor" and words[1] not in HAVE_OWN_OPTIONS:
-            cli._parse(words[1:])  # ends the test if an option is unknown
-        elif "-m" in words[:3] and words[0].endswith("python"):
-            module = words[words.index("-m") + 1]
-            is_ours = (REPOSITORY / module.partition(".")[0]).is_dir()
-            assert not is_ours or importlib.util.find_spec(module), module
-
-
-@pytest.mark.parametrize("document", ALL_DOCUMENTS)
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_shown_programs_and_configurations_are_valid(document: str) -> None:
     """Those in Python that need nothing else than this project run in tests/client."""
     for language, content in blocks(document):
@@ -168,7 +112,14 @@ def test_shown_programs_and_configurations_are_valid(document: str) -> None:
             tomllib.loads(content)
 
 
-@pytest.mark.parametrize("document", ALL_DOCUMENTS)
+@pytest.mark.parametrize(
+    "part", [content for document in RECIPES for language, content in blocks(document) if language == "toml"]
+)
+def test_a_shown_part_of_a_recipe_is_valid(part: str) -> None:
+    Recipe.model_validate({"name": "mine", "sources": [{"path": "problems.jsonl"}], **tomllib.loads(part)})
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_and_settings_exist(document: str) -> None:
     text = (REPOSITORY / document).read_text()
     for target, anchor in LINK.findall(text):
@@ -191,7 +142,7 @@ def missing_paths(text: str) -> list[str]:
     return [path for path in ours if not path.startswith(FOREIGN) and not any((base / path).exists() for base in BASES)]
 
 
-@pytest.mark.parametrize("document", ALL_DOCUMENTS)
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_named_paths_exist(document: str) -> None:
     assert missing_paths((REPOSITORY / document).read_text()) == []
 
@@ -207,5 +158,5 @@ def test_a_missing_path_is_found() -> None:
 
 
 def test_no_block_is_of_a_kind_that_is_not_tried() -> None:
-    for document in DOCUMENTS:
+    for document in ANSWERED:
         assert {language for language, _ in blocks(document)} <= {"sh", "json", "text", "python"}  # tests/client

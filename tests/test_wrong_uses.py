@@ -151,7 +151,7 @@ COMMANDS = [
     Wrong("validate rows.toml --output right.py", "cannot write to the output folder right.py: File exists"),
     Wrong("strengthen typo.toml", "typo.toml: sources is missing; source is not known"),
     Wrong("train absent.toml", "the trainer needs torch, vllm: pip install 'proctor[trainer]'"),
-    Wrong("evaluate", "the trainer needs torch: pip install rich torch"),
+    Wrong("evaluate", "the trainer needs rich: pip install rich, or"),
 ]
 
 
@@ -166,7 +166,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(remote_grading, "PATIENCE_SECONDS", 0.2)
     for module, name in ((serve._Server, "run"), (worker, "_work")):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("it began to work"))
-    monkeypatch.setattr(exec_module, "find_spec", lambda name: None if name in ("vllm", "torch") else object())
+    monkeypatch.setattr(exec_module, "find_spec", lambda name: None if name in ("vllm", "torch", "rich") else object())
     return tmp_path
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 ALGORITHMS: Mapping[str, Mapping[str, Any]] = {  # sections as in a configuration file
     # Shao et al. 2024, arXiv 2402.03300: symmetric clip, mean over each response first, KL to the reference (0.04
-    # there; 0.001 is what DeepScaleR, Code-R1 and verl have)
+    # there; DeepScaleR, Code-R1 and verl have 0.001)
     "grpo": {
         "loss": {"name": "grpo", "mean": "sequence", "clip_low": 0.2, "clip_high": 0.2},
         "kl": {"coefficient": 0.001, "estimator": "k3"},

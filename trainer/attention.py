@@ -110,7 +110,7 @@ def _exchange(group: Any, tensor: Tensor, scattered: int, gathered: int) -> Tens
 
 
 class _AllToAll(torch.autograd.Function):
-    """Splits a tensor along one dimension over the ranks and joins what they send along another."""
+    """Splits a tensor along one dimension over the ranks and joins their parts along another."""
 
     @staticmethod
     def forward(ctx: Any, group: Any, tensor: Tensor, scattered: int, gathered: int) -> Tensor:

@@ -137,7 +137,7 @@ class Collector:
             await self._changed.wait()
 
     async def state(self) -> tuple[dict[str, Any], list[Group]]:
-        """Return what `restore` needs of groups that are in no batch yet: JSON-compatible data, and finished groups."""
+        """Return the groups that are in no batch yet, for `restore`: JSON-compatible data, and finished groups."""
         unfinished = sorted([*self._in_flight.values(), *self._to_restart], key=lambda pending: pending.number)
         on_the_way = [[pending.number, pending.prompt.id] for pending in unfinished]
         dropped = self._next.dropped
@@ -147,6 +147,11 @@ class Collector:
     async def restore(self, state: Mapping[str, Any], finished: Sequence[Group], version: int) -> None:
         """Load the two results of `state` at a version. The next `begin` restarts groups that were in flight, with
         their seeds.
+
+        Args:
+            state: JSON-compatible data, the first result of `state`.
+            finished: Finished groups, the second result.
+            version: The version of the weights.
         """
         ready = len(finished) - state.get("dropped", 0)
         self._started, self._ready, self._next.dropped = state["begun"], [*finished[:ready]], [*finished[ready:]]

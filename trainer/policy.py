@@ -132,7 +132,7 @@ class Policy:
         self._raise_on_all_ranks(errors)
 
     def save_state(self, folder: Path) -> None:
-        """Write what `restore` needs: weights and optimiser state, bit for bit, and the random generators.
+        """Write the state that `restore` needs: weights and optimiser state, bit for bit, and the random generators.
 
         An OSError is raised on all ranks.
         """
@@ -152,7 +152,7 @@ class Policy:
         self._raise_on_all_ranks(errors)
 
     def restore(self, folder: Path) -> None:
-        """Load what `save_state` wrote. Requires the same number of ranks and ZeRO stage.
+        """Load the state that `save_state` wrote. Requires the same number of ranks and ZeRO stage.
 
         The files are unpickled: load only checkpoints that you trust.
         """

@@ -119,6 +119,11 @@ def encode(problem: Problem, data: Data, tokenizer: PreTrainedTokenizerBase) -> 
     A chat template writes its special tokens itself. For plain text the tokenizer adds its own (a beginning-of-sequence
     token for some models), as vLLM does.
 
+    Args:
+        problem: The problem.
+        data: The settings of data, with the prompt format.
+        tokenizer: The model's tokenizer.
+
     Raises:
         ConfigError: The prompt is empty or does not fit the format.
     """

@@ -19,7 +19,7 @@ from trainer.episode import Tally
 
 T = TypeVar("T")
 
-ALONE = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}  # what a launcher sets for a single process
+ALONE = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}  # the variables that a launcher sets for a single process
 TIMEOUT = timedelta(days=7)  # ranks wait while rank 0 samples; if rank 0 dies, its connections close at once
 
 

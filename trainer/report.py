@@ -68,7 +68,13 @@ class Report:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def step(self, step: int, figures: Mapping[str, float], clock: Clock) -> None:
-        """Report a step: its figures by name, and its time by the clock."""
+        """Report a step: its figures by name, and its time by the clock.
+
+        Args:
+            step: The number of the step.
+            figures: Its metrics by name.
+            clock: Has the seconds of its parts.
+        """
         seconds = clock.seconds()
         self._seconds.update(seconds)
         timed = {f"seconds_{name}": seconds[name] for name in _in_order(seconds)}

@@ -74,9 +74,13 @@ class Grader:
     async def passes(
         self, episode_id: str, prompt: Prompt, completion: Completion, tests: Sequence[Mapping[str, Any]]
     ) -> list[bool] | None:
-        """Return for each of other tests than its problem's whether a sample passes it; None without a verdict.
+        """Return True for each test that a sample passes, in order; None without a verdict.
 
-        The episode_id is unique; the tests must not be modified later.
+        Args:
+            episode_id: A unique id.
+            prompt: The problem.
+            completion: The sample.
+            tests: Tests other than those of its problem; they must not be modified later.
         """
         async with self._free:
             submission = self._submission(episode_id, prompt, completion)

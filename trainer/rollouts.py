@@ -32,7 +32,13 @@ class Rollouts:
         self._file = self._path.open("a", encoding="utf-8")
 
     def write(self, step: int, batch: Batch, decode: Callable[[Prompt], str]) -> None:
-        """Append the episodes of the batch that a step trains on; `decode` returns a prompt as text."""
+        """Append the episodes of the batch that a step trains on; `decode` returns a prompt as text.
+
+        Args:
+            step: The number of the step.
+            batch: The batch that it trains on.
+            decode: Returns a prompt as text.
+        """
         for group in _chosen(batch.sampled, self._config.watch.rollouts):
             for episode, advantage in _with_advantages(group, self._config.advantage.name):
                 self._file.write(json.dumps(_line(step, group, episode, advantage, decode)) + "\n")

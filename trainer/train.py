@@ -149,7 +149,7 @@ class Learner:
         return Tally()
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield what vLLM gets: all weights, and with `sync.delta` the adapters apart. Collective."""
+        """Yield the weights for vLLM: all of them, and with `sync.delta` the adapters apart. Collective."""
         return self.policy.weights(apart=self._config.sync.delta)
 
     def score(self, ids: Sequence[int]) -> list[float]:

@@ -55,7 +55,7 @@ def create(
         settings: The service's settings.
         open_queue: Context manager that yields the queue.
         registry: The Prometheus registry that `/metrics` exposes.
-        sharing: Returns what `/healthz` says of boxes that stdin tests share.
+        sharing: Returns the part of `/healthz` about shared boxes.
         notes: Warnings that `/readyz` lists.
         libraries: Names and versions for `/healthz`; None where other machines grade.
         relays_large: True to relay requests with large bodies to separate processes (see `large`).

@@ -1,4 +1,4 @@
-"""`GET /v1/recent` and `/v1/problems`: recent submissions by what is searched for, one in detail, and all by problem.
+"""`GET /v1/recent` and `/v1/problems`: recent submissions that match a search, one in detail, and all by problem.
 
 The dashboard, `proctor tail` and people use these routes; they are not part of the API contract. The responses contain
 programs and expected answers, so they require a key like all of `/v1`. A key sees its own submissions, an admin's key

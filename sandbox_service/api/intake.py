@@ -219,7 +219,7 @@ class Intake:
         check_compile_limits(submission.compile_limits, self._settings)
         for judge in admission.judges_of(submission, suite):
             check_limits(judge.limits, self._settings)
-        if not self._settings.redis_url:  # else the queue knows what the workers have
+        if not self._settings.redis_url:  # else the queue knows the workers' languages
             for judge in admission.judges_run(submission, suite):
                 require_for_judge(judge)
         check_display(submission.display_bytes, self._settings)
@@ -306,7 +306,7 @@ def check_tests(tests: int, settings: Settings) -> None:
 
 
 def check_limits(limits: Limits, settings: Settings) -> None:
-    """Raise LimitTooHighError, naming the limit, if a limit exceeds what this service allows."""
+    """Raise LimitTooHighError, naming the limit, if a limit exceeds the service's."""
     for name in ("cpu_seconds", "memory_bytes", "output_bytes", "processes"):
         value, most = getattr(limits, name), getattr(settings, f"max_{name}")
         if not math.isfinite(value) or value > most:
@@ -329,7 +329,7 @@ def check_compile_limits(limits: CompileLimits, settings: Settings) -> None:
 
 
 def check_display(display_bytes: int | None, settings: Settings) -> None:
-    """Raise LimitTooHighError if `display_bytes` exceeds what this service allows."""
+    """Raise LimitTooHighError if `display_bytes` exceeds the service's limit."""
     if display_bytes is not None and display_bytes > settings.max_display_bytes:
         most = settings.max_display_bytes
         raise LimitTooHighError(f"display_bytes is {display_bytes}, the most is {most} (SANDBOX_MAX_DISPLAY_BYTES)")

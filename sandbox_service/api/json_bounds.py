@@ -132,6 +132,6 @@ def check_each(name: str, found: Iterable[Any]) -> None:
 
 
 def check_fields(name: str, found: Any) -> None:
-    """Raise BadRequestError if what was found in the field `name` is an object with more fields than any model."""
+    """Raise BadRequestError if the value found in the field `name` is an object with more fields than any model."""
     if isinstance(found, Mapping) and len(found) > MOST_FIELDS:
         raise BadRequestError(f"{name}: it has {len(found)} fields, the most is {MOST_FIELDS}")

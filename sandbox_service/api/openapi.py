@@ -56,7 +56,7 @@ def compat_error_schemas(fault: int = 503) -> Responses:
     Args:
         fault: The status for a submission that the service could not grade.
     """
-    statuses = (400, 401, 408, 409, 413, 422, 431)  # 429 only for wrong keys: these routes hold what the queue refuses
+    statuses = (400, 401, 408, 409, 413, 422, 431)  # 429 only for wrong keys: these routes hold refused requests
     return _error_schemas(
         {number: ERROR_STATUSES[number] for number in statuses}
         | {429: ERROR_STATUSES[429], fault: "not graded in time"}

@@ -27,7 +27,7 @@ def routes(
     Args:
         queue: The queue.
         registry: The Prometheus registry.
-        sharing: Returns what `/healthz` says of boxes that stdin tests share.
+        sharing: Returns the part of `/healthz` about shared boxes.
         notes: Warnings for `/readyz`.
         libraries: Names and versions for `/healthz`; None where other machines grade.
         languages: Returns versions and flags of the languages beside Python, as far as they are known; never waits.

@@ -1,4 +1,4 @@
-"""API keys: their names, which do not reveal them, their labels, and what each may use in a minute.
+"""API keys: their names, which do not reveal them, their labels, and their quotas of a minute.
 
 A line of a key file is the key, then words: `label=team-a submissions=600 slot_seconds=120`. The label names the key in
 metrics and messages.

@@ -6,8 +6,8 @@ from typing import NoReturn
 
 from sandbox_service.commands.exec_module import exec_module
 
-NEEDED = ("aiohttp", "rich", "torch")  # `trainer.evaluation` checks for vLLM where it needs it
-ADVICE = "pip install rich torch, or 'proctor[trainer]' to serve models as well"
+NEEDED = ("aiohttp", "rich")  # `trainer.evaluation` checks for vLLM where it needs it
+ADVICE = "pip install rich, or 'proctor[trainer]' to serve models as well"
 
 
 def run(arguments: list[str]) -> NoReturn:

@@ -80,7 +80,7 @@ def _row(path: Path, grade: Grade) -> list[Text]:
 
 
 def first_failure(grade: Grade) -> str:
-    """Return which test failed first and why; empty for an accepted solution."""
+    """Return the first test that failed, with the reason; empty for an accepted solution."""
     if grade.suspect:
         audit = next(test for test in grade.audit or () if test.verdict not in (Verdict.AC, Verdict.IE))
         return f"suspect: audit test {audit.index}: {audit.message or audit.verdict}"

@@ -94,7 +94,7 @@ class _Server(uvicorn.Server):
 
 
 def announcement(settings: Settings) -> str:
-    """Return where the service is, how much it grades at once, and who may use it, in lines for people."""
+    """Return lines with the service's address, its number of slots, and the keys that it needs."""
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104 compared, not bound
     address = f"http://{f'[{host}]' if ':' in host else host}:{settings.port}/"
     grades = "workers grade" if settings.redis_url else f"{settings.slot_count} slots grade on this machine"
@@ -102,7 +102,7 @@ def announcement(settings: Settings) -> str:
     lines = [f"proctor serves {address} (the page; its API: {address}docs); {grades}; {keys}"]
     if is_open_to_all(settings):
         lines.append(
-            f"proctor: WARNING: {settings.host} is reachable from other machines and no key is needed: whoever reaches"
-            " it can run programs and read expected answers. Set SANDBOX_API_KEYS."
+            f"proctor: WARNING: {settings.host} is reachable from other machines and no key is needed: every"
+            " client can run programs and read expected answers. Set SANDBOX_API_KEYS."
         )
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Asks a running service for what its dashboard shows: `proctor top` and `proctor tail`."""
+"""Asks a running service for the data of its dashboard, for `proctor top` and `proctor tail`."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class ServiceQueries:
 
 
 def _refusal(error: HTTPError) -> str:
-    """Return what a response with an error status says."""
+    """Return the message of a response with an error status."""
     body = error.read()
     try:
         said = str(json.loads(body)["error"]["message"])

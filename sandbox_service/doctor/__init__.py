@@ -1,4 +1,4 @@
-"""The doctor: finds what is missing or unsafe on this machine, and names the command that corrects it.
+"""The doctor: finds missing and unsafe parts of this machine, and names the command that corrects each.
 
     preflight.py     checks without which no sandbox starts (`serve` and `grade` run them too)
     machine.py       checks of speed, space and doubtful settings

@@ -14,7 +14,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     found = preflight.system(settings)
     yield found
     if found.level == Level.PROBLEM:
-        return  # the other checks read what only Linux has
+        return  # the other checks read files that only Linux has
     startable = True
     for check in preflight.essential(settings)[1:]:
         found = check(settings)

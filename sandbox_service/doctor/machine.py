@@ -215,7 +215,7 @@ def libraries(settings: Settings) -> Finding:
 
 
 def judge_libraries(settings: Settings) -> Finding:
-    """Report which headers for judges in C++ are in the folder that the settings name."""
+    """Report the headers for judges in C++ in the folder that the settings name."""
     folder = Path(settings.judge_libraries) if settings.judge_libraries else None
     there = [name for name in judge_headers.USUAL if judge_headers.read(folder, name) is not None]
     text = f"{', '.join(there) or 'no headers'} in {folder}" if folder else "no folder is set: judges bring theirs"

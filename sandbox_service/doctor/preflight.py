@@ -1,4 +1,4 @@
-"""Checks of what a sandbox needs to start on this machine, for `serve`, `grade` and `doctor`.
+"""Checks the needs of a sandbox before its start on this machine, for `serve`, `grade` and `doctor`.
 
 Each check examines one thing and reports what it found, and which command corrects it. No check proves that a sandbox
 isolates: the canary and the doctor's attacks do. Checks of an isolation tool run only if the tool is configured.
@@ -99,7 +99,7 @@ def system(_: Settings) -> Finding:
 
 
 def isolation_tool(settings: Settings) -> Finding:
-    """Check that the configured isolation tool is installed, and not older than what was tried."""
+    """Check that the configured isolation tool is installed, and not older than the tested version."""
     tool = tool_of(settings)
     name, install = tool.name, f"apt-get install {tool.name}"
     if not os.access(tool.program, os.X_OK):
@@ -214,14 +214,14 @@ def essential(settings: Settings) -> tuple[Check, ...]:
 
 
 def named_settings(settings: Settings) -> Finding:
-    """Check that what settings name is there, and that the memory suffices for the slots."""
+    """Check that the files and names of the settings exist, and that the memory suffices for the slots."""
     for text, mend in (*_unusable_names(settings), *_too_little_memory(settings)):
         return Finding("settings", Level.PROBLEM, text, mend)
     return Finding("settings", Level.OK, "what the settings name is there")
 
 
 def _unusable_names(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with names of languages, libraries, folders and hosts, and the remedy of each."""
+    """Yield the faults of names of languages, libraries, folders and hosts, and the remedy of each."""
     known = {language.name for language in LANGUAGES}
     for name in settings.cpu_factor_of:
         if name not in known:
@@ -241,7 +241,7 @@ def _unusable_names(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def _too_little_memory(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield what does not fit into the machine's memory, or into what programs may use, and the remedy."""
+    """Yield settings that exceed the machine's memory, or the memory for programs, and the remedy."""
     machine, least = memory.of_machine(), memory.SLOT_BYTES * settings.slot_count
     if least > machine:
         text = f"{settings.slot_count} slots need {least >> 20} MiB without any program, and there are {machine >> 20}"

@@ -64,7 +64,7 @@ KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 
 def kind_of(value: object) -> str:
-    """Return what a value is called in JSON, with its article; for other values the name of the class."""
+    """Return JSON's word for a value, with its article; for other values the name of the class."""
     return next((name for kind, name in KINDS if isinstance(value, kind)), type(value).__name__)
 
 
@@ -133,7 +133,7 @@ def _shown(path: Path, whole: str) -> str:
 
 
 def _words(error: Mapping[str, Any]) -> str:
-    """Return what is wrong with a field, to stand behind its name."""
+    """Return the fault of a field, to stand behind its name."""
     if error["type"] in WORDS:
         return WORDS[error["type"]].format_map(error.get("ctx", {}))
     _, found, rule = error["msg"].partition(" should ")

@@ -60,7 +60,7 @@ class Coalescer:
         self._sending: asyncio.Task[None] | None = None
 
     async def submit(self, entries: Sequence[Entry]) -> list[Taken]:
-        """Return what became of each entry. Raises the ledger's errors."""
+        """Return the ledger's result for each entry. Raises the ledger's errors."""
         request = _Request(entries)
         self._waiting.append(request)
         if self._sending is None:

@@ -103,7 +103,13 @@ def async_sentinel(watched: Watched) -> AsyncSentinel:
 
 
 def following_async(kind: type[Any], sentinel: AsyncSentinel, master: str) -> type[Any]:
-    """Return a class of connections like `kind` that connect to the master."""
+    """Return a class of connections like `kind` that connect to the master.
+
+    Args:
+        kind: The class of connections.
+        sentinel: Asks the sentinels for the master.
+        master: The name that the sentinels give the master.
+    """
 
     class Following(kind):  # type: ignore[misc]
         async def _connect(self) -> None:

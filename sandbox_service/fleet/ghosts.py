@@ -11,7 +11,7 @@ GHOST_SECONDS = 5.0  # between two looks
 
 
 class GhostFinder:
-    """Compares what a worker has with what it holds by the ledger."""
+    """Compares a worker's submissions with those that it holds by the ledger."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger

@@ -1,4 +1,4 @@
-"""The two routes of a worker, `/healthz` and `/readyz`, for the probes of what deploys it. Nothing else is served.
+"""The two routes of a worker, `/healthz` and `/readyz`, for the probes of an orchestrator. Nothing else is served.
 
 A worker listens only if SANDBOX_HEALTH_PORT is set. The routes need no key, and say no more than /v1/status does.
 """

@@ -1,4 +1,4 @@
-"""Bounds of what a worker claims ahead: as many submissions as its slots begin within half a second (decision 0032)."""
+"""Bounds of a worker's claims ahead: as many submissions as its slots begin within half a second (decision 0032)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Lookahead:
         self.most_held = min(most, slots + self._begin_soon(slots, most))
 
     def request(self, pool: SlotPool, suites: tuple[str, ...]) -> ClaimRequest | None:
-        """Return what a worker would claim now; None if it has no room.
+        """Return the claim that a worker would make now; None if it has no room.
 
         Args:
             pool: its slots.

@@ -107,7 +107,7 @@ class PendingSubmissions:
         return self._cancelled.pop(submission_id, None) is not None
 
     def forget_cancelled(self, seconds: float) -> None:
-        """Expect no more replies of what was cancelled so many seconds ago."""
+        """Expect no more replies about submissions that were cancelled so many seconds ago."""
         now = time.monotonic()
         self._cancelled = {each: since for each, since in self._cancelled.items() if now - since < seconds}
 

@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 TICK_SECONDS = 0.25
 STATE_SECONDS = 0.5
 NOTE_SECONDS = 60.0  # between two notes that this version uses Redis
-RECALL_SECONDS = 60.0  # in which every API process has submitted again what Redis has lost
+RECALL_SECONDS = 60.0  # in which every API process has submitted the lost submissions again
 NO_BOUNDS = Bounds(1 << 50, 1 << 50, 1e9)  # a submission that was taken is not refused when it is submitted again
 
 

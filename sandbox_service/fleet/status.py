@@ -29,7 +29,7 @@ class FleetStatus:
         self.graders = ""
 
     async def refresh(self) -> Need:
-        """Read the figures. Return how much waits, and for how many. Raises redis.RedisError."""
+        """Read the figures. Return the numbers of waiting submissions, workers and slots. Raises redis.RedisError."""
         self._totals = await self._ledger.totals()
         await self._ledger.lost_seconds_ago()
         age = time.monotonic() - self._read_workers_at

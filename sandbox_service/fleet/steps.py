@@ -40,7 +40,7 @@ class Claimant(Protocol):
     """The worker that claims and beats, as its sender sees it."""
 
     def wanted(self) -> ClaimRequest | None:
-        """Return what it would claim now; None if it has no room."""
+        """Return the claim that the worker would make now; None if it has no room."""
 
     def dry_seconds(self) -> float:
         """Return after how many seconds a slot will be idle unless something is claimed; 0 if one is."""

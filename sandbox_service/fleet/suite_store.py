@@ -49,7 +49,7 @@ class SuiteStore:
         return known if facts is None else replace(facts, body=known.body)
 
     def learn(self, facts: Suite) -> None:
-        """Remember what another process has read from a suite whose body is too large to read here."""
+        """Remember the facts that another process has read from a suite whose body is too large to read here."""
         self._facts.put(facts.id, facts, 0)
 
     async def missing(self, suite_ids: Sequence[str]) -> list[str]:

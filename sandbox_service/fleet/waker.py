@@ -19,7 +19,7 @@ class Waker:
         self._has_need = asyncio.Event()
 
     def note(self, need: Need) -> None:
-        """Note how much waits, and for how many; `run` enqueues what is missing then."""
+        """Note the numbers of waiting submissions, workers and slots; `run` enqueues the missing wake-ups."""
         self._need = need
         self._has_need.set()
 

@@ -116,7 +116,7 @@ class WakeupJob(Job):
 
     @property
     def func(self) -> Callable[[], object]:
-        """Return what a wake-up runs."""
+        """Return the function that a wake-up runs."""
         return self.take
 
     # set by JobListener, in a subclass

@@ -1,4 +1,4 @@
-"""Looks up submissions that wait for long, and submits again what Redis has lost.
+"""Looks up submissions that wait for long, and submits those again that Redis has lost.
 
 A reply can be lost with its stream, and a submission with all of Redis' memory. The API process that waits for it finds
 out here, every two seconds.
@@ -53,7 +53,7 @@ class Watchdog:
         self.counts: Counter[str] = Counter()
 
     async def look(self) -> None:
-        """Look up what has waited for `WATCH_SECONDS` since the last look. Raises redis.RedisError."""
+        """Look up submissions that have waited for `WATCH_SECONDS` since the last look. Raises redis.RedisError."""
         overdue = list(itertools.islice(self._pending.overdue(WATCH_SECONDS), WATCHED_AT_ONCE))
         if not overdue:
             return
@@ -105,7 +105,7 @@ class Watchdog:
         self._to_resend.append((pending.looked_at, pending))
 
     async def resend(self) -> None:
-        """Submit again what workers could not read or had no suite for. Raises redis.RedisError."""
+        """Submit those again that workers could not read or had no suite for. Raises redis.RedisError."""
         now, before = time.monotonic(), self._to_resend
         self._to_resend = [each for each in before if each[0] > now]
         wanted = {each.id: each for when, each in before if when <= now and self._pending.get(each.id) is each}
@@ -118,7 +118,7 @@ class Watchdog:
             raise
 
     async def _resubmit(self, lost: Mapping[str, PendingSubmission]) -> None:
-        """Submit what was taken before, with its suite."""
+        """Submit a submission that was accepted before, with its suite."""
         await self._ledger.open_replies(self._api)  # the stream may be lost as well
         jobs = [pending.job for pending in lost.values() if pending.job is not None]
         await self._suites.send(suites_of(jobs).values())

@@ -53,7 +53,7 @@ LOOK_AGAIN_SECONDS = 1.0
 LOOK_RARELY_SECONDS = 5.0  # while all slots are busy: the next idle slot looks at once
 READY_SECONDS = 0.05
 HOLD_SECONDS = 10.0  # claimed submissions wait so long for a slot that works
-HOPELESS_SECONDS = 60.0  # without a slot that works: then the worker ends, so that somebody notices
+HOPELESS_SECONDS = 60.0  # without a slot that works: then the worker ends, so that its supervisor notices
 STUCK_SECONDS = 0.25  # a claim that has not begun in so long goes back if slots are idle elsewhere
 TURN_SECONDS = 1.0  # … and if more waits, so that the ledger decides anew which is next
 
@@ -98,7 +98,7 @@ class Worker:
         self._refused = 0
         self._ghosts = GhostFinder(ledger)
         self._heartbeat = Heartbeat(ledger)
-        self._urgent_waiting: int | None = None  # priority of what waits in the ledger, and no idle slot elsewhere
+        self._urgent_waiting: int | None = None  # priority of waiting submissions, and no idle slot elsewhere
         self._pool = SlotPool(make_slot, slots, self, memory_bytes)
 
     @property
@@ -107,7 +107,7 @@ class Worker:
         return self._membership.name
 
     async def run(self, stop: asyncio.Event, drain_seconds: float) -> None:
-        """Work until `stop` is set; then finish for up to `drain_seconds` what has begun, and give back the rest.
+        """Work until `stop` is set; then finish begun submissions for up to `drain_seconds`, and give back the others.
 
         Raises:
             SandboxError: no slot has had a usable sandbox for `HOPELESS_SECONDS`. What was claimed is given back.
@@ -185,7 +185,7 @@ class Worker:
                 claimed, need = await self._begin_all(await self._steps.claim())
                 if claimed or not need.waiting:
                     return need
-                self._has_room.clear()  # the ledger left what waits to other workers; ask again later
+                self._has_room.clear()  # the ledger left the waiting submissions to other workers; ask again later
                 await wait_event(self._has_room, LOOK_AGAIN_SECONDS if self._pool.idle else LOOK_RARELY_SECONDS)
             return 0, 0, 0
         finally:
@@ -197,7 +197,7 @@ class Worker:
             await self._begin_all(await self._ledger.exchange(self.name, claim=request))
 
     def _beyond_share(self, count: int, last_priority: int) -> ClaimRequest:
-        """Return a claim of what slots can begin after the test that is running, though none is idle."""
+        """Return a claim of submissions that slots can begin after the running test, though none is idle."""
         return ClaimRequest(count, self._pool.idle, self._pool.ready, last_priority, count)
 
     async def _begin_all(self, found: Exchanged) -> tuple[int, Need]:
@@ -238,7 +238,7 @@ class Worker:
         self._pool.give(task)
 
     def _note_waiting(self, found: Exchanged) -> None:
-        """Note what waits in the ledger. Without it, paused submissions go on."""
+        """Note the submissions that wait in the ledger. Without this call, paused submissions continue."""
         waits = found.need.waiting and not found.others.idle and found.others.urgent < PRIORITIES
         self._urgent_waiting = found.others.urgent if waits else None
         if not waits:
@@ -271,7 +271,7 @@ class Worker:
         self._steps.room_changed()
 
     def most_urgent(self) -> int | None:
-        """See PoolOwner. Only what the worker is about to claim for an idle slot counts.
+        """See PoolOwner. Only submissions that the worker is about to claim for an idle slot count.
 
         While all slots are busy there is none: what waits in Redis is claimed first, or all workers would pause for it.
 
@@ -306,7 +306,7 @@ class Worker:
             self.pool_idle()
 
     def pool_failed(self) -> None:
-        """See PoolOwner. Gives back what was claimed when no slot has worked for `HOLD_SECONDS`."""
+        """See PoolOwner. Gives back the claims when no slot has worked for `HOLD_SECONDS`."""
         seconds = self._pool.unusable_seconds()
         if seconds is not None and seconds >= HOLD_SECONDS:
             self._give_back(self._pool.take_back())
@@ -319,7 +319,7 @@ class Worker:
             self._steps.send_now()
 
     def _give_back_stuck(self, need: Need, idle_elsewhere: int) -> None:
-        """Give back what has not begun here, if it would begin sooner elsewhere or others' turn has come."""
+        """Give back submissions that have not begun, if they begin sooner elsewhere or others' turn has come."""
         stuck: list[Task] = []
         if not self._pool.idle and (idle_elsewhere or need.waiting):
             stuck = self._pool.take_back_new(STUCK_SECONDS if idle_elsewhere else TURN_SECONDS)
@@ -334,7 +334,7 @@ class Worker:
     # --- beats
 
     async def _beat(self, listener: JobListener) -> None:
-        """Report that the worker lives, and do what the reply asks for."""
+        """Report that the worker lives, and follow the orders in the reply."""
         while True:
             self._check_hope()
             try:
@@ -360,7 +360,7 @@ class Worker:
             await self._heartbeat.wait()
 
     async def _rebalance(self, need: Need, others: Elsewhere) -> None:
-        """Give back or claim, by what waits in the ledger and how idle other workers are."""
+        """Give back or claim, depending on the waiting submissions and on the idle slots of other workers."""
         self._give_back_stuck(need, others.idle)
         if need.waiting and self._pool.idle and not self._is_awake:
             await self._claim(self.wanted())  # no wake-up has come: RQ has lost it, or Redis has no room for one
@@ -391,7 +391,7 @@ class Worker:
             await self._membership.has_registered(self._pool)
 
     async def _drain(self, seconds: float) -> None:
-        """Give back what has not begun, and finish the rest."""
+        """Give back submissions that have not begun, and finish the others."""
         self._give_back(self._pool.take_back())
         deadline = time.monotonic() + seconds
         while self._tasks and time.monotonic() < deadline:

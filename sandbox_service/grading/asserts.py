@@ -67,7 +67,7 @@ def _grade_plain(work: Work, index: int, test: AssertTest, plain: PlainTest) -> 
 
     outcome, replies = work.run(run, lambda found: found[0])
     verdict, message = work.judge(outcome)
-    if verdict in (Verdict.AC, Verdict.RTE, Verdict.TLE):  # what was answered before the end counts
+    if verdict in (Verdict.AC, Verdict.RTE, Verdict.TLE):  # answers before the end count
         finding = replies.finding
         if finding is Open.UNREADABLE:
             return None

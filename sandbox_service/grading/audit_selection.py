@@ -21,7 +21,7 @@ KEPT_CHARACTERS = 8 << 20
 
 
 class AuditSelection:
-    """Selects accepted submissions. Keeps what it read from the tests of a slot's last suites."""
+    """Selects accepted submissions. Keeps the marks that it read from the tests of a slot's last suites."""
 
     def __init__(self, share: float) -> None:
         """Select this share of the programs that do not seem to know their tests, from 0 to 1."""

@@ -90,7 +90,14 @@ def sum_of(before: Outcome | None, outcome: Outcome) -> Outcome:
 
 
 def judged(work: Work, index: int, found: Judgement, outcome: Outcome) -> TestResult:
-    """Return the result of the test with this index, which a judge decided."""
+    """Return the result of the test with this index, which a judge decided.
+
+    Args:
+        work: the submission.
+        index: the test's place in it.
+        found: the judge's decision.
+        outcome: the run that was judged.
+    """
     result = work.result(index, found.verdict, found.message, outcome)
     if found.share is None and not found.provoked:
         return result

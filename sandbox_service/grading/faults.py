@@ -1,4 +1,4 @@
-"""Faults of what came with a submission: its tests and its judges."""
+"""Faults of the tests and the judges that came with a submission."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ class BadTestError(SandboxError):
 
 
 class BadCheckerError(SandboxError):
-    """The checker or interactor failed. `provoked`: on what the submission wrote, and it does not fail without that."""
+    """The checker or interactor failed. `provoked`: on the submission's output, and on no other."""
 
     provoked = False

@@ -286,7 +286,7 @@ def _shown(tests: Sequence[TestCase], results: Iterable[TestResult]) -> list[Tes
 
 
 def _hidden(result: TestResult) -> TestResult:
-    """Return what the answer shows of a hidden test: that it was run, its verdict, its cost."""
+    """Return the part of a result that the answer shows of a hidden test: verdict, times and memory."""
     kept = result.model_dump(include={"index", "verdict", "cpu_seconds", "wall_seconds", "peak_memory_bytes"})
     return TestResult(hidden=True, **kept)
 

@@ -139,7 +139,7 @@ def decide(found: Interaction, program: Judgement, judge: Judgement, limits: Lim
 
 
 def _checked(work: Work, judge: Judge, index: int, test: InteractiveTest, found: Judgement) -> Judgement:
-    """Return the verdict of the checker on what a testlib interactor left for it, if there is a checker."""
+    """Return the verdict of the checker on the output file of a testlib interactor, if there is a checker."""
     if judge.program.protocol != "testlib" or found.verdict != Verdict.AC:
         return found
     left = judge.folder.feedback(TOUT, judge.limits.output_bytes)

@@ -97,7 +97,7 @@ class Judge:
         self.program = self._of_tests[key]
 
     def begin(self) -> None:
-        """Empty the folder for a test; what a judge leaves there lives on from pass to pass."""
+        """Empty the folder for a test; a judge's files in it are kept from pass to pass."""
         self.folder = self._folders.take()
 
     def check(
@@ -133,7 +133,7 @@ class Judge:
         return self._run(call, on_stdin)
 
     def can_be_provoked(self, outcome: Outcome) -> bool:
-        """Return whether a failure with this outcome can come from what the submission wrote."""
+        """Return whether the submission's output can cause a failure with this outcome."""
         return self.source.refusal() is None and not judges.blames_the_test(self.program, outcome)
 
     def _decides(self, stdin: bytes, answer: bytes) -> bool:
@@ -171,7 +171,7 @@ class Judge:
             raise self.failure(test, Judgement(Verdict.IE, message=f"it does not compile: {self.source.refused}"))
 
     def fill(self, files: Mapping[str, bytes], *, interacts: bool) -> JudgeCall:
-        """Write what the judge reads into its folder, and return how it is called.
+        """Write the judge's files into its folder, and return its command line.
 
         Args:
             files: the input, the answer and the output.
@@ -189,7 +189,7 @@ class Judge:
         return JudgeCall(self.folder.fd, arguments, links, self._is_inside)
 
     def _called(self, names: tuple[str, ...], *, interacts: bool) -> _Called:
-        """Return how it is called with files of these names: the same for all tests."""
+        """Return its command line for files of these names: the same for all tests."""
         named = [judges.named(self.program, name) for name in names]
         if self._is_inside:
             return named, {}, tuple(judges.arguments(self.program, interacts=interacts, folder=judges.CURRENT)), ()
@@ -215,7 +215,7 @@ class Judge:
         return self._beside[1], self._beside[2]
 
     def _order(self, arguments: list[str], links: list[str], *, interacts: bool) -> bytes:
-        """Return what guest/judge.py reads: how a judge in Python is called."""
+        """Return the call of a judge in Python, as guest/judge.py reads it."""
         function = None
         if PROTOCOLS[self.program.protocol].functions:
             function = "interact" if interacts else "check"
@@ -244,7 +244,7 @@ class Judge:
         return BadCheckerError(f"{test}: the {self.program.protocol} judge failed: {found.message}")
 
     def judgement(self, outcome: Outcome) -> Judgement:
-        """Return what it decided, by its end and its feedback; IE if it failed.
+        """Return the judge's decision, by its end and its feedback; IE if it failed.
 
         Args:
             outcome: its end. Its feedback is read when this is asked first, and must be there until then.

@@ -60,7 +60,7 @@ class Sharing:
         return self._by_default if submission.isolation is None else submission.isolation == "submission"
 
     def audited(self, grade: Grade, again: Callable[[], Grade | None]) -> Grade:
-        """Return a grade, or what fresh boxes say instead.
+        """Return a grade, or the grade of fresh boxes in place of it.
 
         Args:
             grade: of a submission.

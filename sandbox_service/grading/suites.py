@@ -89,7 +89,7 @@ def _large(body: bytes) -> SuiteBody:
     try:
         found = from_json(body)
     except ValueError:
-        return SuiteBody.model_validate_json(body)  # which says what is wrong
+        return SuiteBody.model_validate_json(body)  # which names the faults
     return SuiteBody.model_validate(found)
 
 

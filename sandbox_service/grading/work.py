@@ -88,7 +88,7 @@ class Work:
 
     @property
     def can_share(self) -> bool:
-        """True if stdin tests can share a box: one process, and a program whose sandboxes know how."""
+        """True if stdin tests can share a box: one process, and a program whose sandboxes can run shared boxes."""
         return self._program is not None and bool(self._program.can_share) and self.limits.processes == 1
 
     def check_cancelled(self) -> None:

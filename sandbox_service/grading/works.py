@@ -68,7 +68,7 @@ class Works:
 
     @cached_property
     def called(self) -> Work:
-        """The source with what makes calls of it."""
+        """The source with the driver that calls it."""
         if not self.has_driver:
             return self.alone
         files = {**self._source.files, **self.driven.files}

@@ -107,7 +107,7 @@ class Connection:
     # names and classes
 
     def set_names(self, names: TestNames, resolution: NameResolution) -> None:
-        """Remember which of the test's names the submission supplies as classes.
+        """Remember the names of the test that the submission supplies as classes.
 
         Args:
             names: the names that the test reads.
@@ -465,7 +465,7 @@ class Connection:
             return True
         state = self.handles[int(rest.partition(" ")[0])].proctor_handle
         if state.sort != "iterator" and (state.sort != "instance" or state.rank != RETURNED):
-            self.reads.forget()  # what the test made may belong to what was returned
+            self.reads.forget()  # objects of the test may belong to the returned object
             return True
         return self.reads.agree(word, rest, body, reply)
 

@@ -1,4 +1,4 @@
-"""Decodes messages between the tester box and the candidate box; `codec` describes the format and what is checked."""
+"""Decodes messages between the tester box and the candidate box; `codec` describes the format and the checks."""
 
 # ruff: noqa: ARG001, ARG002, ARG005 (readers share one signature)
 

@@ -95,7 +95,7 @@ def _leave(status: int) -> NoReturn:
 
 
 def flush_all() -> None:
-    """Flush the original streams and those of the C library. Raises what a flush raises."""
+    """Flush the original streams and those of the C library. Raises the exceptions of a flush."""
     for stream in _streams:
         stream.flush()
     _box.flush()

@@ -139,7 +139,7 @@ class _Captured:
         self._streams = streams
 
     def readouterr(self) -> _Output:
-        """Return what was printed on stdout and stderr."""
+        """Return the texts printed on stdout and stderr."""
         return _Output(*map(_taken, self._streams))
 
 

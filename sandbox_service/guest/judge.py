@@ -67,7 +67,7 @@ def _explain(error: BaseException) -> int:
 
 
 def _call(name: str, code: Any, main: dict[str, Any], names: list[str]) -> NoReturn:
-    """Run the module, call its function, and write what it returned."""
+    """Run the module, call its function, and write the result."""
     main["__name__"] = "judge"
     status = _execute(code, main)
     if status == 0:

@@ -132,7 +132,7 @@ COMMANDS = "left|right|[bB]igg?[lrm]?|displaystyle|textstyle|limits|nolimits"
 CLEANING = tuple(
     (re.compile(pattern), instead)
     for pattern, instead in (
-        # what is removed below, between two numbers, which it would join
+        # parts that are removed below, between two numbers: removing them would join these
         (rf"(?<=\d)(?:\s*(?:\\?\$|€|£|¥|₹|\\[()]|\\(?:{COMMANDS})(?![a-zA-Z])))+\s*(?=\d)", " "),
         (r"^\s*\{\s*\}", ""),
         (r"\\\$|\$|€|£|¥|₹|\\\(|\\\)|\\\[(?!\d+(?:pt|em|ex))|\\\]", ""),
@@ -231,7 +231,7 @@ def _ratio(text: str) -> trees.Tree | None:
 
 
 EDGES = re.compile(r"^(?:\\ |\s)+|(?:\\|\s)+$")
-# what precedes an answer without being a part of it
+# words that precede an answer without being a part of it
 INTRODUCTION = re.compile(
     r"^(?:\\text\s*\{\s*)?(?:the\s+)?(?:final\s+)?answer\s*(?:\s+is\b|:|=)\s*:?\s*\}?(?!\s*\})"
     r"|^\\(?:therefore|Rightarrow|implies)(?![a-zA-Z])",

@@ -1,4 +1,4 @@
-"""Decides who supplies each name that a test program reads and does not define: the submission or a library.
+"""Decides which side supplies each name that a test program reads and does not define: the submission or a library.
 
 The decision depends on the test's text, the entry point and the prelude, and never on what the submission defines.
 Otherwise a submission could replace a library class that the test uses, or choose the reason for which it fails.

@@ -72,7 +72,7 @@ REFUSED = frozenset(
 # functions of a library keep
 UNREAD = frozenset({"raw", "detach", "__annotations__"})
 
-# Of modules that rule the process, what is allowed; all their other names are refused where they are imported
+# The allowed names of modules that rule the process; all their other names are refused where they are imported
 ALLOWED = {
     "sys": """
         stdin stdout stderr exit setrecursionlimit getrecursionlimit maxsize maxunicode byteorder version version_info
@@ -106,7 +106,7 @@ caches: list[tuple[int, Any]] = []  # bits of a module, and the method that empt
 
 
 def prepare() -> None:
-    """Remember what plain programs can reach; called once, in the zygote, when all modules are imported."""
+    """Remember the objects that plain programs can reach; called once, in the zygote, when all modules are imported."""
     global _kinds
     if sys.version_info[:2] not in VERSIONS:
         return
@@ -164,7 +164,7 @@ def _is_open(value: object) -> bool:
 
 
 def _containers(module: types.ModuleType) -> list[Any]:
-    """Return the namespaces of a module, of its classes and of what is in these, and lists that may be used."""
+    """Return the namespaces of a module, of its classes and of their members, and lists that may be used."""
     found: dict[int, Any] = {id(vars(module)): vars(module)}
     for value in list(vars(module).values()):
         if isinstance(value, io.TextIOWrapper):  # a standard stream, which no later test has
@@ -180,7 +180,7 @@ def _containers(module: types.ModuleType) -> list[Any]:
 
 
 def _add_class(found: dict[int, Any], kind: type) -> None:
-    """Add the namespaces of a class, its bases and their classes, and of what is in them, unless they are fixed."""
+    """Add the namespaces of a class, its bases and their classes, and of their members, unless they are fixed."""
     metaclass: type = type(kind)
     for each in kind.__mro__ + metaclass.__mro__:
         if each.__flags__ & IMMUTABLE or not each.__flags__ & HEAP:
@@ -208,7 +208,7 @@ def _add_attributes(found: dict[int, Any], value: Any) -> None:
 
 
 def uses_of(code: types.CodeType) -> int:
-    """Return what a plain program uses: the bits of the modules that it names, OPENS and STDERR; 0 if it is not plain.
+    """Return the uses of a plain program: bits of the modules that it names, OPENS and STDERR; 0 if it is not plain.
 
     Names are those in `co_names`, and the attributes of class patterns (`case C(x=1)`), which are tuples of constants.
 

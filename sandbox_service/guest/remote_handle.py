@@ -6,8 +6,8 @@ cannot make a wrong answer pass. The rules for the handle of an instance:
 * A comparison with a plain value is decided here: not equal, and no order.
 * A plain operand of an operator may be the expected answer. Such operators are therefore sent to the candidate only for
   objects that the test created by calling a class that it names, and for the results of such operators (`rank`). The
-  result must be an object again, unless the test's text uses the name as a class. An operator on two objects is sent
-  whoever made them: the candidate knows both, and nothing of the expected answer.
+  result must be an object again, unless the test's text uses the name as a class. An operator on two objects is
+  always sent: the candidate knows both, and nothing of the expected answer.
 * An object whose class extends a plain one is its content beside a plain operand.
 * `!=` is sent as `==`, so that the candidate does not see which result the test needs.
 * Conversions (`len`, `str`, `hash`, an item, an attribute) send no expected answer, and give plain values of one type.

@@ -31,7 +31,7 @@ _recursion = _digits = 0
 
 
 def prepare() -> None:
-    """Record what a test begins with, and do a few times what comes between two; called once, in the zygote.
+    """Record the state at the beginning of a test, and rehearse the reset between two; called once, in the zygote.
 
     See `program.rehearse` for the reason.
     """
@@ -89,7 +89,7 @@ def _has_ended_well(*, search: bool) -> bool:
 
 
 def _has_begun_next(uses: int, folder_bytes: int) -> bool:
-    """Forget what the last test left and begin the next one; return False if something cannot be put back."""
+    """Remove the last test's state and begin the next one; return False if a part of it cannot be restored."""
     try:
         stderr = _forget(uses)
         opens = bool(uses & plain_programs.OPENS)
@@ -104,7 +104,7 @@ def _has_begun_next(uses: int, folder_bytes: int) -> bool:
 
 
 def _forget(uses: int) -> Any:
-    """Put back what the last test may have changed, and free its objects; return the stderr that the next one keeps."""
+    """Restore the state that the last test may have changed, and free its objects; return the next one's stderr."""
     stderr = None if uses & plain_programs.STDERR else sys.stderr
     namespace = ending.main.__dict__
     sys.modules["__main__"] = ending.main = plain_programs.outer
@@ -121,7 +121,7 @@ def _forget(uses: int) -> Any:
 
 
 def _begin(uses: int, stderr: Any) -> None:
-    """Give the next test what each test has for itself. Its descriptors are in place."""
+    """Set up the next test's own streams and state. Its descriptors are in place."""
     program.open_streams(stderr)
     ending.prepare()
     program.make_main()

@@ -36,7 +36,7 @@ class SteadyReads:
         self._iterators.clear()
 
     def begin(self, number: int, iterator: int) -> None:
-        """Remember which object an iterator iterates over.
+        """Remember the object that an iterator iterates over.
 
         Args:
             number: number of the object.

@@ -156,7 +156,7 @@ def _add_site_builtins() -> None:
 
 
 def identity() -> dict[str, object]:
-    """Return what the host compares with its own values to prove that firejail created a jail."""
+    """Return the values that the host compares with its own to prove that firejail created a jail."""
     with open("/proc/self/status") as file:
         status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
     with open("/proc/self/net/dev") as file:

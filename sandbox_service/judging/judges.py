@@ -1,4 +1,4 @@
-"""The protocols of judge programs: how each is called, and what its end means.
+"""The protocols of judge programs: the command line of each, and the meaning of its exit status and files.
 
 A judge's exit status, its feedback files and its output become a `Judgement`. Whatever a protocol does not define (a
 signal, a limit exceeded, an exit status that it does not know) is the judge's own failure and says nothing about the
@@ -103,7 +103,7 @@ FEEDBACK_FILES = ("judgemessage.txt", "teammessage.txt", SCORE, MULTIPLIER, REPO
 
 
 def judgement(program: JudgeProgram, limits: Limits, report: Report) -> Judgement:
-    """Return what the judge decided.
+    """Return the judge's decision.
 
     Args:
         program: the judge.

@@ -21,7 +21,7 @@ SHOWN_CHARACTERS = 60
 
 # white space between two words or numbers is significant
 _NOISE = re.compile(r"\$|(?<!\\)\\[,;:!]|\\(?:left|right)(?![a-zA-Z])|(?<!\w)\s+|\s+(?!\w)")
-# what separates two numbers, which removing it would join; not the thin space between thousands
+# separators of two numbers: removing one would join these; not the thin space between thousands
 _BETWEEN_DIGITS = re.compile(
     r"(?<=\d)(?!\s*\\[,:; ]\s*\d{3}(?!\d))(?:\s|\$|\\[,;:]|\\(?:left|right)(?![a-zA-Z]))+(?=\d)"
 )

@@ -177,7 +177,7 @@ def _same_floats(
     rights: Sequence[float],
     tolerance: Tolerance | None,
 ) -> bool:
-    """Do what `same_numbers` does, for numbers of at most SHORT_TOKEN characters and their floats."""
+    """Compare like `same_numbers`, for numbers of at most SHORT_TOKEN characters and their floats."""
     # so few digits are no more than a float holds; a number with an exponent may be beyond every float
     if lefts == rights and not any(b"e" in text or b"E" in text for text in (b"".join(got), b"".join(expected))):
         return True
@@ -196,7 +196,7 @@ def are_numbers(texts: Sequence[bytes]) -> bool:
 
 
 def _same_short_numbers(got: Sequence[bytes], expected: Sequence[bytes], tolerance: Tolerance | None) -> bool:
-    """Do what `same_numbers` does, for numbers of at most LONG_TOKEN characters."""
+    """Compare like `same_numbers`, for numbers of at most LONG_TOKEN characters."""
     # without a point in any number none is surely near
     if tolerance is not None and b"." in b" ".join(chain(got, expected)):
         if _all_surely_near(got, expected, tolerance, list(map(float, got)), list(map(float, expected))):
@@ -219,7 +219,7 @@ def _same_short_numbers(got: Sequence[bytes], expected: Sequence[bytes], toleran
 
 
 def _exact(numbers: Sequence[bytes]) -> list[Decimal]:
-    """Return the exact values; NaN, which equals nothing, where the exponent is beyond what can be compared."""
+    """Return the exact values; NaN, which equals nothing, where the exponent is too large to compare."""
     return list(map(Decimal, b" ".join(numbers).decode("ascii").split(), repeat(_ARITHMETIC)))
 
 
@@ -256,7 +256,7 @@ def _integer_value(token: bytes) -> tuple[bool, bytes]:
 
 
 def parse(token: bytes) -> Decimal | None:
-    """Return the exact value of a number, or None if its exponent is beyond what can be compared.
+    """Return the exact value of a number, or None if its exponent is too large to compare.
 
     Args:
         token: the text.

@@ -1,4 +1,4 @@
-"""Reads test programs that only assert what calls of one function return, such as those of HumanEval and MBPP.
+"""Reads test programs that only assert the results of calls of one function, such as those of HumanEval and MBPP.
 
 Such a test needs no process of its own: its calls are written down as the requests that the candidate's box serves
 (guest/dispatcher.py), and replies.py compares what comes back. Nothing of the test is executed here. A program with

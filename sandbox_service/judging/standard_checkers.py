@@ -1,4 +1,4 @@
-"""Recognises checker programs that do what a built-in checker does, which costs nothing.
+"""Recognises checker programs that are equivalent to a built-in checker, which runs no program.
 
 Some of testlib's standard checkers are recognised by the hash of their source without comments, white space and the
 texts of messages. Any change of the comparison changes the hash. Those whose comparison no built-in checker repeats

@@ -119,7 +119,7 @@ def prime_code(_: Checker, output: bytes, expected: bytes) -> str | None:
         return None
     if _alike(_lines(output), _expected_lines(expected)):
         return None
-    output = _LINE_ENDS.sub(b"\n", output)  # what follows leaves empty lines out, several times over
+    output = _LINE_ENDS.sub(b"\n", output)  # the lines below leave empty lines out, several times over
     if _alike(_full_lines(output), _expected_lines(expected)):
         return None
     reason = first_wrong_line(_full_lines(output), _expected_lines(expected), _close_numbers)
@@ -158,7 +158,7 @@ def _pairwise(is_right: Callable[[float, float], bool], gots: Sequence[bytes], w
 
 def _floats(texts: Sequence[bytes]) -> list[float] | None:
     """Return all as floats; None if one is no number (white space around it is ignored) or too large for a float."""
-    if b"".join(texts).translate(None, _OF_NUMBERS):  # what float takes beside decimal notation has other characters
+    if b"".join(texts).translate(None, _OF_NUMBERS):  # other notations that float takes have other characters
         return None
     values = floats_of(texts)
     return values if values is not None and all(map(isfinite, values)) else None

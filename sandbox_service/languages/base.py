@@ -1,4 +1,4 @@
-"""The runtime protocol: how the sources of one or more languages are prepared and what runs them.
+"""The runtime protocol: prepares the sources of one or more languages, and names the sandboxes that run them.
 
 A runtime knows no isolation tool: it names zygotes, and the pool of a slot starts each in a sandbox when it is needed.
 """
@@ -36,7 +36,7 @@ class Source:
 
 
 class Program(Protocol):
-    """A prepared program: what its runtime's sandboxes take. Opened and closed as a context manager."""
+    """A prepared program, in the form that its runtime's sandboxes take. A context manager."""
 
     def refusal(self, *, was_stopped: bool = False) -> str | None:
         """Return why the source did not compile, or None if it did. Python's is known only after a run.
@@ -61,7 +61,14 @@ class Runs(Protocol):
     """Runs actions in sandboxes; see `grading.runner.Runner.run`."""
 
     def run(self, kind: str, limits: Limits, action: Callable[[Sandbox], T], outcome_of: Callable[[T], Outcome]) -> T:
-        """Run an action in a sandbox of this kind."""
+        """Run an action in a sandbox of this kind.
+
+        Args:
+            kind: the kind of zygote.
+            limits: the limits of the run.
+            action: runs in the sandbox.
+            outcome_of: takes the outcome from the action's result.
+        """
         ...
 
 

@@ -17,7 +17,7 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)  # of a zip file: the same bytes for the same c
 
 
 class NotABuildError(ValueError):
-    """Bytes are not what a builder or a cache wrote."""
+    """The bytes were not written by a builder or a cache."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Reads what a Java class file names: classes, fields and methods, of others and its own. A box wrote these bytes."""
+"""Reads the classes, fields and methods that a Java class file names or defines. A box wrote these bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 MAGIC = b"\xca\xfe\xba\xbe"
 POOL = 8  # where the constants begin, with their number
 
-# kinds of constants, by what is read of them
+# kinds of constants, by the parts that are read of them
 TEXT, CLASS, FIELD, METHOD, INTERFACE_METHOD, NAME_AND_TYPE = 1, 7, 9, 10, 11, 12
 SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4}
 """Bytes of each kind but TEXT behind its tag. Modules have further kinds."""
@@ -42,7 +42,7 @@ class ClassFile:
 
 
 def read(code: bytes) -> ClassFile:
-    """Return what a class file names.
+    """Return the names in a class file.
 
     Args:
         code: its bytes.

@@ -69,7 +69,7 @@ class Compiler:
         self._headers: dict[str, int | None] = {}
 
     def build(self, language: Language, source: Source, runs: Runs) -> Build:
-        """Return what becomes of a source: from a cache, or compiled in a box.
+        """Return the result of compiling a source, from a cache or from a box.
 
         Args:
             language: its row.
@@ -164,7 +164,7 @@ class Compiler:
 
 
 def _key(language: Language, toolchain: Toolchain, source: Source) -> str:
-    """Return the SHA-256 of everything that decides what a compiler makes of a source."""
+    """Return the SHA-256 of all inputs of a compilation: source, files, command, compiler and limits."""
     what = [
         FORMAT,
         language.name,
@@ -209,7 +209,7 @@ def _beside(toolchain: Toolchain) -> dict[str, bytes]:
 def _box(
     toolchain: Toolchain, source: Source, contents: Mapping[str, bytes], limits: Limits, *, has_header: bool
 ) -> Box:
-    first = 3  # after the builder, the compiler's words and what it makes
+    first = 3  # after the builder, the compiler's messages and its result
     box_files = [BoxFile(name, first + at) for at, name in enumerate(contents)]
     descriptors = [NOTHING, 1, 1, 2]
     if has_header:

@@ -1,4 +1,4 @@
-"""The runtime of all languages but Python: compiles a source once, and runs what was made in a launcher's boxes.
+"""The runtime of all languages but Python: compiles a source once, and runs the result in a launcher's boxes.
 
 There are seven kinds of launcher. `native` shows no folder and runs static programs. `machine` shows /usr, for
 interpreters and virtual machines. `native-processes` and `machine-processes` let boxes fork. `compile` runs compilers.

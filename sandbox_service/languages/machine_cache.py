@@ -1,4 +1,4 @@
-"""A folder of the machine that keeps what compilers made, for all slots and after a restart.
+"""A folder of the machine that keeps results of compilers, for all slots and after a restart.
 
 Only the service writes to it: what a box made is read, checked and written by the host. Entries are named by the
 SHA-256 of everything that they were made of. An entry is written under another name and then renamed, and holds its own
@@ -77,7 +77,7 @@ class MachineCache:
             os.close(fd)
 
     def get(self, key: str) -> bytes | None:
-        """Return the entry of a key; None if there is none, or if it is not what was written, which removes it."""
+        """Return the entry of a key; None if there is none, or if its bytes have changed, which removes it."""
         path = self._path(key)
         try:
             body = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Finds the installed libraries that boxes are shown: those a setting names, and what these need.
+"""Finds the installed libraries that boxes are shown: those that a setting names, and their requirements.
 
 Read from the metadata beside the packages, by the service's own interpreter; nothing is imported. A library that is not
 shown stays readable below /usr: this decides what `import` finds, and protects nothing.
@@ -36,7 +36,7 @@ class Package:
 
 @cache
 def found(python: str, names: tuple[str, ...]) -> tuple[Package, ...]:
-    """Return those of the libraries that the interpreter has, each followed by what it requires.
+    """Return those of the libraries that the interpreter has, each followed by its requirements.
 
     Args:
         python: the interpreter's path.

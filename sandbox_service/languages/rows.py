@@ -1,7 +1,8 @@
 """The languages of submissions, a row of data each.
 
-A row says how a source becomes a program and what its programs need; base.py's runtimes read it. Commands are those of
-contests: optimised, with ONLINE_JUDGE defined. The fence tags of completions are in judging/extraction.py.
+A row has the commands that compile and run a source, and the needs of its programs; base.py's runtimes read it. The
+commands are those that contests use: optimised, with ONLINE_JUDGE defined. The fence tags of completions are in
+judging/extraction.py.
 """
 
 from __future__ import annotations
@@ -87,12 +88,12 @@ class Toolchain:
 
     @property
     def is_compiled(self) -> bool:
-        """True if what runs is not the source itself; of other languages the source is only checked."""
+        """True if the source is compiled to a program; the sources of other languages are only checked."""
         return bool(self.made) and self.source not in self.run
 
     @property
     def flags(self) -> str:
-        """The command by which people know how a source is compiled, or else run."""
+        """The command that compiles a source, or else runs it, as documents show it."""
         command = self.compile[0] if self.is_compiled else self.run
         return " ".join(word for word in command if "{" not in word and not word.startswith("-Wl,"))
 
@@ -337,7 +338,7 @@ SQL = Toolchain(
     probe="/usr/bin/sqlite3",
     package="sqlite3",
     source="main.sql",
-    # the test's input is SQL that makes the tables; what the submission selects is the output
+    # the test's input is SQL that makes the tables; the rows that the submission selects are the output
     run=("/usr/bin/sqlite3", "-batch", "-bail", "-noheader", ":memory:", ".read /dev/stdin", ".read main.sql"),
     version=("/usr/bin/sqlite3", "--version"),
     needs=Needs(out_of_memory=(b"out of memory",)),

@@ -64,7 +64,7 @@ class KnownVersions:
         self._reader: Thread | None = None
 
     def now(self) -> Mapping[str, str]:
-        """Return what `versions` returns, as far as it is known. A language whose compiler was not yet asked has its
+        """Return the known part of `versions`. A language whose compiler was not yet asked has its
         flags only.
         """
         if self._reader is None:
@@ -77,7 +77,7 @@ class KnownVersions:
 
 
 def identity(toolchain: Toolchain) -> str:
-    """Return what tells two versions of a compiler apart, without running it.
+    """Return a text that differs between two versions of a compiler, without running it.
 
     Args:
         toolchain: one that this machine has.

@@ -2,7 +2,7 @@
 
 An answer costs a few look-ups in its head, which the queue has parsed already. Programs, suites and results of tests
 are parsed when they are requested. Each API process of a fleet has the history of its own answers, which ends with the
-process; observe/shared_history.py adds those of the other processes while somebody looks.
+process; observe/shared_history.py adds those of the other processes while a page shows them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class History:
         self._flush()
 
     async def refresh(self) -> None:
-        """Add what other processes have answered, where they are asked; see `source`."""
+        """Add the answers of other processes, where they are asked; see `source`."""
         if self.source is not None:
             await self.source()
 

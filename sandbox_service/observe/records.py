@@ -114,7 +114,7 @@ class Records:
         return len(self._by_key)
 
     def add(self, new: Record, suite: Suite) -> None:
-        """Add a record behind all others, and forget what is beyond the bounds.
+        """Add a record behind all others, and remove records beyond the bounds.
 
         Args:
             new: The record.

@@ -1,6 +1,6 @@
 """Shares the recent submissions of a fleet's API processes through a bounded stream in Redis.
 
-Each process appends what it has answered, many submissions at a time, and reads the others' when somebody asks for
+Each process appends what it has answered, many submissions at a time, and reads the others' when a client asks for
 recent submissions. The stream outlives the processes, so that a new one shows what was answered before. Redis drops the
 oldest parts. A failure of Redis loses parts of the history and nothing else.
 """
@@ -62,13 +62,13 @@ class SharedHistory:
         history.source = self.refresh
 
     async def run(self) -> None:
-        """Append what was answered, each second or when there is enough for a part."""
+        """Append new answers, each second or when there are enough for a part."""
         while True:
             await wait_event(self._is_full, FLUSH_SECONDS)
             await self.flush()
 
     async def flush(self) -> None:
-        """Append what was answered and is not in the stream."""
+        """Append the answers that are not in the stream."""
         self._is_full.clear()
         self._history.flush()
         unsent, self._unsent, self._unsent_bytes = self._unsent, [], 0
@@ -80,7 +80,7 @@ class SharedHistory:
                 self._failed(error)
 
     async def refresh(self) -> None:
-        """Add what the other processes have answered since the last call."""
+        """Add the answers of the other processes since the last call."""
         async with self._reading:
             if time.monotonic() - self._read_at < REFRESH_SECONDS:
                 return

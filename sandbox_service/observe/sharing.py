@@ -45,7 +45,7 @@ class SharingCounts(Collector):
             self._stops += audit == SharingAudit.STOPPED
 
     def report(self) -> dict[str, object]:
-        """Return what `/healthz` says."""
+        """Return the part of `/healthz` about shared boxes."""
         self._flush()
         return {"stopped": self._stops > 0, "tests": self._tests, "audits": self._audits, "flips": self._flips}
 

@@ -1,1 +1,1 @@
-"""The interface `JobQueue`, its implementation for one machine, and what that shares with the fleet's."""
+"""The interface `JobQueue`, its implementation for one machine, and the parts that the fleet's shares."""

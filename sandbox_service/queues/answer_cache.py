@@ -1,4 +1,4 @@
-"""Keeps answers for some seconds, within a bound in bytes that counts what an entry takes beside its answer."""
+"""Keeps answers for some seconds, within a bound in bytes that also counts an entry's memory beside its answer."""
 
 from __future__ import annotations
 

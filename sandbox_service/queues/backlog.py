@@ -33,7 +33,13 @@ class Load:
         self.cpu_seconds += sign * other.cpu_seconds
 
     def excess(self, more: Load, bounds: Bounds, clients: int) -> str | None:
-        """Return why this and `more` would exceed a client's share; None if they fit."""
+        """Return why this and `more` would exceed a client's share; None if they fit.
+
+        Args:
+            more: the load to be added.
+            bounds: the bounds of the whole queue.
+            clients: the number of clients that share them.
+        """
         for kind in KINDS:
             have, want, most = getattr(self, kind), getattr(more, kind), getattr(bounds, kind) / clients
             if have + want > most:
@@ -41,7 +47,7 @@ class Load:
         return None
 
     def excess_of_all(self, total: Load, bounds: Bounds) -> str | None:
-        """Return why the others, who have the total without this, have too much together; None if they have not."""
+        """Return why the other clients, with the total less this load, have too much together; None if they do not."""
         for kind in KINDS:
             others, most = getattr(total, kind) - getattr(self, kind), getattr(bounds, kind) * MOST_TOGETHER
             if others >= most:
@@ -115,7 +121,7 @@ class Backlog:
         self._wait(place)
 
     def most_urgent(self) -> int | None:
-        """Return the priority of what `next` would take; None if nothing waits."""
+        """Return the priority of the submission that `next` would take; None if none waits."""
         return next((priority for priority, count in enumerate(self._counts) if count), None)
 
     def next(self) -> str | None:

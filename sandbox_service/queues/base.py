@@ -89,7 +89,7 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
         keep: grade it even if no caller waits for it.
         own_bytes: bytes of the suite, if that came with the submission.
     """
-    if submission.sample is not None:  # what is graded must follow from the body alone: answers are cached by it
+    if submission.sample is not None:  # the grade must follow from the body alone: answers are cached by it
         submission = submission.model_copy(update={"sample": submission.sample.of(submission.id)})
     body = submission.model_dump_json(exclude={"id", "tests", "labels"}, exclude_defaults=True).encode()
     memory_bytes = submission.limits.memory_bytes
@@ -271,7 +271,7 @@ class JobQueue(Protocol):
         """
 
     async def cancel(self, submission_ids: Sequence[str], owner: str | None = None) -> int:
-        """Cancel submissions for all waiters, who are answered `cancelled`.
+        """Cancel submissions for all waiters; these are answered `cancelled`.
 
         Args:
             submission_ids: the submissions; those that are not pending are ignored.
@@ -309,7 +309,7 @@ class JobQueue(Protocol):
         """Return the names of the interpreters that grade."""
 
     async def drain(self, seconds: float) -> None:
-        """Take nothing more, and finish what was taken, for at most so many seconds. The rest gets UnavailableError."""
+        """Accept nothing more; finish accepted work for at most so many seconds. The rest gets UnavailableError."""
 
     async def close(self) -> None:
         """Stop. What is not graded by then is answered with UnavailableError."""
@@ -326,7 +326,7 @@ class ObservedQueue(JobQueue, Protocol):
         """Subscribe an observer to every submission that is taken from now on; see queues/observers.py."""
 
     def learn_suite(self, facts: Suite) -> None:
-        """Remember what another process has read from a suite. `facts` has no body.
+        """Remember the facts that another process has read from a suite. `facts` has no body.
 
         Later calls of `suite` return these facts where this process did not read the body.
         """

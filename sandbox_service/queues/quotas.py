@@ -73,7 +73,7 @@ def fall(level: float, quota: float, seconds: float) -> float:
 
 
 class Quotas:
-    """Checks the quotas of keys and counts what they use, as a QueueObserver.
+    """Checks the quotas of keys and counts their use, as a QueueObserver.
 
     Attributes:
         refused: How many requests of each key were refused, by the key's name.
@@ -136,7 +136,7 @@ class Quotas:
         """See QueueObserver."""
 
     async def flush(self) -> None:
-        """Charge what was used since the last charge, so that other API processes know of it."""
+        """Charge the use since the last charge, so that other API processes know of it."""
         for key in list(self._used):
             await self._charge(key)
 

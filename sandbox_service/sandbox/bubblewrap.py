@@ -21,7 +21,7 @@ from sandbox_service.sandbox import files, seccomp
 from sandbox_service.sandbox.base import Launch
 from sandbox_service.sandbox.host import process_status
 
-# what the zygote needs to make boxes (bits as in linux/capability.h); a box itself has none
+# capabilities that the zygote needs to make boxes (bits as in linux/capability.h); a box itself has none
 CAPABILITIES = {
     "SYS_ADMIN": 21, "SYS_CHROOT": 18, "SETUID": 7, "SETGID": 6, "KILL": 5, "SYS_RESOURCE": 24, "SETPCAP": 8,
     "CHOWN": 0, "DAC_OVERRIDE": 1,

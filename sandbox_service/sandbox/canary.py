@@ -1,4 +1,4 @@
-"""The canary: runs a program in a sandbox that tries what must be blocked, and compares the results.
+"""The canary: runs a program in a sandbox that tries operations which must be blocked, and compares the results.
 
 It runs before a sandbox's first submission and regularly after, in a box that has a /tmp and a /proc of its own and in
 one that has not. `jail.verify` looks at the zygote; the canary looks at a box. The exception names every difference

@@ -45,7 +45,7 @@ class Group:
                 (folder / "cgroup.procs").write_text(str(pid))
 
     def limit(self, memory_bytes: int, tasks: int) -> None:
-        """Limit what its processes use together, beside the zygote.
+        """Limit the common use of its processes, without the zygote.
 
         Args:
             memory_bytes: resident memory.

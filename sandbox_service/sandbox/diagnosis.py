@@ -18,7 +18,7 @@ from sandbox_service.errors import SandboxError
 from sandbox_service.sandbox.base import IsolationTool
 from sandbox_service.sandbox.host import process_status
 
-# what root may need to hold (bit, what for); a tool names those that it needs
+# capabilities that root may need (bit, purpose); a tool names those that it needs
 CAPABILITIES = {
     "SYS_ADMIN": (21, "namespaces and mounts"),
     "NET_ADMIN": (12, "an empty network"),
@@ -91,7 +91,7 @@ def explained(fault: SandboxError, tool: IsolationTool) -> SandboxError:
 
 
 def advice(said: str, missing: Iterable[str]) -> str:
-    """Return what to change; empty if the cause is not known.
+    """Return the change that mends it; empty if the cause is not known.
 
     Args:
         said: the message of the fault.

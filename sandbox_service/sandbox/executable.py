@@ -1,4 +1,4 @@
-"""Programs for a launcher: what is executed, with which files beside it, and how much it may use.
+"""Programs for a launcher: the executable, the files beside it, and its limits.
 
 An `Executable` is prepared once for a submission and run for each of its tests. It holds sealed files without names, or
 the path of an interpreter and the files that this reads.
@@ -21,7 +21,7 @@ LEAST_FILE_BYTES = 16 << 20
 TMP_BYTES = 32 << 20  # beside the program's own files
 PAGE_BYTES = 4096
 TASKS = 512
-NATIVE_ADDRESS_BYTES = 2 << 30  # beyond data and stack: arenas of malloc, what Go reserves
+NATIVE_ADDRESS_BYTES = 2 << 30  # beyond data and stack: arenas of malloc, Go's reservations
 MACHINE_ADDRESS_BYTES = 64 << 30  # virtual machines reserve gigabytes
 TASKS_BESIDE = 48  # threads of the runtimes of programs with processes
 
@@ -95,7 +95,7 @@ class Executable:
 
     @classmethod
     def refusing(cls, reason: str) -> Executable:
-        """Return what stands for a source that did not compile, for this reason."""
+        """Return the executable of a source that did not compile, with the reason."""
         return cls("", (), refused=reason)
 
     def __enter__(self) -> Executable:

@@ -39,8 +39,8 @@ NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC)  # this proce
 
 
 class Jail:
-    """An isolation tool with a zygote in it: what is common to all zygotes. The derived classes know the messages
-    of theirs, and implement `base.Sandbox`.
+    """An isolation tool with a zygote in it: the part that is common to all zygotes. The derived classes know the
+    messages of theirs, and implement `base.Sandbox`.
     """
 
     def __init__(self, tool: IsolationTool, place: Place, zygote: Zygote) -> None:
@@ -309,7 +309,7 @@ def _start(
 
 
 def verify(identity: dict[str, object], tool: str) -> None:
-    """Compare what the zygote sees of itself with what this process sees of itself.
+    """Compare the zygote's report on itself with this process's own namespaces, filters and privileges.
 
     Args:
         identity: the zygote's report (guest/zygote.py).

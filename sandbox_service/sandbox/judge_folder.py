@@ -62,7 +62,7 @@ class JudgeFolder:
         self._written: dict[str, _File] = {}
         self._has_old = False
         self._is_used = False  # filled since it was cleared
-        self._is_ours = os.geteuid() == 0  # judges have another uid, and can change nothing but what is in `feedback`
+        self._is_ours = os.geteuid() == 0  # judges have another uid, and can change only the files in `feedback`
 
     def fill(self, contents: Mapping[str, bytes]) -> None:
         """Write the files of a run, and an empty feedback folder if there is none.

@@ -21,7 +21,7 @@ def of_machine() -> int:
 
 
 def for_programs(memory_bytes: int, slots: int) -> int:
-    """Return what is left for the programs of submissions, at least one byte.
+    """Return the bytes that are left for the programs of submissions, at least one.
 
     Args:
         memory_bytes: of the machine.

@@ -1,4 +1,4 @@
-"""Makes an outcome of what a zygote recorded about a box and of the files that the box wrote."""
+"""Makes an outcome of a zygote's record about a box and of the files that the box wrote."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def outcome_of(record: wire.Record, out: int | None, err: int, limits: Limits) -
 
 
 def outcome_with(record: wire.Record, written: int, stdout: bytes, stderr: bytes) -> Outcome:
-    """Return the outcome of a box with what it wrote.
+    """Return the outcome of a box with its output.
 
     Args:
         record: its record.
@@ -52,7 +52,7 @@ def outcome_with(record: wire.Record, written: int, stdout: bytes, stderr: bytes
 
 
 def with_stdout(outcome: Outcome, out: int, limits: Limits) -> Outcome:
-    """Return an outcome with what the box wrote.
+    """Return an outcome with the box's output.
 
     Args:
         outcome: of a box that was started and not waited for, which has no stdout.

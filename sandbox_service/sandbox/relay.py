@@ -1,4 +1,4 @@
-"""Joins a program and a judge by two pipes each, and passes on what they write.
+"""Joins a program and a judge by two pipes each, and passes on the output of each to the other.
 
 The host stands between the two: it records the conversation, counts what each side writes, and decides when a side
 learns that the other one has ended. Neither side ever gets SIGPIPE; what is written to a side that has ended is thrown
@@ -166,7 +166,7 @@ class _Relay:
         self._seen: tuple[frozenset[Task] | None, float] = None, 0.0
 
     def run(self) -> Interaction:
-        """Pass on what arrives until both sides have ended."""
+        """Pass on arriving bytes until both sides have ended."""
         while self._program.outcome is None or self._judge.outcome is None:
             settling = self._is_settling()
             if not self._only_talk():
@@ -203,7 +203,7 @@ class _Relay:
         return all(flow.source >= 0 and flow.sink >= 0 and not flow.pending for flow in flows)
 
     def _pass_on(self) -> bool:
-        """Pass on what both sides write until something else happens; return whether it did within the time to wait."""
+        """Pass on the output of both sides until another event; return whether one came within the time to wait."""
         answers, questions = self._answers, self._questions
         is_news, answered, asked, moved, text, last, stuck, left = self._host.pass_on(
             (answers.source, answers.sink, answers.most - answers.sent),
@@ -280,7 +280,7 @@ class _Relay:
             if flow.source >= 0 and len(flow.pending) >= MOST_PENDING:
                 self._forget(flow.source)
             return
-        except BrokenPipeError:  # it closed its input, or has ended: what it would read is thrown away
+        except BrokenPipeError:  # it closed its input, or has ended: further input is discarded
             flow.pending.clear()
             self._close_sink(flow)
         if flow.sink >= 0:
@@ -297,7 +297,7 @@ class _Relay:
             return
 
     def _discard(self, flow: _Flow) -> None:
-        """Throw away what the reader left, and go on reading: the writer may wait because the pipe was full."""
+        """Discard the bytes that the reader left, and go on reading: the writer may wait because the pipe was full."""
         flow.pending.clear()
         self._close_sink(flow)
         if flow.source >= 0:
@@ -325,7 +325,7 @@ class _Relay:
         return drained and not self._told and self._answers.sink >= 0 and self._judge.outcome is None
 
     def _settle(self) -> None:
-        """Tell the judge that the program has ended, once that cannot change what it decides by itself.
+        """Tell the judge that the program has ended, once that cannot change the judge's own decision.
 
         A judge that has what it needs to decide ends without being told, however busy the machine is. Only if the
         program failed does the order matter.

@@ -39,7 +39,7 @@ mount umount2 capset setgroups setresgid setresuid
 PROCESSES = "fork vfork execve execveat pidfd_open sendmsg".split()
 
 # What the outer filter of a tool without one of its own refuses: the groups of firejail's filter (worker.profile).
-# It is the second wall, so it forbids what no zygote needs, instead of allowing what a box needs.
+# It is the second wall, so it forbids calls that no zygote needs, instead of allowing those of a box.
 REFUSED_OUTSIDE = """
 adjtimex clock_adjtime clock_settime settimeofday stime modify_ldt subpage_prot switch_endian vm86 vm86old
 lookup_dcookie perf_event_open pidfd_getfd process_vm_writev rtas s390_runtime_instr sys_debug_setcontext
@@ -51,7 +51,7 @@ socket keyctl add_key request_key bpf userfaultfd io_uring_setup
 """.split()
 
 AF_UNIX = 1
-# what python asks of descriptors: is it a terminal, how wide, close on exec, (non-)blocking, how much is there
+# requests of Python about descriptors: is it a terminal, how wide, close on exec, (non-)blocking, how much is there
 TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX = 0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451
 # of a descriptor: copies, flags, locks, seals. Not F_SETPIPE_SZ (kernel memory that no limit counts), nor what sends
 # signals or holds up others: F_SETOWN, F_SETSIG, F_SETLEASE, F_NOTIFY
@@ -61,7 +61,7 @@ FCNTLS = (
     DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK, SETLK, SETLKW, DUPFD_CLOEXEC, OFD_GETLK, OFD_SETLK, OFD_SETLKW,
     GETPIPE_SZ, ADD_SEALS, GET_SEALS,
 )  # fmt: skip
-# what a process may ask of and set for itself alone, and for no longer than it lives
+# settings of a process that affect it alone and end with it
 PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_NAME, PR_GET_NAME = 1, 2, 3, 4, 15, 16
 PR_GET_SECCOMP, PR_CAPBSET_READ, PR_SET_TIMERSLACK, PR_GET_TIMERSLACK, PR_GET_NO_NEW_PRIVS = 21, 23, 29, 30, 39
 PR_GET_TID_ADDRESS, PR_SET_VMA = 40, 0x53564D41
@@ -136,7 +136,7 @@ def build_launch_filter(*, processes: bool, calls: Iterable[str] = ()) -> bytes:
 
 
 def _allow_boxes(library: ctypes.CDLL, context: int, names: list[str], *, processes: bool) -> None:
-    """Allow these calls, and what all boxes may do under conditions."""
+    """Allow these calls, and the calls that all boxes may make under conditions."""
     for name in names + (PROCESSES if processes else []):
         _add(library, context, ACT_ALLOW, name)
     _add(library, context, ACT_ALLOW, "socketpair", _Comparison(0, CMP_EQ, AF_UNIX, 0))  # asyncio's own wake-up

@@ -1,4 +1,4 @@
-"""The transcript of an interaction: its beginning, line by line, marked by who wrote each line.
+"""The transcript of an interaction: its beginning, line by line, each marked with its writer.
 
 The relay, or its C part, makes the text; this module keeps it within a bound.
 """
@@ -23,7 +23,7 @@ class Transcript:
         return self._most - len(self._text), self._last, not self._text or self._text.endswith(b"\n")
 
     def extend(self, text: bytes, last: int) -> None:
-        """Add what `_host` made of pieces.
+        """Add the lines that `_host` made of pieces.
 
         Args:
             text: the text.
@@ -33,5 +33,5 @@ class Transcript:
         self._last = last
 
     def text(self) -> bytes:
-        """Return what was recorded."""
+        """Return the recorded text."""
         return bytes(self._text)

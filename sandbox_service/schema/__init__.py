@@ -291,7 +291,7 @@ class GroupResult(FrozenModel):
 
 
 class FailureKind(StrEnum):
-    """Why a submission has no verdict, as `failure_kind` says on the wire; grading/retries.py says what is retried.
+    """The cause of a missing verdict, `failure_kind` on the wire; grading/retries.py says which faults are retried.
 
     `Grade.failure_kind` is a string: a newer service may send a kind that this version does not know.
     """

@@ -1,4 +1,4 @@
-"""The data model of tests and of what judges them: limits, tests, groups, checkers and judge programs.
+"""The data model of tests: limits, tests, groups, checkers and judge programs.
 
 Other modules import these names from `schema`.
 """

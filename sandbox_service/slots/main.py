@@ -54,7 +54,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def place_of(settings: Settings, index: int) -> Place:
-    """Return where slot `index` has its sandboxes: on a processor of its own, and as root with a uid of its own."""
+    """Return the place of the sandboxes of slot `index`: its own processor, and as root its own uid."""
     uid = uids.claimed(settings.first_uid + index) if os.geteuid() == 0 else -1
     return Place(uid, _processor_of(index))
 
@@ -76,7 +76,13 @@ def runtimes_of(settings: Settings) -> dict[str, Runtime]:
 
 
 def jail_of(tool: IsolationTool, place: Place, zygote: Zygote) -> Sandbox:
-    """Return a sandbox that is starting, of the class that knows the zygote's messages."""
+    """Return a sandbox that is starting, of the class that knows the zygote's messages.
+
+    Args:
+        tool: the isolation tool.
+        place: the processor and the uid.
+        zygote: the kind of zygote.
+    """
     return LaunchJail(tool, place, zygote) if isinstance(zygote, LauncherZygote) else PythonJail(tool, place, zygote)
 
 
@@ -219,7 +225,7 @@ class Slot:
         suite = self._suites.get(frame.payload[:ID_LENGTH].decode())
         tests = suite.tests if suite else []
         progress, body = protocol.unpacked_work(frame.payload, ID_LENGTH)
-        if suite is None or not tests:  # the service sends a suite before what needs it
+        if suite is None or not tests:  # the service sends a suite before the submissions that need it
             return Grade.fault("", 0, FailureKind.BAD_SUBMISSION, "its suite cannot be read")
         if self._grader is None:
             return Grade.fault("", len(tests), FailureKind.JAIL_UNSAFE, "this slot has no usable jail")

@@ -47,7 +47,7 @@ class PoolOwner(Protocol):
         """Return the priority of the task that the owner would give next; None if it has none at once."""
 
     def pool_idle(self) -> None:
-        """Give tasks: a slot is idle, or should begin what the owner has instead of a paused task.
+        """Give tasks: a slot is idle, or should begin a task of the owner's instead of a paused one.
 
         An owner that gives them later says so by `most_urgent`, and calls `go_on` if there are none.
         """

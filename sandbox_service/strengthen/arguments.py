@@ -20,7 +20,7 @@ class Arguments:
     """Makes the arguments of one function.
 
     Args:
-        given: Positional arguments of the calls that are there, all of one length.
+        given: Positional arguments of the given calls, all of one length.
         how: How far they go beyond these.
         constants: Of the references.
         of_words: Texts are made of the words of given texts, where these have several.

@@ -1,7 +1,7 @@
 """Chooses tests by greedy cover: few and short ones that fail most wrong programs, each program several times.
 
 A program that no chosen test fails counts more than all programs that one fails already; a second and a third test that
-fails a program guard against programs that nobody has seen. Large inputs cost more to grade: what they fail counts
+fails a program guard against unknown programs. Large inputs cost more to grade: what they fail counts
 less, so that one is chosen only where small ones do not tell. Ties go to the shorter input, then to the earlier one.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-LARGE = 10_000  # bytes of an input that count what it fails half
+LARGE = 10_000  # size of an input in bytes at which the programs that it fails count half
 FIRST = 1000  # weight of a program that nothing fails yet; further failures count 1
 
 

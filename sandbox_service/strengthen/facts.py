@@ -1,4 +1,4 @@
-"""Facts about the tokens of a form, learnt from the inputs that are there: kinds, ranges, order, and ties to lengths.
+"""Facts about the tokens of a form, learnt from the given inputs: kinds, ranges, order, and ties to lengths.
 
 A fact holds in all inputs. `is_certain` says that chance alone hardly explains it: with several references an uncertain
 fact may be dropped, since an input that breaks a rule of the problem is likely to make them differ.

@@ -61,7 +61,7 @@ async def inputs_of(
 
     Args:
         runner: Runs the generators.
-        subject: Says which inputs it admits.
+        subject: Decides about inputs.
         sampler: Asks the model.
         wanted: How many generators and inputs.
         judges: How many references will judge the inputs.

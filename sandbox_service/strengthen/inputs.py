@@ -1,6 +1,6 @@
 """Makes inputs of a form: boundaries, lists of several shapes, one element, sizes up to the largest, random ones.
 
-Each input follows from a number and a seed alone. With `is_strict` every fact about the inputs that are there is kept;
+Each input follows from a number and a seed alone. With `is_strict` every fact about the given inputs is kept;
 otherwise only those that chance does not explain.
 """
 

@@ -45,7 +45,7 @@ def folder_of(recipe: Recipe) -> Path:
 
 
 def fingerprint_of(recipe: Recipe) -> str:
-    """Return a hash of what affects the records of problems."""
+    """Return a hash of the settings that affect the records of problems."""
     endpoint = {"url", "concurrency", "patience_seconds", "key_variable"}
     text = recipe.model_dump_json(
         include={"strengthen", "thresholds"}, exclude={"strengthen": {"generators": endpoint}}

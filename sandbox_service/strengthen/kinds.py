@@ -1,4 +1,4 @@
-"""Kinds of argument values: read from the values that are there, and used to make further ones.
+"""Kinds of argument values: read from the given values, and used to make further ones.
 
 A kind has the type, the range of numbers, the letters and lengths, and what a list holds. Made values stay within it.
 """
@@ -93,7 +93,7 @@ class Mapping:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of the values that are there, for kinds that have no other rule."""
+    """One of the given values, for kinds that have no other rule."""
 
     values: tuple[Any, ...]
 

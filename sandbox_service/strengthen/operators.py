@@ -174,7 +174,7 @@ def _lost_condition(node: ast.AST) -> Variants:
 
 
 def _early_end(node: ast.AST) -> Variants:
-    """A loop that ends after its first turn, and a function that returns what its first branch returns."""
+    """A loop that ends after its first turn, and a function that returns the value of its first branch."""
     if isinstance(node, ast.For):
         return [ast.For(node.target, node.iter, [*node.body, ast.Break()], node.orelse)]
     if isinstance(node, ast.While):

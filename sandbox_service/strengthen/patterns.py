@@ -9,7 +9,13 @@ from sandbox_service.strengthen.ranges import Range
 
 
 def log_uniform(low: int, high: int, chance: random.Random) -> int:
-    """Return a number from `low` to `high` whose count of digits is uniform."""
+    """Return a number from `low` to `high` whose count of digits is uniform.
+
+    Args:
+        low: The least number.
+        high: The greatest number.
+        chance: The source of randomness.
+    """
     span = (high - low).bit_length()
     return max(low, min(low + (1 << chance.randint(0, span)) - chance.randint(0, 2), high)) if span else low
 
@@ -30,7 +36,13 @@ def by_parent(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int
 
 
 def arranged(numbers: list[int], pattern: str, chance: random.Random) -> list[int]:
-    """Return sorted numbers in the order of a pattern."""
+    """Return sorted numbers in the order of a pattern.
+
+    Args:
+        numbers: Sorted numbers.
+        pattern: The name of an order.
+        chance: The source of randomness.
+    """
     if pattern in ("ascending", "equal", "low"):
         return numbers
     if pattern in ("descending", "high"):

@@ -1,4 +1,4 @@
-"""Runs programs on tests with the judge of the validation, and keeps what was found in a journal.
+"""Runs programs on tests with the judge of the validation, and keeps the verdicts in a journal.
 
 Each batch has a record, by the hash of everything that was sent, so that a run which is repeated after an interruption
 asks for nothing twice. A batch with a fault of the service is not kept.
@@ -27,7 +27,7 @@ class NotJudgedError(ProctorError):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program to be run, with what it is and a name for people."""
+    """A program to be run, with its role and a name for reports."""
 
     kind: Kind
     name: str

@@ -142,7 +142,7 @@ class StdinSubject:
             return None
         return Made(text, f"{tier.name}: changed tokens", tier.name)
 
-    # --- what others print
+    # --- the output of other programs
 
     @property
     def printed(self) -> str:

@@ -1,4 +1,4 @@
-"""Subjects: what differs between problems that read stdin and problems whose tests are calls.
+"""Subjects: the parts that differ between problems that read stdin and problems whose tests are calls.
 
 A subject makes inputs like the given ones, asks a reference for its answers, makes tests of inputs and answers, and
 makes tables of the given tests.

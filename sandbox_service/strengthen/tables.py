@@ -42,7 +42,7 @@ def of_calls(function: str, calls: Sequence[GivenCall]) -> list[Table]:
 
 
 def _parts(known: Sequence[tuple[str, str]]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """All of what is known, the first test, and the first half."""
+    """All known tests, the first one, and the first half."""
     half = len(known) // 2
     sizes = {len(known): "all tests"}
     sizes.setdefault(1, "the first test")

@@ -133,7 +133,7 @@ def following(wanted: Wanted, lines: int, *, is_wide: bool) -> list[Tier]:
     """Return the tiers that earlier rounds suggest.
 
     Args:
-        wanted: Says what was tried and doubted.
+        wanted: Inputs that were tried, and those that were doubted.
         lines: Lines of the form.
         is_wide: Numbers may go beyond those seen.
     """

@@ -33,7 +33,7 @@ class Widening:
         letters: Texts have all letters of an alphabet of which some were seen.
         characters: Texts have further characters.
         constants: Numbers, lengths and parts of texts are those near constants of the references.
-        of_formulas: Only for references without loops: nobody needs long for a large number there.
+        of_formulas: Only for references without loops: their time does not grow with a number.
     """
 
     name: str

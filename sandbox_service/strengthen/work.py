@@ -32,7 +32,7 @@ CHUNK = 16  # tests at a time, so that a program which needs its whole limit is 
 MOST_TIMEOUTS = 2  # after so many a program is not run on further tests,
 MOST_FAILURES = 8  # nor is a mutant after so many failures: nearly every test refuses it
 MUTANT_FACTOR = 10  # a mutant may take ten times the time of the slowest reference
-ROUNDS = 3  # of inputs: further ones follow what was doubted, or make more until half as many as wanted are valid
+ROUNDS = 3  # of inputs: further rounds follow doubted inputs, or make more until half as many as wanted are valid
 MOST_RARE, RARE_BYTES = 12, 2000  # inputs with rare answers that are changed
 PYTHON_DIGITS = 9  # of the largest inputs that references in Python alone judge
 STATED_AUDIT_FACTOR, LEAST_AUDIT_SECONDS = 10, 0.05  # an audit test states ten times the time of the slowest reference;
@@ -223,7 +223,7 @@ def rare_of(candidates: Sequence[Candidate]) -> tuple[str, ...]:
 
 
 async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], answered: Answered) -> Choice:
-    """Return which wrong programs pass the given tests, and which candidates these fail.
+    """Return the wrong programs that pass the given tests, and the candidates that each of them fails.
 
     Mutants that do not compile are left out.
 
@@ -310,7 +310,7 @@ def size_of(test: TestCase) -> int:
     return len(test.input) if isinstance(test, StdinTest) else len(test.model_dump_json())
 
 
-# --- what is measured
+# --- measurements
 
 
 def counts(choice: Choice, kind: Kind | None = None, places: Sequence[int] | None = None) -> tuple[Share, Share]:

@@ -36,7 +36,7 @@ _WORD_OR_SIGN = re.compile(r"[^\W_]+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """A similar problem: its id, the similarity from 0 to 1, and what is similar (text, words or tests)."""
+    """A similar problem: its id, the similarity from 0 to 1, and the part that is similar (text, words or tests)."""
 
     id: str
     share: float

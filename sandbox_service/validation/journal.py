@@ -1,4 +1,4 @@
-"""Append-only JSON lines of what was judged, so that a killed run loses at most its last line.
+"""Append-only JSON lines of verdicts, so that a killed run loses at most its last line.
 
 The first line holds the recipe's fingerprint; a run with another fingerprint refuses the file. Each further line is a
 record, by the hash of the problem's content. An incomplete last line is removed.

@@ -32,7 +32,7 @@ _EVERYTHING = """class Everything:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A program, and what it does."""
+    """A program, and a description of it."""
 
     name: str
     code: str

@@ -41,7 +41,7 @@ class Source(Part):
 
 
 class Filters(Part):
-    """Which problems are left out before judging, and how tests are cut. The manifest counts what is left out."""
+    """Rules that leave out problems before judging and cut tests. The manifest counts the problems left out."""
 
     languages: list[str] = Field(default_factory=list, description="keep only problems in one of these languages")
     sources: list[str] = Field(default_factory=list, description="keep only problems of these sources")

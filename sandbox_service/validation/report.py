@@ -227,7 +227,7 @@ def _finding_bars(counts: Iterable[tuple[str, int]], colour: str) -> list[Bar]:
 
 
 def _verdicts(totals: Totals) -> BarChart | None:
-    """Red marks what should not be: a reference that fails, or any other program that passes."""
+    """Red marks unexpected results: a reference that fails, or any other program that passes."""
     bars = [
         Bar(ROLE_NAMES[role], [Piece(name, count, _colour(role, name)) for name, count in sorted(counts.items())])
         for role, counts in totals.verdicts.items()

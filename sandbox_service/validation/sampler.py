@@ -1,4 +1,4 @@
-"""Completions of a model, kept in a journal: a run that is resumed requests only what is missing."""
+"""Completions of a model, kept in a journal: a run that is resumed requests only missing ones."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, CallTest, StdinTest
 from sandbox_service.validation import probes
 
-MOST_BYTES = 100_000  # what one argument of a command may have
+MOST_BYTES = 100_000  # the most bytes of one argument of a command
 PROCESSES = 4
 START_SECONDS = 0.5  # CPU time of a second interpreter
 

@@ -71,7 +71,13 @@ class Totals:
         self.left_out[reason] += 1
 
     def take_unwanted(self, problem: Problem, record: Record, reason: str) -> None:
-        """Count a clean problem that is too easy or too hard for the recipe, as the reason says."""
+        """Count a clean problem that is too easy or too hard for the recipe, as the reason says.
+
+        Args:
+            problem: The clean problem.
+            record: The record of its judgement.
+            reason: `too easy` or `too hard`.
+        """
         self.take_left_out(reason)
         self._measure(problem, record["figures"], is_clean=True)
 

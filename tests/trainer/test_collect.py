@@ -476,7 +476,7 @@ def test_dropped_groups_are_counted_after_a_checkpoint_as_without_one() -> None:
 
 
 def test_the_simulated_pipeline_samples_while_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command of the table in docs/training.md."""
+    """The command of the table in docs/training-results.md."""
     monkeypatch.setattr(pipeline_world, "STEPS", 6)
     for name in ("SAMPLING", "GRADING", "LEARNING"):
         monkeypatch.setattr(pipeline_world, name, 0.001)

@@ -53,7 +53,7 @@ class Retry:
         self._delay = FIRST_DELAY
 
     async def backoff(self, what: str) -> None:
-        """Sleep after a failed attempt, longer each time; messages say what failed.
+        """Sleep after a failed attempt, longer each time; `what` names the operation in messages.
 
         Raises:
             UnavailableError: Attempts have failed for more than twice `patience_seconds`.

@@ -1,5 +1,6 @@
-"""`proctor evaluate`: measures what a model can do, reproducibly. A separate part: the training loop does not import
-it.
+"""`proctor evaluate`: measures the share of a model's answers that pass, reproducibly.
+
+The training loop does not import it.
 
     options.py, presets.py   the command line: a model, problems, sampling settings
     formats/, problems.py    converts published data sets to the trainer's format; selects by date

@@ -1,4 +1,4 @@
-"""Runs one evaluation: samples and grades what is missing, concurrently, then writes the figures.
+"""Runs one evaluation: makes and grades missing samples, concurrently, then writes the figures.
 
 Files in its folder: problems.jsonl, samples.jsonl, verdicts.jsonl and vllm.log; computed from these: results.jsonl,
 summary.json and page.html.
@@ -96,7 +96,7 @@ class Evaluation:
             await self._grading(progress).run(feed)
 
     async def _generate(self, take: Callable[[Sample], None]) -> None:
-        """Sample what is missing. A server is started only if something is."""
+        """Make missing samples. A server is started only if some are missing."""
         model, plan = self.model, self.plan
         assert model is not None
         there = sum(1 for _ in self._wanted(read_compatible(self._samples, self._draw)))

@@ -62,7 +62,7 @@ PRESETS: dict[str, Preset] = {
     "livecodebench-v6": Preset(
         LIVECODEBENCH, 16, (1, 4, 8, 16), 0.8, 0.95, 32_768, 6.0, Window("2025-02-01", "2025-05-01")
     ),
-    # Greedy, one sample: what is reported most (EvalPlus' leaderboard does). 3 s: human-eval's own default; EvalPlus
+    # Greedy, one sample: most reports do this (EvalPlus' leaderboard does). 3 s: human-eval's own default; EvalPlus
     # gives the larger of 4 s and 4 times what the reference takes. Ours is CPU time, of a test program that calls the
     # candidate through a pipe, so the "+" sets, with up to thousands of calls in one test, get more.
     "humaneval": Preset(Hub("openai/openai_humaneval"), 1, (1,), 0.0, 1.0, 8192, 4.0),

@@ -52,7 +52,7 @@ def estimates(figures: Summary) -> list[Mapping[str, float] | None]:
 
 
 def notes(summary: Summary) -> Iterator[str]:
-    """Yield what the figures exclude, and the rating.
+    """Yield the lines about omitted samples and problems, and about the rating.
 
     Args:
         summary: The evaluation's summary.

@@ -1,3 +1,3 @@
-"""Views of a run from outside: the plan of what would be loaded where (`--dry-run`), the page of curves, and the kept
+"""Views of a run from outside: the plan of its memory on each device (`--dry-run`), the page of curves, and the kept
 samples (`--show`).
 """

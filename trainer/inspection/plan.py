@@ -1,4 +1,4 @@
-"""Plans a run: what it loads where, and whether that fits, for `proctor train CONFIG --dry-run`. Starts nothing.
+"""Plans a run: its memory on each device, and whether that fits, for `proctor train CONFIG --dry-run`. Starts nothing.
 
 Memory is computed from the model's shape, not measured; docs/sizing.md has the formulas. Activations are those of one
 micro-batch with an attention that needs no T × T mask.
@@ -214,7 +214,7 @@ def report(config: Config, machine: Machine) -> str:
 
 
 def _places(config: Config, machine: Machine) -> Iterator[str]:
-    """Yield what runs where."""
+    """Yield a line each about training, sampling, the transfer of weights and attention."""
     rollout, shared = config.rollout, config.deepspeed.sequence_parallel
     yield f"training: {machine.ranks} ranks, ZeRO {config.deepspeed.zero}" + (f", {shared} a row" if shared > 1 else "")
     if rollout.engine == "colocated":

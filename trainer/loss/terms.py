@@ -72,6 +72,11 @@ def estimate(name: str, logp: Tensor, reference: Tensor) -> Tensor:
 
     k3 has verl's clamps: d to ±20, and the result to ±10. A clamped token has *no gradient*: d above 2.61 (a token that
     the reference finds 13.6 times as likely) or below −11.0. k1 and k2 have no clamps.
+
+    Args:
+        name: `k1`, `k2` or another estimate below.
+        logp: Log-probabilities under the policy [N].
+        reference: Log-probabilities under the reference [N].
     """
     difference = reference - logp
     if name == "k1":

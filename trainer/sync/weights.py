@@ -128,6 +128,11 @@ def merged(weight: Tensor, first: Tensor, second: Tensor) -> Tensor:
     """Return W + B A, summed in float32 and rounded to the type of W.
 
     The weight W is [outputs, inputs], the first matrix A [rank, inputs], the second B [outputs, rank] with its scaling.
+
+    Args:
+        weight: W [outputs, inputs].
+        first: A [rank, inputs].
+        second: B [outputs, rank], with its scaling.
     """
     return (weight.float() + second.float() @ first.float()).to(weight.dtype)
 

@@ -34,7 +34,7 @@ class Callbacks:
     def __init__(self, hosts: tuple[str, ...]) -> None:
         self._hosts = frozenset(host.lower() for host in hosts)
         self._tasks: set[asyncio.Task[None]] = set()
-        if hosts:  # its import takes 0.2 s, now and not in the event loop; most services call nobody
+        if hosts:  # its import takes 0.2 s, now and not in the event loop; most services make no callbacks
             import_module("aiohttp")
 
     def refusal(self, url: str) -> str | None:

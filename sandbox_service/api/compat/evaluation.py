@@ -118,7 +118,7 @@ async def evaluate(grading: HeldGrading, request: Request, payload: Evaluate) ->
 
 
 def _task(payload: Evaluate) -> Task:
-    """Return what the row asks for. Raise BadRequestError."""
+    """Return the task of the row. Raise BadRequestError."""
     config, data_set = payload.config, payload.dataset or ""
     kind = data_sets.kind_of(data_set, config.dataset_type)
     try:

@@ -1,4 +1,4 @@
-"""Grades submissions for clients that know nothing of a queue: holds what the queue refuses and retries faults.
+"""Grades submissions for clients without a concept of a queue: holds refused submissions and retries faults.
 
 If a client disconnects, its submissions are cancelled, including held ones. A client whose time is over usually sends
 the same request again within seconds; its submissions keep their place in the queue for that time.
@@ -130,6 +130,11 @@ class HeldGrading:
 
     async def verdicts(self, request: Request, submissions: Sequence[Mapping[str, Any]], seconds: float) -> list[Grade]:
         """Return the grades like `many`, within so many seconds, for a route that cannot express a fault.
+
+        Args:
+            request: The request, whose body must have been read.
+            submissions: Fields of submissions.
+            seconds: The time limit for all of them.
 
         Raises:
             BadRequestError: A submission is invalid, or the request caused the fault.

@@ -1,4 +1,4 @@
-"""Judge0's `GET /config_info`: what this service allows, in Judge0's words."""
+"""Judge0's `GET /config_info`: this service's limits and features under Judge0's names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CALLBACK_SECONDS, CALLBACK_TRIES = 5.0, 3
 
 
 def config_info(settings: Settings) -> dict[str, Any]:
-    """Return limits and features. `False` stands for what is refused, 0 for an extra that is never granted."""
+    """Return limits and features. `False` stands for a refused feature, 0 for an extra that is never granted."""
     memory, output = settings.max_memory_bytes // KIB, settings.max_output_bytes // KIB
     return {
         "maintenance_mode": False,

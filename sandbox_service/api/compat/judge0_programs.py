@@ -80,7 +80,7 @@ def multi_file(files: dict[str, bytes]) -> str:
 
 
 def arranged(files: dict[str, bytes], arguments: str, *, merged: bool) -> Wrapping:
-    """Return what a program in Python is given.
+    """Return the files and arguments of a program in Python.
 
     Args:
         files: Contents by path.

@@ -35,7 +35,7 @@ from sandbox_service.schema import CallTest, StdinTest, TestCase
 def read(
     data: Any, data_set: str = "", kind: str | None = None, language: str | None = None, *, fewshot: bool = False
 ) -> Task:
-    """Return what a row asks for.
+    """Return the task of a row.
 
     Args:
         data: The row.

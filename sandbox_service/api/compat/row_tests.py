@@ -159,7 +159,7 @@ def _check_runner(runner: str, language: str) -> None:
 
 
 def _around_answer(code: str) -> tuple[str, str]:
-    """Return what a test program has before and behind the answer. Raise ValueError if it surrounds the answer."""
+    """Return the parts of a test program before and behind the answer. Raise ValueError if it surrounds the answer."""
     if INSERT not in code:
         return "", code
     before, _, after = code.partition(INSERT)

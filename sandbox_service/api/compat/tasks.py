@@ -20,7 +20,7 @@ DONE = "[DONE]"  # ends an answer that follows MBPP's examples
 _TOP_LEVEL = re.compile(r"\n(?=\S)")
 _DEFINITION = re.compile(r"^(?:def|class|async def) ", re.MULTILINE)
 _MOST_STOPS = 100
-# what the body of a function in these languages ends with, where a row names no stop token
+# the end of a function's body in these languages, where a row names no stop token
 _ENDS = {
     "cpp": "\n}",
     "csharp": "\n}",
@@ -81,7 +81,7 @@ def program_of(completion: str, task: Task, language: str, rule: ExtractionRule,
 
 
 def _continuation(completion: str, task: Task, language: str) -> str:
-    """Return the answer up to what follows the function's body."""
+    """Return the answer up to the end of the function's body."""
     if language == "python":
         found = _TOP_LEVEL.search(completion)
         return completion[: found.start()] if found else completion

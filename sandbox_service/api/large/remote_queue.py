@@ -86,7 +86,7 @@ class RemoteQueue(asyncio.Protocol):
             waiter.answer.exception()  # marks it as retrieved: the batch may have disconnected
 
     def _send(self, kind: int, key: int, payload: bytes = b"") -> None:
-        if self._transport.is_closing():  # the service has ended, and with it what this is about
+        if self._transport.is_closing():  # the service has ended, and its submissions with it
             return
         self._transport.write(protocol.HEADER.pack(len(payload), kind, key))
         self._transport.write(payload)

@@ -128,7 +128,7 @@ def suite_of(payload: bytes) -> tuple[Suite, int]:
 
 
 def _parts_of(suite: Suite) -> Iterator[tuple[str, Any]]:
-    """Yield what a suite holds for submissions that do not bring it, by field."""
+    """Yield the fields of a suite that apply to submissions without them, by name."""
     for name in _PARTS:
         yield name, getattr(suite, name)
 

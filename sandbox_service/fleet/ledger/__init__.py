@@ -1,1 +1,1 @@
-"""The ledger: the state of a fleet, kept in one Redis: which submissions wait, who holds which, which are answered."""
+"""The ledger: the state of a fleet, kept in one Redis: submissions that wait or that a worker holds, and answers."""

@@ -84,7 +84,7 @@ class LedgerCalls:
         self._memory = ""  # the id of Redis' data, as last seen
 
     def _found(self, row: bytes | int) -> Found:
-        """Decode what look.lua and join.lua return for an id."""
+        """Decode the reply of look.lua and join.lua for an id."""
         if isinstance(row, int):
             return _PENDING if row else _GONE
         flag = row[:1]

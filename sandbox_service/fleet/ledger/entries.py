@@ -86,7 +86,7 @@ class Claim(NamedTuple):
 
 
 class ClaimRequest(NamedTuple):
-    """The number of submissions that a worker would claim, and for what."""
+    """The number of submissions that a worker would claim, and the slots that they are for."""
 
     most: int
     """Submissions at most; there are never more than 64."""

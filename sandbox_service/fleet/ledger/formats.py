@@ -1,4 +1,4 @@
-"""The version of the format of what is in Redis, and the check that those who share a Redis read each other.
+"""The version of the format of the data in Redis, and the check that all processes at a Redis can read each other's.
 
 A new key, a new hash field, a new field of a submission or grade and a script that does more are no new format: older
 processes ignore them, or another process handles what they cannot read. A change that an older version would take for
@@ -36,7 +36,7 @@ class LedgerFormat(NamedTuple):
         return f"{self.writes}/{self.reads_from}-{self.reads_to}"
 
     def reads(self, other: LedgerFormat) -> bool:
-        """Return whether this version reads what another one writes."""
+        """Return whether this version reads the data of another one."""
         return self.reads_from <= other.writes <= self.reads_to
 
 

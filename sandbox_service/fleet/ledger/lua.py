@@ -39,7 +39,7 @@ class Functions:
         self._library = library()
 
     async def run(self, function: str, arguments: Sequence[Argument] = ()) -> Any:
-        """Return what the function of this file returns. Raises redis.exceptions.RedisError."""
+        """Call the function of this file and return its result. Raises redis.exceptions.RedisError."""
         try:
             return await self._call(function, arguments)
         except ResponseError as error:

@@ -95,7 +95,7 @@ class SubmissionCalls(LedgerCalls):
     async def cancel(
         self, ids: Sequence[str], answer_of: Callable[[str, int], bytes], owner: str | None = None
     ) -> list[str]:
-        """Cancel submissions for all who wait.
+        """Cancel submissions for all waiting requests.
 
         Args:
             ids: of the submissions.
@@ -127,7 +127,7 @@ class SubmissionCalls(LedgerCalls):
         return found
 
     async def _terms_of(self, ids: Sequence[str]) -> list[Terms]:
-        """Return the terms of each; empty ones for what is not pending."""
+        """Return the terms of each submission; empty ones if it is not pending."""
         pipe = self._redis.pipeline(transaction=False)
         for each in ids:
             pipe.hget(f"{self._name}:sub:{each}", "about")
@@ -152,7 +152,7 @@ class SubmissionCalls(LedgerCalls):
         return found
 
     async def join(self, id: str, api: str, mark: bytes = b"") -> Found:  # noqa: A002
-        """Return what is known of an id. If it is pending, its answer will be sent to this API process, too.
+        """Return the state of an id. If it is pending, its answer will be sent to this API process, too.
 
         Args:
             id: of the submission.

@@ -198,7 +198,7 @@ class WorkerCalls(LedgerCalls):
         return [each.decode() for each in members]
 
     async def leave(self, worker: str) -> None:
-        """Deregister a worker. All that it holds waits again; what it had started is not suspected."""
+        """Deregister a worker. All its submissions wait again; those that it had started are not suspected."""
         await self._functions.run("leave", [worker])
         self._claim_states.pop(worker, None)
 

@@ -19,7 +19,7 @@ _UNCHANGED = {"iter", "clone", "as_str", "to_vec", "intValue", "longValue", "dou
 
 @dataclass(frozen=True)
 class Check:
-    """A call of the submission, and what its result must be.
+    """A call of the submission, and the condition that its result must meet.
 
     Attributes:
         call: the call.
@@ -62,7 +62,7 @@ class Conditions:
         self.own = frozenset(own)
 
     def bind(self, name: str, node: Node) -> None:
-        """Remember what a variable holds: its value, or else the expression.
+        """Remember the value of a variable, or else its expression.
 
         Args:
             name: the variable.

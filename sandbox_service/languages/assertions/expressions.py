@@ -82,7 +82,7 @@ class Parser:
             raise NotPlainError(f"{word!r} is missing before {self.next.text!r}")
 
     def skip_balanced(self) -> str:
-        """Go behind the bracket that closes the next one, and return what is between."""
+        """Go behind the bracket that closes the next one, and return the text between them."""
         words, depth = [], 0
         while True:
             token = self.next

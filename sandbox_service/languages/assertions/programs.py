@@ -34,7 +34,7 @@ _SIZES = r"if\({0}\.(?:size|length)\(\)!={1}\.(?:size|length)\(\)\)returnfalse;"
 
 
 def checks(code: str, language: str) -> list[Check]:
-    """Return the calls of a test program and what they must return.
+    """Return the calls of a test program and the results that they must have.
 
     Args:
         code: the test program, which belongs behind the submission.

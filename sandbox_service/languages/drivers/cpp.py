@@ -11,7 +11,7 @@ from sandbox_service.languages.drivers.functions import SOLUTION, Function, Func
 
 TEMPLATE = Path(__file__).with_name("driver.cpp")
 
-# what LeetCode has in its own file, on one line: the submission's line numbers stay
+# LeetCode's own definitions, on one line: the submission's line numbers stay
 _GIVEN = {
     "ListNode": "struct ListNode { int val; ListNode *next;"
     " ListNode(int x = 0, ListNode *n = nullptr) : val(x), next(n) {} };",
@@ -69,7 +69,7 @@ def files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, 
 
 
 def _undefined(code: str, functions: Functions) -> list[str]:
-    """Return what undoes the submission's macros, but for those that may be the name of what is called."""
+    """Return lines that undefine the submission's macros, but for those that may be the called name."""
     called = {word for each in functions.plain for word in (each.owner, each.name)}
     for owner, methods in functions.methods:
         called |= {owner, *(method.name for method in methods)}
@@ -77,7 +77,7 @@ def _undefined(code: str, functions: Functions) -> list[str]:
 
 
 def _overloads(code: str, functions: Functions) -> Iterator[str]:
-    """Yield what tells a function of the submission from the C library's of the same name: its parameters."""
+    """Yield the parameters that tell a function of the submission from the C library's of the same name."""
     for function in functions.plain:
         if parameters := _overloaded(code, function):
             yield _CHOSEN.format(name=f"{function.name}_{function.count}", parameters=parameters[0])
@@ -92,7 +92,7 @@ def _overloaded(code: str, function: Function) -> list[str]:
 
 
 def _before(code: str, functions: Functions) -> str:
-    """Return what LeetCode gives a program that includes nothing itself."""
+    """Return the headers and definitions that LeetCode gives a program without includes."""
     lines = ["#include <bits/stdc++.h>\n"]
     named = any(function.owner == SOLUTION for function in functions.plain) or functions.methods
     if named or "#include" not in code.replace(" ", ""):

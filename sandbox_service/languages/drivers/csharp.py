@@ -10,7 +10,7 @@ from sandbox_service.languages.drivers.functions import Functions
 
 TEMPLATE = Path(__file__).with_name("driver.cs")
 
-# what LeetCode uses; on one line, so that the submission's line numbers stay
+# LeetCode's imports, on one line, so that the submission's line numbers stay
 _USING = "".join(
     f"using {name}; "
     for name in ("System", "System.Collections", "System.Collections.Generic", "System.Linq", "System.Text")

@@ -97,7 +97,7 @@ def _method(code: str, language: str, owner: str, name: str) -> str:
 
 
 def resolve(code: str, language: str, calls: Iterable[Call]) -> tuple[Functions, Names]:
-    """Return what the calls need, and how the source spells it.
+    """Return the functions that the calls need, and the source's spelling of their names.
 
     Args:
         code: a masked source.

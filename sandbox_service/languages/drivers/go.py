@@ -10,7 +10,7 @@ from sandbox_service.languages.drivers.functions import Functions
 
 TEMPLATE = Path(__file__).with_name("driver.go")
 
-# what LeetCode imports for a program that uses it
+# LeetCode's imports, each for a program that uses it
 _PACKAGES = {
     name.rpartition("/")[2]: name
     for name in (

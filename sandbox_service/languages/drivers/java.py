@@ -10,7 +10,7 @@ from sandbox_service.languages.drivers.functions import Functions
 
 TEMPLATE = Path(__file__).with_name("ProctorDriver.java")
 
-# what LeetCode imports; on one line, so that the submission's line numbers stay
+# LeetCode's imports, on one line, so that the submission's line numbers stay
 _IMPORTS = "".join(
     f"import {name}.*; "
     for name in ("java.io", "java.math", "java.text", "java.util", "java.util.function", "java.util.stream")

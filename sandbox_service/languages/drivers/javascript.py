@@ -1,4 +1,4 @@
-"""The driver of JavaScript and TypeScript: behind the submission, in one file, since it needs the file's names."""
+"""The driver of JavaScript and TypeScript, which is in one file behind the submission: it needs the file's names."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _all_hints(source: str, code: str, functions: Functions) -> Iterator[tuple[s
 
 
 def _hints(source: str, code: str, name: str) -> list[str]:
-    """Return which parameters, and last the result, are nodes: as a comment or as TypeScript's annotations say."""
+    """Return the kinds of nodes of the parameters, and last of the result, by a comment or TypeScript's annotations."""
     declared = next((each.start() for each in re.finditer(rf"\b{re.escape(name)}\b", code)), None)
     if declared is None:
         return []

@@ -48,7 +48,7 @@ def files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, 
 
 
 def _missing(code: str) -> list[str]:
-    """Return what LeetCode gives and the submission does not have."""
+    """Return LeetCode's definitions that the submission lacks."""
     found = [text for name, text in _GIVEN.items() if name in code and not scan.has_class(code, name)]
     if re.search(rf"\bimpl\s+{SOLUTION}\b", code) and not scan.has_class(code, SOLUTION):
         found.append(f"struct {SOLUTION};\n")

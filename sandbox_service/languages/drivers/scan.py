@@ -12,7 +12,7 @@ from collections.abc import Iterator
 _LINE, _BLOCK = r"//[^\n]*", r"/\*.*?(?:\*/|\Z)"
 _STRING, _CHARACTER = r'"(?:\\.|[^"\\\n])*"?', r"'(?:\\.|[^'\\\n])*'?"
 MOST_NAME_BYTES = 240  # of a type whose file can have its name
-# Each pattern also matches what is not closed, up to where it can end, so that every source is read in linear time.
+# Each pattern also matches an unclosed text, up to its possible end, so that every source is read in linear time.
 _HIDDEN = {
     "cpp": (_LINE, _BLOCK, r'R"([^()\s\\]{0,16})\(.*?(?:\)\1"|\Z)', _STRING, r"(?<![0-9a-fA-F])" + _CHARACTER),
     "java": (_LINE, _BLOCK, r'""".*?(?:"""|\Z)', _STRING, _CHARACTER),
@@ -109,7 +109,7 @@ def public_type(code: str) -> str | None:
 
 
 def _places(code: str, name: str) -> Iterator[tuple[list[str], int]]:
-    """Yield where the name occurs outside function bodies, with the classes around it."""
+    """Yield the places of the name outside function bodies, with the classes around each."""
     scopes = _Scopes()
     for found in _WORDS.finditer(code):
         scopes.read(found[0])

@@ -101,7 +101,7 @@ def _check(sheet: Row, row: Row) -> None:
     if used := [name for name in ("infile", "outfile") if sheet.get(name, "a default name") != ""]:
         raise ValueError(f"its programs use files ({used[0]}), not standard input and output")
     if companions := fields.listing(row, "companions"):
-        raise ValueError(f"its programs are compiled with sol/{companions[0]}, which is not done here")
+        raise ValueError(f"its programs are compiled with sol/{companions[0]}, which is not supported")
     if row.get("unread_checker"):
         raise ValueError(WITHOUT_SOURCE)
 
@@ -200,7 +200,7 @@ def _statement(folder: Path) -> str:
 def _tests(folder: Path) -> list[Row]:
     numbers = sorted(int(found[1]) for each in folder.glob("input/*") if (found := _NUMBER.fullmatch(each.name)))
     if not numbers:
-        raise ValueError("it has no tests in input: they are to be generated")
+        raise ValueError("it has no tests in input: generate them first")
     if numbers != list(range(len(numbers))):
         raise ValueError(f"its inputs are not numbered from 0 to {len(numbers) - 1}")
     return [

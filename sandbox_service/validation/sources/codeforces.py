@@ -1,7 +1,7 @@
 """Reads open-r1/codeforces: statements in parts, official tests, and checker programs in Python.
 
 A `generated_checker` is a program of the protocol `codeforces-python`. A problem whose tests are said to be incomplete
-keeps those that there are, and its `meta` says so; tests that Codeforces cut, which end with `...`, are left out.
+keeps the given ones, and its `meta` says so; tests that Codeforces cut, which end with `...`, are left out.
 Interactive problems come without an interactor and are refused.
 """
 

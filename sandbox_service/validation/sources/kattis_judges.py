@@ -1,4 +1,4 @@
-"""Reads which program judges a Kattis package: its validator, and whether that interacts."""
+"""Reads the judge of a Kattis package: its validator, which may interact."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Judge:
 
 
 def read(sheet: Row, row: Row, flags: Sequence[str] = ()) -> Judge:
-    """Return how a package is judged.
+    """Return the judge of a package.
 
     `validation` says so in the older format; `type` and a validator folder in the newer one.
 

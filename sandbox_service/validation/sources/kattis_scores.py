@@ -41,7 +41,7 @@ class Scored:
 
 
 def scored(settings: Settings, tests: Sequence[str], has_validator: bool) -> Scored:
-    """Return how a package is scored.
+    """Return the rules by which a package is scored.
 
     The folders below `secret` are the groups. Deeper folders belong to theirs.
 
@@ -73,7 +73,7 @@ def scored(settings: Settings, tests: Sequence[str], has_validator: bool) -> Sco
 
 
 def _unlike_a_sum(settings: Settings, secret: Row, groups: Sequence[str]) -> str | None:
-    """Return how the scores of groups below `secret` are combined, if not by adding; None also without such groups."""
+    """Return the rule that combines the scores of groups below `secret`; None if they are added, or without groups."""
     if not any("/" in name for name in groups):
         return None
     if settings.is_newer:

@@ -27,7 +27,7 @@ OF_ITS_OWN = NEWER | {"name"}
 
 
 def check_sheet(sheet: Row, row: Row) -> None:
-    """Refuse what `problem.yaml`, or the folders of a package, ask for and is not done here.
+    """Refuse settings of `problem.yaml`, and folders of a package, that are not supported.
 
     Args:
         sheet: `problem.yaml`.
@@ -40,16 +40,16 @@ def check_sheet(sheet: Row, row: Row) -> None:
     _check_words("validation", _words(sheet.get("validation")), VALIDATIONS)
     grading = sheet.get("grading")
     if isinstance(grading, Mapping) and str(grading.get("objective") or "max") != "max":
-        raise ValueError("it is scored by the least score: its objective is no part of a greatest one")
+        raise ValueError("its objective is the least score; only a greatest score is supported")
     beside = fields.listing(row, "beside")
     if "include" in beside:
-        raise ValueError("its programs are compiled with files of its folder include, which is not done here")
+        raise ValueError("its programs are compiled with files of its folder include, which is not supported")
     if "static_validator" in beside:
-        raise ValueError("a static_validator judges the source of its programs, which is not done here")
+        raise ValueError("a static_validator judges the source of its programs, which is not supported")
     if sheet.get("constants") and any(
         "{{" in file["code"] for each in fields.listing(row, "judges") for file in each["files"]
     ):
-        raise ValueError("constants are to be put into its validator, which is not done here")
+        raise ValueError("constants are to be put into its validator, which is not supported")
 
 
 def _words(value: object) -> list[str]:
@@ -122,10 +122,10 @@ class Settings:
         name, own = str(test["name"]), test.get("settings") or {}
         _check_settings(name, own, of_a_test=True)
         if test.get("beside"):
-            raise ValueError(f"the test {name} gives its program {test['beside'][0]}, which is not done here")
+            raise ValueError(f"the test {name} gives its program {test['beside'][0]}, which is not supported")
         settings = {**self.of(name.rpartition("/")[0]), **own}
         if settings.get("args"):
-            raise ValueError(f"the test {name} gives its program arguments, which is not done here")
+            raise ValueError(f"the test {name} gives its program arguments, which is not supported")
         words = settings.get("output_validator_args") or settings.get("output_validator_flags") or ""
         if isinstance(words, Mapping):
             words = words.get("flags") or ""
@@ -136,7 +136,7 @@ class Settings:
         for name in () if self.is_scored else self._folders:
             flags = str(self._folders[name].get("grader_flags") or "").split()
             if unmet := [flag for flag in flags if flag in ("accept_if_any_accepted", "always_accept")]:
-                raise ValueError(f"data/{name} is accepted although tests failed ({unmet[0]}), which is not done here")
+                raise ValueError(f"data/{name} is accepted although tests failed ({unmet[0]}), which is not supported")
 
 
 def _check_settings(name: str, settings: Row, *, of_a_test: bool = False) -> None:
@@ -144,11 +144,11 @@ def _check_settings(name: str, settings: Row, *, of_a_test: bool = False) -> Non
     if unknown := [key for key in settings if key not in known]:
         raise ValueError(f"the settings of {name} have {unknown[0]!r}, which is not known here")
     if str(settings.get("grading") or "default") != "default":
-        raise ValueError(f"a grader of the package decides about {name}, which is not done here")
+        raise ValueError(f"a grader of the package decides about {name}, which is not supported")
     if settings.get("static_validation_score") is not None:
-        raise ValueError(f"the settings of {name} score the source of programs, which is not done here")
+        raise ValueError(f"the settings of {name} score the source of programs, which is not supported")
     if float(_number(settings, "reject_score") or 0.0) != 0.0:
-        raise ValueError(f"the settings of {name} give points to wrong outputs (reject_score), which is not done here")
+        raise ValueError(f"the settings of {name} give points to wrong outputs (reject_score), which is not supported")
 
 
 def _number(settings: Mapping[str, Any], name: str) -> float | None:

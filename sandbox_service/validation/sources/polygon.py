@@ -154,9 +154,9 @@ def _row(folder: Path) -> dict[str, Any]:
     if judging.get("input-file") or judging.get("output-file"):
         raise ValueError("the programs use files, not standard input and output")
     if int(judging.get("run-count") or 1) > 1 or int(judging.findtext("run-count") or 1) > 1:
-        raise ValueError("the programs are run several times for a test, which is not done here")
+        raise ValueError("the programs are run several times for a test, which is not supported")
     if any(each.get("stages") for each in sheet.iterfind("files/resources/file")):
-        raise ValueError("the programs are compiled with files of the package, which is not done here")
+        raise ValueError("the programs are compiled with files of the package, which is not supported")
     testset = _testset(judging)
     return {
         "polygon": sheet.get("short-name") or folder.name,

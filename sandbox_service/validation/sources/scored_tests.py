@@ -74,7 +74,7 @@ def grouped(places: Sequence[Place], policies: Sequence[Policy]) -> Grouped:
         policy = known.get(place.group)
         if policy is None and place.points:
             raise ValueError(
-                f"test {number} gives points in the group {place.group!r}, of which nothing says how it is scored"
+                f"test {number} gives points in the group {place.group!r}, which has no rule for its score"
             )
         counts = policy is not None and (policy.rule != "sum" or policy.points is not None or bool(place.points))
         found.append(place if counts else Place(WITHOUT_POINTS, None))

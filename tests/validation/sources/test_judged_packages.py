@@ -125,7 +125,7 @@ def test_a_polygon_package_may_interact(tmp_path: Path) -> None:
                 '<tests><test points="1" group="1"/></tests><groups><group name="0" points-policy="each-test"/>'
                 "</groups></testset>",
             ),
-            "nothing says how",
+            "has no rule for its score",
         ),
         (
             (
