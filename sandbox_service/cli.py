@@ -231,15 +231,15 @@ def _recipe_options(options: argparse.Namespace) -> RecipeOptions:
 
 
 def _train(options: argparse.Namespace) -> int:
-    from sandbox_service.commands import train
+    from sandbox_service.commands import trainer
 
-    train.run(options.rest)
+    trainer.train(options.rest)
 
 
 def _evaluate(options: argparse.Namespace) -> int:
-    from sandbox_service.commands import evaluate
+    from sandbox_service.commands import trainer
 
-    evaluate.run(options.rest)
+    trainer.evaluate(options.rest)
 
 
 def _doctor(options: argparse.Namespace) -> int:

@@ -22,7 +22,7 @@ import psutil
 import pytest
 
 from sandbox_service import cli
-from sandbox_service.commands import bench, exec_module, grade_output, grade_published, remote_grading, serve
+from sandbox_service.commands import bench, grade_output, grade_published, remote_grading, serve, trainer
 from sandbox_service.commands.grade_input import read_problem
 from sandbox_service.doctor import preflight
 from sandbox_service.schema import Grade, TestResult, Verdict
@@ -394,7 +394,7 @@ def test_bench_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_train_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(exec_module, "find_spec", lambda name: None if name == "vllm" else object())
+    monkeypatch.setattr(trainer, "find_spec", lambda name: None if name == "vllm" else object())
     assert cli.main(["train", "config.toml"]) == cli.USAGE_ERROR
     assert "needs vllm: pip install 'proctor[trainer]'" in capsys.readouterr().err
 
@@ -410,7 +410,7 @@ def test_the_trainer_gets_everything_in_our_place(
     given: list[str], module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands: list[list[str]] = []
-    monkeypatch.setattr(exec_module, "find_spec", lambda _: object())
+    monkeypatch.setattr(trainer, "find_spec", lambda _: object())
     monkeypatch.setattr(os, "execve", lambda _, command, __: commands.append(command))
     cli.main(given)
     assert commands == [[sys.executable, "-m", module, *given[1:]]]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sandbox_service import cli
-from sandbox_service.commands import exec_module, remote_grading, serve, worker
+from sandbox_service.commands import remote_grading, serve, trainer, worker
 from tests.conftest import need_firejail
 from tests.pages.world import Stage, stage
 from tests.ports import free_port
@@ -166,7 +166,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(remote_grading, "PATIENCE_SECONDS", 0.2)
     for module, name in ((serve._Server, "run"), (worker, "_work")):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("it began to work"))
-    monkeypatch.setattr(exec_module, "find_spec", lambda name: None if name in ("vllm", "torch") else object())
+    monkeypatch.setattr(trainer, "find_spec", lambda name: None if name in ("vllm", "torch") else object())
     return tmp_path
 
 
