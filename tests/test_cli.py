@@ -349,7 +349,7 @@ def test_serve_says_what_is_missing(
     monkeypatch.setenv("SANDBOX_PYTHON", str(folder / "python3"))
     said = complaint(capsys, "serve")
     assert f"there is no interpreter for submissions at {folder}/python3; to mend it: apt-get install python3" in said
-    monkeypatch.setenv("SANDBOX_FIREJAIL", str(folder / "firejail"))
+    monkeypatch.setenv("SANDBOX_ISOLATION_PROGRAM", str(folder / "firejail"))
     assert f"firejail is not at {folder}/firejail; to mend it: apt-get install firejail" in complaint(capsys, "serve")
     assert f"firejail is not at {folder}" in complaint(capsys, "grade", "problem.json", "right.py")
 
@@ -364,7 +364,7 @@ def test_without_root_and_without_suid(
 ) -> None:
     (folder / "firejail").write_text("#!/bin/sh\necho firejail version 0.9.72\n")
     (folder / "firejail").chmod(0o755)
-    monkeypatch.setenv("SANDBOX_FIREJAIL", str(folder / "firejail"))
+    monkeypatch.setenv("SANDBOX_ISOLATION_PROGRAM", str(folder / "firejail"))
     monkeypatch.setattr(os, "geteuid", lambda: 1001)
     said = complaint(capsys, "grade", "problem.json", "right.py")
     assert (

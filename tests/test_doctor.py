@@ -61,7 +61,7 @@ def test_elsewhere_nothing_more_is_asked(monkeypatch: pytest.MonkeyPatch) -> Non
     ],
 )
 def test_versions_of_firejail(says: str, level: Level, tmp_path: Path) -> None:
-    found = preflight.isolation_tool(Settings(firejail=script(tmp_path / "firejail", says)))
+    found = preflight.isolation_tool(Settings(isolation_program=script(tmp_path / "firejail", says)))
     assert found.level == level
     assert ("apt-get install firejail" in found.mend) == (level != OK)
 
@@ -121,7 +121,7 @@ def test_accounts(
 
 def test_what_is_required_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        preflight.require(Settings(firejail=str(tmp_path / "none")))
+        preflight.require(Settings(isolation_program=str(tmp_path / "none")))
     assert "\n" not in str(refused.value)
     assert "; to mend it: apt-get install firejail" in str(refused.value)
 
@@ -271,7 +271,7 @@ def test_jails_that_fail(fault: SandboxError, name: str, mend: str, monkeypatch:
 
 def test_no_jail_is_started_without_the_essentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(proof, "prove", unreachable)
-    *_, last = examination.examine(Settings(firejail=str(tmp_path / "none")))
+    *_, last = examination.examine(Settings(isolation_program=str(tmp_path / "none")))
     assert last == Finding("jail", PROBLEM, "not tried: mend the problems above first")
 
 

@@ -47,7 +47,7 @@ LOAD_EXTENSION = "import sys; sys.path.insert(0, sys.argv[1]); import _box"
 
 def tool_of(settings: Settings) -> IsolationTool:
     """Return the isolation tool that the settings name. Raises ConfigurationError if there is none of that name."""
-    return tools.make(settings.isolation, settings.isolation_path)
+    return tools.make(settings.isolation, settings.isolation_program)
 
 
 class Level(StrEnum):
@@ -102,9 +102,8 @@ def isolation_tool(settings: Settings) -> Finding:
     """Check that the configured isolation tool is installed, and not older than what was tried."""
     tool = tool_of(settings)
     name, install = tool.name, f"apt-get install {tool.name}"
-    if not os.access(tool.program, os.X_OK):
-        setting = "SANDBOX_FIREJAIL" if name == "firejail" else "SANDBOX_ISOLATION_PROGRAM"
-        mend = f"{install} (or set {setting} to where it is)"
+    if not _is_program(tool.program):
+        mend = f"{install} (or set SANDBOX_ISOLATION_PROGRAM to where it is)"
         return Finding(name, Level.PROBLEM, f"{name} is not at {tool.program}", mend)
     said = re.search(tool.version_pattern, _ask(tool.program, "--version").stdout)
     if said is None:
@@ -172,7 +171,7 @@ def libseccomp(_: Settings) -> Finding:
 def interpreter(settings: Settings) -> Finding:
     """Check that the interpreter for submissions is CPython, new enough, and below /usr, where sandboxes see it."""
     mend = "apt-get install python3 (or set SANDBOX_PYTHON to a CPython >= 3.11 below /usr)"
-    if not os.access(settings.python, os.X_OK):
+    if not _is_program(settings.python):
         return Finding(
             "interpreter", Level.PROBLEM, f"there is no interpreter for submissions at {settings.python}", mend
         )
@@ -221,7 +220,7 @@ def named_settings(settings: Settings) -> Finding:
 
 
 def _unusable_names(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with names of languages, libraries, folders and hosts, and the remedy of each."""
+    """Yield what is wrong with names of languages, libraries and folders, and the remedy of each."""
     known = {language.name for language in LANGUAGES}
     for name in settings.cpu_factor_of:
         if name not in known:
@@ -234,10 +233,9 @@ def _unusable_names(settings: Settings) -> Iterator[tuple[str, str]]:
     if settings.judge_libraries and not Path(settings.judge_libraries).is_dir():
         text = f"SANDBOX_JUDGE_LIBRARIES: {settings.judge_libraries} is no folder"
         yield text, "name the folder that has testlib.h, or leave it out"
-    for name in (*settings.host_names, *settings.callback_names):
-        if "/" in name:
-            text = f"SANDBOX_HOSTS and SANDBOX_CALLBACK_HOSTS have names, and {name[:80]!r} is an address"
-            yield text, "leave out the scheme and the path: example.org"
+    folder = Path(settings.cache_folder)
+    if settings.cache_folder and next(path for path in (folder, *folder.parents) if path.exists()).is_file():
+        yield f"SANDBOX_CACHE_FOLDER: {folder} is no folder", "name a folder, which may be a new one, or leave it out"
 
 
 def _too_little_memory(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -281,6 +279,10 @@ def _refusal(error: OSError, port: int) -> str:
     if error.errno == errno.EACCES:
         return "ports below 1024 are for root; choose another --port"
     return f"{error.strerror}; choose another --host"
+
+
+def _is_program(path: str) -> bool:
+    return Path(path).is_file() and os.access(path, os.X_OK)
 
 
 def _is_suid_root(program: str) -> bool:

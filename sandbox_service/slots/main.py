@@ -82,7 +82,7 @@ def jail_of(tool: IsolationTool, place: Place, zygote: Zygote) -> Sandbox:
 
 def pool_of(settings: Settings, index: int) -> JailPool:
     """Return the sandboxes of slot `index`, not yet open."""
-    place, tool = place_of(settings, index), tools.make(settings.isolation, settings.isolation_path)
+    place, tool = place_of(settings, index), tools.make(settings.isolation, settings.isolation_program)
     zygotes = {kind: zygote for each in runtimes_of(settings).values() for kind, zygote in each.zygotes.items()}
     judges = replace(place, uid=place.uid + SECOND_UIDS) if place.privileged else place
     places = {kind: judges if kind in JUDGE_KINDS else place for kind in zygotes}
