@@ -35,7 +35,7 @@ MOST_UID = 4_000_000_000  # the kernel's largest, less those of all slots
 # above these, numbers of the kernel and of the event loop overflow; the error would come with the first submission
 Seconds: TypeAlias = Annotated[float, Field(le=1_000_000)]
 Bytes: TypeAlias = Annotated[int, Field(le=1 << 50)]
-Count: TypeAlias = Annotated[int, Field(le=1_000_000_000)]
+Count: TypeAlias = Annotated[int, Field(le=1 << 40)]
 
 
 class Settings(BaseModel):
@@ -168,7 +168,7 @@ class Settings(BaseModel):
     patience_seconds: Seconds = Field(
         60.0, gt=0, description="the longest that a client may take to send a request or read"
     )
-    keepalive_seconds: Count = Field(75, ge=1, description="how long an idle connection is kept")
+    keepalive_seconds: int = Field(75, ge=1, le=1_000_000, description="how long an idle connection is kept")
     shutdown_seconds: Seconds = Field(
         30.0, ge=0, description="how long accepted submissions may take after a signal to end"
     )
