@@ -47,7 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     try:
         status = int(options.run(options) or 0)
-        sys.stdout.flush()  # here, where a full disk has a message
+        if sys.stdout is not None:  # it is None where the process was started without one
+            sys.stdout.flush()  # here, where a full disk has a message
         return status
     except ProctorError as error:
         print(f"proctor: {error}", file=sys.stderr)

@@ -146,6 +146,11 @@ def until_jailed(process: psutil.Process) -> list[psutil.Process]:
     raise AssertionError("no jail was started")
 
 
+def test_without_stdout_a_command_ends_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert cli.main(["serve", "--settings"]) == 0
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         cli.main(["--version"])

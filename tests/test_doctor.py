@@ -196,6 +196,14 @@ def test_low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         assert machine.processes(Settings()).level == (WARNING if limits == (256, 256) else OK)
 
 
+def test_hard_limits_that_boxes_could_not_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+    for hard, level in {256: PROBLEM, 1 << 20: PROBLEM, 1 << 40: OK, resource.RLIM_INFINITY: OK}.items():
+        monkeypatch.setattr(resource, "getrlimit", lambda _, hard=hard: (64, hard))
+        found = preflight.hard_limits(Settings())
+        assert found.level == level, (hard, found)
+        assert bool(found.mend) == (level == PROBLEM)
+
+
 def test_a_port_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         found = machine.port(Settings(port=taken.getsockname()[1]))

@@ -14,6 +14,7 @@ import os
 import platform
 import pwd
 import re
+import resource
 import socket
 import stat
 import subprocess
@@ -32,6 +33,7 @@ from sandbox_service.settings import Settings
 LEAST_KERNEL = (5, 9)  # close_range; clone gives a pidfd since 5.2
 LEAST_PYTHON = (3, 11)
 LEAST_MEMORY_BYTES = 64 << 20  # the smallest limits.memory_bytes
+LEAST_FILES, LEAST_TASKS = 1024, 512  # that sandboxes and boxes limit themselves to
 NO_SHELLS = ("nologin", "false", "")
 FIREJAIL_USERS = Path("/etc/firejail/firejail.users")
 PROBE_SECONDS = 20
@@ -95,6 +97,8 @@ def system(_: Settings) -> Finding:
     if _version(release) < LEAST_KERNEL:
         text = f"Linux {release} is too old: the least is {_dotted(LEAST_KERNEL)}"
         return Finding("system", Level.PROBLEM, text, "boot a newer kernel")
+    if not Path("/proc/self/status").exists():
+        return Finding("system", Level.PROBLEM, "there is no /proc", "mount -t proc proc /proc")
     return Finding("system", Level.OK, f"Linux {release}")
 
 
@@ -159,6 +163,20 @@ def account(_: Settings) -> Finding:
     return Finding("account", Level.OK, user.pw_name)
 
 
+def hard_limits(settings: Settings) -> Finding:
+    """Check that no hard limit of this process is lower than what boxes set for themselves: they could not raise it."""
+    for kind, least, flag, name in (
+        (resource.RLIMIT_NOFILE, LEAST_FILES, "-n", "LimitNOFILE"),
+        (resource.RLIMIT_NPROC, LEAST_TASKS, "-u", "LimitNPROC"),
+        (resource.RLIMIT_AS, settings.max_memory_bytes + (1 << 30), "-v", "LimitAS"),
+    ):
+        _, hard = resource.getrlimit(kind)
+        if hard != resource.RLIM_INFINITY and hard < least:
+            text = f"the hard limit of ulimit {flag} is {hard}, and boxes need {least}"
+            return Finding("limits", Level.PROBLEM, text, f"raise it (docker: --ulimit; systemd: {name}=)")
+    return Finding("limits", Level.OK, "no hard limit is lower than what boxes need")
+
+
 def libseccomp(_: Settings) -> Finding:
     """Check for the library that compiles system call filters."""
     try:
@@ -209,7 +227,17 @@ def extension(settings: Settings) -> Finding:
 def essential(settings: Settings) -> tuple[Check, ...]:
     """Return the checks without which no sandbox starts, `system` first. Raises ConfigurationError."""
     of_firejail = (account,) if tool_of(settings).name == "firejail" else ()
-    return (system, isolation_tool, privilege, *of_firejail, libseccomp, interpreter, extension, named_settings)
+    return (
+        system,
+        isolation_tool,
+        privilege,
+        *of_firejail,
+        hard_limits,
+        libseccomp,
+        interpreter,
+        extension,
+        named_settings,
+    )
 
 
 def named_settings(settings: Settings) -> Finding:

@@ -152,20 +152,20 @@ class Slot:
                 frame = self._line.next(self._settings.canary_seconds if ready else RETRY_SECONDS)
                 if frame is not None:
                     self._answer(frame)
-        except (EOFError, OSError):
+        except (EOFError, ConnectionError):
             log.info("service_gone")
         finally:
             self._jails.close()
 
     def _prove(self) -> bool:
         """Make sure that the sandboxes are isolated, and report to the service; return whether they are."""
+        is_new = self._grader is None
         try:
-            if self._grader is None:
+            if is_new:
                 self._jails.open()
                 self._grader = grader_of(self._settings, self._jails, self._exclusive, self._sharing)
-                self._tell(ready=True)
             self._jails.recheck()
-        except (SandboxError, ConfigurationError) as fault:
+        except (SandboxError, ConfigurationError, OSError) as fault:  # a full or read-only disk, no more descriptors
             if str(fault) != self._fault:
                 self._fault = str(fault)
                 log.error("jail_unusable", extra={"reason": self._fault})
@@ -174,6 +174,8 @@ class Slot:
             self._tell(ready=False, reason=str(fault))
             return False
         self._fault = ""
+        if is_new:
+            self._tell(ready=True)
         return True
 
     def _tell(self, *, ready: bool, reason: str = "") -> None:
@@ -238,7 +240,7 @@ class Slot:
             )
         except SandboxError as error:
             return Grade.fault("", len(tests), FailureKind.SANDBOX, str(error))
-        except (GradingCancelledError, EOFError, OSError):
+        except (GradingCancelledError, EOFError, ConnectionError):
             raise
         except Exception as error:
             log.exception("grader_error")
