@@ -292,7 +292,12 @@ def require_usable(url: str, name: str) -> None:
     try:
         found: Any = connection.info("memory")
         noted: Any = connection.zrange(f"{name}:formats", 0, -1)
-    except (redis.AuthenticationError, redis.exceptions.NoPermissionError) as refusal:
+    except redis.exceptions.NoPermissionError as refusal:
+        raise ConfigurationError(
+            f"SANDBOX_REDIS_URL: the Redis at {failover.address(url)} refuses what the fleet needs: {refusal}; "
+            "docs/fleet.md lists what its access list must allow"
+        ) from None
+    except redis.AuthenticationError as refusal:
         raise ConfigurationError(
             f"SANDBOX_REDIS_URL: the Redis at {failover.address(url)} refuses its password: {refusal}; "
             "set it in the URL (redis://:password@host) or in SANDBOX_REDIS_PASSWORD_FILE"
