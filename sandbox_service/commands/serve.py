@@ -95,6 +95,8 @@ class _Server(uvicorn.Server):
             begin_closing()
         # uvicorn's own handler raises the signal again at the end; here a requested end is a success
         self.force_exit = self.should_exit and sig == signal.SIGINT
+        if self.force_exit:  # uvicorn logs tracebacks of all that it cancels then
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         self.should_exit = True
 
 
