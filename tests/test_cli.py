@@ -191,16 +191,16 @@ def test_a_line_of_a_data_set_is_a_problem() -> None:
     assert read_problem(Path("line.jsonl")) == {"tests": [TEST], "limits": {"cpu_seconds": 1}}
 
 
-def test_a_problem_of_a_published_data_set_is_graded(capsys: pytest.CaptureFixture[str]) -> None:
-    need_firejail()
+def test_a_problem_of_a_published_data_set_is_graded(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
+    there = ("--url", service.client.url)
     rows = [published.HUMANEVAL, published.HUMANEVAL | {"task_id": "HumanEval/1"}]
     Path("humaneval.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     Path("good.py").write_text(published.HUMANEVAL["prompt"] + published.HUMANEVAL["canonical_solution"])
     for wanted in ("HumanEval/1", "0"):
-        assert cli.main(["grade", "humaneval.jsonl", "good.py", "--id", wanted]) == 0
+        assert cli.main(["grade", "humaneval.jsonl", "good.py", "--id", wanted, *there]) == 0
     assert capsys.readouterr().out.count("1 of 1 accepted") == 2
     Path("one.json").write_text(json.dumps(published.HUMANEVAL))
-    assert cli.main(["grade", "one.json", "good.py"]) == 0
+    assert cli.main(["grade", "one.json", "good.py", *there]) == 0
     assert "1 of 1 accepted" in capsys.readouterr().out
     assert "several problems; name one with --id, such as" in complaint(capsys, "grade", "humaneval.jsonl", "good.py")
     assert "no problem 'x'" in complaint(capsys, "grade", "humaneval.jsonl", "good.py", "--id", "x")
