@@ -1,6 +1,7 @@
 """The command line: `proctor serve`, `worker`, `top`, `tail`, `grade`, `validate`, `strengthen`, `train`, `evaluate` …
 
-This module defines the arguments only. Each command is imported when it is run.
+This module defines the arguments only. Each command is imported when it is run, so that help comes at once, and an
+interrupt while a command is imported ends it like one that comes later.
 """
 
 from __future__ import annotations
@@ -9,15 +10,14 @@ import argparse
 import errno
 import os
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from sandbox_service.errors import ProctorError
-from sandbox_service.settings import Settings
 
 if TYPE_CHECKING:
     from sandbox_service.commands.recipe_run import RecipeOptions
+    from sandbox_service.settings import Settings
 
 USAGE_ERROR = 2  # argparse's own status for invalid arguments
 INTERRUPTED = 130
@@ -47,7 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     try:
         status = int(options.run(options) or 0)
-        sys.stdout.flush()  # here, where a full disk has a message
+        if sys.stdout is not None:  # it is None where the process was started without one
+            sys.stdout.flush()  # here, where a full disk has a message
         return status
     except ProctorError as error:
         print(f"proctor: {error}", file=sys.stderr)
@@ -85,6 +86,8 @@ class _Version(argparse.Action):
     """Looks up the version only when asked for it: a source tree that is not installed has none."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> NoReturn:
+        from importlib.metadata import version
+
         print(f"proctor {version('proctor')}")
         parser.exit()
 
@@ -172,6 +175,8 @@ def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _serve(options: argparse.Namespace) -> int:
     if options.settings:  # also where a variable is wrong: its message says to look here
+        from sandbox_service.settings import Settings
+
         print(Settings.described())
         return 0
     from sandbox_service.commands import checked_start
@@ -207,19 +212,19 @@ def _grade(options: argparse.Namespace) -> int:
     given = grade.GradeOptions(
         options.problem, options.solutions, options.url, options.jobs, options.json, wanted=options.id
     )
-    return grade.run(given, Settings.from_environment())
+    return grade.run(given, _settings())
 
 
 def _validate(options: argparse.Namespace) -> int:
     from sandbox_service.commands import validate
 
-    return validate.run(_recipe_options(options), Settings.from_environment())
+    return validate.run(_recipe_options(options), _settings())
 
 
 def _strengthen(options: argparse.Namespace) -> int:
     from sandbox_service.commands import strengthen
 
-    return strengthen.run(_recipe_options(options), Settings.from_environment())
+    return strengthen.run(_recipe_options(options), _settings())
 
 
 def _recipe_options(options: argparse.Namespace) -> RecipeOptions:
@@ -230,22 +235,28 @@ def _recipe_options(options: argparse.Namespace) -> RecipeOptions:
     )
 
 
-def _train(options: argparse.Namespace) -> int:
-    from sandbox_service.commands import train
+def _settings() -> Settings:
+    from sandbox_service.settings import Settings
 
-    train.run(options.rest)
+    return Settings.from_environment()
+
+
+def _train(options: argparse.Namespace) -> int:
+    from sandbox_service.commands import trainer
+
+    trainer.train(options.rest)
 
 
 def _evaluate(options: argparse.Namespace) -> int:
-    from sandbox_service.commands import evaluate
+    from sandbox_service.commands import trainer
 
-    evaluate.run(options.rest)
+    trainer.evaluate(options.rest)
 
 
 def _doctor(options: argparse.Namespace) -> int:
     from sandbox_service.commands import doctor
 
-    return doctor.run(Settings.from_environment(), as_json=options.json)
+    return doctor.run(_settings(), as_json=options.json)
 
 
 def _bench(options: argparse.Namespace) -> int:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -23,10 +24,18 @@ from sandbox_service.schema import Limits
 
 MOST_OF_A_FILE = 4 << 20  # bytes of a file of keys
 PREFIX = "SANDBOX_"
+_HOST = re.compile(
+    r"([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?|[0-9A-Fa-f:]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*"
+)
 MIB = 1 << 20
 MOST_CPU_FACTOR = 100.0
 MOST_SLOTS = 2000  # the uids of one more would be those of another slot's second boxes
 MOST_UID = 4_000_000_000  # the kernel's largest, less those of all slots
+
+# above these, numbers of the kernel and of the event loop overflow; the error would come with the first submission
+Seconds: TypeAlias = Annotated[float, Field(le=1_000_000)]
+Bytes: TypeAlias = Annotated[int, Field(le=1 << 50)]
+Count: TypeAlias = Annotated[int, Field(le=1 << 40)]
 
 
 class Settings(BaseModel):
@@ -35,7 +44,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     # the HTTP server
-    host: str = Field("127.0.0.1", description="address to listen on; 0.0.0.0 for all")
+    host: str = Field("127.0.0.1", min_length=1, description="address to listen on; 0.0.0.0 for all")
     port: int = Field(8080, ge=1, le=65535, description="port to listen on")
     health_port: int = Field(
         0, ge=0, le=65535, description="port on which a worker answers /healthz and /readyz; 0: it does not listen"
@@ -59,7 +68,7 @@ class Settings(BaseModel):
     redis_password_file: str = Field("", description="file with the password of Redis, for a redis_url without one")
     redis_name: str = Field("proctor", pattern="^[A-Za-z0-9._-]{1,64}$", description="prefix of all keys in Redis")
 
-    shared_history: int = Field(
+    shared_history: Count = Field(
         1000, ge=0, description="parts of up to 64 recent submissions that API processes share in Redis; 0: none"
     )
 
@@ -70,7 +79,7 @@ class Settings(BaseModel):
         le=MOST_SLOTS,
         description="number of grading processes; 0: one for each processor, as far as the memory suffices",
     )
-    memory_bytes: int = Field(
+    memory_bytes: Bytes = Field(
         0,
         ge=0,
         description="memory for the programs of all slots together; 0: what the machine or container has, less the "
@@ -78,7 +87,6 @@ class Settings(BaseModel):
     )
     isolation: str = Field("firejail", description="name of the isolation tool; another one is bubblewrap")
     isolation_program: str = Field("", description="path of the isolation tool; empty: where its package puts it")
-    firejail: str = Field("/usr/bin/firejail", description="path of firejail, unless isolation_program is set")
     python: str = Field("/usr/bin/python3", description="interpreter for submissions; must live below /usr")
     libraries: str = Field(
         "numpy,sortedcontainers,sympy,scipy,networkx,pandas",
@@ -91,19 +99,21 @@ class Settings(BaseModel):
         le=MOST_UID,
         description="slot i uses the uids first_uid + i and first_uid + 2000 + i (as root), or the next free ones",
     )
-    recycle_after: int = Field(20_000, ge=1, description="runs after which a sandbox is replaced")
-    canary_seconds: float = Field(60.0, gt=0, description="how often the canary checks the sandboxes")
+    recycle_after: Count = Field(20_000, ge=1, description="runs after which a sandbox is replaced")
+    canary_seconds: Seconds = Field(60.0, gt=0, description="how often the canary checks the sandboxes")
 
     # compilers
     cache_folder: str = Field(
         "", description="folder for compiled programs; empty: /var/cache/proctor (as root) or ~/.cache/proctor"
     )
-    compile_cache_bytes: int = Field(1024 * MIB, ge=0, description="most bytes of compiled programs on this machine")
-    compile_slot_bytes: int = Field(128 * MIB, ge=0, description="most bytes of compiled programs in a slot's memory")
-    compile_cpu_seconds: float = Field(30.0, gt=0, description="CPU time of a compiler, and the most to ask for")
-    compile_wall_seconds: float = Field(120.0, gt=0, description="wall time of a compiler, and the most to ask for")
-    compile_memory_bytes: int = Field(2048 * MIB, gt=0, description="memory of a compiler, and the most to ask for")
-    compile_output_bytes: int = Field(64 * MIB, gt=0, description="size of a compiled program, and the most to ask for")
+    compile_cache_bytes: Bytes = Field(1024 * MIB, ge=0, description="most bytes of compiled programs on this machine")
+    compile_slot_bytes: Bytes = Field(128 * MIB, ge=0, description="most bytes of compiled programs in a slot's memory")
+    compile_cpu_seconds: Seconds = Field(30.0, gt=0, description="CPU time of a compiler, and the most to ask for")
+    compile_wall_seconds: Seconds = Field(120.0, gt=0, description="wall time of a compiler, and the most to ask for")
+    compile_memory_bytes: Bytes = Field(2048 * MIB, gt=0, description="memory of a compiler, and the most to ask for")
+    compile_output_bytes: Bytes = Field(
+        64 * MIB, gt=0, description="size of a compiled program, and the most to ask for"
+    )
     cpu_factors: str = Field(
         "", description="comma-separated language=factor for limits of CPU and wall time, such as java=2,pypy=1.5"
     )
@@ -128,36 +138,38 @@ class Settings(BaseModel):
     )  # fmt: skip
 
     # limits of one submission
-    max_cpu_seconds: float = Field(60.0, gt=0, description="largest limits.cpu_seconds")
-    max_wall_seconds: float = Field(300.0, gt=0, description="largest limits.wall_seconds")
-    max_memory_bytes: int = Field(4096 * MIB, gt=0, description="largest limits.memory_bytes")
-    max_output_bytes: int = Field(256 * MIB, gt=0, description="largest limits.output_bytes")
-    max_processes: int = Field(16, ge=1, description="largest limits.processes")
-    max_tests: int = Field(10_000, ge=1, description="most tests of one submission")
-    display_bytes: int = Field(4096, ge=0, description="bytes of stdout and stderr in a result")
-    max_display_bytes: int = Field(16 * MIB, ge=0, description="largest display_bytes of a submission")
+    max_cpu_seconds: Seconds = Field(60.0, gt=0, description="largest limits.cpu_seconds")
+    max_wall_seconds: Seconds = Field(300.0, gt=0, description="largest limits.wall_seconds")
+    max_memory_bytes: Bytes = Field(4096 * MIB, gt=0, description="largest limits.memory_bytes")
+    max_output_bytes: Bytes = Field(256 * MIB, gt=0, description="largest limits.output_bytes")
+    max_processes: int = Field(16, ge=1, le=10_000, description="largest limits.processes")
+    max_tests: Count = Field(10_000, ge=1, description="most tests of one submission")
+    display_bytes: Bytes = Field(4096, ge=0, description="bytes of stdout and stderr in a result")
+    max_display_bytes: Bytes = Field(16 * MIB, ge=0, description="largest display_bytes of a submission")
 
     # limits of the service
-    history_submissions: int = Field(20_000, ge=1, description="most recent submissions listed by the dashboard")
-    history_bytes: int = Field(64 * MIB, ge=4 * MIB, description="most bytes of their programs, suites and answers")
-    max_body_bytes: int = Field(64 * MIB, ge=1024, description="largest request body, compressed or not")
-    max_batch: int = Field(100_000, ge=1, description="most submissions of one batch")
-    queue_submissions: int = Field(65_536, ge=1, description="most submissions waiting; beyond: 429")
-    queue_bytes: int = Field(1024 * MIB, ge=1024, description="most bytes of submissions waiting; beyond: 429")
+    history_submissions: Count = Field(20_000, ge=1, description="most recent submissions listed by the dashboard")
+    history_bytes: Bytes = Field(64 * MIB, ge=4 * MIB, description="most bytes of their programs, suites and answers")
+    max_body_bytes: Bytes = Field(64 * MIB, ge=1024, description="largest request body, compressed or not")
+    max_batch: Count = Field(100_000, ge=1, description="most submissions of one batch")
+    queue_submissions: Count = Field(65_536, ge=1, description="most submissions waiting; beyond: 429")
+    queue_bytes: Bytes = Field(1024 * MIB, ge=1024, description="most bytes of submissions waiting; beyond: 429")
     queue_cpu_seconds: float = Field(100_000.0, gt=0, description="most estimated CPU time waiting; beyond: 429")
-    suite_bytes: int = Field(256 * MIB, ge=1024, description="most bytes of suites kept in this process")
-    cache_seconds: float = Field(600.0, ge=0, description="how long AC, WA, RTE and CE are cached; 0: not at all")
+    suite_bytes: Bytes = Field(256 * MIB, ge=1024, description="most bytes of suites kept in this process")
+    cache_seconds: Seconds = Field(600.0, ge=0, description="how long AC, WA, RTE and CE are cached; 0: not at all")
     recheck_share: float = Field(0.001, ge=0, le=1, description="share of submissions graded twice, to see flips")
     reorder_share: float = Field(
         0.01, ge=0, le=1, description="share of accepted call submissions repeated in another order, to see flips"
     )
-    large_processes: int = Field(3, ge=1, description="most processes that read large requests; started when needed")
-    connections: int = Field(16_384, ge=16, description="most connections; beyond, those idle longest are closed")
-    patience_seconds: float = Field(
+    large_processes: int = Field(
+        3, ge=1, le=64, description="most processes that read large requests; started when needed"
+    )
+    connections: Count = Field(16_384, ge=16, description="most connections; beyond, those idle longest are closed")
+    patience_seconds: Seconds = Field(
         60.0, gt=0, description="the longest that a client may take to send a request or read"
     )
-    keepalive_seconds: int = Field(75, ge=1, description="how long an idle connection is kept")
-    shutdown_seconds: float = Field(
+    keepalive_seconds: int = Field(75, ge=1, le=1_000_000, description="how long an idle connection is kept")
+    shutdown_seconds: Seconds = Field(
         30.0, ge=0, description="how long accepted submissions may take after a signal to end"
     )
 
@@ -172,7 +184,8 @@ class Settings(BaseModel):
         given = {name.removeprefix(PREFIX).lower(): value for name, value in ours.items()}
         try:
             found = cls.model_validate(given)
-            _ = found.cpu_factor_of  # a wrong one would otherwise stop each slot, again and again
+            # a wrong factor would otherwise stop each slot, again and again, and a wrong name would match no request
+            _ = found.cpu_factor_of, found.host_names, found.callback_names
             return found
         except ValidationError as error:
             wrong = wrong_fields(error).items()
@@ -191,11 +204,6 @@ class Settings(BaseModel):
     def library_names(self) -> tuple[str, ...]:
         """The libraries that submissions may import."""
         return tuple(name.strip() for name in self.libraries.split(",") if name.strip())
-
-    @property
-    def isolation_path(self) -> str:
-        """The path of the isolation tool; empty for where its package puts it."""
-        return self.isolation_program or (self.firejail if self.isolation == "firejail" else "")
 
     @property
     def compile_limits(self) -> Limits:
@@ -271,24 +279,17 @@ class Settings(BaseModel):
     def _key_table(self) -> dict[str, KeyTerms]:
         """All keys with their terms. Raises ConfigurationError."""
         default = KeyTerms("", self.key_submissions or math.inf, self.key_slot_seconds or math.inf)
-        given = _split(self.api_keys)
-        if self.api_keys and not given:  # such as ",": it must not open the service to all clients
-            raise ConfigurationError("SANDBOX_API_KEYS has no key in it; to serve without keys, leave it unset")
-        found = dict.fromkeys(sorted(given), default)
+        found = dict.fromkeys(sorted(_keys("SANDBOX_API_KEYS", self.api_keys)), default)
         if self.api_keys_file:
             found |= self._keys_of_file(default)
         for key in self.admins:
             found[key] = KeyTerms(found.get(key, default).label)
-        if not all(map(is_sendable, found)):
-            raise ConfigurationError(
-                "SANDBOX_API_KEYS: a key has a space, or a character outside ASCII, which no HTTP header can carry"
-            )
         return found
 
     @property
     def admins(self) -> frozenset[str]:
-        """Those of the API keys that are administrators'."""
-        return _split(self.admin_keys)
+        """Those of the API keys that are administrators'. Raises ConfigurationError."""
+        return _keys("SANDBOX_ADMIN_KEYS", self.admin_keys)
 
     def _keys_of_file(self, default: KeyTerms) -> dict[str, KeyTerms]:
         lines = _text_of("SANDBOX_API_KEYS_FILE", self.api_keys_file).splitlines()
@@ -299,19 +300,20 @@ class Settings(BaseModel):
                     key, keys[key] = read_line(text, default)
                 except ConfigurationError as error:
                     raise ConfigurationError(f"SANDBOX_API_KEYS_FILE: line {number}: {error}") from None
+                _check_sendable(f"SANDBOX_API_KEYS_FILE: line {number}", key)
         if not keys:  # an empty file must not open the service to all clients
             raise ConfigurationError(f"SANDBOX_API_KEYS_FILE: {self.api_keys_file} has no key in it")
         return keys
 
     @property
     def host_names(self) -> tuple[str, ...]:
-        """The host names of the service, beside those that no stranger can own."""
-        return tuple(name.strip() for name in self.hosts.split(",") if name.strip())
+        """The host names of the service, beside those that no stranger can own. Raises ConfigurationError."""
+        return _hosts("SANDBOX_HOSTS", self.hosts, "example.org, *.example.org or example.org:8080")
 
     @property
     def callback_names(self) -> tuple[str, ...]:
-        """The hosts that may be sent results."""
-        return tuple(name.strip() for name in self.callback_hosts.split(",") if name.strip())
+        """The hosts that may be sent results. Raises ConfigurationError."""
+        return _hosts("SANDBOX_CALLBACK_HOSTS", self.callback_hosts, "example.org or example.org:8080")
 
     @property
     def bounds(self) -> Bounds:
@@ -334,5 +336,28 @@ def _text_of(setting: str, path: str) -> str:
     return text
 
 
-def _split(keys: str) -> frozenset[str]:
-    return frozenset(key.strip() for key in keys.split(",") if key.strip())
+def _hosts(setting: str, text: str, form: str) -> tuple[str, ...]:
+    """Return the hosts in the text of a setting. Raise ConfigurationError if one has another form."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        bare = name.removeprefix("*.") if "*." in form else name
+        if not _HOST.fullmatch(bare):
+            raise ConfigurationError(f"{setting} has {name[:80]!r}; give names without scheme and path: {form}")
+    return names
+
+
+def _keys(setting: str, text: str) -> frozenset[str]:
+    """Return the keys in the text of a setting. Raise ConfigurationError."""
+    found = frozenset(key.strip() for key in text.split(",") if key.strip())
+    if text and not found:  # such as ",": it must not open the service to all clients
+        raise ConfigurationError(f"{setting} has no key in it; to serve without keys, leave it unset")
+    _check_sendable(setting, *found)
+    return found
+
+
+def _check_sendable(where: str, *keys: str) -> None:
+    """Raise ConfigurationError if no request could send one of the keys."""
+    if not all(map(is_sendable, keys)):
+        raise ConfigurationError(
+            f"{where}: a key has a space, or a character outside ASCII, which no HTTP header can carry"
+        )

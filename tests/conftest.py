@@ -53,6 +53,7 @@ LONGEST = (
 
 # These mostly wait: for a fault to be noticed, for a time to pass, for a connection. Files, and folders with a slash
 WAITING = (
+    "adapters/test_sandbox_fusion_sdk",
     "client/",
     "fleet/",
     "pages/",

@@ -22,7 +22,7 @@ import psutil
 import pytest
 
 from sandbox_service import cli
-from sandbox_service.commands import bench, exec_module, grade_output, grade_published, remote_grading, serve
+from sandbox_service.commands import bench, grade_output, grade_published, remote_grading, serve, trainer
 from sandbox_service.commands.grade_input import read_problem
 from sandbox_service.doctor import preflight
 from sandbox_service.schema import Grade, TestResult, Verdict
@@ -146,6 +146,11 @@ def until_jailed(process: psutil.Process) -> list[psutil.Process]:
     raise AssertionError("no jail was started")
 
 
+def test_without_stdout_a_command_ends_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert cli.main(["serve", "--settings"]) == 0
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         cli.main(["--version"])
@@ -186,16 +191,16 @@ def test_a_line_of_a_data_set_is_a_problem() -> None:
     assert read_problem(Path("line.jsonl")) == {"tests": [TEST], "limits": {"cpu_seconds": 1}}
 
 
-def test_a_problem_of_a_published_data_set_is_graded(capsys: pytest.CaptureFixture[str]) -> None:
-    need_firejail()
+def test_a_problem_of_a_published_data_set_is_graded(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
+    there = ("--url", service.client.url)
     rows = [published.HUMANEVAL, published.HUMANEVAL | {"task_id": "HumanEval/1"}]
     Path("humaneval.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     Path("good.py").write_text(published.HUMANEVAL["prompt"] + published.HUMANEVAL["canonical_solution"])
     for wanted in ("HumanEval/1", "0"):
-        assert cli.main(["grade", "humaneval.jsonl", "good.py", "--id", wanted]) == 0
+        assert cli.main(["grade", "humaneval.jsonl", "good.py", "--id", wanted, *there]) == 0
     assert capsys.readouterr().out.count("1 of 1 accepted") == 2
     Path("one.json").write_text(json.dumps(published.HUMANEVAL))
-    assert cli.main(["grade", "one.json", "good.py"]) == 0
+    assert cli.main(["grade", "one.json", "good.py", *there]) == 0
     assert "1 of 1 accepted" in capsys.readouterr().out
     assert "several problems; name one with --id, such as" in complaint(capsys, "grade", "humaneval.jsonl", "good.py")
     assert "no problem 'x'" in complaint(capsys, "grade", "humaneval.jsonl", "good.py", "--id", "x")
@@ -349,7 +354,7 @@ def test_serve_says_what_is_missing(
     monkeypatch.setenv("SANDBOX_PYTHON", str(folder / "python3"))
     said = complaint(capsys, "serve")
     assert f"there is no interpreter for submissions at {folder}/python3; to mend it: apt-get install python3" in said
-    monkeypatch.setenv("SANDBOX_FIREJAIL", str(folder / "firejail"))
+    monkeypatch.setenv("SANDBOX_ISOLATION_PROGRAM", str(folder / "firejail"))
     assert f"firejail is not at {folder}/firejail; to mend it: apt-get install firejail" in complaint(capsys, "serve")
     assert f"firejail is not at {folder}" in complaint(capsys, "grade", "problem.json", "right.py")
 
@@ -364,7 +369,7 @@ def test_without_root_and_without_suid(
 ) -> None:
     (folder / "firejail").write_text("#!/bin/sh\necho firejail version 0.9.72\n")
     (folder / "firejail").chmod(0o755)
-    monkeypatch.setenv("SANDBOX_FIREJAIL", str(folder / "firejail"))
+    monkeypatch.setenv("SANDBOX_ISOLATION_PROGRAM", str(folder / "firejail"))
     monkeypatch.setattr(os, "geteuid", lambda: 1001)
     said = complaint(capsys, "grade", "problem.json", "right.py")
     assert (
@@ -394,7 +399,7 @@ def test_bench_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_train_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(exec_module, "find_spec", lambda name: None if name == "vllm" else object())
+    monkeypatch.setattr(trainer, "find_spec", lambda name: None if name == "vllm" else object())
     assert cli.main(["train", "config.toml"]) == cli.USAGE_ERROR
     assert "needs vllm: pip install 'proctor[trainer]'" in capsys.readouterr().err
 
@@ -410,7 +415,7 @@ def test_the_trainer_gets_everything_in_our_place(
     given: list[str], module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands: list[list[str]] = []
-    monkeypatch.setattr(exec_module, "find_spec", lambda _: object())
+    monkeypatch.setattr(trainer, "find_spec", lambda _: object())
     monkeypatch.setattr(os, "execve", lambda _, command, __: commands.append(command))
     cli.main(given)
     assert commands == [[sys.executable, "-m", module, *given[1:]]]

@@ -61,7 +61,7 @@ def test_elsewhere_nothing_more_is_asked(monkeypatch: pytest.MonkeyPatch) -> Non
     ],
 )
 def test_versions_of_firejail(says: str, level: Level, tmp_path: Path) -> None:
-    found = preflight.isolation_tool(Settings(firejail=script(tmp_path / "firejail", says)))
+    found = preflight.isolation_tool(Settings(isolation_program=script(tmp_path / "firejail", says)))
     assert found.level == level
     assert ("apt-get install firejail" in found.mend) == (level != OK)
 
@@ -121,7 +121,7 @@ def test_accounts(
 
 def test_what_is_required_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        preflight.require(Settings(firejail=str(tmp_path / "none")))
+        preflight.require(Settings(isolation_program=str(tmp_path / "none")))
     assert "\n" not in str(refused.value)
     assert "; to mend it: apt-get install firejail" in str(refused.value)
 
@@ -194,6 +194,14 @@ def test_low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(resource, "getrlimit", lambda _, limits=limits: limits)
         assert machine.open_files(Settings()).level == level
         assert machine.processes(Settings()).level == (WARNING if limits == (256, 256) else OK)
+
+
+def test_hard_limits_that_boxes_could_not_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+    for hard, level in {256: PROBLEM, 1 << 20: PROBLEM, 1 << 40: OK, resource.RLIM_INFINITY: OK}.items():
+        monkeypatch.setattr(resource, "getrlimit", lambda _, hard=hard: (64, hard))
+        found = preflight.hard_limits(Settings())
+        assert found.level == level, (hard, found)
+        assert bool(found.mend) == (level == PROBLEM)
 
 
 def test_a_port_that_is_taken() -> None:
@@ -271,7 +279,7 @@ def test_jails_that_fail(fault: SandboxError, name: str, mend: str, monkeypatch:
 
 def test_no_jail_is_started_without_the_essentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(proof, "prove", unreachable)
-    *_, last = examination.examine(Settings(firejail=str(tmp_path / "none")))
+    *_, last = examination.examine(Settings(isolation_program=str(tmp_path / "none")))
     assert last == Finding("jail", PROBLEM, "not tried: mend the problems above first")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -46,3 +48,14 @@ def test_an_exception_stays_in_its_line(monkeypatch: pytest.MonkeyPatch) -> None
     line = json.loads(written.getvalue())
     assert "slot" not in line
     assert line["exception"].endswith("ValueError: wrong")
+
+
+def test_no_field_that_the_service_logs_is_left_out() -> None:
+    root = Path(logs.__file__).parents[1]
+    calls = (node for path in root.rglob("*.py") for node in ast.walk(ast.parse(path.read_text())))
+    extras = [
+        word.value for node in calls if isinstance(node, ast.Call) for word in node.keywords if word.arg == "extra"
+    ]
+    names = {ast.literal_eval(key) for each in extras if isinstance(each, ast.Dict) for key in each.keys if key}
+    assert len(extras) > 10
+    assert names <= set(logs.FIELDS)

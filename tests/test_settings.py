@@ -76,6 +76,21 @@ def test_a_bad_value_is_an_error_that_names_the_variable(name: str, value: str) 
     assert f"SANDBOX_{name.upper()} " in refusal(**{name: value})
 
 
+def test_no_number_is_so_large_that_it_would_fail_only_when_it_is_used() -> None:
+    amounts = {"key_submissions", "key_slot_seconds", "queue_cpu_seconds"}  # compared, and passed to nobody
+    numbers = {name: field.annotation for name, field in Settings.model_fields.items() if field.annotation is not str}
+    huge = {name: "9" * 30 if kind is int else "1e308" for name, kind in numbers.items() if kind in (int, float)}
+    message = refusal(**huge)
+    assert {name for name in huge if f"SANDBOX_{name.upper()} should be less" not in message} == amounts
+
+
+@pytest.mark.parametrize(
+    "name", ["example.org", "*.example.org", "a_b-c.org:8080", "localhost", "[::1]:80", "10.0.0.1"]
+)
+def test_hosts_have_names(name: str) -> None:
+    assert read(hosts=name).host_names == (name,)
+
+
 def test_all_that_is_wrong_is_named_at_once() -> None:
     message = refusal(port="x", slots="y", nonsense="z")
     assert all(f"SANDBOX_{name}" in message for name in ("PORT", "SLOTS", "NONSENSE"))

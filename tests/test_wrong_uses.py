@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sandbox_service import cli
-from sandbox_service.commands import exec_module, remote_grading, serve, worker
+from sandbox_service.commands import remote_grading, serve, trainer, worker
 from tests.conftest import need_firejail
 from tests.pages.world import Stage, stage
 from tests.ports import free_port
@@ -79,13 +79,17 @@ COMMANDS = [
     Wrong("serve", "no interpreter for submissions at /absent/python3", {"SANDBOX_PYTHON": "/absent/python3"}),
     Wrong("serve", "SANDBOX_JUDGE_LIBRARIES: absent is no folder", {"SANDBOX_JUDGE_LIBRARIES": "absent"}),
     Wrong("serve", "no HTTP header can carry", {"SANDBOX_API_KEYS": "two words"}),
-    Wrong("serve", "no HTTP header can carry", {"SANDBOX_ADMIN_KEYS": "clé"}),
+    Wrong("serve", "SANDBOX_ADMIN_KEYS: a key has a space, or", {"SANDBOX_ADMIN_KEYS": "clé"}),
+    Wrong("serve", "SANDBOX_ADMIN_KEYS has no key in it; to serve without keys", {"SANDBOX_ADMIN_KEYS": ","}),
     Wrong("serve", "SANDBOX_API_KEYS has no key in it; to serve without keys", {"SANDBOX_API_KEYS": " ,"}),
     Wrong("serve", "SANDBOX_SLOTS should be less than or equal to 2000", {"SANDBOX_SLOTS": "5000"}),
     Wrong("serve", "2000 slots need 192000 MiB without any program", {"SANDBOX_SLOTS": "2000"}),
     Wrong("serve", "SANDBOX_FIRST_UID should be less than or equal to", {"SANDBOX_FIRST_UID": "4294967290"}),
-    Wrong("serve", "'http://example.org' is an address; to mend it: leave", {"SANDBOX_HOSTS": "http://example.org"}),
-    Wrong("serve", "have names, and 'a/b' is an address", {"SANDBOX_CALLBACK_HOSTS": "a/b"}),
+    Wrong("serve", "SANDBOX_HOSTS has 'http://example.org'; give names", {"SANDBOX_HOSTS": "http://example.org"}),
+    Wrong("serve", "SANDBOX_HOSTS has '*'; give names", {"SANDBOX_HOSTS": "example.org,*"}),
+    Wrong("serve", "SANDBOX_CALLBACK_HOSTS has '*.a'; give names", {"SANDBOX_CALLBACK_HOSTS": "*.a"}),
+    Wrong("serve", "SANDBOX_CALLBACK_HOSTS has 'a:b'", {"SANDBOX_CALLBACK_HOSTS": "a:b", "SANDBOX_REDIS_URL": REDIS}),
+    Wrong("serve", "SANDBOX_CACHE_FOLDER: right.py/x is no folder", {"SANDBOX_CACHE_FOLDER": "right.py/x"}),
     Wrong("serve", "SANDBOX_API_KEYS_FILE: .: Is a directory", {"SANDBOX_API_KEYS_FILE": "."}),
     Wrong("serve", "SANDBOX_API_KEYS_FILE: /dev/zero has more than", {"SANDBOX_API_KEYS_FILE": "/dev/zero"}),
     Wrong("serve", "SANDBOX_API_KEYS_FILE: binary.py: not UTF-8", {"SANDBOX_API_KEYS_FILE": "binary.py"}),
@@ -93,10 +97,10 @@ COMMANDS = [
     Wrong(
         "serve", "SANDBOX_LIBRARIES names '/etc/passwd', which is not a library", {"SANDBOX_LIBRARIES": "/etc/passwd"}
     ),
+    Wrong("serve --host=", "SANDBOX_HOST should have at least 1 character"),
     Wrong("serve --host 256.1.1.1", "cannot listen on 256.1.1.1 port"),
-    Wrong(
-        "serve", "firejail is not at right.py; to mend it: apt-get install firejail", {"SANDBOX_FIREJAIL": "right.py"}
-    ),
+    Wrong("serve", "firejail is not at right.py; to mend it: apt-get", {"SANDBOX_ISOLATION_PROGRAM": "right.py"}),
+    Wrong("serve", "firejail is not at /; to mend it: apt-get", {"SANDBOX_ISOLATION_PROGRAM": "/"}),
     # Redis
     Wrong("worker", "a worker takes its jobs from Redis: set SANDBOX_REDIS_URL"),
     Wrong("serve", "it begins with none of redis://, rediss://", {"SANDBOX_REDIS_URL": "localhost:6379"}),
@@ -166,7 +170,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(remote_grading, "PATIENCE_SECONDS", 0.2)
     for module, name in ((serve._Server, "run"), (worker, "_work")):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("it began to work"))
-    monkeypatch.setattr(exec_module, "find_spec", lambda name: None if name in ("vllm", "torch", "rich") else object())
+    monkeypatch.setattr(trainer, "find_spec", lambda name: None if name in ("vllm", "torch", "rich") else object())
     return tmp_path
 
 

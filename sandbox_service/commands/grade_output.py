@@ -28,9 +28,7 @@ def json_line(path: Path, grade: Grade) -> str:
 
 def print_table(rows: list[tuple[Path, Grade]]) -> None:
     """Print a line per file in the given order, and the number of accepted solutions."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=WIDTH_WITHOUT_TERMINAL)
+    console = _console()
     console.print(_table(rows))
     accepted = sum(grade.verdict == Verdict.AC for _, grade in rows)
     console.print(f"{accepted} of {len(rows)} accepted")
@@ -38,9 +36,7 @@ def print_table(rows: list[tuple[Path, Grade]]) -> None:
 
 def print_package_table(rows: list[tuple[Path, Grade, tuple[str, ...]]]) -> None:
     """Print a line per program of a package with the verdict that its folder names, and how many have it."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=WIDTH_WITHOUT_TERMINAL)
+    console = _console()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("program", "expected", "verdict", "", "CPU", "first failure"):
         table.add_column(name, overflow="fold")
@@ -54,6 +50,11 @@ def print_package_table(rows: list[tuple[Path, Grade, tuple[str, ...]]]) -> None
         table.add_row(*map(Text, shown), mark, Text(seconds), Text(printable(first_failure(grade))))
     console.print(table)
     console.print(f"{met} of {len(rows)} as expected")
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=WIDTH_WITHOUT_TERMINAL)
 
 
 def _table(rows: list[tuple[Path, Grade]]) -> Table:

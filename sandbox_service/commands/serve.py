@@ -18,6 +18,8 @@ from sandbox_service.errors import logs
 from sandbox_service.sandbox import diagnosis
 from sandbox_service.settings import Settings
 
+log = logging.getLogger(__name__)
+
 SWEEP_TICKS = 20  # ticks of uvicorn, ten per second
 
 
@@ -75,7 +77,10 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         event_loop.tune_gc()
         if self.started:
-            print(announcement(self._settings), flush=True)
+            try:
+                print(announcement(self._settings), flush=True)
+            except OSError as error:  # a full disk or a closed pipe, without which the service can do
+                log.warning("not_announced", extra={"reason": str(error)})
 
     async def on_tick(self, counter: int) -> bool:
         if counter % SWEEP_TICKS == 0:
@@ -84,12 +89,14 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         del frame
-        logging.getLogger(__name__).info("closing", extra={"reason": signal.Signals(sig).name})
+        log.info("closing", extra={"reason": signal.Signals(sig).name})
         begin_closing = getattr(self._app.state, "begin_closing", None)
         if begin_closing is not None:
             begin_closing()
         # uvicorn's own handler raises the signal again at the end; here a requested end is a success
         self.force_exit = self.should_exit and sig == signal.SIGINT
+        if self.force_exit:  # uvicorn logs tracebacks of all that it cancels then
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         self.should_exit = True
 
 

@@ -14,6 +14,7 @@ import os
 import platform
 import pwd
 import re
+import resource
 import socket
 import stat
 import subprocess
@@ -32,6 +33,7 @@ from sandbox_service.settings import Settings
 LEAST_KERNEL = (5, 9)  # close_range; clone gives a pidfd since 5.2
 LEAST_PYTHON = (3, 11)
 LEAST_MEMORY_BYTES = 64 << 20  # the smallest limits.memory_bytes
+LEAST_FILES, LEAST_TASKS = 1024, 512  # that sandboxes and boxes limit themselves to
 NO_SHELLS = ("nologin", "false", "")
 FIREJAIL_USERS = Path("/etc/firejail/firejail.users")
 PROBE_SECONDS = 20
@@ -47,7 +49,7 @@ LOAD_EXTENSION = "import sys; sys.path.insert(0, sys.argv[1]); import _box"
 
 def tool_of(settings: Settings) -> IsolationTool:
     """Return the isolation tool that the settings name. Raises ConfigurationError if there is none of that name."""
-    return tools.make(settings.isolation, settings.isolation_path)
+    return tools.make(settings.isolation, settings.isolation_program)
 
 
 class Level(StrEnum):
@@ -95,6 +97,8 @@ def system(_: Settings) -> Finding:
     if _version(release) < LEAST_KERNEL:
         text = f"Linux {release} is too old: the least is {_dotted(LEAST_KERNEL)}"
         return Finding("system", Level.PROBLEM, text, "boot a newer kernel")
+    if not Path("/proc/self/status").exists():
+        return Finding("system", Level.PROBLEM, "there is no /proc", "mount -t proc proc /proc")
     return Finding("system", Level.OK, f"Linux {release}")
 
 
@@ -102,9 +106,8 @@ def isolation_tool(settings: Settings) -> Finding:
     """Check that the configured isolation tool is installed, and not older than the tested version."""
     tool = tool_of(settings)
     name, install = tool.name, f"apt-get install {tool.name}"
-    if not os.access(tool.program, os.X_OK):
-        setting = "SANDBOX_FIREJAIL" if name == "firejail" else "SANDBOX_ISOLATION_PROGRAM"
-        mend = f"{install} (or set {setting} to where it is)"
+    if not _is_program(tool.program):
+        mend = f"{install} (or set SANDBOX_ISOLATION_PROGRAM to where it is)"
         return Finding(name, Level.PROBLEM, f"{name} is not at {tool.program}", mend)
     said = re.search(tool.version_pattern, _ask(tool.program, "--version").stdout)
     if said is None:
@@ -160,6 +163,20 @@ def account(_: Settings) -> Finding:
     return Finding("account", Level.OK, user.pw_name)
 
 
+def hard_limits(settings: Settings) -> Finding:
+    """Check that no hard limit of this process is lower than what boxes set for themselves: they could not raise it."""
+    for kind, least, flag, name in (
+        (resource.RLIMIT_NOFILE, LEAST_FILES, "-n", "LimitNOFILE"),
+        (resource.RLIMIT_NPROC, LEAST_TASKS, "-u", "LimitNPROC"),
+        (resource.RLIMIT_AS, settings.max_memory_bytes + (1 << 30), "-v", "LimitAS"),
+    ):
+        _, hard = resource.getrlimit(kind)
+        if hard != resource.RLIM_INFINITY and hard < least:
+            text = f"the hard limit of ulimit {flag} is {hard}, and boxes need {least}"
+            return Finding("limits", Level.PROBLEM, text, f"raise it (docker: --ulimit; systemd: {name}=)")
+    return Finding("limits", Level.OK, "no hard limit is lower than what boxes need")
+
+
 def libseccomp(_: Settings) -> Finding:
     """Check for the library that compiles system call filters."""
     try:
@@ -172,7 +189,7 @@ def libseccomp(_: Settings) -> Finding:
 def interpreter(settings: Settings) -> Finding:
     """Check that the interpreter for submissions is CPython, new enough, and below /usr, where sandboxes see it."""
     mend = "apt-get install python3 (or set SANDBOX_PYTHON to a CPython >= 3.11 below /usr)"
-    if not os.access(settings.python, os.X_OK):
+    if not _is_program(settings.python):
         return Finding(
             "interpreter", Level.PROBLEM, f"there is no interpreter for submissions at {settings.python}", mend
         )
@@ -210,7 +227,17 @@ def extension(settings: Settings) -> Finding:
 def essential(settings: Settings) -> tuple[Check, ...]:
     """Return the checks without which no sandbox starts, `system` first. Raises ConfigurationError."""
     of_firejail = (account,) if tool_of(settings).name == "firejail" else ()
-    return (system, isolation_tool, privilege, *of_firejail, libseccomp, interpreter, extension, named_settings)
+    return (
+        system,
+        isolation_tool,
+        privilege,
+        *of_firejail,
+        hard_limits,
+        libseccomp,
+        interpreter,
+        extension,
+        named_settings,
+    )
 
 
 def named_settings(settings: Settings) -> Finding:
@@ -234,10 +261,9 @@ def _unusable_names(settings: Settings) -> Iterator[tuple[str, str]]:
     if settings.judge_libraries and not Path(settings.judge_libraries).is_dir():
         text = f"SANDBOX_JUDGE_LIBRARIES: {settings.judge_libraries} is no folder"
         yield text, "name the folder that has testlib.h, or leave it out"
-    for name in (*settings.host_names, *settings.callback_names):
-        if "/" in name:
-            text = f"SANDBOX_HOSTS and SANDBOX_CALLBACK_HOSTS have names, and {name[:80]!r} is an address"
-            yield text, "leave out the scheme and the path: example.org"
+    folder = Path(settings.cache_folder)
+    if settings.cache_folder and next(path for path in (folder, *folder.parents) if path.exists()).is_file():
+        yield f"SANDBOX_CACHE_FOLDER: {folder} is no folder", "name a folder, which may be a new one, or leave it out"
 
 
 def _too_little_memory(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -281,6 +307,10 @@ def _refusal(error: OSError, port: int) -> str:
     if error.errno == errno.EACCES:
         return "ports below 1024 are for root; choose another --port"
     return f"{error.strerror}; choose another --host"
+
+
+def _is_program(path: str) -> bool:
+    return Path(path).is_file() and os.access(path, os.X_OK)
 
 
 def _is_suid_root(program: str) -> bool:

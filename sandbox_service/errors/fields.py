@@ -18,7 +18,7 @@ WHOLE = "body"
 
 # alternatives of a union, which pydantic puts into the path: of tests, of checkers, plain types
 ALTERNATIVES = frozenset(
-    {"stdin", "call", "assert", "interactive", "str", "list[str]", "int", "float", "bool", "dict", "list"}
+    {"stdin", "call", "assert", "interactive", "str", "list[str]", "list[any]", "int", "float", "bool", "dict", "list"}
 )
 OF_CHECKERS = frozenset({"compare", "program", "suite"})
 

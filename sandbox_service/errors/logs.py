@@ -11,7 +11,17 @@ import sys
 import time
 from collections.abc import Mapping
 
-FIELDS = ("reason", "address", "slot", "path", "before", "after", "suite", "digest")  # of `extra`; others are left out
+FIELDS = (
+    "reason",
+    "address",
+    "slot",
+    "path",
+    "before",
+    "after",
+    "suite",
+    "digest",
+    "uid",
+)  # of `extra`; others are left out
 
 
 def to_stderr(level: str, slot: int | None = None) -> None:

@@ -47,6 +47,8 @@ IDLE_SECONDS = 5
 SOCKET_SECONDS = 15
 RESTART_SECONDS = 0.2
 KEEPS = "noeviction"
+LEAST_MAJOR = 7
+NEEDS = "the fleet needs Redis 7.0 or newer, which has functions"
 
 
 def wanted(waiting: int, workers: int, slots: int) -> int:
@@ -290,20 +292,29 @@ def require_usable(url: str, name: str) -> None:
     except ValueError as error:
         raise ConfigurationError(f"SANDBOX_REDIS_URL: {error}") from None
     try:
-        found: Any = connection.info("memory")
+        found: Any = connection.info()
         noted: Any = connection.zrange(f"{name}:formats", 0, -1)
-    except (redis.AuthenticationError, redis.exceptions.NoPermissionError) as refusal:
+    except redis.exceptions.NoPermissionError as refusal:
+        raise ConfigurationError(
+            f"SANDBOX_REDIS_URL: the Redis at {failover.address(url)} refuses what the fleet needs: {refusal}; "
+            "give its user all rights: ACL SETUSER … +@all ~* &*"
+        ) from None
+    except redis.AuthenticationError as refusal:
         raise ConfigurationError(
             f"SANDBOX_REDIS_URL: the Redis at {failover.address(url)} refuses its password: {refusal}; "
             "set it in the URL (redis://:password@host) or in SANDBOX_REDIS_PASSWORD_FILE"
         ) from None
     except (redis.RedisError, OSError) as trouble:
         if not is_transient(trouble):  # such as a database that it does not have
-            raise ConfigurationError(f"SANDBOX_REDIS_URL: {failover.address(url)}: {trouble}") from None
+            advice = f"; {NEEDS}" if "unknown command" in str(trouble) else ""
+            raise ConfigurationError(f"SANDBOX_REDIS_URL: {failover.address(url)}: {trouble}{advice}") from None
         log.warning("redis_unchecked", extra={"address": failover.address(url), "reason": str(trouble)})
         return
     finally:
         connection.close()
+    version = str(found.get("redis_version", ""))
+    if version.partition(".")[0].isdigit() and int(version.partition(".")[0]) < LEAST_MAJOR:
+        raise ConfigurationError(f"SANDBOX_REDIS_URL: {failover.address(url)} is Redis {version}; {NEEDS}")
     policy = found.get("maxmemory_policy", KEEPS)
     if found.get("maxmemory") and policy != KEEPS:
         raise ConfigurationError(

@@ -21,28 +21,26 @@ MOST_MARKS = 3
 MOST_ENDS = 100_000
 
 
-def response(query: str, prompt: str) -> str:
+def response(query: str, prompt: str | None) -> str:
     """Return the text after the prompt, without the tokens that end a turn.
 
     The tokenizer may have added tokens before the prompt and changed its white space.
 
     Args:
         query: The prompt and the answer.
-        prompt: The prompt; empty if unknown.
+        prompt: The prompt; None if unknown.
 
     Raises:
         BadRequestError: Neither the prompt nor the start of a model's turn was found. A program in the prompt could be
-            taken
-            for the answer then.
+            taken for the answer then.
     """
     answer = _after(query, prompt) if prompt else None
     if answer is None:
         *_, answer = TURN.split(query)  # a model that writes such a mark restarts its answer
-        if prompt and answer == query:
-            raise BadRequestError(
-                "query does not begin with the prompt, and no special token marks the start of the answer"
-            )
-    return continued(prompt, answer)
+        if answer == query and prompt != "":
+            begin = "the prompts are missing" if prompt is None else "query does not begin with the prompt"
+            raise BadRequestError(f"{begin}, and no special token marks the start of the answer")
+    return continued(prompt or "", answer)
 
 
 def continued(prompt: str, answer: str) -> str:

@@ -47,7 +47,6 @@ def ask(work: Work, driven: Driven, calls: Sequence[Call]) -> Answers:
         stdin = driven.stdin(token, calls)
     except drivers.UnsupportedCallError as error:
         raise BadTestError(str(error)) from None
-    program, limits = work.program, work.limits
-    outcome = work.run(lambda jail: jail.run_stdin(program, stdin, limits), lambda found: found)
+    outcome = work.run_stdin(stdin)
     results = drivers.decode(token, outcome.stdout)
     return Answers(replace(outcome, stdout=results.printed), results.lines[: len(calls)], results.misfit)

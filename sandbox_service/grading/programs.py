@@ -17,7 +17,6 @@ from sandbox_service.grading.works import Works
 from sandbox_service.judging.values import check_result
 from sandbox_service.languages.assertions.combined import FAILED
 from sandbox_service.languages.assertions.conditions import Check
-from sandbox_service.sandbox.base import Outcome
 from sandbox_service.schema import AssertTest, Checker, TestResult, Verdict
 
 _CONVERTING = frozenset({"c", "cpp", "cpp20", "java", "go"})  # 'a' == 97
@@ -59,16 +58,11 @@ def _called(works: Works, work: Work, index: int, checks: list[Check]) -> TestRe
 
 
 def _combined(work: Work, index: int) -> TestResult:
-    program, limits = work.program, work.limits
-    outcome = work.run(lambda jail: jail.run_stdin(program, b"", limits), _itself)
+    outcome = work.run_stdin(b"")
     verdict, message = work.judge(outcome)
     if verdict == Verdict.RTE and any(words in outcome.stderr or words in outcome.stdout for words in FAILED):
         verdict, message = Verdict.WA, "an assertion failed"
     return work.result(index, verdict, message, outcome).model_copy(update={"forgeable": True})
-
-
-def _itself(outcome: Outcome) -> Outcome:
-    return outcome
 
 
 def difference(check: Check, line: bytes, language: str) -> str | None:

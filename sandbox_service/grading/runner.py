@@ -45,17 +45,7 @@ class Runner:
             ProgramKilledJailError: the program ended its sandboxes.
             SandboxError: the sandbox failed.
         """
-        with self._exclusive.shared():
-            result = self._jails.run(kind, action)
-            if _killed_from_outside(outcome_of(result), limits):
-                result = self._jails.run(kind, action)
-                if _killed_from_outside(outcome_of(result), limits):
-                    raise SandboxError("the box was killed from outside, twice: is the machine out of memory?")
-        if is_suspect(outcome_of(result), limits) and not self.slow_alone:
-            with self._exclusive.alone():
-                result = self._jails.run(kind, action)
-            self.slow_alone = outcome_of(result).timed_out
-        return result
+        return self._settled(lambda: self._jails.run(kind, action), limits, outcome_of)
 
     def run_both(
         self,
@@ -79,15 +69,19 @@ class Runner:
             ProgramKilledJailError: the program ended its sandboxes.
             SandboxError: a sandbox failed.
         """
+        return self._settled(lambda: self._jails.run_both(*kinds, action), limits, outcome_of)
+
+    def _settled(self, run_once: Callable[[], T], limits: Limits, outcome_of: Callable[[T], Outcome]) -> T:
+        """Return the result of a run that the machine did not cause. Raise SandboxError if it was killed twice."""
         with self._exclusive.shared():
-            result = self._jails.run_both(*kinds, action)
+            result = run_once()
             if _killed_from_outside(outcome_of(result), limits):
-                result = self._jails.run_both(*kinds, action)
+                result = run_once()
                 if _killed_from_outside(outcome_of(result), limits):
                     raise SandboxError("the box was killed from outside, twice: is the machine out of memory?")
         if is_suspect(outcome_of(result), limits) and not self.slow_alone:
             with self._exclusive.alone():
-                result = self._jails.run_both(*kinds, action)
+                result = run_once()
             self.slow_alone = outcome_of(result).timed_out
         return result
 

@@ -1,21 +1,17 @@
 """Decides whether stdin tests may share a box, and audits that: a share of accepted submissions is graded once more.
 
-Fresh boxes decide. If they do not accept what a shared box did, that is a flip: it is logged, and the answer is theirs.
-With too many flips this grader shares no more.
+Fresh boxes decide. If they do not accept what a shared box did, that is a flip: the answer is theirs and says so, and
+observe/sharing.py logs it. With too many flips this grader shares no more.
 """
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Callable
 
-from sandbox_service.schema import Grade, SharingAudit, Submission, TestResult, Verdict
-
-log = logging.getLogger(__name__)
+from sandbox_service.schema import Grade, SharingAudit, Submission, Verdict
 
 LEAST_FLIPS = 2  # one may be a program that measures time
-SHOWN_CHARACTERS = 500
 
 
 class Sharing:
@@ -75,25 +71,6 @@ class Sharing:
         if fresh.verdict == Verdict.AC:
             return grade.model_copy(update={"sharing_audit": SharingAudit.AGREED})
         self.flips += 1
-        _log(grade, fresh)
         return fresh.model_copy(
             update={"sharing_audit": SharingAudit.STOPPED if self.is_stopped else SharingAudit.FLIPPED}
         )
-
-
-def _log(shared: Grade, fresh: Grade) -> None:
-    """Log the first test that fresh boxes do not accept, with both outputs as far as the answer shows them."""
-    failed = next(result for result in fresh.tests if result.verdict != Verdict.AC)
-    passed = next((result for result in shared.tests if result.index == failed.index), failed)
-    log.warning(
-        "shared_flip: test %d passed in a shared box and was %s in its own (%s); output %r, in its own %r",
-        failed.index,
-        failed.verdict,
-        failed.message,
-        _shown(passed),
-        _shown(failed),
-    )
-
-
-def _shown(result: TestResult) -> str:
-    return result.stdout[:SHOWN_CHARACTERS]

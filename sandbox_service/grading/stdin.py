@@ -27,8 +27,7 @@ def grade_program(work: Work, index: int, test: StdinTest) -> TestResult:
     judge = work.judges.checker
     if judge is not None:
         return checked.grade(work, judge, index, test)
-    program, stdin, limits = work.program, test.input.encode("utf-8"), work.limits
-    return judged(work, index, test, work.run(lambda jail: jail.run_stdin(program, stdin, limits), _itself))
+    return judged(work, index, test, work.run_stdin(test.input.encode("utf-8")))
 
 
 def judged(work: Work, index: int, test: StdinTest, outcome: Outcome, wrong: str | None = None) -> TestResult:
@@ -73,10 +72,6 @@ def grade_text(work: Work, index: int, test: StdinTest) -> TestResult:
     message, seconds = _check(work, index, test, output)
     verdict = Verdict.AC if message is None else Verdict.WA
     return work.result(index, verdict, message, _outcome_of_text(output, seconds))
-
-
-def _itself(outcome: Outcome) -> Outcome:
-    return outcome
 
 
 def _check(work: Work, index: int, test: StdinTest, output: bytes) -> tuple[str | None, float]:

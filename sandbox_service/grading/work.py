@@ -101,6 +101,11 @@ class Work:
         assert self.kind is not None
         return self.runner.run(self.kind, self.limits, action, outcome_of)
 
+    def run_stdin(self, stdin: bytes) -> Outcome:
+        """Run the program on an input; see `Runner.run`."""
+        program, limits = self.program, self.limits
+        return self.run(lambda jail: jail.run_stdin(program, stdin, limits), lambda outcome: outcome)
+
     @property
     def refused(self) -> str | None:
         """Why the program did not compile, if that is known before a run."""

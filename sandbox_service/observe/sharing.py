@@ -1,10 +1,12 @@
 """Counts stdin tests that shared a box, the audits of that, and the slots that stopped it, for metrics and `/healthz`.
 
-It reads answers, so that it knows of graders on any machine. The rule itself is in grading/sharing.py.
+It reads answers, so that it knows of graders on any machine. It logs each flip with the suite and the digest of the
+submission, whose answer has the test and the output of the fresh box. The rule itself is in grading/sharing.py.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -12,7 +14,9 @@ from prometheus_client.registry import Collector, CollectorRegistry
 
 from sandbox_service.observe.events import EventBatcher
 from sandbox_service.queues.observers import GradedEvent
-from sandbox_service.schema import SharingAudit
+from sandbox_service.schema import SharingAudit, Verdict
+
+log = logging.getLogger(__name__)
 
 
 class SharingCounts(Collector):
@@ -41,8 +45,11 @@ class SharingCounts(Collector):
             self._tests += head.get("shared", 0)  # a worker of an older version sends none
             audit = head.get("sharing_audit")
             self._audits += audit is not None
-            self._flips += audit in (SharingAudit.FLIPPED, SharingAudit.STOPPED)
             self._stops += audit == SharingAudit.STOPPED
+            if audit in (SharingAudit.FLIPPED, SharingAudit.STOPPED):
+                self._flips += 1
+                fields = {"suite": event.job.suite.id, "digest": event.job.digest.hex()}
+                log.warning("shared_flip", extra={"before": Verdict.AC, "after": head["verdict"], **fields})
 
     def report(self) -> dict[str, object]:
         """Return the part of `/healthz` about shared boxes."""

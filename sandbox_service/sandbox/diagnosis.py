@@ -31,8 +31,8 @@ CAPABILITIES = {
 }
 
 DID_NOT_JAIL = (
-    "see that SANDBOX_FIREJAIL is firejail itself and leaves the environment as it is: without container=docker in it, "
-    "firejail in a container takes itself for jailed and does nothing"
+    "see that SANDBOX_ISOLATION_PROGRAM is firejail itself and leaves the environment as it is: without "
+    "container=docker in it, firejail in a container takes itself for jailed and does nothing"
 )
 NO_USER_NAMESPACE = (
     "normal users may not make user namespaces here: run as root, or see sysctl user.max_user_namespaces, "

@@ -88,7 +88,7 @@ def jail_of(tool: IsolationTool, place: Place, zygote: Zygote) -> Sandbox:
 
 def pool_of(settings: Settings, index: int) -> JailPool:
     """Return the sandboxes of slot `index`, not yet open."""
-    place, tool = place_of(settings, index), tools.make(settings.isolation, settings.isolation_path)
+    place, tool = place_of(settings, index), tools.make(settings.isolation, settings.isolation_program)
     zygotes = {kind: zygote for each in runtimes_of(settings).values() for kind, zygote in each.zygotes.items()}
     judges = replace(place, uid=place.uid + SECOND_UIDS) if place.privileged else place
     places = {kind: judges if kind in JUDGE_KINDS else place for kind in zygotes}
@@ -158,20 +158,20 @@ class Slot:
                 frame = self._line.next(self._settings.canary_seconds if ready else RETRY_SECONDS)
                 if frame is not None:
                     self._answer(frame)
-        except (EOFError, OSError):
+        except (EOFError, ConnectionError):
             log.info("service_gone")
         finally:
             self._jails.close()
 
     def _prove(self) -> bool:
         """Make sure that the sandboxes are isolated, and report to the service; return whether they are."""
+        is_new = self._grader is None
         try:
-            if self._grader is None:
+            if is_new:
                 self._jails.open()
                 self._grader = grader_of(self._settings, self._jails, self._exclusive, self._sharing)
-                self._tell(ready=True)
             self._jails.recheck()
-        except (SandboxError, ConfigurationError) as fault:
+        except (SandboxError, ConfigurationError, OSError) as fault:  # a full or read-only disk, no more descriptors
             if str(fault) != self._fault:
                 self._fault = str(fault)
                 log.error("jail_unusable", extra={"reason": self._fault})
@@ -180,6 +180,8 @@ class Slot:
             self._tell(ready=False, reason=str(fault))
             return False
         self._fault = ""
+        if is_new:
+            self._tell(ready=True)
         return True
 
     def _tell(self, *, ready: bool, reason: str = "") -> None:
@@ -244,7 +246,7 @@ class Slot:
             )
         except SandboxError as error:
             return Grade.fault("", len(tests), FailureKind.SANDBOX, str(error))
-        except (GradingCancelledError, EOFError, OSError):
+        except (GradingCancelledError, EOFError, ConnectionError):
             raise
         except Exception as error:
             log.exception("grader_error")

@@ -70,7 +70,6 @@ class SlotProcess:
         self.failed_since: float | None = None  # monotonic; None if it can grade or is starting
         self.reason = "starting"
         self.language = ""
-        self.restarts = -1
         self._owner = owner
         self._locks = locks
         self._key: int | None = None
@@ -147,7 +146,6 @@ class SlotProcess:
     async def _supervise(self) -> None:
         pause = RESTART_SECONDS
         while True:
-            self.restarts += 1
             began = time.monotonic()
             try:
                 await self._run()
@@ -159,7 +157,8 @@ class SlotProcess:
             self._note_end(was_ready=was_ready)
             if key is not None:
                 self._owner.slot_lost(key)
-            pause = RESTART_SECONDS if time.monotonic() - began > LONGEST_RESTART_SECONDS else min(pause * 2, 5.0)
+            has_lasted = time.monotonic() - began > LONGEST_RESTART_SECONDS
+            pause = RESTART_SECONDS if has_lasted else min(2 * pause, LONGEST_RESTART_SECONDS)
             await asyncio.sleep(pause)
 
     async def _run(self) -> None:

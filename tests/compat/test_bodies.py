@@ -21,11 +21,18 @@ EXECUTION = {"generated_code": CODE, "language": "python"}
 PROGRAM = {"language_id": 71, "source_code": CODE}
 LABEL = {"inputs": ["1"], "outputs": ["2"]}
 TESTED = {"program": "def add(a, b):\n    return a + b", "max_execution_time": 1}
+STREAM = {"type": "stdin_stdout", "input": "1", "output": "2"}
+CALL = {"type": "function_call", "fn_name": "add", "input": [1, 2], "output": [3]}
 HUMAN = {"test": "def check(candidate):\n    assert candidate(1, 2) == 3", "entry_point": "add"}
 
 
 def submitted(row: Any, answer: str = fenced(CODE), **config: Any) -> dict[str, Any]:
     return {"completion": answer, "config": {"language": "python", "provided_data": row, **config}}
+
+
+def rollout(unit_tests: Any) -> dict[str, Any]:
+    message = {"type": "message", "content": [{"type": "output_text", "text": fenced(CODE)}]}
+    return {"response": {"output": [message]}, "verifier_metadata": {"unit_tests": unit_tests}}
 
 
 NOT_UNDERSTOOD = [
@@ -34,9 +41,11 @@ NOT_UNDERSTOOD = [
     ("/run_code", RUN | {"Stdin": "1"}, "Stdin is not known; use stdin"),
     ("/run_code", RUN | {"std_input": "1"}, "std_input is not known; use stdin"),
     ("/run_code", RUN | {"run_timeouts": 1}, "use run_timeout"),
+    ("/run_code", RUN | {"files": {"a": "", "/tmp/./a/b": ""}}, "'a' is a file and a folder of others"),
     ("/submit", submitted({"test": [{"input": {"stdin": "1"}, "output": {"stdout": None}}]}), "null"),
     ("/submit", submitted({"test_cases": {"type": "stdin_stdout", "input": ["1"], "output": [None]}}), "null"),
     ("/submit", submitted({"test_cases": {"type": "function_call", "input": [[1]], "output": [[2]]}}), "fn_name"),
+    ("/submit", submitted({"test_cases": [STREAM, CALL]}), "should have the type of the first"),
     ("/submit", submitted(HUMAN, "    return a + b"), "prompt"),
     ("/submit", {"completion": "", "config": {"langauge": "cpp", "provided_data": LABEL}}, "use language"),
     ("/submit", submitted(LABEL, extra={"checkers": {"type": "exact"}}), "checkers is not known; use checker"),
@@ -48,7 +57,10 @@ NOT_UNDERSTOOD = [
     ("/test_program_stdio", TESTED | {"tests": json.dumps(["1"])}, "/test_program"),
     ("/test_program_stdio", TESTED | {"tests": [{"input": "1", "output": None}]}, "null"),
     ("/get_reward", {"query": [fenced(CODE)], "prompt": [""], "labels": [LABEL]}, "prompt is not known; use prompts"),
+    ("/get_reward", {"query": [fenced(CODE)], "labels": [LABEL]}, "the prompts are missing, and no special token"),
     ("/slime", {"response": fenced(CODE), "label": {"inputs": ["1"], "outputs": [None]}}, "null"),
+    ("/slime", {"response": fenced(CODE), "label": LABEL, "prompt": {}}, "prompt should be a string or a list',"),
+    ("/verify", rollout({**LABEL, "fn_name": 5}), "fn_name should be text"),
     ("/execute", EXECUTION | {"stdin": "1"}, "stdin is not known; use std_input"),
     ("/execute", EXECUTION | {"session_id": "a"}, "session_id"),
     ("/submissions?wait=true", PROGRAM | {"expected_out": "2"}, "is not known; use expected_output"),

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.compat.crowd import at_once
 from tests.compat.programs import CALLS, CHECK, FUNCTIONS, INPUTS, OUTPUTS, RESULTS, STREAMS, fenced
-from tests.conftest import Service, running_service
+from tests.conftest import Service
 
 STREAM_CASES = {"type": "stdin_stdout", "input": INPUTS, "output": OUTPUTS, "fn_name": None}
 CALL_CASES = {
@@ -109,14 +108,6 @@ def test_without_tests_it_says_so(service: Service) -> None:
     status, answer = service.client.post("/common_evaluate_batch", {"completion": "", "config": {}})
     assert status == 422
     assert "test_cases" in answer["error"]["message"]
-
-
-def test_more_than_there_is_room_for_are_held_and_all_are_answered() -> None:
-    names = [name for name in ("right", "wrong", "crashing", "broken") for _ in range(16)]
-    with running_service(slots=2, queue_submissions=4) as narrow:
-        bodies = [body(fenced(f"# {number}\n{STREAMS[name]}"), STREAM_CASES) for number, name in enumerate(names)]
-        answers = at_once(narrow, "/common_evaluate_batch", bodies)
-    assert [(status, answer["accepted"]) for status, answer in answers] == [(200, name == "right") for name in names]
 
 
 JUDGE = """import sys

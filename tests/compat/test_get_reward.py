@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.compat.crowd import at_once, dying_slots, impatient, until_pending
+from sandbox_service.api.compat import get_reward
+from sandbox_service.errors import UnavailableError
+from sandbox_service.schema import Grade
+from tests.compat.faulty import BROKEN, LATE, answered
 from tests.compat.programs import ASSERTIONS, CALLS, FUNCTIONS, INPUTS, OUTPUTS, RESULTS, STREAMS, fenced
-from tests.conftest import Service, running_service
+from tests.conftest import Service
 
 PROMPT = "<|im_start|>user\nAdd two numbers. Like so:\n```python\nprint(3)\n```<|im_end|>\n<|im_start|>assistant\n"
 LIMITS = {"cpu_seconds": 1}
@@ -148,29 +151,14 @@ def test_one_wrong_label_is_named_before_anything_is_graded(service: Service) ->
 # --- many, and trouble
 
 
-def test_more_than_there_is_room_for_are_held_and_all_are_answered() -> None:
-    names = [name for name in ("right", "wrong", "crashing", "broken") for _ in range(16)]
-    texts = [fenced(f"# {number}\n{STREAMS[name]}") for number, name in enumerate(names)]
-    wanted = [float(name == "right") for name in names]
-    with running_service(slots=2, queue_submissions=4) as narrow:
-        answers = at_once(narrow, "/get_reward", [asked(text) for text in texts])
-        assert [answer["rewards"] for _, answer in answers] == [[each] for each in wanted]
-        assert rewarded(narrow, asked(*texts))["rewards"] == wanted  # in one request, too
-        with impatient(narrow, "/get_reward", asked(*[fenced("import time\ntime.sleep(2)")] * 64)):
-            until_pending(narrow, 4)
-        until_pending(narrow, 0)
+@pytest.mark.parametrize("comes_to", [BROKEN, LATE])
+def test_a_fault_is_503(comes_to: Grade | UnavailableError, monkeypatch: pytest.MonkeyPatch) -> None:
+    status, answer = answered(monkeypatch, get_reward.routes, "/get_reward", asked("x"), comes_to)
+    assert (status, "rewards" in answer) == (503, False)
 
 
-def test_a_fault_is_503_or_nan_if_that_is_wanted() -> None:
-    sleeper = fenced("import time\ntime.sleep(2)")
-    with running_service(slots=1) as victim:
-        for query in ("", "?fault=nan"):
-            with dying_slots(victim):
-                answer = rewarded(victim, asked(sleeper), query)
-            if query:
-                assert all(map(math.isnan, answer["rewards"] + answer["scores"]))
-                assert answer["extra_logs"]["faults"] == [1.0]
-            else:
-                assert (answer[0], "worker_lost" in answer[1]) == (503, True)
-            victim.wait_ready()
-        assert rewarded(victim, asked(fenced(STREAMS["right"])))["rewards"] == [1.0]
+def test_a_fault_is_nan_if_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    status, answer = answered(monkeypatch, get_reward.routes, "/get_reward", asked("x"), BROKEN, query=b"fault=nan")
+    assert status == 200
+    assert all(map(math.isnan, answer["rewards"] + answer["scores"]))
+    assert answer["extra_logs"]["faults"] == [1.0]

@@ -257,7 +257,10 @@ def test_archives_are_not_trusted() -> None:
 
 def test_fields_are_selected(service: Service) -> None:
     token = submitted(service, STREAMS["right"])["token"]
-    assert set(service.client.get(f"/submissions/{token}?fields=stdout,status,nothing")[1]) == {"stdout", "status"}
+    assert set(service.client.get(f"/submissions/{token}?fields=stdout,status")[1]) == {"stdout", "status"}
+    status, answer = service.client.get(f"/submissions/{token}?fields=stdout,nothing")
+    assert (status, "'nothing' is not known" in str(answer)) == (422, True)
+    assert service.client.post(WAIT + "&fields=time", ADD | {"source_code": "print(3)"})[1].keys() == {"time"}
     batch = service.client.get(f"/submissions/batch?tokens={token},{COMPARED}&fields=time")[1]["submissions"]
     assert [each and list(each) for each in batch] == [["time"], None]
 

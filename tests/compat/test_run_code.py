@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from sandbox_service.api.compat.run_code import RunCode
 from tests.compat import patient
 from tests.compat.crowd import at_once, dying_slots, impatient, pending, until_pending
-from tests.compat.programs import INPUTS, OUTPUTS, STREAMS
+from tests.compat.programs import INPUTS, OUTPUTS, STREAMS, fenced
 from tests.conftest import Service, running_service
 
 QUICK = {"language": "python", "run_timeout": 1, "compile_timeout": 1}
@@ -185,7 +185,7 @@ def test_it_answers_a_ping(service: Service) -> None:
     assert service.client.get("/v1/ping") == (200, "pong")
 
 
-# --- many, and trouble
+# --- many, and trouble; one service for all routes that hold requests
 
 
 @pytest.fixture(scope="module")
@@ -195,12 +195,62 @@ def narrow() -> Iterator[Service]:
         yield running
 
 
-def test_more_than_there_is_room_for_are_held_and_all_are_answered(narrow: Service) -> None:
-    codes = {f"print({number})": f"{number}\n" for number in range(64)}
-    answers = at_once(narrow, "/run_code", [QUICK | {"code": code, "run_timeout": 10} for code in codes])
-    assert [(status, answer["run_result"]["stdout"]) for status, answer in answers] == [
-        (200, out) for out in codes.values()
-    ]
+LABEL = {"inputs": INPUTS, "outputs": OUTPUTS}
+NAMES = ["right", "wrong", "crashing", "broken"] * 4
+TEXTS = [fenced(f"# {number}\n{STREAMS[name]}") for number, name in enumerate(NAMES)]
+IS_RIGHT = [name == "right" for name in NAMES]
+CASES = {"type": "stdin_stdout", "input": INPUTS, "output": OUTPUTS}
+
+
+@pytest.mark.parametrize(
+    ("path", "bodies", "read", "wanted"),
+    [
+        (
+            "/run_code",
+            [QUICK | {"code": f"print({number})", "run_timeout": 10} for number in range(64)],
+            lambda answer: answer["run_result"]["stdout"],
+            [f"{number}\n" for number in range(64)],
+        ),
+        (
+            "/get_reward",
+            [{"query": [text], "prompts": [""], "labels": [LABEL]} for text in TEXTS],
+            lambda answer: answer["rewards"],
+            [[float(each)] for each in IS_RIGHT],
+        ),
+        (
+            "/get_reward",  # in one request
+            [{"query": TEXTS, "prompts": [""] * len(TEXTS), "labels": [LABEL] * len(TEXTS)}],
+            lambda answer: answer["rewards"],
+            [[float(each) for each in IS_RIGHT]],
+        ),
+        (
+            "/slime",
+            [{"prompt": "", "response": text, "label": LABEL} for text in TEXTS],
+            lambda answer: answer,
+            [float(each) for each in IS_RIGHT],
+        ),
+        (
+            "/common_evaluate_batch",
+            [{"completion": text, "config": {"provided_data": {"test_cases": CASES}}} for text in TEXTS],
+            lambda answer: answer["accepted"],
+            IS_RIGHT,
+        ),
+    ],
+)
+def test_more_than_there_is_room_for_are_held_and_all_are_answered(
+    narrow: Service, path: str, bodies: list[dict[str, Any]], read: Callable[[Any], Any], wanted: list[Any]
+) -> None:
+    answers = at_once(narrow, path, bodies)
+    assert [status for status, _ in answers] == [200] * len(bodies), answers
+    assert [read(answer) for _, answer in answers] == wanted
+
+
+def test_a_client_that_leaves_takes_all_submissions_of_its_request_along(narrow: Service) -> None:
+    naps = [fenced(f"import time\ntime.sleep({2 + number / 64})") for number in range(64)]
+    body = {"query": naps, "prompts": [""] * 64, "labels": [LABEL] * 64}
+    with impatient(narrow, "/get_reward", body):
+        until_pending(narrow, 4)
+    until_pending(narrow, 0)
 
 
 def test_who_goes_away_is_forgotten(narrow: Service) -> None:

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.compat.crowd import at_once, dying_slots
+from sandbox_service.api.compat import slime
+from sandbox_service.errors import UnavailableError
+from sandbox_service.schema import Grade
+from tests.compat.faulty import BROKEN, LATE, answered
 from tests.compat.programs import CALLS, FUNCTIONS, INPUTS, OUTPUTS, RESULTS, STREAMS, fenced
-from tests.conftest import Service, running_service
+from tests.conftest import Service
 
 LIMITS = {"cpu_seconds": 1}
 STREAM_LABEL = {"inputs": INPUTS, "outputs": OUTPUTS, "limits": LIMITS}
@@ -76,17 +79,6 @@ def test_what_cannot_be_graded_is_refused_by_name(
     assert named in message
 
 
-def test_more_than_there_is_room_for_are_held_and_all_are_answered() -> None:
-    names = [name for name in ("right", "wrong", "crashing", "broken") for _ in range(16)]
-    with running_service(slots=2, queue_submissions=4) as narrow:
-        bodies = [body(fenced(f"# {number}\n{STREAMS[name]}")) for number, name in enumerate(names)]
-        assert at_once(narrow, "/slime", bodies) == [(200, float(name == "right")) for name in names]
-
-
-def test_a_fault_is_503() -> None:
-    with running_service(slots=1) as victim:
-        with dying_slots(victim):
-            status, message = reward(victim, body(fenced("import time\ntime.sleep(2)")))
-        assert (status, "worker_lost" in message) == (503, True)
-        victim.wait_ready()
-        assert reward(victim, body(fenced(STREAMS["right"]))) == 1.0
+@pytest.mark.parametrize("comes_to", [BROKEN, LATE])
+def test_a_fault_is_503(comes_to: Grade | UnavailableError, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert answered(monkeypatch, slime.routes, "/slime", body("x"), comes_to)[0] == 503

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.compat.crowd import dying_slots
+from sandbox_service.api.compat import submit
+from sandbox_service.errors import UnavailableError
+from sandbox_service.schema import Grade
+from tests.compat.faulty import BROKEN, LATE, answered
 from tests.compat.programs import ASSERTIONS, CHECK, FUNCTIONS, INPUTS, OUTPUTS, STREAMS, fenced
-from tests.conftest import Service, running_service
+from tests.conftest import Service
 
 CASES = [
     {"input": {"stdin": given}, "output": {"stdout": wanted}} for given, wanted in zip(INPUTS, OUTPUTS, strict=True)
@@ -177,10 +180,7 @@ def test_what_cannot_be_judged_is_refused_by_name(
     assert named in message
 
 
-def test_a_fault_of_ours_is_503() -> None:
-    with running_service(slots=1) as victim:
-        with dying_slots(victim):
-            status, message = submitted(victim, fenced("import time\ntime.sleep(2)"), COMMON_OJ)
-        assert (status, message.partition(":")[0]) == (503, "worker_lost")
-        victim.wait_ready()
-        assert submitted(victim, fenced(STREAMS["right"]), COMMON_OJ)["accepted"]
+@pytest.mark.parametrize("comes_to", [BROKEN, LATE])
+def test_a_fault_of_ours_is_503(comes_to: Grade | UnavailableError, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = {"completion": fenced(STREAMS["right"]), "config": {"provided_data": COMMON_OJ}}
+    assert answered(monkeypatch, submit.routes, "/submit", body, comes_to)[0] == 503

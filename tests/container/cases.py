@@ -91,7 +91,7 @@ def cases(folder: Path) -> list[Case]:
     no_pivot = ("--security-opt", f"seccomp={filter_without(folder, 'pivot_root')}")
     no_unshare = ("--security-opt", f"seccomp={filter_without(folder, 'unshare')}")
     stood_in = [
-        Case(f"firejail {name}", (*DOCUMENTED, "--env", f"SANDBOX_FIREJAIL=/check/{name}"), pattern)
+        Case(f"firejail {name}", (*DOCUMENTED, "--env", f"SANDBOX_ISOLATION_PROGRAM=/check/{name}"), pattern)
         for name, pattern in (
             ("forgets-container", "did not jail.*pid namespace.*container=docker"),
             ("only-executes", "did not jail.*pid namespace"),

@@ -15,6 +15,8 @@ from tests.deploy.test_files import DEPLOY, NEEDED, YAML, documents, has_schema,
 CHART = DEPLOY / "helm" / "proctor"
 PLAIN = {"image": {"repository": "proctor", "tag": ""}}  # as kustomize finds it
 
+SETTINGS = {"max_memory_bytes": 8 << 30, "stdin_isolation": "submission", "recheck_share": 0.05}
+
 Objects = dict[tuple[str, str], dict[str, Any]]
 
 
@@ -48,7 +50,7 @@ def test_without_values_it_is_the_plain_manifests() -> None:
 
 
 def test_one_machine_has_neither_redis_nor_workers() -> None:
-    found = rendered("values-single.yaml", settings={"max_memory_bytes": 8 << 30, "stdin_isolation": "submission"})
+    found = rendered("values-single.yaml", settings=SETTINGS)
     assert set(found) == {("Service", "proctor"), ("Deployment", "proctor"), ("NetworkPolicy", "proctor")}
     deployment = found["Deployment", "proctor"]
     [container] = deployment["spec"]["template"]["spec"]["containers"]
@@ -58,6 +60,7 @@ def test_one_machine_has_neither_redis_nor_workers() -> None:
         "SANDBOX_API_KEYS_FILE": "/run/secrets/proctor/api_keys",
         "SANDBOX_MAX_MEMORY_BYTES": str(8 << 30),
         "SANDBOX_STDIN_ISOLATION": "submission",
+        "SANDBOX_RECHECK_SHARE": "0.05",
     }
 
 

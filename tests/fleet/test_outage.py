@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from redis.exceptions import ResponseError
 
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.fleet import failover, wakeup
@@ -92,3 +95,25 @@ def test_a_wrong_password_is_refused_with_the_address_and_without_the_password()
                 wakeup.require_usable(wrong, "proctor")
             assert "hunter2" not in str(refusal.value)
         wakeup.require_usable(redis.url.replace("redis://", "redis://:right@"), "proctor")
+
+
+def test_a_user_without_rights_is_not_told_of_a_password() -> None:
+    rights = "user default on nopass ~* &* +@all -info".split()
+    with running_redis(*(f"--{rights[0]}", *rights[1:])) as redis, pytest.raises(ConfigurationError) as refusal:
+        wakeup.require_usable(redis.url, "proctor")
+    assert f"127.0.0.1:{redis.port} refuses what the fleet needs: " in str(refusal.value)
+    assert "password" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (ResponseError("unknown command `HELLO`"), "unknown command `HELLO`; the fleet needs Redis 7.0 or newer"),
+        ({"redis_version": "6.2.14"}, "is Redis 6.2.14; the fleet needs Redis 7.0 or newer"),
+    ],
+)
+def test_an_older_redis_is_refused(asked: Any, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = Mock(info=Mock(side_effect=[asked]), zrange=Mock(return_value=[]))
+    monkeypatch.setattr(wakeup, "_connect", lambda _: connection)
+    with pytest.raises(ConfigurationError, match=said):
+        wakeup.require_usable("redis://127.0.0.1:6379", "proctor")

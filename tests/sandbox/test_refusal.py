@@ -50,7 +50,7 @@ def refusing_service(stand_in: Path) -> Iterator[Service]:
     """A service that has this for firejail, as soon as it knows that it cannot grade."""
     need_firejail()
     port = free_port()
-    environment = os.environ | {"SANDBOX_FIREJAIL": str(stand_in), "SANDBOX_SLOTS": "1"}
+    environment = os.environ | {"SANDBOX_ISOLATION_PROGRAM": str(stand_in), "SANDBOX_SLOTS": "1"}
     command = [sys.executable, "-m", "sandbox_service.cli", "serve", "--port", str(port)]
     process = subprocess.Popen(command, env=environment)
     service = Service(process, port)

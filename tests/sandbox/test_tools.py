@@ -57,7 +57,7 @@ def test_a_tool_is_chosen_by_its_name() -> None:
     for name in TOOLS:
         assert preflight.tool_of(Settings(isolation=name)).name == name
         assert preflight.tool_of(Settings(isolation=name, isolation_program="/opt/it")).program == "/opt/it"
-    assert preflight.tool_of(Settings(firejail="/opt/firejail")).program == "/opt/firejail"
+    assert preflight.tool_of(Settings(isolation_program="/opt/firejail")).program == "/opt/firejail"
 
 
 def test_an_unknown_tool_is_refused() -> None:

@@ -269,7 +269,7 @@ def test_it_ends_without_a_suid_firejail(installed: Path, user: int) -> None:
     plain = installed / "firejail"
     shutil.copyfile(FIREJAIL, plain)
     plain.chmod(0o755)
-    assert "not SUID root" in refusal(installed, user, SANDBOX_FIREJAIL=str(plain))
+    assert "not SUID root" in refusal(installed, user, SANDBOX_ISOLATION_PROGRAM=str(plain))
 
 
 def refusal(installed: Path, user: int, prefix: tuple[str, ...] = (), **settings: str) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import random
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import cast
 
 import orjson
 import pytest
 
+from sandbox_service.grading.grader import Grader
 from sandbox_service.grading.suites import LruCache
 from sandbox_service.sandbox.pool import JailPool
 from sandbox_service.slots import protocol
@@ -113,6 +115,47 @@ def test_what_was_cancelled_before_it_was_begun_can_be_sent_again(
     again = line.next(1)
     assert again is not None
     assert again.kind == protocol.SUBMIT
+
+
+# --- errors of the system are not the service's end
+
+
+def no_room(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_slot_says_why_its_sandboxes_cannot_be_tried(ends: tuple[socket.socket, BlockingConnection]) -> None:
+    service, line = ends
+    slot = bare_slot(line)
+    slot._fault = ""
+    slot._jails = cast("JailPool", SimpleNamespace(open=no_room, close=lambda: None))
+    assert not slot._prove()
+    kind, status = received(service)
+    assert (kind, status["ready"], "No space left" in str(status["reason"])) == (protocol.STATUS, False, True)
+
+
+def graded_by(go_on: Callable[..., None], ends: tuple[socket.socket, BlockingConnection]) -> dict[str, object]:
+    """The grade of a submission whose grader does this."""
+    service, line = ends
+    slot, process = bare_slot(line), bare_process(service)
+    slot._grader = cast("Grader", SimpleNamespace(go_on=go_on))
+    job = made("x", suite=suite_of(1))
+    process.give(KEY, job.suite, job.body)
+    serve(slot, line, KEY)
+    return received(service)[1]
+
+
+def test_an_error_of_the_system_is_a_fault_with_its_reason(ends: tuple[socket.socket, BlockingConnection]) -> None:
+    grade = graded_by(no_room, ends)
+    assert (grade["failure_kind"], "No space left" in str(grade["failure_reason"])) == ("grader_error", True)
+
+
+def test_a_lost_connection_ends_the_slot(ends: tuple[socket.socket, BlockingConnection]) -> None:
+    def lose(*_: object) -> None:
+        raise ConnectionResetError
+
+    with pytest.raises(ConnectionResetError):
+        graded_by(lose, ends)
 
 
 # --- suites

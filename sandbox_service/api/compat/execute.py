@@ -39,7 +39,7 @@ class Execution(ForeignBody):
     generated_code: str
     language: str
     std_input: str | None = ""
-    timeout: float = Field(10.0, gt=0)
+    timeout: float = Field(10.0, gt=0, allow_inf_nan=False)
     max_output_characters: int = Field(1000, ge=0)
     session_id: Any = Field(None, description="not supported")
 

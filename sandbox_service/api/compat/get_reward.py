@@ -47,7 +47,7 @@ class GetReward(ForeignBody):
     @property
     def submissions(self) -> list[dict[str, Any]]:
         """The fields of a submission per sample. Raises BadRequestError for an invalid sample."""
-        prompts = self.prompts or [""] * len(self.query)
+        prompts: Sequence[str | None] = self.prompts or [None] * len(self.query)
         if not len(self.query) == len(prompts) == len(self.labels):
             counts = f"{len(self.query)} of query, {len(self.prompts)} of prompts, {len(self.labels)} of labels"
             raise BadRequestError(f"query, prompts and labels should have the same length: {counts}")

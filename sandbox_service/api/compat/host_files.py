@@ -33,6 +33,8 @@ def decoded(found: Any, where: str) -> dict[str, bytes]:
     files = {
         name_of(path, where): _bytes(content, path, where) for path, content in found.items() if content is not None
     }
+    for folder in {str(each) for name in files for each in PurePosixPath(name).parents} & set(files):
+        raise ValueError(f"{where}: {folder[:100]!r} is a file and a folder of others")
     if sum(map(len, files.values())) > MOST_BYTES:
         raise ValueError(f"{where}: the files have more than {MOST_BYTES} bytes")
     return files

@@ -13,7 +13,7 @@ unsupported field is 422 and `{field: [message]}`.
 
 The numbers of languages are Judge0's (`judge0_languages`). `additional_files` and `command_line_arguments` are for
 Python; a multi-file program (89) is the script `run` of its archive. `callback_url` is called if its host is listed in
-`SANDBOX_CALLBACK_HOSTS`. `GET /submissions/{token}?fields=…` selects fields.
+`SANDBOX_CALLBACK_HOSTS`. `?fields=…` selects fields of results; one that no result has here is 422.
 
 Differences: the default limits are 5 s of CPU time and this service's default memory; the wall clock is a backstop as
 everywhere here; `max_processes_and_or_threads` and `number_of_runs` are ignored (one process, one run); there is no
@@ -94,14 +94,18 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
         summary="Run or judge a program (Judge0)",
     )
     @router.post("/submissions/", status_code=201, include_in_schema=False)
-    async def submit(request: Request, base64_encoded: bool = False, wait: bool = False) -> Response:
+    async def submit(
+        request: Request, base64_encoded: bool = False, wait: bool = False, fields: str = ALL_FIELDS
+    ) -> Response:
         given = await grading.read(request, _Anything)
+        names = _names(fields)
         try:
             payload = parse_submission(given.root, base64_encoded)
             kept.check(payload)
             token = token_of(payload)
             if wait and not payload.callback_url:
-                return JSONResponse(encoded(await _waited(grading, request, payload, token), base64_encoded), 201)
+                answer = encoded(await _waited(grading, request, payload, token), base64_encoded)
+                return JSONResponse(_selected(answer, names), 201)
             await kept.keep(request, {token: payload})
         except InvalidRequestError as error:
             return JSONResponse(error.fields, 422)
@@ -125,19 +129,20 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
     async def results(
         request: Request, tokens: Annotated[str, Query()], base64_encoded: bool = False, fields: str = ALL_FIELDS
     ) -> dict[str, Any]:
-        named = tokens.split(",")
+        named, names = tokens.split(","), _names(fields)
         _check_many(named, settings)
         found = [await kept.find(token, base64_encoded, owner(request)) for token in named]
-        return {"submissions": [each and _selected(each, fields) for each in found]}
+        return {"submissions": [each and _selected(each, names) for each in found]}
 
     @router.get("/submissions/{token}", responses=compat_error_schemas() | UNKNOWN, summary="Result of a program")
     async def result(
         request: Request, token: str, base64_encoded: bool = False, fields: str = ALL_FIELDS
     ) -> dict[str, Any]:
+        names = _names(fields)
         found = await kept.find(token, base64_encoded, owner(request))
         if found is None:
             raise NotFoundError(f"no submission {token[:80]!r}: the token is unknown, or its result has expired")
-        return _selected(found, fields)
+        return _selected(found, names)
 
     router.include_router(_about(queue, settings))
     return router
@@ -176,11 +181,19 @@ def _about(queue: JobQueue, settings: Settings) -> APIRouter:
     return router
 
 
-def _selected(answer: dict[str, Any], fields: str) -> dict[str, Any]:
-    """Return the fields that a client asks for; those that are unknown are left out."""
-    if ALL_FIELDS in fields.split(","):
-        return answer
-    return {name: answer[name] for name in fields.split(",") if name in answer}
+def _names(fields: str) -> list[str]:
+    """Return the names of the fields that a client asks for. Raise BadRequestError for one that no result has here."""
+    known, wanted = list(empty("", IN_QUEUE)), fields.split(",")
+    if ALL_FIELDS in wanted:
+        return known
+    for name in wanted:
+        if name not in known:
+            raise BadRequestError(f"fields: {name[:80]!r} is not known; a result has {', '.join(known)}")
+    return wanted
+
+
+def _selected(answer: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    return {name: answer[name] for name in names}
 
 
 class _KeptSubmissions:

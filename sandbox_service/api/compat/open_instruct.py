@@ -45,7 +45,7 @@ class TestedProgram(ForeignBody):
 
     program: str
     tests: Any
-    max_execution_time: float = Field(1.0, gt=0)
+    max_execution_time: float = Field(1.0, gt=0, allow_inf_nan=False)
 
     @property
     def seconds(self) -> float:

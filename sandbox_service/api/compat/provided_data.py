@@ -129,6 +129,8 @@ def _case(case: Any, first: Any) -> TestCase:
     if "input" not in case or "output" not in case:
         raise ValueError("test_cases: a test should have an input and an output")
     kind = first.get("type") or ("function_call" if first.get("fn_name") else "stdin_stdout")
+    if case.get("type") not in (None, first.get("type")):
+        raise ValueError("test_cases.type: all tests should have the type of the first, which decides")
     if kind == "stdin_stdout":
         return cases.stdin(case["input"], case["output"])
     if kind != "function_call":

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -27,6 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sandbox_service.api import json_bounds
 from sandbox_service.api.compat.held_grading import HeldGrading
+from sandbox_service.api.compat.row_fields import text
 from sandbox_service.api.openapi import compat_error_schemas, request_schema
 from sandbox_service.api.request_body import SMALL_PARTS, LargeBodyError, max_unpacked_bytes, reads_small_only
 from sandbox_service.errors import BadRequestError, UnavailableError
@@ -178,7 +180,7 @@ def _tests(metadata: Mapping[str, Any], max_unpacked_bytes: int, most_bytes: int
         raise BadRequestError("verifier_metadata.unit_tests should be an object with inputs and outputs")
     try:
         columns = _columns(given["packed"], max_unpacked_bytes, most_bytes) if "packed" in given else given
-        return _cases(columns["inputs"], columns["outputs"], str(given.get("fn_name") or ""))
+        return _cases(columns["inputs"], columns["outputs"], text(given, "fn_name"))
     except unpacking.TooLargeError:
         raise
     except KeyError as error:
@@ -264,4 +266,5 @@ def _metrics(rewards: Rollouts) -> dict[str, Any]:
 
 
 def _counts(response: Mapping[str, Any]) -> bool:
-    return isinstance(response.get("reward"), (int, float)) and not response.get("mask_sample")
+    reward = response.get("reward")
+    return isinstance(reward, (int, float)) and math.isfinite(reward) and not response.get("mask_sample")

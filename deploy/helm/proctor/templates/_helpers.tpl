@@ -8,7 +8,7 @@
 
 {{- define "proctor.settings" -}}
 {{- range $name, $value := .Values.settings }}
-- {name: SANDBOX_{{ upper $name }}, value: {{ kindIs "float64" $value | ternary (printf "%.0f" $value) (toString $value) | quote }}}
+- {name: SANDBOX_{{ upper $name }}, value: {{ and (kindIs "float64" $value) (eq (floor $value) $value) | ternary (printf "%.0f" $value) (toString $value) | quote }}}
 {{- end }}
 {{- end }}
 
