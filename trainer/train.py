@@ -29,7 +29,7 @@ from typing import Any, Literal, TypeVar
 
 from torch import Tensor
 
-from trainer.batch import collate, minibatches, pack, training_rows, weights
+from trainer.batch import collate, minibatches, pack, trained_episodes, training_rows, weights
 from trainer.checkpoint import ENGINE, MODEL, Checkpoint, Checkpoints, differences, read_groups, write_groups
 from trainer.clock import Clock
 from trainer.collect import Batch, Collector
@@ -322,8 +322,9 @@ class Controller:
         return coming.result()
 
     def _learn(self, batch: Batch, step: int) -> Tally:
-        groups = training_rows(batch.groups, self._config)
-        self._rollouts.write(step, batch, self._prompts.decode)
+        trained = trained_episodes(batch.groups, self._config)
+        self._rollouts.write(step, batch, trained, self._prompts.decode)
+        groups = training_rows(trained)
         if not any(groups):
             self._report.notice("no update in this step: all groups have equal rewards or no verdicts")
             return Tally()
