@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -290,7 +291,7 @@ def test_without_a_wrong_solution_the_answers_are_masked() -> None:
     assert all(group.is_flat for group in batch.groups)
     told = batch_metrics(batch)
     assert told["tester_judged"] == told["fault_share"] == 0
-    assert "tester_reward" not in told
+    assert math.isnan(told["tester_reward"])
 
 
 @pytest.mark.parametrize(("trains", "rows"), [("both", 7), ("solver", 4), ("tester", 3)])
@@ -473,7 +474,10 @@ def test_the_other_policy_is_environment() -> None:
     for group in batch.groups:
         assert [each.is_own for each in group.episodes] == [True] * 4 + [False] * 3
         assert len(rows_of(group)) == 4
-    assert batch_metrics(batch)["tester_valid"] == 1
+    told = batch_metrics(batch)
+    assert told["tester_valid"] == 1
+    assert math.isnan(told["tester_length"]), "its token ids are not known"
+    assert told["length"] == 2
 
 
 def test_an_answer_of_the_opponent_may_be_truncated() -> None:
