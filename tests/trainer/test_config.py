@@ -48,10 +48,10 @@ def test_the_least_that_can_be_said(tmp_path: Path) -> None:
             "silenced samples an advantage",
         ),
         ("[rollout]\nprompts = 4\n[optimiser]\nminibatches = 5", "groups are not split"),
-        ("[sync]\ntransport = 'memory'", "requires rollout.engine = 'colocated' or rollout.turns"),
+        ("[sync]\ntransport = 'memory'", "sync.transport: Input should be 'auto', 'file' or 'broadcast'"),
         (
             "[rollout]\nengine = 'colocated'\n[sync]\ntransport = 'file'",
-            "requires sync.transport of 'auto' or 'memory'",
+            "requires sync.transport = 'auto' and no delta",
         ),
         ("[rollout]\nservers = ['http://a']\nreplicas = 2", "that the trainer starts"),
         ("[rollout]\nturns = true\n[buffer]\ndepth = 1", "requires buffer.depth = 0"),

@@ -84,13 +84,9 @@ class Config(Section):
             "deepspeed.sequence_parallel requires model.attention of 'auto' or 'rows'": (
                 self.deepspeed.sequence_parallel > 1 and self.model.attention not in ("auto", "rows")
             ),
-            "rollout.engine = 'colocated' requires sync.transport of 'auto' or 'memory', and no delta": (
-                is_colocated and (sync.transport not in ("auto", "memory") or sync.delta)
+            "rollout.engine = 'colocated' requires sync.transport = 'auto' and no delta": (
+                is_colocated and (sync.transport != "auto" or sync.delta)
             ),
-            "sync.transport = 'memory' requires rollout.engine = 'colocated' or rollout.turns": (
-                sync.transport == "memory" and not is_colocated and not rollout.turns
-            ),
-            "sync.delta requires transport file or broadcast, not 'memory'": sync.delta and sync.transport == "memory",
             "rollout.replicas and rollout.turns are of servers that the trainer starts: remove servers": (
                 rollout.servers and (rollout.replicas > 1 or rollout.turns)
             ),

@@ -103,7 +103,7 @@ class DeepSpeed(Section):
 class Sync(Section):
     """The transfer of weights to vLLM."""
 
-    transport: Literal["auto", "file", "broadcast", "memory"] = "auto"  # see sync/__init__.py
+    transport: Literal["auto", "file", "broadcast"] = "auto"  # see sync/__init__.py
     folder: str = "/dev/shm"  # noqa: S108 - for transport "file"
     bucket_bytes: int = Field(256 << 20, ge=1)
     max_probe_gap: float = 0.0  # mean |Δ log-prob| of the probe, in nats; 0: 0.001 in float32, 0.1 in bfloat16
