@@ -23,7 +23,7 @@ from trainer.engines.process import VllmProcess, arguments_of, devices_of
 from trainer.engines.server import ServerEngine
 from trainer.engines.server_pool import ServerPool
 from trainer.episode import Completion
-from trainer.errors import ConfigError, TrainerError, UnavailableError
+from trainer.errors import ConfigError, InterruptedGenerationError, TrainerError, UnavailableError
 from trainer.sync.syncer import transport_of
 
 CLOSE = 1e-4  # nats
@@ -185,10 +185,10 @@ class _Idle:
         self.dies = False
         self.paused_for: list[int] = []
 
-    async def attempt(self, *_: object) -> Completion | None:
+    async def attempt(self, *_: object) -> Completion:
         if self.dies:
             self.is_ready = False
-            return None
+            raise InterruptedGenerationError("it died")
         return Completion([], [], self.name, is_truncated=False, version=0, last_version=0)
 
     async def pause(self, version: int) -> None:

@@ -81,6 +81,12 @@ class Config(Section):
             "split": max(optimiser.minibatches, optimiser.minibatch_prompts) > rollout.prompts,
             f"buffer.max_staleness must be at least buffer.depth, {self.buffer.depth}: batches that far ahead would be "
             "sampled and dropped": self.buffer.oldest < self.buffer.depth,
+            "deepspeed.zero is 0 with bfloat16, which keeps no float32 weights: set it to 1 or more": (
+                self.deepspeed.zero == 0 and self.model.dtype == "bfloat16"
+            ),
+            "deepspeed.offload requires deepspeed.zero of 1 or more": (
+                self.deepspeed.zero == 0 and self.deepspeed.offload
+            ),
             "deepspeed.sequence_parallel requires model.attention of 'auto' or 'rows'": (
                 self.deepspeed.sequence_parallel > 1 and self.model.attention not in ("auto", "rows")
             ),

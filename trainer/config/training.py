@@ -67,7 +67,7 @@ class Kl(Section):
     coefficient: float = Field(0.0, ge=0)
     high_entropy_coefficient: float | None = None  # Archer: of tokens above the quantile; none: `coefficient`
     quantile: float = Field(0.8, gt=0, lt=1)
-    estimator: Literal["k1", "k2", "k3"] = "k3"
+    estimator: Literal["k2", "k3"] = "k3"
 
     @property
     def is_on(self) -> bool:

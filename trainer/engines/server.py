@@ -18,7 +18,7 @@ from typing import Any
 from trainer.engines.base import Engine, Notice, SamplingParameters, check_state
 from trainer.engines.health import HealthMonitor, State
 from trainer.engines.process import VllmProcess
-from trainer.engines.retry import Coalesced, Retry, cancelled_on_exit
+from trainer.engines.retry import Coalesced, cancelled_on_exit, until_sampled
 from trainer.engines.vllm_api import HEALTH_TIMEOUT_SECONDS, Answer, RequestFailedError, VllmApi
 from trainer.episode import Completion
 from trainer.errors import InterruptedGenerationError, StaleWeightsError, TrainerError
@@ -88,33 +88,23 @@ class ServerEngine:
         return self._gate.is_set()
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        retry = Retry(self._patience)
-        while (completion := await self.attempt(prompt_ids, seed, max_tokens, retry)) is None:
-            pass
-        return completion
+        return await until_sampled(lambda: self.attempt(prompt_ids, seed, max_tokens), self._patience)
 
-    async def attempt(
-        self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, retry: Retry
-    ) -> Completion | None:
-        """Return a sample, None after a delay if vLLM was restarted or ended it abnormally; otherwise as `generate`.
+    async def attempt(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
+        """Return a sample; see `Engine.generate`.
 
-        Args:
-            prompt_ids: The prompt's token ids.
-            seed: The seed of the sample.
-            max_tokens: The most tokens of the response.
-            retry: Records failures.
+        Raises:
+            InterruptedGenerationError: vLLM was restarted or ended the sample abnormally; the recovery has begun.
         """
         self.in_flight += 1
         try:
             async with self._room:
                 return await self._sample(prompt_ids, seed, max_tokens)
         except InterruptedGenerationError as interrupted:
-            why = str(interrupted)
+            self._start_recovery(str(interrupted))
+            raise
         finally:
             self.in_flight -= 1
-        self._start_recovery(why)
-        await retry.backoff(why)
-        return None
 
     async def _sample(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         await self._ready()

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from trainer.engines.base import Engine
-from trainer.engines.retry import Retry
+from trainer.engines.retry import until_sampled
 from trainer.engines.server import ServerEngine
 from trainer.episode import Completion
 
@@ -37,11 +37,10 @@ class ServerPool:
         return self._targets
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        retry = Retry(self._patience)
-        while True:
-            best = min(self._servers, key=lambda each: (not each.is_ready, each.in_flight))
-            if completion := await best.attempt(prompt_ids, seed, max_tokens, retry):
-                return completion
+        return await until_sampled(lambda: self._best().attempt(prompt_ids, seed, max_tokens), self._patience)
+
+    def _best(self) -> ServerEngine:
+        return min(self._servers, key=lambda each: (not each.is_ready, each.in_flight))
 
     async def score(self, ids: Sequence[int]) -> list[float]:
         """Score token ids with the first server. Use `replicas` to score with each."""
