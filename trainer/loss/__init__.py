@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, get_args, get_type_hints
 
 import torch
-from pydantic import ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from trainer.loss import losses
 from trainer.loss.base import Loss, LossInputs, LossOutputs
@@ -37,7 +37,9 @@ def check_constants(name: str, constants: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"there is no loss {name!r}; there are {', '.join(LOSSES)}")
     fields = _fields(LOSSES[name])
     try:
-        checked = create_model(name, __config__=ConfigDict(extra="forbid", strict=True), **fields)(**constants)
+        checked: BaseModel = create_model(name, __config__=ConfigDict(extra="forbid", strict=True), **fields)(
+            **constants
+        )
     except ValidationError as error:
         wrong = "; ".join(f"{each['loc'][0]}: {each['msg']}, not {each['input']!r}" for each in error.errors())
         raise ValueError(f"{name} has the constants {', '.join(fields)}; {wrong}") from None

@@ -55,6 +55,7 @@ class WeightGroup:
         """Wait until all members have joined."""
         store = dist.PrefixStore("proctor", self._store)  # type: ignore[attr-defined]
         options: Any
+        group: Any
         if self._device.type == "cuda":
             options, group = dist.ProcessGroupNCCL.Options(), dist.ProcessGroupNCCL
         else:
