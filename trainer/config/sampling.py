@@ -40,9 +40,7 @@ class Rollout(Section):
 
     engine: Literal["server", "colocated"] = "server"  # colocated: vLLM in this process, for one GPU or a CPU
     servers: tuple[str, ...] = ()  # URLs of running servers; empty: start `replicas`
-    replicas: int = Field(
-        1, ge=1
-    )  # servers to start, each on `tensor_parallel` GPUs; a sample goes to the least loaded
+    replicas: int = Field(1, ge=1)  # servers to start, on `tensor_parallel` GPUs each; the least loaded one samples
     server_arguments: tuple[str, ...] = ()  # further arguments of the started servers
     devices: str = ""  # the GPUs of the started servers, "4,5,6,7"; empty: all that the trainer sees, in order
     turns: bool = False  # started servers are on the trainer's GPUs, and give weights and cache back while it trains

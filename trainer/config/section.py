@@ -1,4 +1,4 @@
-"""What all tables of settings have in common."""
+"""The base of all tables of settings."""
 
 from __future__ import annotations
 

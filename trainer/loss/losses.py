@@ -33,13 +33,7 @@ def grpo(
     GRPO: DeepSeekMath, arXiv 2402.03300, eq. 3, whose KL term is in terms.py. DAPO: arXiv 2503.14476, clip_high 0.28
     ("clip-higher") and, in its recipe only, dual_clip 10. GRPO+: the DeepCoder blog, 0.2 and 0.28. Dual clip: Ye et
     al., arXiv 1912.09729; the gradient is 0 where A < 0 and r > c. verl's is 3 by default and cannot be disabled; here
-    it is disabled by default, as in the papers.
-
-    Args:
-        inputs: Log-probabilities and advantages [N].
-        clip_low: The trust region begins at 1 − clip_low.
-        clip_high: The trust region ends at 1 + clip_high.
-        dual_clip: Upper bound of the ratio for A < 0; None disables it.
+    it is disabled by default (None), as in the papers.
     """
     return _surrogate(inputs.log_ratio.exp(), inputs.advantage, clip_low, clip_high, dual_clip)
 
@@ -57,18 +51,10 @@ def archer(
     """Return GRPO's loss with clip bounds by entropy class: narrow for tokens of low entropy, wide for those of high.
 
     Archer, Wang et al., arXiv 2507.15778 (dual-token constraints). The other half of the constraint, KL for the low
-    class only, is in terms.py. The constants are the paper's; dual_clip is from the script that trained
+    class only, is in terms.py. `quantile`, of the entropies within a response, separates the classes; `high_entropy_…`
+    are the clips of the high one. The constants are the paper's; dual_clip is from the script that trained
     ArcherCodeR-1.5B. Classes use the current policy's entropies, as the published code does, so they may change between
     two steps on a batch. The published "token mean" is over a micro-batch of one row, hence over a response.
-
-    Args:
-        inputs: Log-probabilities, advantages and entropies [N].
-        clip_low: Lower clip of the low class.
-        clip_high: Upper clip of the low class.
-        high_entropy_clip_low: Lower clip of the high class.
-        high_entropy_clip_high: Upper clip of the high class.
-        quantile: The entropy quantile within a response that separates the classes.
-        dual_clip: Upper bound of the ratio for A < 0; None disables it.
     """
     high = high_entropy(inputs.entropy, inputs.sequence, quantile)
     low_bound = by_class(high, high_entropy_clip_low, clip_low, inputs.logp)
@@ -98,16 +84,6 @@ def aspo(
     Archer2.0 code that produced the published models, where 0.4 is hard-coded. The paper has a single clip of 0.2;
     `quantile` None selects it (1.0 is equivalent, for files without null). Paper and code write a sum of cases (−A·r,
     −A/r, −A·c·logp), which has the same gradient in every case.
-
-    Args:
-        inputs: Log-probabilities, advantages and entropies [N].
-        clip_low: Lower clip of the low class.
-        clip_high: Upper clip of the low class.
-        high_entropy_clip_low: Lower clip of the high class.
-        high_entropy_clip_high: Upper clip of the high class.
-        quantile: The entropy quantile that separates the classes; None: one class.
-        negative_dual_clip: The largest weight for A < 0.
-        positive_dual_clip: The largest weight for A > 0.
     """
     ratio, positive, negative = inputs.log_ratio.detach().exp(), inputs.advantage > 0, inputs.advantage < 0
     high = torch.zeros_like(positive) if quantile is None else high_entropy(inputs.entropy, inputs.sequence, quantile)

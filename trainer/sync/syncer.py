@@ -115,7 +115,7 @@ class Syncer:
     def _probe_gaps(self, ours: Sequence[float]) -> list[tuple[float, float]] | None:
         """Return the figures of each replica, None if one became unavailable."""
         try:
-            theirs = [self._do(part.score(self._ids)) for part in self._engine.replicas]
+            theirs = self._do(self._engine.score(self._ids))
         except InterruptedGenerationError:
             return None
         return [probe_gap(ours, scores) for scores in theirs]
