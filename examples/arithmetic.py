@@ -39,7 +39,7 @@ def main() -> int:
         write_problems(folder / "problems.jsonl")
         more = {"steps": options.steps, "seed": options.seed, "algorithm": options.algorithm}
         (rows,) = running.train(settings(folder, url, options.colocated, options.samples, **more))
-    rates = [row["pass_rate"] for row in rows]
+    rates = [row["pass_rate"] or 0.0 for row in rows]  # None: no sample has a verdict
     print(running.curve(rates))
     late, least = running.mean(rates[-5:]), min(rates[SETTLED:], default=0.0)
     print(f"pass rate {running.mean(rates[:5]):.2f} → {late:.3f}, after step {SETTLED} at least {least:.3f}")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 import torch
@@ -23,44 +22,46 @@ from trainer.episode import Episode, Group, MicroBatch, Row, is_flat
 Mean = Literal["token", "sequence", "constant"]
 
 
-def training_rows(groups: Sequence[Group], config: Config) -> list[list[Row]]:
-    """Return the rows of a batch, group by group, with their advantages."""
-    rows = [group_rows(group, config.advantage.name, config.buffer.drop_flat) for group in groups]
-    if not config.advantage.normalise:
-        return rows
-    flat = [row for group in rows for row in group]
-    values = iter(batch_normalised([row.advantage for row in flat], [row.response for row in flat]))
-    return [[replace(row, advantage=next(values)) for row in group] for group in rows]
+Trained = tuple[Episode, float]  # an episode that trains, and the advantage that it trains with
 
 
-def group_rows(group: Group, advantage: str, drop_flat: bool = False) -> list[Row]:
-    """Return the trained policy's episodes that are not masked as rows, with advantages relative to their role.
+def trained_episodes(groups: Sequence[Group], config: Config) -> list[list[Trained]]:
+    """Return the episodes of each group that train, with their advantages.
 
-    Args:
-        group: Graded samples of one problem.
-        advantage: The advantage estimator's name; see `advantage.advantages`.
-        drop_flat: Whether to leave out a role whose rewards are all equal, as dynamic sampling does with groups.
+    Advantages are relative to the episodes of the same role. Masked episodes do not train, nor do those of another
+    policy; with dynamic sampling (`buffer.drop_flat`) nor does a role whose rewards are all equal.
     """
-    return [
-        Row(
-            ids=[*each.prompt.ids, *each.completion.ids],
-            response=len(each.completion.ids),
-            behaviour=each.completion.logprobs,
-            advantage=value,
-        )
-        for team in group.teams
-        if not (drop_flat and is_flat(team))
-        for each, value in zip(team, team_advantages(team, advantage), strict=True)
-        if not each.is_masked
+    trained = [
+        [
+            each
+            for team in group.teams
+            if not (config.buffer.drop_flat and is_flat(team))
+            for each in _of_team(team, config)
+        ]
+        for group in groups
     ]
+    if not config.advantage.normalise:
+        return trained
+    flat = [each for group in trained for each in group]
+    lengths = [len(episode.completion.ids) for episode, _ in flat]
+    values = iter(batch_normalised([advantage for _, advantage in flat], lengths))
+    return [[(episode, next(values)) for episode, _ in group] for group in trained]
 
 
-def team_advantages(team: Sequence[Episode], name: str) -> list[float]:
-    """Return the advantages, by an estimator's name, of a group's episodes with one role; 0 for masked and silenced
-    ones.
-    """
-    worth = advantages(name, [None if each.is_masked else each.total for each in team])
-    return [0.0 if each.is_silenced else value for each, value in zip(team, worth, strict=True)]
+def _of_team(team: Sequence[Episode], config: Config) -> list[Trained]:
+    worth = advantages(config.advantage.name, [None if each.is_masked else each.total for each in team])
+    found = zip(team, worth, strict=True)
+    return [(each, 0.0 if each.is_silenced else value) for each, value in found if not each.is_masked]
+
+
+def training_rows(trained: Sequence[Sequence[Trained]]) -> list[list[Row]]:
+    """Return the rows of a batch, group by group, from its `trained_episodes`."""
+    return [[_row(*each) for each in group] for group in trained]
+
+
+def _row(episode: Episode, advantage: float) -> Row:
+    completion = episode.completion
+    return Row([*episode.prompt.ids, *completion.ids], len(completion.ids), completion.logprobs, advantage)
 
 
 def minibatches(groups: Sequence[Sequence[Row]], count: int, prompts: int = 0) -> list[list[Row]]:

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
+from trainer.errors import ConfigError
 
 FOLDER = "checkpoints"
 MANIFEST = "manifest.json"
@@ -35,6 +36,14 @@ ENGINE = "engine"
 MODEL = "model"
 INDEX, ARRAYS = "groups.json", "groups.npz"
 UNFINISHED = ".tmp"
+# settings that finished samples, or the position in the data, depend on; the rest may change when a run is resumed
+UNCHANGEABLE = (
+    "seed ",
+    "lora.",
+    *("data.format ", "data.system ", "data.template.", "data.order "),
+    "rollout.temperature ",
+    *("duel.ask ", "duel.cases "),
+)
 NAME = re.compile(r"step_(\d{6,})")
 
 
@@ -56,8 +65,11 @@ class Checkpoint:
         return state
 
     def damaged_files(self) -> list[str]:
-        """Return the files whose size differs from the manifest."""
-        listed = json.loads((self.path / MANIFEST).read_text())["files"]
+        """Return the files whose size differs from the manifest, or the manifest if it cannot be read."""
+        try:
+            listed = json.loads((self.path / MANIFEST).read_text())["files"]
+        except (OSError, ValueError, KeyError):
+            return [MANIFEST]
         there = dict(_files(self.path))
         return [name for name, file in listed.items() if there.get(name) != file["bytes"]]
 
@@ -82,7 +94,7 @@ class Checkpoints:
         for each in reversed(self.all()):
             if not (damaged := each.damaged_files()):
                 return each
-            notice(f"{each.path} is skipped: the size of {', '.join(damaged[:3])} differs from the manifest")
+            notice(f"{each.path} is skipped: damaged files: {', '.join(damaged[:3])}")
         return None
 
     def write(self, step: int, state: dict[str, Any], fill: Callable[[Path], None]) -> None:
@@ -111,17 +123,33 @@ class Checkpoints:
             _sync(self._folder)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
-        self._prune()
+        self._prune(step)
 
     def _clear(self) -> None:
         """Delete temporary folders of killed processes."""
         for rest in self._folder.glob(f"step_*{UNFINISHED}"):
             shutil.rmtree(rest, ignore_errors=True)
 
-    def _prune(self) -> None:
-        for each in self.all()[: -self._keep]:
-            if not (self._keep_every and each.step % self._keep_every == 0):
-                _remove(each.path)
+    def _prune(self, step: int) -> None:
+        """Remove old checkpoints, and those after `step`, which are damaged: the run went on from an earlier one."""
+        until = [each for each in self.all() if each.step <= step]
+        old = [each for each in until[: -self._keep] if not self._keep_every or each.step % self._keep_every]
+        for each in (*old, *self.all()[len(until) :]):
+            _remove(each.path)
+
+
+def refuse_other_settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Check that a run with the configuration `now` can go on from a checkpoint with the configuration `then`.
+
+    Raises:
+        ConfigError: A setting in UNCHANGEABLE differs.
+    """
+    wrong = [line for line in differences(then, now) if line.startswith(UNCHANGEABLE)]
+    if wrong:
+        raise ConfigError(
+            f"the checkpoint is of a run with other settings: {'; '.join(wrong)}: use the same values, or start a new "
+            "run from its model, CHECKPOINT/model"
+        )
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
@@ -17,15 +18,16 @@ def batch_metrics(batch: Batch) -> dict[str, float]:
     """Return the metrics of all sampled groups of a batch, including the dropped ones.
 
     In a duel the metrics of rewards, lengths and faults are those of the solutions, and those of the testers' answers
-    have names with "tester_".
+    have names with "tester_". The token ids of another policy (`duel.opponent`) are not known, nor are its lengths.
 
     Returns:
-        Values by name. Names with "_seconds" are seconds, shares are from 0 to 1, lengths are tokens.
+        Values by name, NaN for a mean of nothing. Names with "_seconds" are seconds, shares are from 0 to 1, lengths
+        are tokens.
     """
     episodes = [each for each in batch.episodes if each.role == "solver"]
     own = [each for each in batch.episodes if each.is_own]
     voters = [each for each in episodes if not each.reward.is_fault]
-    lengths = [len(each.completion.ids) for each in episodes]
+    lengths = _lengths(episodes)
     return {
         "reward": _mean(each.total for each in voters),
         "pass_rate": _mean(each.reward.verdict == "AC" for each in voters),
@@ -34,9 +36,9 @@ def batch_metrics(batch: Batch) -> dict[str, float]:
         "groups": len(batch.groups),
         "groups_dropped": len(batch.dropped),
         "length": _mean(lengths),
-        "length_max": max(lengths, default=0),
+        "length_max": max(lengths, default=math.nan),
         "truncated": _mean(each.completion.is_truncated for each in episodes),
-        "repetition": _mean(repetition(each.completion.ids) for each in episodes),
+        "repetition": _mean(repetition(each.completion.ids) for each in episodes if each.is_own),
         "fault_share": _mean(each.reward.is_fault for each in episodes),
         "masked_share": _mean(each.is_masked for each in episodes),
         "grade_seconds": _mean(each.reward.seconds for each in episodes),
@@ -74,12 +76,16 @@ def _tester_metrics(answers: Sequence[Episode]) -> dict[str, float]:
     values = {name: [each.reward.figures[name] for each in judged if name in each.reward.figures] for name in names}
     return {
         "tester_judged": len(judged) / len(answers),
-        "tester_length": _mean(len(each.completion.ids) for each in answers),
+        "tester_length": _mean(_lengths(answers)),
         "tester_truncated": _mean(each.completion.is_truncated for each in answers),
-        **({"tester_reward": _mean(each.total for each in judged)} if judged else {}),
+        "tester_reward": _mean(each.total for each in judged),
         **{f"tester_{name}": _mean(values[name]) for name in names},
     }
 
 
+def _lengths(episodes: Sequence[Episode]) -> list[int]:
+    return [len(each.completion.ids) for each in episodes if each.is_own]
+
+
 def _mean(values: Iterable[float]) -> float:
-    return fmean(map(float, values)) if (values := list(values)) else 0.0
+    return fmean(map(float, values)) if (values := list(values)) else math.nan

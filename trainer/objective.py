@@ -88,13 +88,19 @@ class Objective:
             raise ValueError("loss.old is 'recomputed', but the micro-batch has no old log-probabilities")
         inputs = LossInputs(logp, old, micro.advantage, entropy.detach(), micro.sequence)
         out = LOSSES[self.loss.name](inputs, **self._constants, **prepared)
-        name, low, high = self.correction.name, self.correction.low, self.correction.high
-        factor, cut = correct(name, inputs.old, micro.behaviour, micro.sequence, low=low, high=high)
+        factor, cut = correct(
+            old=old, behaviour=micro.behaviour, sequence=micro.sequence, **self.correction.model_dump()
+        )
         watched = _watched(inputs, out) | {"correction": factor, "correction_cut": cut}
         total = factor * out.loss
         if self.needs_reference:
-            kl = self._kl(micro, logp)
-            total = total + self._kl_coefficients(inputs) * kl
+            if micro.reference is None:
+                raise ValueError("there is a KL term, but the micro-batch has no log-probabilities of the reference")
+            kl = estimate(self.kl.estimator, logp, micro.reference)
+            total = (
+                total
+                + kl_coefficients(inputs.entropy, inputs.sequence, **self.kl.model_dump(exclude={"estimator"})) * kl
+            )
             watched["kl"] = kl
         if self.loss.entropy_bonus:
             total = total - self.loss.entropy_bonus * entropy
@@ -105,20 +111,6 @@ class Objective:
     @cached_property
     def _constants(self) -> dict[str, Any]:
         return check_constants(self.loss.name, self.loss.constants)
-
-    def _kl(self, micro: MicroBatch, logp: torch.Tensor) -> torch.Tensor:
-        if micro.reference is None:
-            raise ValueError("there is a KL term, but the micro-batch has no log-probabilities of the reference")
-        return estimate(self.kl.estimator, logp, micro.reference)
-
-    def _kl_coefficients(self, inputs: LossInputs) -> torch.Tensor:
-        return kl_coefficients(
-            inputs.entropy,
-            inputs.sequence,
-            coefficient=self.kl.coefficient,
-            high_entropy_coefficient=self.kl.high_entropy_coefficient,
-            quantile=self.kl.quantile,
-        )
 
 
 def _watched(inputs: LossInputs, out: LossOutputs) -> dict[str, torch.Tensor]:

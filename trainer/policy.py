@@ -16,7 +16,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ from torch import Tensor, nn
 
 from trainer.config import Config, Optimiser, merge
 from trainer.episode import MicroBatch, Tally
-from trainer.errors import ConfigError
 from trainer.logprob import Head, Scorer
 from trainer.model import load, weights_of
 from trainer.objective import Objective
@@ -41,7 +40,6 @@ class Policy:
     """The model, its optimiser, and the reference model if there is a KL term."""
 
     def __init__(self, config: Config, ranks: Ranks) -> None:
-        check(config, ranks.size)
         self._config = config
         self._ranks = ranks
         self._deepspeed = _deepspeed()
@@ -58,23 +56,21 @@ class Policy:
         """Return log-probabilities [N] of each micro-batch, without gradient, in host memory, by default at the
         rollouts' temperature.
         """
-        return self._scored(self._engine, micro, temperature)
+        return self._scored(self._engine, micro, temperature or self._config.rollout.temperature)
 
     def score_reference(self, micro: Sequence[MicroBatch]) -> list[Tensor]:
-        """Return log-probabilities under the reference model; otherwise as `score`."""
+        """Return log-probabilities under the reference model, at the rollouts' temperature."""
         assert self._reference is not None, "no KL term, no reference model"
-        return self._scored(self._reference, micro)
+        return self._scored(self._reference, micro, self._config.rollout.temperature)
 
-    def update(
-        self, micro: Sequence[MicroBatch], objective: Objective, is_first: bool = False, lr: float | None = None
-    ) -> Tally:
+    def update(self, micro: Sequence[MicroBatch], objective: Objective, is_first: bool, lr: float) -> Tally:
         """Take one optimiser step on the sum of `objective` over all micro-batches and ranks.
 
         Args:
             micro: This rank's micro-batches, at least one.
             objective: The function to minimise.
             is_first: Whether no step was taken on the batch yet.
-            lr: The learning rate; by default `optimiser.lr`.
+            lr: The learning rate.
 
         Returns:
             This rank's tally: the objective's metrics, lr, grad_norm (over all ranks, before clipping), and
@@ -82,13 +78,12 @@ class Policy:
         """
         prepared = self._prepared(micro, objective, is_first)
         tally = Tally()
-        lr = self._config.optimiser.lr if lr is None else lr
         for group in self._engine.optimizer.param_groups:
             group["lr"] = lr
         self._engine.train()
         for number, each in enumerate(map(self._on_device, micro), start=1):
             self._engine.set_gradient_accumulation_boundary(number == len(micro))
-            logp, entropy = self._forward(self._engine, each, with_entropy=True)
+            logp, entropy = _forward(self._engine, each, self._config.rollout.temperature, with_entropy=True)
             value, own = objective(each, logp, entropy, prepared, is_first)
             value = value + logp[:0].sum()  # makes every objective depend on the model
             self._engine.backward(value * self._ranks.size)  # DeepSpeed averages over ranks; this is a sum
@@ -168,23 +163,12 @@ class Policy:
     # --- passes
 
     @torch.no_grad()
-    def _scored(self, scorer: nn.Module, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
+    def _scored(self, scorer: nn.Module, micro: Sequence[MicroBatch], temperature: float) -> list[Tensor]:
         scorer.eval()
-        return [self._forward(scorer, self._on_device(each), False, temperature)[0].cpu() for each in micro]
-
-    def _forward(
-        self, scorer: nn.Module, micro: MicroBatch, with_entropy: bool, temperature: float | None = None
-    ) -> tuple[Tensor, Tensor]:
-        temperature = temperature or self._config.rollout.temperature
-        logp, entropy = scorer(micro.ids, micro.positions, micro.where, micro.targets, temperature, with_entropy)
-        return logp, entropy
+        return [_forward(scorer, self._on_device(each), temperature)[0].cpu() for each in micro]
 
     def _on_device(self, micro: MicroBatch) -> MicroBatch:
-        """Move a micro-batch to this rank's device."""
-        tensors = {each.name: getattr(micro, each.name) for each in fields(micro)}
-        moved: dict[str, Any] = {
-            name: tensor.to(self._ranks.device) for name, tensor in tensors.items() if isinstance(tensor, Tensor)
-        }
+        moved = {name: each.to(self._ranks.device) for name, each in vars(micro).items() if each is not None}
         return replace(micro, **moved)
 
     def _prepared(self, micro: Sequence[MicroBatch], objective: Objective, is_first: bool) -> Mapping[str, Tensor]:
@@ -210,16 +194,16 @@ class Policy:
         ZeRO skips such steps itself. In float32 without ZeRO, DeepSpeed would take the step, so the norm is checked
         first.
         """
-        norm = None
         if self._config.deepspeed.zero == 0:  # gradients are whole, and equal on all ranks
             gradients = [each.grad for each in self._engine.module.parameters() if each.grad is not None]
             norm = float(torch.nn.utils.get_total_norm(gradients))
-        if norm is not None and not math.isfinite(norm):
-            self._engine.zero_grad()
-            return None
+            if not math.isfinite(norm):
+                self._engine.zero_grad()
+                return None
+            self._engine.step()
+            return norm
         self._engine.step()
-        if norm is None:
-            norm = float(self._engine.get_global_grad_norm())
+        norm = float(self._engine.get_global_grad_norm())
         return norm if math.isfinite(norm) and self._engine.was_step_applied() else None
 
     # --- DeepSpeed
@@ -273,20 +257,11 @@ class Policy:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def check(config: Config, ranks: int) -> None:
-    """Check that DeepSpeed supports the configuration on so many ranks.
-
-    Raises:
-        ConfigError: The combination of settings is not supported.
-    """
-    if config.deepspeed.zero == 0 and config.model.dtype == "bfloat16":
-        raise ConfigError("deepspeed.zero is 0 with bfloat16, which keeps no float32 weights: set it to 1 or more")
-    if config.deepspeed.zero == 0 and config.deepspeed.offload:
-        raise ConfigError("deepspeed.offload requires deepspeed.zero of 1 or more")
-    if ranks % config.deepspeed.sequence_parallel:
-        raise ConfigError(
-            f"deepspeed.sequence_parallel is {config.deepspeed.sequence_parallel}, which does not divide {ranks} ranks"
-        )
+def _forward(
+    scorer: nn.Module, micro: MicroBatch, temperature: float, with_entropy: bool = False
+) -> tuple[Tensor, Tensor]:
+    logp, entropy = scorer(micro.ids, micro.positions, micro.where, micro.targets, temperature, with_entropy)
+    return logp, entropy
 
 
 def learning_rate(settings: Optimiser, step: int, steps: int) -> float:

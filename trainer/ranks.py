@@ -16,6 +16,7 @@ from torch import Tensor
 from torch._C._distributed_c10d import HashStore
 
 from trainer.episode import Tally
+from trainer.errors import ConfigError
 
 T = TypeVar("T")
 
@@ -60,9 +61,13 @@ class Ranks:
         return torch.device("cuda", self.local) if torch.cuda.is_available() else torch.device("cpu")
 
     def sequence_group(self, size: int) -> Any:
-        """Return the group of `size` neighbouring ranks that this one is in, None for 1; it divides their number.
-        Collective.
+        """Return the group of `size` neighbouring ranks that this one is in, None for 1. Collective.
+
+        Raises:
+            ConfigError: The size does not divide the number of ranks.
         """
+        if self.size % size:
+            raise ConfigError(f"deepspeed.sequence_parallel is {size}, which does not divide {self.size} ranks")
         groups = [dist.new_group(list(range(first, first + size))) for first in range(0, self.size, size) if size > 1]
         return groups[self.rank // size] if groups else None
 
@@ -87,14 +92,7 @@ class Ranks:
 
     def concatenate(self, own: Tensor) -> Tensor:
         """Return the tensors [m] of all ranks, each with its own m, joined in host memory."""
-        lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
-        dist.all_gather(lengths, torch.tensor([own.numel()]), group=self._group)
-        longest = max(int(length) for length in lengths)
-        padded = torch.zeros(longest, dtype=own.dtype)
-        padded[: own.numel()] = own.cpu()
-        everyone = [torch.empty_like(padded) for _ in range(self.size)]
-        dist.all_gather(everyone, padded, group=self._group)
-        return torch.cat([each[: int(length)] for each, length in zip(everyone, lengths, strict=True)])
+        return torch.cat(self.gather(own.cpu()))
 
     def wait(self) -> None:
         """Wait for all ranks (barrier)."""

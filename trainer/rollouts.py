@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from trainer.batch import team_advantages
+from trainer.batch import Trained
 from trainer.collect import Batch
 from trainer.config import Config
 from trainer.episode import Episode, Group, Prompt
@@ -31,17 +31,22 @@ class Rollouts:
             keep_steps(path, done)
         self._file = self._path.open("a", encoding="utf-8")
 
-    def write(self, step: int, batch: Batch, decode: Callable[[Prompt], str]) -> None:
-        """Append the episodes of the batch that a step trains on; `decode` returns a prompt as text.
+    def write(
+        self, step: int, batch: Batch, trained: Sequence[Sequence[Trained]], decode: Callable[[Prompt], str]
+    ) -> None:
+        """Append the episodes of a step's batch.
 
         Args:
-            step: The number of the step.
-            batch: The batch that it trains on.
+            step: The step that trains on the batch.
+            batch: The batch.
+            trained: The episodes that train, with their advantages; see `batch.trained_episodes`.
             decode: Returns a prompt as text.
         """
+        worth = {id(episode): advantage for group in trained for episode, advantage in group}
         for group in _chosen(batch.sampled, self._config.watch.rollouts):
-            for episode, advantage in _with_advantages(group, self._config.advantage.name):
-                self._file.write(json.dumps(_line(step, group, episode, advantage, decode)) + "\n")
+            for episode in group.episodes:
+                line = _line(step, episode, worth.get(id(episode)), decode(episode.prompt))
+                self._file.write(json.dumps(line) + "\n")
         self._file.flush()
         if 2 * self._file.tell() >= self._config.watch.rollouts_bytes:
             self._file.close()
@@ -66,28 +71,19 @@ def _chosen(groups: Sequence[Group], which: str) -> Sequence[Group]:
     return groups if which == "all" else groups[:: -(-len(groups) // SAMPLED_GROUPS)]
 
 
-def _with_advantages(group: Group, name: str) -> Iterator[tuple[Episode, float | None]]:
-    """Yield episodes with their advantages, None for those of another policy."""
-    for team in group.teams:
-        yield from zip(team, team_advantages(team, name), strict=True)
-    yield from ((each, None) for each in group.episodes if not each.is_own)
-
-
-def _line(
-    step: int, group: Group, episode: Episode, advantage: float | None, decode: Callable[[Prompt], str]
-) -> dict[str, Any]:
+def _line(step: int, episode: Episode, advantage: float | None, prompt: str) -> dict[str, Any]:
     reward, completion = episode.reward, episode.completion
     return {
         "step": step,
-        "problem": group.prompt.id,
+        "problem": episode.prompt.id,
         "role": episode.role,
-        "prompt": decode(episode.prompt),
+        "prompt": prompt,
         "completion": completion.text,
         "verdict": reward.verdict,
         "reason": reward.reason,
         "reward": reward.value,
         "penalty": episode.penalty,
-        "advantage": advantage,
+        "advantage": advantage,  # None: the sample does not train
         "prompt_tokens": len(episode.prompt.ids),
         "tokens": len(completion.ids),
         "truncated": completion.is_truncated,

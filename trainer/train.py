@@ -29,8 +29,17 @@ from typing import Any, Literal, TypeVar
 
 from torch import Tensor
 
-from trainer.batch import collate, minibatches, pack, training_rows, weights
-from trainer.checkpoint import ENGINE, MODEL, Checkpoint, Checkpoints, differences, read_groups, write_groups
+from trainer.batch import collate, minibatches, pack, trained_episodes, training_rows, weights
+from trainer.checkpoint import (
+    ENGINE,
+    MODEL,
+    Checkpoint,
+    Checkpoints,
+    differences,
+    read_groups,
+    refuse_other_settings,
+    write_groups,
+)
 from trainer.clock import Clock
 from trainer.collect import Batch, Collector
 from trainer.config import Config, logprob_bound
@@ -93,18 +102,22 @@ def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
     """Return the checkpoint to resume from on so many ranks, None for a new run.
 
     Raises:
-        ConfigError: The folder already holds a run that is not resumed, or DeepSpeed cannot load the checkpoint because
-            it was written with another number of ranks or another ZeRO stage.
+        ConfigError: The folder already holds a run that is not resumed, all of its checkpoints are damaged, or the
+            settings differ in what cannot change: the number of ranks and the ZeRO stage, without which DeepSpeed
+            cannot load the checkpoint, and `checkpoint.UNCHANGEABLE`.
     """
+    checkpoints = Checkpoints(config.folder)
     if not config.checkpoint.resume:
-        if (config.folder / METRICS).exists():
+        if (config.folder / METRICS).exists() or checkpoints.all():
             raise ConfigError(
                 f"{config.folder} already holds a run: resume it with checkpoint.resume=true, "
                 "choose another name, or remove the folder"
             )
         return None
-    checkpoint = Checkpoints(config.folder).newest(lambda text: print(text, file=sys.stderr))
+    checkpoint = checkpoints.newest(lambda text: print(text, file=sys.stderr))
     if checkpoint is None:
+        if checkpoints.all():
+            raise ConfigError(f"all checkpoints of {config.folder} are damaged: restore one, or remove the folder")
         return None
     state, zero = checkpoint.state(), config.deepspeed.zero
     if (state["ranks"], state["zero"]) != (ranks, zero):
@@ -112,6 +125,7 @@ def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
             f"the checkpoint was written by {state['ranks']} ranks with deepspeed.zero = {state['zero']}; this run has "
             f"{ranks} and {zero}: use the same values, or start a new run from its model, CHECKPOINT/model"
         )
+    refuse_other_settings(state["config"], config.model_dump(mode="json"))
     return checkpoint
 
 
@@ -322,8 +336,9 @@ class Controller:
         return coming.result()
 
     def _learn(self, batch: Batch, step: int) -> Tally:
-        groups = training_rows(batch.groups, self._config)
-        self._rollouts.write(step, batch, self._prompts.decode)
+        trained = trained_episodes(batch.groups, self._config)
+        self._rollouts.write(step, batch, trained, self._prompts.decode)
+        groups = training_rows(trained)
         if not any(groups):
             self._report.notice("no update in this step: all groups have equal rewards or no verdicts")
             return Tally()

@@ -33,8 +33,8 @@ from vllm.platforms import current_platform
 
 from trainer.sync.delta import WeightCopy
 from trainer.sync.process_group import WeightGroup, local_address_towards
-from trainer.sync.transports import UpdateKind, open_handle, read_weights
-from trainer.sync.weights import Checksum, Merger, Place, name_of_weight, unpack
+from trainer.sync.transports import UpdateKind, read_weights
+from trainer.sync.weights import Checksum, Merger, name_of_weight, unpack
 
 if current_platform.is_cpu():
     custom_ops._supports_onednn = False
@@ -114,12 +114,6 @@ class Extension:
             }
         for path in paths:
             self._proctor_take(read_weights(path, str(self._proctor_landing())))
-        return self._proctor_answer()
-
-    def proctor_load_handle(self, places: Sequence[Place], handle: dict[str, Any]) -> dict[str, Any]:
-        """Load weights at their places from another process's memory on this GPU, by its IPC handle. Not tested."""
-        self._proctor_take(unpack(places, open_handle(handle, self.device)))
-        torch.cuda.synchronize(self.device)  # the trainer reuses the memory after the answer
         return self._proctor_answer()
 
     def proctor_load_tensors(self, weights: Iterable[tuple[str, Tensor]]) -> dict[str, Any]:

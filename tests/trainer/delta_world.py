@@ -67,15 +67,15 @@ class World:
             VllmProcess(arguments_of(self.config), folder / f"vllm{number}.log", SABOTAGED) for number in (0, 1)
         ]
         sampling = SamplingParameters.of(self.config)
-        self._servers = [ServerEngine(each.url, sampling, notice, SECONDS, process=each) for each in self.processes]
-        self.engine = ServerPool(self._servers)
+        self.servers = [ServerEngine(each.url, sampling, notice, SECONDS, process=each) for each in self.processes]
+        self.engine = ServerPool(self.servers)
         self.version = 0
 
     def open(self) -> None:
         """Wait for both."""
 
         async def both() -> None:
-            await asyncio.gather(*(server.open() for server in self._servers))
+            await asyncio.gather(*(server.open() for server in self.servers))
 
         self.loop.do(both())
 
@@ -116,7 +116,7 @@ def run(world: World, transport: str, steps: int) -> None:
             os.killpg(world.processes[1].pid, signal.SIGKILL)
             what = ", after a server was killed"
         if step == spoilt:
-            world.loop.do(world.engine.replicas[0].rpc("sabotage", "corrupt once: last"))
+            world.loop.do(world.servers[0].rpc("sabotage", "corrupt once: last"))
             what = ", after a bit flipped"
         synced = world.step(syncer)
         rows.append((synced.kind + what, synced))

@@ -17,7 +17,7 @@ import pytest
 from torch import Tensor
 
 from tests.ports import free_port
-from tests.trainer.vllm_world import SECONDS, TEMPERATURE, Policy, World, prompts
+from tests.trainer.vllm_world import SECONDS, TEMPERATURE, Policy, World, pool_of, prompts
 from trainer.engines import health, server, vllm_api
 from trainer.engines.base import SamplingParameters
 from trainer.engines.server import ServerEngine
@@ -143,7 +143,7 @@ def test_away_for_longer_than_there_is_patience_ends_the_run(world: World, polic
         with stopped(world), pytest.raises(UnavailableError, match=r"stayed away for \d+ s.*rollout\.patience_seconds"):
             asked.result(30)
         with pytest.raises(UnavailableError):  # and it stays ended
-            world.loop.do(engine.generate([2, 3], 0, LONG))
+            world.loop.do(pool_of(engine).generate([2, 3], 0, LONG))
 
 
 def test_a_server_that_never_comes_ends_the_run(world: World) -> None:

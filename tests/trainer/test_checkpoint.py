@@ -11,10 +11,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from trainer.checkpoint import MANIFEST, Checkpoints
+from trainer.config import Config, resolve
+from trainer.errors import ConfigError
+from trainer.train import find_checkpoint
 
 WRITER = """
 import sys, time
@@ -77,6 +81,19 @@ def test_what_is_not_as_it_was_written_is_passed_over(tmp_path: Path, harm: str)
     assert newest is not None
     assert newest.step == 1
     assert "model/weights" in said[0]
+    Checkpoints(tmp_path, keep=1).write(2, {}, fill)
+    assert [each.damaged_files() for each in checkpoints.all()] == [[]], "it is replaced"
+
+
+def test_a_damaged_one_is_not_among_those_that_are_kept(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, keep=1)
+    checkpoints.write(30, {}, fill)
+    (tmp_path / "checkpoints" / "step_000030" / MANIFEST).write_text("")
+    said: list[str] = []
+    assert checkpoints.newest(said.append) is None
+    assert MANIFEST in said[0]
+    checkpoints.write(20, {}, fill)
+    assert steps(checkpoints) == [20]
 
 
 @pytest.mark.parametrize("when", ["begun", "filled"])
@@ -101,6 +118,55 @@ def test_one_of_the_same_step_is_replaced(tmp_path: Path) -> None:
     newest = checkpoints.newest(print)
     assert newest is not None
     assert newest.state() == {"is": "new"}
+
+
+def configured(folder: Path, **said: Any) -> Config:
+    return resolve({"model": {"path": "m"}, "data": {"train": ["d"]}, "name": "r", "out": str(folder)} | said)
+
+
+def written(folder: Path, **said: Any) -> Checkpoints:
+    checkpoints = Checkpoints((config := configured(folder, **said)).folder)
+    checkpoints.write(1, {"ranks": 1, "zero": 2, "config": config.model_dump(mode="json")}, fill)
+    return checkpoints
+
+
+RESUMED: dict[str, Any] = {"checkpoint": {"resume": True}}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("seed", {"seed": 1}),
+        ("lora.rank", {"lora": {"rank": 4}}),
+        ("data.system", {"data": {"train": ["d"], "system": "Be brief."}}),
+        ("data.template.a", {"data": {"train": ["d"], "template": {"a": 1}}}),
+        ("rollout.temperature", {"rollout": {"temperature": 0.6}}),
+    ],
+)
+def test_a_run_is_not_resumed_with_what_its_samples_depend_on_changed(
+    tmp_path: Path, name: str, said: dict[str, Any]
+) -> None:
+    written(tmp_path)
+    with pytest.raises(ConfigError, match=f"{name} was .* and is"):
+        find_checkpoint(configured(tmp_path, **RESUMED, **said), 1)
+
+
+def test_a_run_is_resumed_with_other_steps_and_rates(tmp_path: Path) -> None:
+    written(tmp_path)
+    found = find_checkpoint(configured(tmp_path, **RESUMED, steps=9, optimiser={"lr": 1e-5}), 1)
+    assert found is not None
+    with pytest.raises(ConfigError, match="written by 1 ranks"):
+        find_checkpoint(configured(tmp_path, **RESUMED), 2)
+
+
+def test_a_run_does_not_begin_over_checkpoints(tmp_path: Path) -> None:
+    checkpoints = written(tmp_path)
+    with pytest.raises(ConfigError, match="already holds a run"):
+        find_checkpoint(configured(tmp_path), 1)
+    (checkpoints.all()[0].path / "model" / "weights").unlink()
+    with pytest.raises(ConfigError, match="are damaged"):
+        find_checkpoint(configured(tmp_path, **RESUMED), 1)
+    assert find_checkpoint(configured(tmp_path / "new", **RESUMED), 1) is None
 
 
 def test_whenever_the_writer_is_killed_what_has_a_name_is_whole(tmp_path: Path) -> None:

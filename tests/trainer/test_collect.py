@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,12 @@ def test_faults_are_in_no_rate() -> None:
     assert figures["pass_rate"] == pytest.approx(2 / 3)
     assert figures["reward"] == pytest.approx(2 / 3)
     assert figures["fault_share"] == figures["masked_share"] == pytest.approx(1 / 4)
+
+
+def test_a_batch_without_a_verdict_has_no_rate() -> None:
+    figures = batch_metrics(batch_of(Pretended(lambda *_: None)))
+    assert all(math.isnan(figures[name]) for name in ("reward", "pass_rate", "penalty"))
+    assert figures["fault_share"] == figures["masked_share"] == 1
 
 
 def test_nothing_is_sampled_while_a_batch_is_learnt_from() -> None:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from trainer.algorithms import ALGORITHMS
-from trainer.config import Config, load, resolve
+from trainer.config import Config, algorithms, load, resolve
 from trainer.errors import ConfigError
 
 LEAST = 'model.path = "m"\ndata.train = ["d.jsonl"]\n'
@@ -49,20 +48,20 @@ def test_the_least_that_can_be_said(tmp_path: Path) -> None:
             "silenced samples an advantage",
         ),
         ("[rollout]\nprompts = 4\n[optimiser]\nminibatches = 5", "groups are not split"),
-        ("[sync]\ntransport = 'memory'", "requires rollout.engine = 'colocated' or rollout.turns"),
+        ("[sync]\ntransport = 'memory'", "sync.transport: Input should be 'auto', 'file' or 'broadcast'"),
         (
             "[rollout]\nengine = 'colocated'\n[sync]\ntransport = 'file'",
-            "requires sync.transport of 'auto' or 'memory'",
+            "requires sync.transport = 'auto' and no delta",
         ),
         ("[rollout]\nservers = ['http://a']\nreplicas = 2", "that the trainer starts"),
         ("[rollout]\nturns = true\n[buffer]\ndepth = 1", "requires buffer.depth = 0"),
         ("[rollout]\nreplicas = 2\ntensor_parallel = 2\ndevices = '0,1'", "must name 4 GPUs"),
         ("[rollout]\nprompts = 4\n[optimiser]\nminibatch_prompts = 5", "groups are not split"),
         ("[optimiser]\nminibatches = 2\nminibatch_prompts = 5", "exclude each other"),
-        ("[loss]\ndual_clip = 1.0", "dual_clip must be above 1"),
-        ("[loss]\nclip_low = 1.0", "clip_low must be below 1"),
+        ("[loss]\ndual_clip = 1.0", "dual_clip: Input should be greater than 1"),
+        ("[loss]\nclip_low = 1.0", "clip_low: Input should be less than 1"),
         ("[kl]\nquantile = 80", "kl.quantile"),
-        ("[kl]\nestimator = 'k4'", "kl.estimator: Input should be 'k1', 'k2' or 'k3'"),
+        ("[kl]\nestimator = 'k4'", "kl.estimator: Input should be 'k2' or 'k3'"),
         ("[correction]\nname = 'is'", "correction.name: Input should be 'none', 'tis', 'icepop' or 'sequence'"),
         ("[advantage]\nname = 'gae'", "advantage.name: Input should be 'grpo', 'dr_grpo' or 'rloo'"),
         ("model.attention = 'sdpa'\n[deepspeed]\nsequence_parallel = 2", "requires model.attention"),
@@ -171,15 +170,15 @@ def test_the_same_loss_keeps_what_is_not_said() -> None:
     assert config.loss.constants == {"clip_low": 0.2, "clip_high": 0.5, "dual_clip": 10.0}
 
 
-@pytest.mark.parametrize("name", list(ALGORITHMS))
+@pytest.mark.parametrize("name", list(algorithms()))
 def test_every_algorithm_is_a_configuration(name: str) -> None:
     config = resolve(SAID | {"algorithm": name})
-    for section, settings in ALGORITHMS[name].items():
+    for section, settings in algorithms()[name].items():
         found = getattr(config, section).model_dump()
         assert {key: found[key] for key in settings} == dict(settings)
 
 
-@pytest.mark.parametrize("name", list(ALGORITHMS))
+@pytest.mark.parametrize("name", list(algorithms()))
 def test_what_a_run_saves_can_be_given_in_place_of_the_file(tmp_path: Path, name: str) -> None:
     config = resolve(
         SAID

@@ -444,12 +444,8 @@ def test_after_an_interruption_all_is_sent() -> None:
     assert pair.notices == []  # it was not tried
 
 
-@pytest.mark.parametrize(
-    ("rollout", "transport"),
-    [({"turns": True}, "memory"), ({"engine": "colocated"}, "memory"), ({"engine": "colocated"}, "auto")],
-)
-def test_a_delta_of_what_does_not_travel_is_refused(rollout: dict[str, Any], transport: str) -> None:
-    said = {"model": {"path": "m"}, "data": {"train": ["t"]}, "rollout": rollout}
-    resolve(said | {"sync": {"transport": transport}})
+def test_a_delta_of_what_does_not_travel_is_refused() -> None:
+    said = {"model": {"path": "m"}, "data": {"train": ["t"]}, "rollout": {"engine": "colocated"}}
+    resolve(said)
     with pytest.raises(ConfigError, match="delta"):
-        resolve(said | {"sync": {"transport": transport, "delta": True}})
+        resolve(said | {"sync": {"delta": True}})

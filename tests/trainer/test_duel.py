@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from aiohttp import web
 from examples import duel
 from tests.ports import free_port
 from tests.trainer.fake_service import completion, configured, run
-from trainer.batch import group_rows
+from trainer.batch import trained_episodes, training_rows
 from trainer.checkpoint import read_groups, write_groups
 from trainer.collect import Batch, Collector
 from trainer.config import Config, resolve
@@ -27,7 +28,7 @@ from trainer.duel.matrix import choose, distinct, scores
 from trainer.duel.opponent import Opponent
 from trainer.duel.question import CASE_BYTES, parse_cases, question_for, without_examples
 from trainer.engines.process import VllmProcess
-from trainer.episode import Completion, Episode, Group, Prompt, Reward
+from trainer.episode import Completion, Episode, Group, Prompt, Reward, Row
 from trainer.errors import ConfigError
 from trainer.metrics import batch_metrics
 from trainer.reward import Grader
@@ -252,15 +253,21 @@ def batch_of(world: World, config: Config) -> Batch:
     return batch
 
 
+def rows_of(group: Group, drop_flat: bool = False) -> list[Row]:
+    config = resolve(dueling().model_dump(mode="json") | {"buffer": {"drop_flat": drop_flat}})
+    (rows,) = training_rows(trained_episodes([group], config))
+    return rows
+
+
 def test_a_group_has_solutions_and_answers_with_advantages_of_their_own() -> None:
     batch = batch_of(World(), dueling())
     for group in batch.groups:
         assert [each.role for each in group.episodes] == ["solver"] * 4 + ["tester"] * 3
         assert [each.total for each in group.episodes[4:]] == [1.0] * 3
-        rows = group_rows(group, "grpo")
+        rows = rows_of(group)
         assert [row.ids[0] for row in rows] == [1] * 4 + [9] * 3
         assert [round(row.advantage, 2) for row in rows] == [-0.87, 0.87, -0.87, 0.87, 0, 0, 0]
-        assert len(group_rows(group, "grpo", drop_flat=True)) == 4, "the testers' rewards are equal"
+        assert len(rows_of(group, drop_flat=True)) == 4, "the testers' rewards are equal"
     told = batch_metrics(batch)
     assert (told["pass_rate"], told["tester_valid"], told["tester_caught"]) == (0.5, 1.0, 1.0)
 
@@ -284,7 +291,7 @@ def test_without_a_wrong_solution_the_answers_are_masked() -> None:
     assert all(group.is_flat for group in batch.groups)
     told = batch_metrics(batch)
     assert told["tester_judged"] == told["fault_share"] == 0
-    assert "tester_reward" not in told
+    assert math.isnan(told["tester_reward"])
 
 
 @pytest.mark.parametrize(("trains", "rows"), [("both", 7), ("solver", 4), ("tester", 3)])
@@ -314,7 +321,7 @@ def test_a_group_survives_a_checkpoint(tmp_path: Path) -> None:
     (group, _) = batch_of(world, dueling()).groups
     write_groups(tmp_path, [group])
     (again,) = read_groups(tmp_path, world.by_id)
-    assert group_rows(again, "grpo") == group_rows(group, "grpo")
+    assert rows_of(again) == rows_of(group)
     assert again == group
 
 
@@ -466,8 +473,11 @@ def test_the_other_policy_is_environment() -> None:
     assert all(each["temperature"] == 1.0 and each["top_p"] == 1.0 for each in asked)
     for group in batch.groups:
         assert [each.is_own for each in group.episodes] == [True] * 4 + [False] * 3
-        assert len(group_rows(group, "grpo")) == 4
-    assert batch_metrics(batch)["tester_valid"] == 1
+        assert len(rows_of(group)) == 4
+    told = batch_metrics(batch)
+    assert told["tester_valid"] == 1
+    assert math.isnan(told["tester_length"]), "its token ids are not known"
+    assert told["length"] == 2
 
 
 def test_an_answer_of_the_opponent_may_be_truncated() -> None:

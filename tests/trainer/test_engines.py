@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from aiohttp import web
 from transformers import AutoTokenizer
 
+from tests.ports import free_port
 from tests.trainer.launcher import launch
 from tests.trainer.vllm_world import PROBE, SECONDS, TEMPERATURE, Policy, World, need_vllm, prompts
 from trainer.config import resolve
@@ -22,8 +24,9 @@ from trainer.engines.base import SamplingParameters, check_state
 from trainer.engines.process import VllmProcess, arguments_of, devices_of
 from trainer.engines.server import ServerEngine
 from trainer.engines.server_pool import ServerPool
+from trainer.engines.vllm_api import VllmApi
 from trainer.episode import Completion
-from trainer.errors import ConfigError, TrainerError, UnavailableError
+from trainer.errors import ConfigError, InterruptedGenerationError, TrainerError, UnavailableError
 from trainer.sync.syncer import transport_of
 
 CLOSE = 1e-4  # nats
@@ -175,6 +178,31 @@ def test_a_server_that_was_started_otherwise_is_refused(state: dict[str, Any], s
         check_state(good | state, SamplingParameters(1.0, 1024), "vLLM")
 
 
+def test_a_response_without_a_token_is_no_sample() -> None:
+    """The end token is one; without any there is nothing to train on, and nothing that tells whose sample it is."""
+
+    async def work() -> None:
+        app, port = web.Application(), free_port()
+        choice: dict[str, Any] = {"token_ids": [], "logprobs": None, "finish_reason": "stop", "text": ""}
+
+        async def answer(_: web.Request) -> web.Response:
+            return web.json_response({"choices": [choice]})
+
+        app.router.add_post("/v1/completions", answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+        api = VllmApi(f"http://127.0.0.1:{port}")
+        try:
+            with pytest.raises(InterruptedGenerationError, match="a sample of 0 tokens ended by 'stop'"):
+                await api.sample([1], 0, 8, SamplingParameters(1.0, 64), 0)
+        finally:
+            await api.close()
+            await runner.cleanup()
+
+    asyncio.run(work())
+
+
 class _Idle:
     """A server of which only the load is known."""
 
@@ -183,16 +211,19 @@ class _Idle:
 
         self.version, self.needs_sync = 1, not is_ready
         self.dies = False
-        self.paused_for: list[int] = []
+        self.pauses = 0
 
-    async def attempt(self, *_: object) -> Completion | None:
+    async def attempt(self, *_: object) -> Completion:
         if self.dies:
             self.is_ready = False
-            return None
+            raise InterruptedGenerationError("it died")
         return Completion([], [], self.name, is_truncated=False, version=0, last_version=0)
 
-    async def pause(self, version: int) -> None:
-        self.paused_for.append(version)
+    async def pause(self) -> None:
+        self.pauses += 1
+
+    async def score(self, _: object) -> list[float]:
+        return [float(self.in_flight)]
 
 
 def test_of_several_servers_the_one_that_is_ready_and_has_least_to_do_is_asked() -> None:
@@ -207,13 +238,13 @@ def test_what_a_server_leaves_behind_another_one_does() -> None:
 
 
 def test_only_a_server_that_lacks_the_weights_is_disturbed() -> None:
-    fine, restarted = _Idle("fine", 0), _Idle("restarted", 0, is_ready=False)
+    fine, restarted = _Idle("fine", 0), _Idle("restarted", 1, is_ready=False)
     pool = ServerPool(cast(Any, [fine, restarted]))
     asyncio.run(pool.pause(1))
-    assert (fine.paused_for, restarted.paused_for) == ([], [1])
-    assert list(pool.replicas) == cast(Any, [restarted])
+    assert (fine.pauses, restarted.pauses) == (0, 1)
+    assert asyncio.run(pool.score([1])) == [[1.0]], "of the one that gets weights"
     asyncio.run(pool.pause(2))
-    assert (fine.paused_for, restarted.paused_for) == ([2], [1, 2])
+    assert (fine.pauses, restarted.pauses) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -241,8 +272,7 @@ def test_each_server_has_its_own_gpus(
         ({}, {}, False, "file"),
         ({}, {}, True, "broadcast"),
         ({"engine": "colocated"}, {}, False, "memory"),
-        ({"turns": True}, {}, True, "memory"),
-        ({"turns": True}, {"delta": True}, True, "file"),
+        ({"turns": True}, {}, True, "file"),
         ({"turns": True, "replicas": 8}, {}, True, "file"),
         ({"turns": True}, {}, False, "file"),
         ({}, {"transport": "file"}, True, "file"),

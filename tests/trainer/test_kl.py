@@ -11,7 +11,7 @@ from trainer.loss.terms import estimate, kl_coefficients
 
 REFERENCE = torch.tensor([0.5, 0.2, 0.15, 0.1, 0.05], dtype=torch.float64).log()
 LOGITS = torch.tensor([0.3, -0.4, 0.9, 0.1, -0.2], dtype=torch.float64)
-NAMES = ("k1", "k2", "k3")
+NAMES = ("k2", "k3")
 
 
 def expected_estimate(name: str) -> float:
@@ -36,16 +36,11 @@ def kl_gradient(*, forward: bool) -> torch.Tensor:
     return gradient
 
 
-def test_k1_and_k3_are_unbiased_and_k2_is_not() -> None:
+def test_k3_is_unbiased_and_k2_is_not() -> None:
     logp = LOGITS.log_softmax(0)
     exact = float((logp.exp() * (logp - REFERENCE)).sum())
-    assert expected_estimate("k1") == pytest.approx(exact, rel=1e-12)
     assert expected_estimate("k3") == pytest.approx(exact, rel=1e-12)
     assert expected_estimate("k2") != pytest.approx(exact, rel=1e-2)
-
-
-def test_as_a_loss_k1_has_no_gradient() -> None:
-    torch.testing.assert_close(expected_gradient("k1"), torch.zeros(5).double())
 
 
 def test_as_a_loss_k2_has_the_right_gradient() -> None:
@@ -61,7 +56,7 @@ def test_as_a_loss_k3_has_the_gradient_of_the_other_kl() -> None:
 def test_values_by_hand(name: str) -> None:
     """At d = reference − logp = 1."""
     found = estimate(name, torch.tensor([-2.0], dtype=torch.float64), torch.tensor([-1.0], dtype=torch.float64)).item()
-    assert found == pytest.approx({"k1": -1.0, "k2": 0.5, "k3": math.e - 2}[name])
+    assert found == pytest.approx({"k2": 0.5, "k3": math.e - 2}[name])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -16,7 +16,7 @@ from trainer.__main__ import main
 from trainer.config import Config, load, resolve, shipped
 from trainer.engines import process
 from trainer.errors import ConfigError
-from trainer.inspection.plan import GB, SHAPES, Machine, Shape, machine_of, needs, problems, stages
+from trainer.inspection.plan import GB, Machine, Shape, machine_of, needs, problems, stages
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "sizing.md").read_text()
 SMALL = "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B"
@@ -37,7 +37,7 @@ def config(**said: Any) -> Config:
     ],
 )
 def test_a_shape_has_as_many_weights_as_its_files_on_the_hub(model: str, parameters: int) -> None:
-    assert SHAPES[model].parameters == parameters
+    assert Shape.of(model).parameters == parameters
 
 
 def test_a_folders_shape_is_that_of_the_model_in_it(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from trainer.batch import collate
 from trainer.config import Lora, Optimiser
 from trainer.errors import ConfigError
 from trainer.model import add_adapters, load, weights_of
-from trainer.policy import check, deepspeed_settings, learning_rate
+from trainer.policy import deepspeed_settings, learning_rate
+from trainer.ranks import Ranks
 
 SECONDS = 1800  # a guard against hanging
 RANKS = (1, 2)
@@ -276,10 +277,12 @@ def test_no_model_is_a_matter_of_configuration(tmp_path: Path) -> None:
 def test_what_nobody_wants_is_refused(tmp_path: Path) -> None:
     for unwanted in ({"dtype": "bfloat16"}, {"offload": True}):
         with pytest.raises(ConfigError, match=r"deepspeed\.(zero|offload)"):
-            check(settings(tmp_path, 0, **unwanted), 1)
-        check(settings(tmp_path, 1, **unwanted), 1)
+            settings(tmp_path, 0, **unwanted)
+        settings(tmp_path, 1, **unwanted)
+    ranks = object.__new__(Ranks)
+    ranks.size = 3
     with pytest.raises(ConfigError, match="does not divide 3 ranks"):
-        check(settings(tmp_path, 1, sequence_parallel=2), 3)
+        ranks.sequence_group(2)
 
 
 def test_what_is_said_to_deepspeed_can_be_overruled(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from trainer.__main__ import main
+from trainer.batch import trained_episodes, training_rows
 from trainer.collect import Batch
 from trainer.config import Config, resolve
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
@@ -19,9 +20,10 @@ from trainer.inspection import samples
 from trainer.rollouts import OLDER, ROLLOUTS, Rollouts, read
 
 
-def configured(folder: Path, **watch: Any) -> Config:
+def configured(folder: Path, normalise: bool = False, **watch: Any) -> Config:
     model = {"model": {"path": "m"}, "data": {"train": ["d"]}}
-    made = resolve(model | {"name": "r", "out": str(folder), "watch": {"tensorboard": False} | watch})
+    more = {"advantage": {"normalise": normalise}, "watch": {"tensorboard": False} | watch}
+    made = resolve(model | {"name": "r", "out": str(folder)} | more)
     made.folder.mkdir(parents=True, exist_ok=True)
     return made
 
@@ -43,7 +45,8 @@ def group(number: int, values: tuple[float | None, ...] = (1.0, 0.0)) -> Group:
 def written(config: Config, steps: range, groups: int = 6, done: int = 0) -> list[dict[str, Any]]:
     kept = Rollouts(config, done)
     for step in steps:
-        kept.write(step, Batch([group(number) for number in range(groups)]), lambda prompt: f"prompt {prompt.id}")
+        batch = Batch([group(number) for number in range(groups)])
+        kept.write(step, batch, trained_episodes(batch.groups, config), lambda prompt: f"prompt {prompt.id}")
     kept.close()
     return list(read(config.folder))
 
@@ -79,14 +82,27 @@ def test_two_groups_a_step_are_kept_by_default(tmp_path: Path, which: str, probl
     assert len(lines) == 2 * 2 * len(problems)
 
 
-def test_a_sample_without_a_verdict_is_kept(tmp_path: Path) -> None:
-    kept = Rollouts(config := configured(tmp_path))
-    kept.write(1, Batch([group(0, (None, 1.0))]), str)
+def advantages(config: Config, batch: Batch) -> list[float | None]:
+    kept = Rollouts(config)
+    kept.write(1, batch, trained_episodes(batch.groups, config), str)
     kept.close()
-    assert [(line["reward"], line["advantage"]) for line in read(config.folder)] == [
-        (None, 0.0),
-        (1.0, 0.0),  # no other one counts
-    ]
+    return [line["advantage"] for line in read(config.folder)]
+
+
+def test_a_sample_that_does_not_train_is_kept_without_an_advantage(tmp_path: Path) -> None:
+    batch = Batch([group(0, (None, 1.0))], dropped=[group(1, (1.0, 1.0))])
+    assert advantages(configured(tmp_path), batch) == [None, 0.0, None, None], (
+        "no other sample of the first group counts"
+    )
+
+
+def test_the_advantage_is_the_one_that_is_trained_with(tmp_path: Path) -> None:
+    config, batch = configured(tmp_path, normalise=True), Batch([group(0, (1.0, 0.0, 0.0)), group(1)])
+    found = advantages(config, batch)
+    assert found == [row.advantage for rows in training_rows(trained_episodes(batch.groups, config)) for row in rows]
+    plain = advantages(configured(tmp_path / "plain"), batch)
+    assert found != pytest.approx(plain)
+    assert sum(found) == pytest.approx(0)  # type: ignore[arg-type]
 
 
 def test_the_files_are_bounded_and_the_newest_samples_stay(tmp_path: Path) -> None:
@@ -144,7 +160,7 @@ def test_markup_in_samples_is_text(tmp_path: Path) -> None:
     kept = Rollouts(config)
     prompt = Prompt("[red]", [1], {})
     episodes = [Episode(prompt, Completion([1], [0.0], "x[/b]", False, 0, 0), Reward(1.0)) for _ in range(2)]
-    kept.write(1, Batch([Group(prompt, episodes)]), lambda _: "[bold]q")
+    kept.write(1, Batch([Group(prompt, episodes)]), [], lambda _: "[bold]q")
     kept.close()
     text = shown(config.folder)
     assert "[bold]q" in text

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
-from trainer.batch import group_rows, training_rows
+from trainer.batch import trained_episodes, training_rows
 from trainer.config import resolve
-from trainer.episode import Completion, Episode, Group, Prompt, Reward
+from trainer.episode import Completion, Episode, Group, Prompt, Reward, Row
 
 PROMPT = Prompt("p", [1, 2, 3], {})
 
@@ -16,12 +19,17 @@ def episode(value: float | None, masked: bool = False, silenced: bool = False, p
     return Episode(PROMPT, made, Reward(value), penalty, masked or value is None, silenced)
 
 
+def rows_of(*groups: Sequence[Episode], **advantage: Any) -> list[list[Row]]:
+    said = {"model": {"path": "m"}, "data": {"train": ["d"]}, "advantage": advantage}
+    return training_rows(trained_episodes([Group(PROMPT, each) for each in groups], resolve(said)))
+
+
 def worth(*episodes: Episode, advantage: str = "grpo") -> list[float]:
-    return [row.advantage for row in group_rows(Group(PROMPT, episodes), advantage)]
+    return [row.advantage for row in rows_of(episodes, name=advantage)[0]]
 
 
 def test_a_row_is_the_engines_own_tokens() -> None:
-    row, _ = group_rows(Group(PROMPT, [episode(1.0), episode(0.0)]), "grpo")
+    ((row, _),) = rows_of([episode(1.0), episode(0.0)])
     assert (list(row.ids), row.response, list(row.behaviour)) == ([1, 2, 3, 5, 6], 2, [-0.1, -0.2])
 
 
@@ -40,9 +48,8 @@ def test_a_penalty_is_learnt_from() -> None:
 
 
 def test_advantages_are_normalised_over_the_tokens_of_the_batch() -> None:
-    said = {"model": {"path": "m"}, "data": {"train": ["d"]}, "advantage": {"name": "dr_grpo", "normalise": True}}
-    groups = [Group(PROMPT, [episode(1.0), episode(0.0)]), Group(PROMPT, [episode(1.0), episode(0.4), episode(None)])]
-    rows = training_rows(groups, resolve(said))
+    groups = [episode(1.0), episode(0.0)], [episode(1.0), episode(0.4), episode(None)]
+    rows = rows_of(*groups, name="dr_grpo", normalise=True)
     assert [len(group) for group in rows] == [2, 2]
     trained = [row.advantage for group in rows for row in group]
     assert sum(trained) == pytest.approx(0)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from trainer.config import Config, load, resolve
+from trainer.config.stages import known
 from trainer.errors import ConfigError
-from trainer.schedule import known
 
 SAID: dict[str, Any] = {"model": {"path": "m"}, "data": {"train": ["d.jsonl"]}}
 LENGTHENING = """

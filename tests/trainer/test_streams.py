@@ -22,7 +22,7 @@ from typing import Any, cast
 import pytest
 import torch
 
-from trainer.batch import training_rows
+from trainer.batch import trained_episodes, training_rows
 from trainer.config import Config, load
 from trainer.episode import Completion, Episode, Group, MicroBatch, Prompt, Reward, Tally
 from trainer.train import Learner
@@ -82,7 +82,7 @@ def groups_of(config: Config, alive: int, truncated: float = 0.0) -> list[Group]
 
 def ours(config: Config, groups: Sequence[Group]) -> list[Step]:
     recorder = Recorder()
-    rows = training_rows(groups, config)
+    rows = training_rows(trained_episodes(groups, config))
     Learner(config, cast(Any, recorder), cast(Any, Alone()))._learn(rows, 1, config)
     return recorder.steps
 

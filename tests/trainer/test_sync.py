@@ -179,7 +179,7 @@ def test_direct_hands_over_the_tensors_and_what_came_is_what_was_sent() -> None:
         answer.set_result([{"version": version, "received": Checksum.of(came.items()).as_json(), "held": None}])
         return answer
 
-    MemoryTransport(call, 256, is_same_process=True).send(3, tensors().items())
+    MemoryTransport(call, 256).send(3, tensors().items())
     assert came.keys() == tensors().keys()
 
 

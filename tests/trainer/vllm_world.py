@@ -26,6 +26,7 @@ from trainer.config import Config, resolve
 from trainer.engines.base import SamplingParameters
 from trainer.engines.process import VllmProcess, arguments_of
 from trainer.engines.server import ServerEngine
+from trainer.engines.server_pool import ServerPool
 from trainer.episode import Completion
 from trainer.sync import Syncer
 from trainer.sync.transports import Delivery
@@ -130,7 +131,8 @@ class World:
     def syncer(self, engine: ServerEngine | None = None, **sync: Any) -> Syncer:
         """For the session's engine or another."""
         config = self.config.model_copy(update={"sync": self.config.sync.model_copy(update=sync)})
-        return Syncer(config, engine or self.engine, self.loop.begin, PROBE, self.notices.append)
+        pool = ServerPool([engine or self.engine])
+        return Syncer(config, pool, self.loop.begin, PROBE, self.notices.append)
 
     def sync(self, policy: Policy, syncer: Syncer | None = None) -> Delivery | None:
         """The next version."""
@@ -168,7 +170,7 @@ class World:
         """The same, to be waited for."""
 
         async def all_of_them() -> list[Completion]:
-            used, most = engine or self.engine, max_tokens or self.config.rollout.max_tokens
+            used, most = pool_of(engine or self.engine), max_tokens or self.config.rollout.max_tokens
             return await asyncio.gather(*(used.generate(ids, seed, most) for seed, ids in enumerate(prompts)))
 
         return self.loop.begin(all_of_them())
@@ -176,6 +178,11 @@ class World:
     def close(self) -> None:
         self.loop.do(self.engine.close())
         self.loop.close()
+
+
+def pool_of(engine: ServerEngine) -> ServerPool:
+    """One that waits as long as its server does."""
+    return ServerPool([engine], engine._patience)
 
 
 def configuration(model: Path, folder: Path, **rollout: Any) -> Config:

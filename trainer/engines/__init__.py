@@ -33,7 +33,7 @@ async def start_engines(config: Config, notice: Notice = print) -> Engine:
             if isinstance(server, ServerEngine):
                 await server.close()
         raise errors[0]
-    return servers[0] if len(servers) == 1 else ServerPool(servers, config.rollout.patience_seconds)
+    return ServerPool(servers, config.rollout.patience_seconds)
 
 
 def _server(config: Config, url: str, notice: Notice, process: VllmProcess | None = None) -> ServerEngine:

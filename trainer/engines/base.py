@@ -22,16 +22,8 @@ class Engine(Protocol):
     """
 
     @property
-    def version(self) -> int:
-        """The version of the last verified weights; -1 before the first sync."""
-
-    @property
     def needs_sync(self) -> bool:
         """Return whether the engine waits for weights."""
-
-    @property
-    def replicas(self) -> Sequence[Engine]:
-        """The vLLM instances of the current sync, one engine each."""
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         """Return a sample of verified weights. Restarts of vLLM are handled: the sample is complete.
@@ -42,13 +34,15 @@ class Engine(Protocol):
             max_tokens: The most tokens of the response.
         """
 
-    async def score(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1."""
+    async def score(self, ids: Sequence[int]) -> list[list[float]]:
+        """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1, by each vLLM instance
+        of the current sync.
+        """
 
     async def pause(self, version: int) -> None:
         """Pause generation and keep the requests in flight. The engine needs a sync to a version afterwards.
 
-        Replicas that have that version go on undisturbed, and are left out by `resume`, `rpc`, `replicas` and
+        Replicas that have that version go on undisturbed, and are left out by `score`, `resume`, `rpc` and
         `mark_synced`.
         """
 

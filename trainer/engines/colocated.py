@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from trainer.config import Config
-from trainer.engines.base import Engine, SamplingParameters, check_state
+from trainer.engines.base import SamplingParameters, check_state
 from trainer.engines.process import environment, has_gpu
 from trainer.engines.vllm_api import FINISH_REASONS, UNMODIFIED_SAMPLING
 from trainer.episode import Completion
@@ -69,16 +69,8 @@ class ColocatedEngine:
         return self
 
     @property
-    def version(self) -> int:
-        return self._version
-
-    @property
     def needs_sync(self) -> bool:
         return self._is_stale
-
-    @property
-    def replicas(self) -> Sequence[Engine]:
-        return (self,)
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         room = self._sampling.tokens_after(len(prompt_ids), max_tokens)
@@ -95,9 +87,9 @@ class ColocatedEngine:
                     logprobs = [float(at[token].logprob) for token, at in zip(ids, made.logprobs, strict=True)]
                     return Completion(ids, logprobs, made.text, is_truncated, version, self._version)
 
-    async def score(self, ids: Sequence[int]) -> list[float]:
+    async def score(self, ids: Sequence[int]) -> list[list[float]]:
         output = await self._sample(ids, {"temperature": 1.0, "max_tokens": 1, "prompt_logprobs": 0})
-        return [float(at[token].logprob) for token, at in zip(ids[1:], output.prompt_logprobs[1:], strict=True)]
+        return [[float(at[token].logprob) for token, at in zip(ids[1:], output.prompt_logprobs[1:], strict=True)]]
 
     async def sleep(self) -> None:
         """Do nothing: `rollout.turns` is for servers."""

@@ -8,11 +8,11 @@ from typing import Any
 
 from trainer.engines.base import Notice
 from trainer.engines.process import VllmProcess
+from trainer.engines.retry import FIRST_DELAY, MOST_DELAY
 from trainer.engines.vllm_api import HEALTH_TIMEOUT_SECONDS, RequestFailedError, VllmApi
 from trainer.errors import InterruptedGenerationError, UnavailableError
 
 NOTICE_SECONDS = 5.0
-FIRST_DELAY, MOST_DELAY = 0.1, 3.0
 MOST_DEATHS = 3  # consecutive deaths of a server the trainer starts; 1 if it was never up
 
 State = dict[str, Any]

@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
-from trainer.errors import UnavailableError
+from trainer.episode import Completion
+from trainer.errors import InterruptedGenerationError, UnavailableError
 
 T = TypeVar("T")
 
@@ -44,25 +45,22 @@ class Coalesced(Generic[T]):
             await asyncio.wait([task])
 
 
-class Retry:
-    """Bounds how long one request is retried, with increasing delays."""
+async def until_sampled(attempt: Callable[[], Awaitable[Completion]], patience_seconds: float) -> Completion:
+    """Return a sample. Attempts that vLLM interrupts are repeated, with increasing delays.
 
-    def __init__(self, patience_seconds: float) -> None:
-        self._patience = patience_seconds
-        self._since = 0.0
-        self._delay = FIRST_DELAY
-
-    async def backoff(self, what: str) -> None:
-        """Sleep after a failed attempt, longer each time; `what` names the operation in messages.
-
-        Raises:
-            UnavailableError: Attempts have failed for more than twice `patience_seconds`.
-        """
-        self._since = self._since or time.monotonic()
-        if time.monotonic() - self._since > 2 * self._patience:  # HealthMonitor reports an unavailable vLLM earlier
-            raise UnavailableError(f"vLLM is up but returns no sample: {what}")
-        await asyncio.sleep(self._delay)
-        self._delay = min(self._delay * 1.5, MOST_DELAY)
+    Raises:
+        UnavailableError: Attempts have failed for more than twice `patience_seconds`.
+    """
+    failed_since, delay = 0.0, FIRST_DELAY
+    while True:
+        try:
+            return await attempt()
+        except InterruptedGenerationError as interrupted:
+            failed_since = failed_since or time.monotonic()
+            if time.monotonic() - failed_since > 2 * patience_seconds:  # HealthMonitor reports an absent vLLM earlier
+                raise UnavailableError(f"vLLM is up but returns no sample: {interrupted}") from None
+        await asyncio.sleep(delay)
+        delay = min(delay * 1.5, MOST_DELAY)
 
 
 @asynccontextmanager

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from trainer.engines.base import Engine, Notice, SamplingParameters, check_state
+from trainer.engines.base import Notice, SamplingParameters, check_state
 from trainer.engines.health import HealthMonitor, State
 from trainer.engines.process import VllmProcess
-from trainer.engines.retry import Coalesced, Retry, cancelled_on_exit
+from trainer.engines.retry import Coalesced, cancelled_on_exit
 from trainer.engines.vllm_api import HEALTH_TIMEOUT_SECONDS, Answer, RequestFailedError, VllmApi
 from trainer.episode import Completion
 from trainer.errors import InterruptedGenerationError, StaleWeightsError, TrainerError
@@ -27,7 +27,7 @@ HEALTH_POLL_SECONDS = 2.0  # between requests of /health
 
 
 class ServerEngine:
-    """An Engine for one server. Call `open` in the event loop that uses it."""
+    """One server of a `ServerPool`, whose methods it has for itself. Call `open` in the event loop that uses it."""
 
     def __init__(
         self,
@@ -43,8 +43,8 @@ class ServerEngine:
         self._notice = notice
         self._patience = patience_seconds
         self._process = process
-        self._version = -1
-        self._is_stale = True
+        self.version = -1  # of the last verified weights
+        self.needs_sync = True
         self._is_paused = False
         self._is_asleep = False
         self._workers: tuple[str, ...] = ()
@@ -71,73 +71,49 @@ class ServerEngine:
         return self
 
     @property
-    def version(self) -> int:
-        return self._version
-
-    @property
-    def needs_sync(self) -> bool:
-        return self._is_stale
-
-    @property
-    def replicas(self) -> Sequence[Engine]:
-        return (self,)
-
-    @property
     def is_ready(self) -> bool:
         """Return whether a sample would start at once."""
         return self._gate.is_set()
 
-    async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        retry = Retry(self._patience)
-        while (completion := await self.attempt(prompt_ids, seed, max_tokens, retry)) is None:
-            pass
-        return completion
+    async def attempt(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
+        """Return a sample; see `Engine.generate`.
 
-    async def attempt(
-        self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, retry: Retry
-    ) -> Completion | None:
-        """Return a sample, None after a delay if vLLM was restarted or ended it abnormally; otherwise as `generate`.
-
-        Args:
-            prompt_ids: The prompt's token ids.
-            seed: The seed of the sample.
-            max_tokens: The most tokens of the response.
-            retry: Records failures.
+        Raises:
+            InterruptedGenerationError: vLLM was restarted or ended the sample abnormally; the recovery has begun.
         """
         self.in_flight += 1
         try:
             async with self._room:
                 return await self._sample(prompt_ids, seed, max_tokens)
         except InterruptedGenerationError as interrupted:
-            why = str(interrupted)
+            self._start_recovery(str(interrupted))
+            raise
         finally:
             self.in_flight -= 1
-        self._start_recovery(why)
-        await retry.backoff(why)
-        return None
 
     async def _sample(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         await self._ready()
-        version, workers = self._version, self._workers
+        version, workers = self.version, self._workers
         asked = self._api.sample(prompt_ids, seed, max_tokens, self._sampling, version)
         completion: Completion = await self._unless_replaced(asked)
         if await self._checks() != workers:
             raise InterruptedGenerationError("it was started again")
         await self._ready()  # a sample that ended during a sync counts once the sync is verified
-        return replace(completion, last_version=self._version)
+        return replace(completion, last_version=self.version)
 
     async def score(self, ids: Sequence[int]) -> list[float]:
+        """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1."""
         scores: list[float] = await self._unless_replaced(self._api.score(ids))
         return scores
 
     async def sleep(self) -> None:
         """Give the GPU's memory back. The weights are gone as well: the next sync brings newer ones."""
-        self._is_stale = self._is_paused = self._is_asleep = True
+        self.needs_sync = self._is_paused = self._is_asleep = True
         self._move_gate()
         await self._post("/sleep?level=2&mode=keep")
 
-    async def pause(self, version: int) -> None:  # noqa: ARG002 - the only replica
-        self._is_stale = self._is_paused = True
+    async def pause(self) -> None:
+        self.needs_sync = self._is_paused = True
         self._target = self._workers
         self._move_gate()
         await self._post("/wake_up?tags=weights" if self._is_asleep else "/pause?mode=keep&clear_cache=false")
@@ -162,7 +138,7 @@ class ServerEngine:
 
     async def mark_synced(self, version: int) -> None:
         if self._target == self._workers and not self._is_paused:
-            self._version, self._is_stale = version, False
+            self.version, self.needs_sync = version, False
         self._move_gate()
 
     async def wait_until_healthy(self) -> None:
@@ -220,7 +196,7 @@ class ServerEngine:
             raise self._failure
 
     def _move_gate(self) -> None:
-        is_open = self._failure or not (self._recovery or self._is_stale or self._is_paused)
+        is_open = self._failure or not (self._recovery or self.needs_sync or self._is_paused)
         (self._gate.set if is_open else self._gate.clear)()
 
     async def _worker_names(self) -> tuple[str, ...]:
@@ -257,7 +233,7 @@ class ServerEngine:
         check_state(states[0], self._sampling, f"vLLM at {self._url}")
         if self._workers:
             self._notice(f"vLLM at {self._url} was started again and waits for weights")
-        self._workers, self._is_stale, self._is_paused, self._is_asleep = workers, True, False, False
+        self._workers, self.needs_sync, self._is_paused, self._is_asleep = workers, True, False, False
         self._signal_change()
 
     def _signal_change(self) -> None:

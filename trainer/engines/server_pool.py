@@ -1,4 +1,4 @@
-"""Several vLLM servers as one engine.
+"""One or several vLLM servers as an engine.
 
 A sample goes to the least loaded server, and to another one if that one fails meanwhile: servers that live have the
 same weights. A server that was restarted gets the current weights alone, while the others go on.
@@ -10,8 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from trainer.engines.base import Engine
-from trainer.engines.retry import Retry
+from trainer.engines.retry import until_sampled
 from trainer.engines.server import ServerEngine
 from trainer.episode import Completion
 
@@ -25,34 +24,24 @@ class ServerPool:
         self._patience = patience_seconds
 
     @property
-    def version(self) -> int:
-        return min(server.version for server in self._servers)
-
-    @property
     def needs_sync(self) -> bool:
         return any(server.needs_sync for server in self._servers)
 
-    @property
-    def replicas(self) -> Sequence[Engine]:
-        return self._targets
-
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        retry = Retry(self._patience)
-        while True:
-            best = min(self._servers, key=lambda each: (not each.is_ready, each.in_flight))
-            if completion := await best.attempt(prompt_ids, seed, max_tokens, retry):
-                return completion
+        return await until_sampled(lambda: self._best().attempt(prompt_ids, seed, max_tokens), self._patience)
 
-    async def score(self, ids: Sequence[int]) -> list[float]:
-        """Score token ids with the first server. Use `replicas` to score with each."""
-        return await self._servers[0].score(ids)
+    def _best(self) -> ServerEngine:
+        return min(self._servers, key=lambda each: (not each.is_ready, each.in_flight))
+
+    async def score(self, ids: Sequence[int]) -> list[list[float]]:
+        return await _all([server.score(ids) for server in self._targets])
 
     async def sleep(self) -> None:
         await _all([server.sleep() for server in self._servers])
 
     async def pause(self, version: int) -> None:
         self._targets = [each for each in self._servers if each.needs_sync or each.version != version]
-        await _all([server.pause(version) for server in self._targets])
+        await _all([server.pause() for server in self._targets])
 
     async def resume(self) -> None:
         await _all([server.resume() for server in self._targets])

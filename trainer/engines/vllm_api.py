@@ -114,7 +114,7 @@ class VllmApi:
         (choice,) = (await self.post("/v1/completions", request))["choices"]
         ids, logprobs = choice["token_ids"], (choice["logprobs"] or {"token_logprobs": []})["token_logprobs"]
         end = choice["finish_reason"]
-        if end not in FINISH_REASONS or len(ids) != len(logprobs):
+        if end not in FINISH_REASONS or not ids or len(ids) != len(logprobs):
             raise InterruptedGenerationError(f"a sample of {len(ids)} tokens ended by {end!r}")
         return Completion(ids, logprobs, choice["text"], end == "length", version, version)
 

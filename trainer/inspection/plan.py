@@ -7,6 +7,7 @@ micro-batch with an attention that needs no T × T mask.
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from trainer.errors import ConfigError
 from trainer.sync.syncer import transport_of
 
 GB = 1e9
+SHAPES = Path(__file__).with_name("shapes.toml")  # of the models of the shipped configurations
 VLLM_GB = 5.0  # vLLM's memory beside weights and cache, on each GPU
 SPARE_GB = 3.0  # contexts and fragments, on each GPU
 MACHINE_GPUS = 8
@@ -33,9 +35,9 @@ class Shape:
     head: int  # the size of a head
     inner: int  # of the feed-forward layers
     vocabulary: int
-    is_tied: bool = False  # input and output embeddings are tied
-    has_bias: bool = False  # on queries, keys and values
-    has_head_norm: bool = False  # on queries and keys
+    is_tied: bool  # input and output embeddings are tied
+    has_bias: bool  # on queries, keys and values
+    has_head_norm: bool  # on queries and keys
 
     @property
     def widths(self) -> tuple[int, int]:
@@ -58,33 +60,33 @@ class Shape:
 
     @classmethod
     def of(cls, path: str) -> Shape:
-        """Return the shape of a known model, or that of a folder's config.json, by the model's name or path.
+        """Return the shape of a model, by a name in shapes.toml or the path of a folder with its config.json.
 
         Raises:
             ConfigError: The shape is unknown.
         """
-        if path in SHAPES:
-            return SHAPES[path]
+        known = tomllib.loads(SHAPES.read_text())
         try:
-            values = json.loads((Path(path) / "config.json").read_text())
+            values = known.get(path) or json.loads((Path(path) / "config.json").read_text())
             heads, hidden, kind = values["num_attention_heads"], values["hidden_size"], values["model_type"]
-            head = values.get("head_dim") or hidden // heads
-            sizes = head, values["intermediate_size"], values["vocab_size"]
-            is_tied = values.get("tie_word_embeddings", False)
-            layers, kv_heads = values["num_hidden_layers"], values["num_key_value_heads"]
+            return cls(
+                layers=values["num_hidden_layers"],
+                hidden=hidden,
+                heads=heads,
+                kv_heads=values["num_key_value_heads"],
+                head=values.get("head_dim") or hidden // heads,
+                inner=values["intermediate_size"],
+                vocabulary=values["vocab_size"],
+                is_tied=values.get("tie_word_embeddings", False),
+                has_bias=kind == "qwen2",
+                has_head_norm=kind == "qwen3",
+            )
         except (OSError, ValueError, KeyError) as error:
-            known = ", ".join(SHAPES)
-            raise ConfigError(f"model.path: the shape of {path!r} is not known ({error!r}); known: {known}") from None
-        return cls(layers, hidden, heads, kv_heads, *sizes, is_tied, kind == "qwen2", kind == "qwen3")
+            raise ConfigError(
+                f"model.path: the shape of {path!r} is not known ({error!r}); known: {', '.join(known)}"
+            ) from None
 
 
-SHAPES = {
-    "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B": Shape(28, 1536, 12, 2, 128, 8960, 151_936, has_bias=True),
-    "Qwen/Qwen2.5-7B-Instruct": Shape(28, 3584, 28, 4, 128, 18_944, 152_064, has_bias=True),
-    "Qwen/Qwen2.5-7B-Instruct-1M": Shape(28, 3584, 28, 4, 128, 18_944, 152_064, has_bias=True),
-    "Qwen/Qwen3-8B": Shape(36, 4096, 32, 8, 128, 12_288, 151_936, has_head_norm=True),
-    "deepseek-ai/DeepSeek-R1-Distill-Qwen-14B": Shape(48, 5120, 40, 8, 128, 13_824, 152_064, has_bias=True),
-}
 # of the shipped configurations that do not train on all GPUs of one machine
 RANKS = {"m2po_8b_full": 4, "m2po_8b_delta": 4, "smoke": 1, "verifier_8b_solver": 4, "verifier_8b_tester": 4}
 

@@ -9,30 +9,31 @@ means nothing; its gradient does.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 import torch
+from annotated_types import Ge, Gt, Le, Lt
 from torch import Tensor
 
 from trainer.loss.base import LossInputs, LossOutputs, bounded, by_class, high_entropy, row_mean
 
 Bound = float | Tensor  # one for all tokens, or one each [N]
+Below = Annotated[float, Ge(0), Lt(1)]  # the trust region begins at 1 minus this, above 0
+Above = Annotated[float, Ge(0)]  # it ends at 1 plus this
+DualClip = Annotated[float, Gt(1)]  # a bound of the ratio, which is 1 before the first step
+Quantile = Annotated[float, Ge(0), Le(1)]
+Threshold = Annotated[float, Gt(0)]  # at 0 no token that moves further would train
 
 
 def grpo(
-    inputs: LossInputs, *, clip_low: float = 0.2, clip_high: float = 0.2, dual_clip: float | None = None
+    inputs: LossInputs, *, clip_low: Below = 0.2, clip_high: Above = 0.2, dual_clip: DualClip | None = None
 ) -> LossOutputs:
     """Return max(−A·r, −A·clip(r, 1 − clip_low, 1 + clip_high)); with `dual_clip` c, for A < 0 at most −A·c.
 
     GRPO: DeepSeekMath, arXiv 2402.03300, eq. 3, whose KL term is in terms.py. DAPO: arXiv 2503.14476, clip_high 0.28
     ("clip-higher") and, in its recipe only, dual_clip 10. GRPO+: the DeepCoder blog, 0.2 and 0.28. Dual clip: Ye et
     al., arXiv 1912.09729; the gradient is 0 where A < 0 and r > c. verl's is 3 by default and cannot be disabled; here
-    it is disabled by default, as in the papers.
-
-    Args:
-        inputs: Log-probabilities and advantages [N].
-        clip_low: The trust region begins at 1 − clip_low.
-        clip_high: The trust region ends at 1 + clip_high.
-        dual_clip: Upper bound of the ratio for A < 0; None disables it.
+    it is disabled by default (None), as in the papers.
     """
     return _surrogate(inputs.log_ratio.exp(), inputs.advantage, clip_low, clip_high, dual_clip)
 
@@ -40,28 +41,20 @@ def grpo(
 def archer(
     inputs: LossInputs,
     *,
-    clip_low: float = 0.2,
-    clip_high: float = 0.2,
-    high_entropy_clip_low: float = 0.5,
-    high_entropy_clip_high: float = 0.5,
-    quantile: float = 0.8,
-    dual_clip: float | None = 10.0,
+    clip_low: Below = 0.2,
+    clip_high: Above = 0.2,
+    high_entropy_clip_low: Below = 0.5,
+    high_entropy_clip_high: Above = 0.5,
+    quantile: Quantile = 0.8,
+    dual_clip: DualClip | None = 10.0,
 ) -> LossOutputs:
     """Return GRPO's loss with clip bounds by entropy class: narrow for tokens of low entropy, wide for those of high.
 
     Archer, Wang et al., arXiv 2507.15778 (dual-token constraints). The other half of the constraint, KL for the low
-    class only, is in terms.py. The constants are the paper's; dual_clip is from the script that trained
+    class only, is in terms.py. `quantile`, of the entropies within a response, separates the classes; `high_entropy_…`
+    are the clips of the high one. The constants are the paper's; dual_clip is from the script that trained
     ArcherCodeR-1.5B. Classes use the current policy's entropies, as the published code does, so they may change between
     two steps on a batch. The published "token mean" is over a micro-batch of one row, hence over a response.
-
-    Args:
-        inputs: Log-probabilities, advantages and entropies [N].
-        clip_low: Lower clip of the low class.
-        clip_high: Upper clip of the low class.
-        high_entropy_clip_low: Lower clip of the high class.
-        high_entropy_clip_high: Upper clip of the high class.
-        quantile: The entropy quantile within a response that separates the classes.
-        dual_clip: Upper bound of the ratio for A < 0; None disables it.
     """
     high = high_entropy(inputs.entropy, inputs.sequence, quantile)
     low_bound = by_class(high, high_entropy_clip_low, clip_low, inputs.logp)
@@ -73,13 +66,13 @@ def archer(
 def aspo(
     inputs: LossInputs,
     *,
-    clip_low: float = 0.2,
-    clip_high: float = 0.2,
-    high_entropy_clip_low: float = 0.4,
-    high_entropy_clip_high: float = 0.4,
-    quantile: float | None = 0.8,
-    negative_dual_clip: float = 3.0,
-    positive_dual_clip: float = 3.0,
+    clip_low: Below = 0.2,
+    clip_high: Above = 0.2,
+    high_entropy_clip_low: Below = 0.4,
+    high_entropy_clip_high: Above = 0.4,
+    quantile: Quantile | None = 0.8,
+    negative_dual_clip: DualClip = 3.0,
+    positive_dual_clip: DualClip = 3.0,
 ) -> LossOutputs:
     """Return −A · sg(w) · logp, where the ratio is inverted for A > 0, so that unlikely tokens weigh most.
 
@@ -91,16 +84,6 @@ def aspo(
     Archer2.0 code that produced the published models, where 0.4 is hard-coded. The paper has a single clip of 0.2;
     `quantile` None selects it (1.0 is equivalent, for files without null). Paper and code write a sum of cases (−A·r,
     −A/r, −A·c·logp), which has the same gradient in every case.
-
-    Args:
-        inputs: Log-probabilities, advantages and entropies [N].
-        clip_low: Lower clip of the low class.
-        clip_high: Upper clip of the low class.
-        high_entropy_clip_low: Lower clip of the high class.
-        high_entropy_clip_high: Upper clip of the high class.
-        quantile: The entropy quantile that separates the classes; None: one class.
-        negative_dual_clip: The largest weight for A < 0.
-        positive_dual_clip: The largest weight for A > 0.
     """
     ratio, positive, negative = inputs.log_ratio.detach().exp(), inputs.advantage > 0, inputs.advantage < 0
     high = torch.zeros_like(positive) if quantile is None else high_entropy(inputs.entropy, inputs.sequence, quantile)
@@ -116,7 +99,7 @@ def aspo(
     return LossOutputs(-inputs.advantage * weight * inputs.logp, shares)
 
 
-def m2po(inputs: LossInputs, *, threshold: float = 0.04, cutoff: Tensor | None = None) -> LossOutputs:
+def m2po(inputs: LossInputs, *, threshold: Threshold = 0.04, cutoff: Tensor | None = None) -> LossOutputs:
     """Return −M·r·A. The mask M is 0 for tokens that move further (A > 0 and r > 1, or A < 0 and r < 1) with |log r|
     above `cutoff`; see `m2po_cutoff`.
 
@@ -166,12 +149,12 @@ def m2po_cutoff(log_ratio: Tensor, advantage: Tensor, threshold: float) -> Tenso
     return torch.where(stays, size, 0.0).max()
 
 
-def prepare_m2po(log_ratio: Tensor, advantage: Tensor, *, threshold: float = 0.04) -> Mapping[str, Tensor]:
+def prepare_m2po(log_ratio: Tensor, advantage: Tensor, *, threshold: Threshold = 0.04) -> Mapping[str, Tensor]:
     """Return the keyword arguments of `m2po` that depend on the whole mini-batch; see `m2po_cutoff`."""
     return {"cutoff": m2po_cutoff(bounded(log_ratio), advantage, threshold)}
 
 
-def gspo(inputs: LossInputs, *, clip_low: float = 3e-4, clip_high: float = 4e-4) -> LossOutputs:
+def gspo(inputs: LossInputs, *, clip_low: Below = 3e-4, clip_high: Above = 4e-4) -> LossOutputs:
     """Return PPO's surrogate of s·p/sg(p), with s = exp(mean of log r over the response), clipped as a whole: from 1 −
     clip_low to 1 + clip_high.
 
@@ -190,7 +173,7 @@ def gspo(inputs: LossInputs, *, clip_low: float = 3e-4, clip_high: float = 4e-4)
     return _surrogate(ratio, inputs.advantage, clip_low, clip_high, None)
 
 
-def cispo(inputs: LossInputs, *, clip_low: float = 1.0, clip_high: float = 4.0) -> LossOutputs:
+def cispo(inputs: LossInputs, *, clip_low: Above = 1.0, clip_high: Above = 4.0) -> LossOutputs:
     """Return −A · sg(clip(r, 1 − clip_low, 1 + clip_high)) · logp. MiniMax-M1, arXiv 2506.13585, eq. 4 and 5.
 
     Rare tokens that start a new line of reasoning have ratios that PPO clips in the first steps; here they keep a

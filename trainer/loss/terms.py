@@ -60,9 +60,9 @@ def correct(
 def estimate(name: str, logp: Tensor, reference: Tensor) -> Tensor:
     """Return an estimate of KL(policy ‖ reference) for each token [N], in nats, by its name.
 
-    Schulman, "Approximating KL Divergence" (2020), with d = reference − logp:
+    Schulman, "Approximating KL Divergence" (2020), with d = reference − logp. Its k1, −d, is no loss: the expected
+    gradient is 0.
 
-    k1  −d             unbiased; useless as a loss, because its expected gradient is 0.
     k2  d² / 2         biased, little where the two are near; as a loss, the gradient of KL(policy ‖ reference).
     k3  exp(d) − d − 1 unbiased, never negative; as a loss, the gradient of KL(reference ‖ policy).
 
@@ -71,16 +71,14 @@ def estimate(name: str, logp: Tensor, reference: Tensor) -> Tensor:
     token's influence on later tokens. The published algorithms use k3.
 
     k3 has verl's clamps: d to ±20, and the result to ±10. A clamped token has *no gradient*: d above 2.61 (a token that
-    the reference finds 13.6 times as likely) or below −11.0. k1 and k2 have no clamps.
+    the reference finds 13.6 times as likely) or below −11.0. k2 has no clamps.
 
     Args:
-        name: `k1`, `k2` or another estimate below.
+        name: `k2`, or another for k3.
         logp: Log-probabilities under the policy [N].
         reference: Log-probabilities under the reference [N].
     """
     difference = reference - logp
-    if name == "k1":
-        return -difference
     if name == "k2":
         return difference.square() / 2
     clamped = difference.clamp(-K3_DIFFERENCE_BOUND, K3_DIFFERENCE_BOUND)

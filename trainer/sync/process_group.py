@@ -48,13 +48,21 @@ class WeightGroup:
             host, port, size, rank == 0, timeout, wait_for_workers=False
         )
         self.port = self._store.port
-        self._make = (_nccl if backend == "nccl" else _gloo)(timeout, own)
+        self._timeout, self._own = timeout, own
         self._group: Any = None
 
     def join(self) -> WeightGroup:
         """Wait until all members have joined."""
         store = dist.PrefixStore("proctor", self._store)  # type: ignore[attr-defined]
-        self._group = self._make(store, self.rank, self.size)
+        options: Any
+        group: Any
+        if self._device.type == "cuda":
+            options, group = dist.ProcessGroupNCCL.Options(), dist.ProcessGroupNCCL
+        else:
+            options, group = dist.ProcessGroupGloo._Options(), dist.ProcessGroupGloo  # type: ignore[attr-defined]
+            options._devices = [dist.ProcessGroupGloo.create_device(hostname=self._own)]
+        options._timeout = self._timeout
+        self._group = group(store, self.rank, self.size, options)
         return self
 
     def send(self, bucket: Bucket, wait: Callable[[Work], None]) -> None:
@@ -86,19 +94,6 @@ class WeightGroup:
         options = dist.BroadcastOptions()
         options.rootRank, options.rootTensor = 0, 0
         return self._group.broadcast([tensor], options)
-
-
-def _gloo(timeout: timedelta, own: str) -> Callable[..., Any]:
-    options = dist.ProcessGroupGloo._Options()  # type: ignore[attr-defined]
-    options._timeout = timeout
-    options._devices = [dist.ProcessGroupGloo.create_device(hostname=own)]
-    return lambda store, rank, size: dist.ProcessGroupGloo(store, rank, size, options)
-
-
-def _nccl(timeout: timedelta, _: str) -> Callable[..., Any]:
-    options = dist.ProcessGroupNCCL.Options()
-    options._timeout = timeout
-    return lambda store, rank, size: dist.ProcessGroupNCCL(store, rank, size, options)
 
 
 def local_address_towards(host: str) -> str:

@@ -115,7 +115,7 @@ class Syncer:
     def _probe_gaps(self, ours: Sequence[float]) -> list[tuple[float, float]] | None:
         """Return the figures of each replica, None if one became unavailable."""
         try:
-            theirs = [self._do(part.score(self._ids)) for part in self._engine.replicas]
+            theirs = self._do(self._engine.score(self._ids))
         except InterruptedGenerationError:
             return None
         return [probe_gap(ours, scores) for scores in theirs]
@@ -139,7 +139,7 @@ def make_sender(config: Config, call: Call, notice: Notice) -> Transport | Delta
     if name == "file":
         transport = FileTransport(call, sync.bucket_bytes, Path(sync.folder))
     elif name == "memory":
-        transport = MemoryTransport(call, sync.bucket_bytes, config.rollout.engine == "colocated")
+        transport = MemoryTransport(call, sync.bucket_bytes)
     else:
         url = config.rollout.servers[0] if config.rollout.servers else "http://127.0.0.1"
         backend: Literal["gloo", "nccl"] = "nccl" if torch.cuda.is_available() else "gloo"
@@ -148,16 +148,13 @@ def make_sender(config: Config, call: Call, notice: Notice) -> Transport | Delta
 
 
 def transport_of(config: Config, has_gpu: bool) -> str:
-    """Return the transport: the configured one, or for "auto" the fastest that can be used with or without a GPU
-    (has_gpu).
+    """Return the transport: memory for a vLLM in this process, otherwise the configured one.
 
-    Memory for a vLLM in this process or on this rank's only GPU; broadcast (NCCL) between GPUs; otherwise a file, also
-    for servers that take turns with several ranks: NCCL needs a GPU for each member, and IPC reaches its own GPU only.
+    "auto" is broadcast (NCCL) between GPUs (has_gpu), and file otherwise, also for servers that take turns with the
+    ranks: NCCL needs a GPU for each member.
     """
-    rollout = config.rollout
+    if config.rollout.engine == "colocated":
+        return "memory"
     if config.sync.transport != "auto":
         return config.sync.transport
-    is_alone = rollout.turns and rollout.replicas * rollout.tensor_parallel == 1
-    if rollout.engine == "colocated" or (has_gpu and is_alone and not config.sync.delta):
-        return "memory"
-    return "broadcast" if has_gpu and not rollout.turns else "file"
+    return "broadcast" if has_gpu and not config.rollout.turns else "file"

@@ -7,7 +7,7 @@
 A stage lists the differences from the stage before it. Only settings that are read anew in every step can change:
 numbers of prompts and samples, the choice of problems, lengths, the learning rate. The loss, the model and all settings
 that vLLM or DeepSpeed are started with cannot; nor can the temperature, because a batch may have been started in the
-stage before. `config` merges and validates each stage like a configuration of its own.
+stage before. `run` merges and validates each stage like a configuration of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
+
+from trainer.config.section import Section
 
 MAY_CHANGE: Mapping[str, tuple[str, ...]] = {
     "data": ("difficulty", "mixture"),
@@ -25,7 +27,7 @@ MAY_CHANGE: Mapping[str, tuple[str, ...]] = {
 }
 
 
-class Stage(BaseModel):
+class Stage(Section):
     """The settings that differ from step `begin` on, by section."""
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)

@@ -1,0 +1,168 @@
+"""All settings of a run, and the checks that they fit each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from trainer.config.sampling import Buffer, Data, Duel, HeldOut, RewardService, Rollout
+from trainer.config.section import Section
+from trainer.config.stages import Stage
+from trainer.config.training import (
+    Advantage,
+    Checkpoint,
+    Correction,
+    DeepSpeed,
+    Kl,
+    Lora,
+    Loss,
+    Model,
+    Optimiser,
+    Sync,
+    Watch,
+)
+
+
+class Config(Section):
+    """All settings of a run."""
+
+    algorithm: str = "grpo"
+    name: str = "run"
+    out: str = "runs"  # the parent of the run's folder
+    steps: int = Field(1000, ge=1)  # batches
+    seed: int = 0
+    model: Model
+    lora: Lora = Lora()
+    data: Data
+    rollout: Rollout = Rollout()
+    reward: RewardService = RewardService()
+    buffer: Buffer = Buffer()
+    duel: Duel = Duel()
+    advantage: Advantage = Advantage()
+    loss: Loss = Loss()
+    correction: Correction = Correction()
+    kl: Kl = Kl()
+    optimiser: Optimiser = Optimiser()
+    deepspeed: DeepSpeed = DeepSpeed()
+    sync: Sync = Sync()
+    checkpoint: Checkpoint = Checkpoint()
+    held_out: HeldOut = HeldOut()
+    watch: Watch = Watch()
+    stages: tuple[Stage, ...] = ()  # changes of settings during the run; see stages.py
+
+    @field_validator("loss")
+    @classmethod
+    def _constants_fit(cls, loss: Loss) -> Loss:
+        from trainer.loss import check_constants  # imports torch, which reading a file of problems does not need
+
+        check_constants(loss.name, loss.constants)
+        return loss
+
+    @model_validator(mode="after")
+    def _fits(self) -> Config:
+        """Check that settings fit each other."""
+        rollout, reward, sync, optimiser = self.rollout, self.reward, self.sync, self.optimiser
+        is_colocated, gpus = rollout.engine == "colocated", rollout.replicas * rollout.tensor_parallel
+        wrong = {
+            "rollout.samples must be at least 2: advantages are relative to a group": rollout.samples < 2,
+            f"reward.overlong_buffer is {reward.overlong_buffer}, but a response has only {rollout.max_tokens} tokens "
+            "(rollout.max_tokens)": reward.overlong_buffer > rollout.max_tokens,
+            f"rollout.max_model_len is {rollout.max_model_len}, which leaves no room for a response to a prompt of "
+            "data.max_prompt_tokens": 0 < rollout.max_model_len <= self.data.max_prompt_tokens,
+            "advantage.normalise would give silenced samples an advantage (reward.overlong_filter)": (
+                self.advantage.normalise and reward.overlong_filter == "silence"
+            ),
+            "optimiser.minibatches and optimiser.minibatch_prompts exclude each other: remove one": (
+                optimiser.minibatch_prompts and optimiser.minibatches > 1
+            ),
+            "optimiser.minibatches and optimiser.minibatch_prompts must be at most rollout.prompts: groups are not "
+            "split": max(optimiser.minibatches, optimiser.minibatch_prompts) > rollout.prompts,
+            f"buffer.max_staleness must be at least buffer.depth, {self.buffer.depth}: batches that far ahead would be "
+            "sampled and dropped": self.buffer.oldest < self.buffer.depth,
+            "deepspeed.zero is 0 with bfloat16, which keeps no float32 weights: set it to 1 or more": (
+                self.deepspeed.zero == 0 and self.model.dtype == "bfloat16"
+            ),
+            "deepspeed.offload requires deepspeed.zero of 1 or more": (
+                self.deepspeed.zero == 0 and self.deepspeed.offload
+            ),
+            "deepspeed.sequence_parallel requires model.attention of 'auto' or 'rows'": (
+                self.deepspeed.sequence_parallel > 1 and self.model.attention not in ("auto", "rows")
+            ),
+            "rollout.engine = 'colocated' requires sync.transport = 'auto' and no delta": (
+                is_colocated and (sync.transport != "auto" or sync.delta)
+            ),
+            "rollout.replicas and rollout.turns are of servers that the trainer starts: remove servers": (
+                rollout.servers and (rollout.replicas > 1 or rollout.turns)
+            ),
+            "rollout.turns requires buffer.depth = 0 and rollout.engine = 'server'": (
+                rollout.turns and (self.buffer.depth or is_colocated)
+            ),
+            f"rollout.devices must name {gpus} GPUs: rollout.replicas × rollout.tensor_parallel": (
+                rollout.devices and len(rollout.devices.split(",")) != gpus
+            ),
+        }
+        for message, is_so in wrong.items():
+            if is_so:
+                raise ValueError(message)
+        return self
+
+    @model_validator(mode="after")
+    def _stages_fit(self) -> Config:
+        begins = [stage.begin for stage in self.stages]
+        if begins != sorted(set(begins)):
+            raise ValueError(f"stages begin at {begins}: the steps must increase")
+        for begin in begins:
+            try:
+                tokens = self.at(begin).rollout.max_tokens
+            except ValidationError as error:
+                raise ValueError("; ".join(f"from step {begin} on: {line}" for line in messages(error))) from None
+            if 0 < self.rollout.max_model_len <= tokens:
+                raise ValueError(
+                    f"from step {begin} on: rollout.max_tokens is {tokens}, but rollout.max_model_len is "
+                    f"{self.rollout.max_model_len}"
+                )
+        return self
+
+    def at(self, step: int) -> Config:
+        """Return the settings of a step, with all stages that have begun applied. The result has no stages."""
+        begun = [stage for stage in self.stages if stage.begin <= step]
+        if not begun:
+            return self
+        settings = self.model_dump(mode="json", exclude={"stages"})
+        for stage in begun:
+            settings = stage.over(settings)
+        return Config.model_validate_json(json.dumps(settings))
+
+    @property
+    def stage_configs(self) -> list[Config]:
+        """The settings of each stage, including the first."""
+        return [self.at(begin) for begin in (1, *(stage.begin for stage in self.stages))]
+
+    @property
+    def longest(self) -> int:
+        """The most tokens of prompt and response in any stage, for which vLLM is started."""
+        lengths = [plan.data.max_prompt_tokens + plan.rollout.max_tokens for plan in self.stage_configs]
+        return self.rollout.max_model_len or max(lengths)
+
+    @property
+    def group_size(self) -> int:
+        """The most samples of a group that are trained on."""
+        solutions = 0 if self.duel.trains == "tester" else self.rollout.samples
+        return solutions + (self.duel.testers if self.duel.trains_tester else 0)
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder."""
+        return Path(self.out) / self.name
+
+
+def logprob_bound(configured: float, dtype: str) -> float:
+    """Return the configured bound of a mean difference of log-probabilities, in nats, or the default of the dtype."""
+    return configured or (1e-3 if dtype == "float32" else 0.1)
+
+
+def messages(error: ValidationError) -> list[str]:
+    """Return a line for each of pydantic's errors."""
+    return [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]

@@ -1,0 +1,130 @@
+"""Settings of what is sampled and how it is rewarded: problems, vLLM, the reward service, batches, testers, held-out
+problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from trainer.config.section import Section
+
+
+class Data(Section):
+    """The problems and their prompt format."""
+
+    train: tuple[str, ...] = Field(min_length=1)  # files of problems in JSON Lines
+    format: Literal["chat", "think_answer", "plain"] = "chat"  # see prompts.py
+    system: str = ""
+    template: Mapping[str, Any] = {}  # further arguments of the chat template, such as {enable_thinking = false}
+    max_prompt_tokens: int = Field(2048, ge=1)  # longer prompts are skipped and counted
+    order: Literal["shuffled", "file", "easiest_first"] = "shuffled"  # within a source
+    difficulty: tuple[float, float] | None = None  # the range of problems' difficulties; none: all problems
+    mixture: Mapping[str, float] = {}  # relative shares by source; all must be named, 0 omits one; empty: unmixed
+
+    @model_validator(mode="after")
+    def _can_be(self) -> Data:
+        if self.difficulty and not 0 <= self.difficulty[0] <= self.difficulty[1] <= 1:
+            raise ValueError(f"difficulty: {list(self.difficulty)} is not a range within [0, 1]")
+        shares = self.mixture.values()
+        if shares and not (all(0 <= share < inf for share in shares) and any(shares)):
+            raise ValueError("mixture: shares are finite, at least 0, and not all 0")
+        return self
+
+
+class Rollout(Section):
+    """Sampling with vLLM."""
+
+    engine: Literal["server", "colocated"] = "server"  # colocated: vLLM in this process, for one GPU or a CPU
+    servers: tuple[str, ...] = ()  # URLs of running servers; empty: start `replicas`
+    replicas: int = Field(1, ge=1)  # servers to start, on `tensor_parallel` GPUs each; the least loaded one samples
+    server_arguments: tuple[str, ...] = ()  # further arguments of the started servers
+    devices: str = ""  # the GPUs of the started servers, "4,5,6,7"; empty: all that the trainer sees, in order
+    turns: bool = False  # started servers are on the trainer's GPUs, and give weights and cache back while it trains
+    prompts: int = Field(64, ge=1)  # groups a batch
+    samples: int = Field(16, ge=1)  # samples a group
+    temperature: float = Field(1.0, gt=0)
+    max_tokens: int = Field(8192, ge=1)  # of a response, in tokens
+    max_model_len: int = 0  # tokens of prompt and response; 0: the sum of both limits
+    concurrency: int = Field(1024, ge=1)  # most requests in flight
+    gpu_memory: float = Field(0.85, gt=0, le=1)  # vLLM's share of a GPU's memory
+    tensor_parallel: int = Field(1, ge=1)
+    patience_seconds: float = 600.0  # how long vLLM may be unavailable
+
+
+class RewardService(Section):
+    """The reward service and the conversion of its verdicts."""
+
+    url: str = "http://127.0.0.1:8080"
+    key_variable: str = "PROCTOR_API_KEY"  # the environment variable with the API key
+    extraction: Literal[
+        "last_block", "first_block", "all_blocks", "answer_tag", "whole", "boxed", "boxed_after_thinking"
+    ] = "last_block"
+    scheme: Mapping[str, Any] = {"scheme": "all_or_nothing"}
+    limits: Mapping[str, Any] = {}  # override the problem's limits
+    tests: int = Field(0, ge=0)  # tests a problem, equal within a group; 0: all
+    tests_rule: Literal["random", "first", "longest"] = "random"  # which of them; longest: by the length of the input
+    concurrency: int = Field(256, ge=1)
+    patience_seconds: float = 600.0  # how long the service may be unavailable
+    max_fault_share: float = Field(0.01, ge=0, le=1)  # samples without a verdict; the run stops above it
+    overlong_filter: Literal["none", "silence", "mask"] = "none"  # of truncated responses; see reward.py
+    overlong_buffer: int = Field(0, ge=0)  # tokens before the limit in which the penalty grows; 0: none
+    overlong_factor: float = Field(1.0, ge=0)
+
+
+class Buffer(Section):
+    """Batching: dynamic sampling and staleness."""
+
+    drop_flat: bool = False  # dynamic sampling: replace groups whose rewards are all equal
+    max_generations: int = Field(10, ge=1)  # most batches sampled for one; then train on a smaller batch
+    depth: int = Field(0, ge=0)  # batches sampled ahead; 0 is on-policy
+    max_staleness: int | None = Field(None, ge=0)  # most versions of the weights that a token may lag; none: `depth`
+    late: Literal["wait", "drop"] = "wait"  # groups that would be too old by the next batch
+    # requests in flight at a sync: their cache is recomputed with the new weights, or kept, or the sync waits for them
+    in_flight: Literal["recompute", "keep", "finish"] = "recompute"
+
+    @property
+    def oldest(self) -> int:
+        """The most versions that a token's weights may lag behind those that train on it."""
+        return self.depth if self.max_staleness is None else self.max_staleness
+
+
+class Duel(Section):
+    """A tester beside the solver, on the same problems; see duel/. Its problems have tests of the type stdin."""
+
+    testers: int = Field(0, ge=0)  # testers' answers a problem; 0: no duels
+    cases: int = Field(1, ge=1)  # test cases an answer
+    earlier: int = Field(0, ge=0)  # wrong programs of earlier steps that the cases must fail as well, a problem
+    ask: str = ""  # the tester's question, with {statement} and {cases}; empty: duel/question.py's
+    trains: Literal["both", "solver", "tester"] = "both"  # the roles of the trained policy
+    opponent: str = ""  # URL of the vLLM with the policy of the other role
+
+    @property
+    def trains_tester(self) -> bool:
+        """Return whether testers' answers are trained on."""
+        return self.testers > 0 and self.trains != "solver"
+
+    @model_validator(mode="after")
+    def _has_both_roles(self) -> Duel:
+        if (self.trains == "both") == bool(self.opponent):
+            raise ValueError("opponent: the policy of the other role is needed if and only if trains is not 'both'")
+        if self.testers == 0 and self.trains != "both":
+            raise ValueError("testers must be at least 1 if trains is not 'both'")
+        if self.testers == 1 and self.trains != "solver":
+            raise ValueError("testers must be at least 2: advantages are relative to a group")
+        return self
+
+
+class HeldOut(Section):
+    """The evaluation during a run, on problems that are not trained on; see held_out.py."""
+
+    problems: tuple[str, ...] = ()  # files of problems in JSON Lines; empty: no evaluation
+    every: int = Field(25, ge=1)  # steps; also after the last step
+    samples: int = Field(4, ge=1)  # solutions a problem, at the temperature of training
+
+    def is_due(self, step: int, steps: int) -> bool:
+        """Return whether to evaluate after a step."""
+        return bool(self.problems) and (step % self.every == 0 or step == steps)
