@@ -177,8 +177,8 @@ JAVA = Toolchain(
     version=("/usr/bin/javac", "-version"),
     beside=("proctor/ProctorMain.java", "proctor/ProctorTests.java"),
     needs=Needs(
-        # its main thread's stack has 256 MiB; a thread that programs make for recursion has up to 1 GiB
-        reserved_bytes=1536 * MIB,
+        # its main thread's stack has up to 256 MiB; a thread that programs make for recursion has up to 2 GiB
+        reserved_bytes=2560 * MIB,
         stack_bytes=8 * MIB,
         out_of_memory=(b"java.lang.OutOfMemoryError", b"Could not reserve enough space"),
     ),
@@ -285,6 +285,7 @@ CSHARP = Toolchain(
 PYPY = Toolchain(
     probe="/usr/bin/pypy3",
     package="pypy3",
+        stack_bytes=128 * MIB,  # below the limit with what the virtual machine takes, so that an overflow is no MLE
     source="main.py",
     compile=(("/usr/bin/pypy3", "-S", "-c", "compile(open('main.py', 'rb').read(), 'main.py', 'exec')"),),
     run=("/usr/bin/pypy3", "main.py"),
