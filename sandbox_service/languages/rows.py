@@ -57,6 +57,7 @@ class Toolchain:
         memory_bytes: resident memory of the virtual machine, beyond the limit of the submission.
         calls: system calls that its programs use beside those of all boxes.
         compile_environment: variables of the compiler.
+        reads_windows: its sources may have what C and C++ on Windows have: `__int64`, `%I64d`.
         needs_root: the compiler examines itself in /proc/self, which without root is the box's first process for all.
         hello: a program that prints `hello`.
     """
@@ -78,6 +79,7 @@ class Toolchain:
     memory_bytes: int = 0
     calls: tuple[str, ...] = ()
     compile_environment: tuple[tuple[str, str], ...] = ()
+    reads_windows: bool = False
     needs_root: bool = False
 
     @property
@@ -134,6 +136,7 @@ def _c(standard: str) -> Toolchain:
 def _cpp(standard: str) -> Toolchain:
     return Toolchain(
         probe="/usr/bin/g++",
+        reads_windows=True,
         package="g++",
         source="main.cpp",
         suffixes=(".cc", ".cxx", ".c++", ".C"),
@@ -149,6 +152,7 @@ def _cpp(standard: str) -> Toolchain:
 NO_RESERVED_ZONE = "-XX:StackReservedPages=0"
 """Else the virtual machine, at an overflow, describes every frame of the stack in memory of its own: 1.5 GB for 256 MB
 of stack, so that a recursion without end is MLE."""
+        reads_windows=True,
 
 LARGE_OLD_GENERATION = "-XX:NewRatio=5"
 """Codeforces' too. By default a third of the heap is for new objects, and an array of 70 % of the limit is MLE."""
