@@ -104,16 +104,23 @@ class Language:
     """A language.
 
     Attributes:
-        name: as the API and `judging.extraction.TAGS` have it.
+        name: as the API has it.
         aliases: other names that a submission may give.
         runtime: the name of the runtime that runs it; None if nothing is run.
         toolchain: of a language that a launcher runs.
+        standard_of: the language of which it is another standard.
     """
 
     name: str
     aliases: tuple[str, ...] = ()
     runtime: str | None = None
     toolchain: Toolchain | None = None
+    standard_of: str = ""
+
+    @property
+    def family(self) -> str:
+        """The name that drivers, readers of test programs and fence tags know: C++'s for each of its standards."""
+        return self.standard_of or self.name
 
 
 NO_LOCALES = {**ENVIRONMENT, "LC_ALL": "C"}
@@ -129,6 +136,7 @@ def _c(standard: str) -> Toolchain:
         made="out",
         version=("/usr/bin/gcc", "-dumpfullversion"),
         needs=Needs(environment=NO_LOCALES),
+        reads_windows=True,
         hello='#include <stdio.h>\nint main(void) { puts("hello"); }\n',
     )
 
@@ -136,7 +144,6 @@ def _c(standard: str) -> Toolchain:
 def _cpp(standard: str) -> Toolchain:
     return Toolchain(
         probe="/usr/bin/g++",
-        reads_windows=True,
         package="g++",
         source="main.cpp",
         suffixes=(".cc", ".cxx", ".c++", ".C"),
@@ -145,6 +152,7 @@ def _cpp(standard: str) -> Toolchain:
         version=("/usr/bin/g++", "-dumpfullversion"),
         header=standard,
         needs=Needs(out_of_memory=BAD_ALLOC, environment=NO_LOCALES),
+        reads_windows=True,
         hello='#include <bits/stdc++.h>\nint main() { std::cout << "hello" << std::endl; }\n',
     )
 
@@ -152,7 +160,6 @@ def _cpp(standard: str) -> Toolchain:
 NO_RESERVED_ZONE = "-XX:StackReservedPages=0"
 """Else the virtual machine, at an overflow, describes every frame of the stack in memory of its own: 1.5 GB for 256 MB
 of stack, so that a recursion without end is MLE."""
-        reads_windows=True,
 
 LARGE_OLD_GENERATION = "-XX:NewRatio=5"
 """Codeforces' too. By default a third of the heap is for new objects, and an array of 70 % of the limit is MLE."""
@@ -278,6 +285,7 @@ CSHARP = Toolchain(
     version=("/usr/bin/mcs", "--version"),
     needs=Needs(
         reserved_bytes=512 * MIB,
+        stack_bytes=128 * MIB,  # below the limit with what the virtual machine takes, so that an overflow is no MLE
         out_of_memory=(b"OutOfMemoryException", b"Garbage collector could not allocate", b"GC: out of memory"),
     ),
     memory_bytes=64 * MIB,
@@ -289,7 +297,6 @@ CSHARP = Toolchain(
 PYPY = Toolchain(
     probe="/usr/bin/pypy3",
     package="pypy3",
-        stack_bytes=128 * MIB,  # below the limit with what the virtual machine takes, so that an overflow is no MLE
     source="main.py",
     compile=(("/usr/bin/pypy3", "-S", "-c", "compile(open('main.py', 'rb').read(), 'main.py', 'exec')"),),
     run=("/usr/bin/pypy3", "main.py"),
@@ -353,9 +360,11 @@ LANGUAGES = (
     Language("python", ("py", "python3"), runtime="python"),
     Language("text"),
     Language("c", ("c17", "c11", "gnu17"), runtime="launched", toolchain=_c("gnu17")),
-    Language("cpp", ("c++", "cc", "cxx", "cpp17", "c++17", "cpp14", "c++14", "cpp11", "c++11"), runtime="launched",
-             toolchain=_cpp("gnu++17")),
-    Language("cpp20", ("c++20",), runtime="launched", toolchain=_cpp("gnu++20")),
+    Language("cpp", ("c++", "cc", "cxx", "cpp17", "c++17", "gnu++17"), runtime="launched", toolchain=_cpp("gnu++17")),
+    *(
+        Language(f"cpp{year}", (f"c++{year}", f"gnu++{year}"), "launched", _cpp(f"gnu++{year}"), standard_of="cpp")
+        for year in (11, 14, 20, 23)
+    ),
     Language("java", (), runtime="launched", toolchain=JAVA),
     Language("javascript", ("js", "nodejs", "node"), runtime="launched", toolchain=JAVASCRIPT),
     Language("typescript", ("ts",), runtime="launched", toolchain=TYPESCRIPT),
