@@ -110,6 +110,8 @@ def checker(flags: str) -> Checker:
             options["type"] = "exact"
         else:
             raise ValueError(f"validator flag {word!r} is not known")
+    if options.keys() & set(TOLERANCES.values()):
+        options["integers_too"] = True
     if options.get("type") == "exact" and len(options.keys() & set(TOLERANCES.values())):
         raise ValueError("validator flags ask for exact white space and a numeric tolerance: a checker cannot do both")
     return Checker(**options)

@@ -142,7 +142,7 @@ def test_a_link_that_leads_out_of_the_package_is_not_followed(tmp_path: Path) ->
 
 def test_flags_of_the_default_validator() -> None:
     assert checker("") == Checker(ignore_case=True)
-    assert checker("case_sensitive float_tolerance 1e-6") == Checker(float_tolerance=1e-6)
+    assert checker("case_sensitive float_tolerance 1e-6") == Checker(float_tolerance=1e-6, integers_too=True)
     assert checker("float_absolute_tolerance 0.1").absolute_tolerance == 0.1
     assert checker("space_change_sensitive case_sensitive") == Checker(type="exact")
     with pytest.raises(ValueError, match="in place of a number"):
