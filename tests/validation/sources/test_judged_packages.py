@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from sandbox_service.commands import grade_package
+from sandbox_service.errors import BadRequestError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Checker, InteractiveTest, JudgeProgram, StdinTest
 from sandbox_service.validation import sources
@@ -253,6 +255,35 @@ def test_a_cms_task_has_subtasks_and_a_checker(tmp_path: Path) -> None:
     assert [(each.name, each.verdicts) for each in made.solutions] == [("solution.cpp", ["AC"])]
     assert made.limits is not None
     assert (made.limits.cpu_seconds, made.limits.memory_bytes) == (1.5, 256 << 20)
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (POLYGON, {"main/right.py": ("python", ("AC",)), "wrong-answer/four.cpp": ("cpp", ("WA",))}),
+        (CMS, {"solution.cpp": ("cpp", ("AC",))}),
+    ],
+    ids=["polygon", "cms"],
+)
+def test_programs_that_a_package_names_are_graded(
+    tmp_path: Path, files: dict[str, str], expected: dict[str, tuple[str, tuple[str, ...]]]
+) -> None:
+    folder = written(tmp_path, files)
+    found = grade_package.solutions(grade_package.read(folder), folder, [])
+    named = {str(each.path.relative_to(folder)): (each.language_name, each.expected) for each in found}
+    assert named == expected
+
+
+def test_a_problem_without_a_statement_or_programs_of_its_own_can_be_graded(tmp_path: Path) -> None:
+    folder = written(tmp_path, {name: text for name, text in DMOJ.items() if name != "statement.md"})
+    (folder / "half.py").write_text("print(int(input()) / 2)")
+    problem = grade_package.read(folder)
+    with pytest.raises(BadRequestError, match="no program in a language that is run here"):
+        grade_package.solutions(problem, folder, [])
+    (found,) = grade_package.solutions(problem, folder, [folder / "half.py"])
+    assert (found.language_name, found.expected) == ("python", ("AC",))
+    with pytest.raises(BadRequestError, match=r"none of problem\.yaml, problem\.xml, init\.yml, task\.yaml"):
+        grade_package.read(tmp_path)
 
 
 def test_a_cms_task_without_subtasks_is_a_sum(tmp_path: Path) -> None:

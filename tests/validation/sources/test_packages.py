@@ -11,7 +11,7 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Checker, StdinTest
 from sandbox_service.validation import sources
 from sandbox_service.validation.sources import Malformed
-from sandbox_service.validation.sources.kattis import checker
+from sandbox_service.validation.sources.kattis import checker, verdicts_of
 
 pytest.importorskip("yaml")
 
@@ -85,6 +85,23 @@ def test_programs_have_the_verdict_of_their_folder(tmp_path: Path) -> None:
         "time_limit_exceeded/slow": ("python", ["TLE"]),
         "wrong_answer/four.py": ("python", ["WA"]),
     }
+
+
+@pytest.mark.parametrize(
+    ("folder", "code", "verdicts"),
+    [
+        ("accepted", "pass", ["AC"]),
+        ("mixed", "pass", []),
+        ("mixed", "# @EXPECTED_RESULTS@: WRONG-ANSWER, TIMELIMIT\npass", ["WA", "TLE"]),
+        ("mixed", "// @EXPECTED_RESULTS@: run_time_error", ["RTE", "MLE"]),
+        ("accepted", "/* @EXPECTED_RESULTS@: CORRECT */", ["AC"]),
+        ("rejected", "# @EXPECTED_RESULTS@: NO-OUTPUT", ["WA"]),
+        ("accepted", "# @EXPECTED_RESULTS@: CHECK-MANUALLY", []),
+        ("memory_limit_exceeded", "", ["MLE", "RTE"]),
+    ],
+)
+def test_a_program_may_name_its_verdicts_for_domjudge(folder: str, code: str, verdicts: list[str]) -> None:
+    assert verdicts_of(folder, [code]) == verdicts
 
 
 def test_a_folder_of_packages_is_a_data_set(tmp_path: Path) -> None:
