@@ -122,7 +122,7 @@ def _parser() -> argparse.ArgumentParser:
         "problem",
         type=Path,
         help="JSON file with tests, and limits or a checker; a file of a published data set, such as HumanEval; or the "
-        "folder of a Kattis package",
+        "folder of a package of Kattis, Polygon, DMOJ or CMS",
     )
     grade.add_argument(
         "solutions",

@@ -1,7 +1,9 @@
-"""Reads a Kattis problem package for `proctor grade`: its tests and judge, and the programs in its `submissions`.
+"""Reads a problem package for `proctor grade`: its tests and judge, and its programs with the verdicts that are right.
 
-Programs are in folders that are named by their verdict. A program of several files has a folder of its own; the first
-file whose name begins with `main`, or else the first one, is the one that is run.
+In Kattis' packages programs are in folders of `submissions` that are named by their verdict; a program may also name
+verdicts for DOMjudge. A program of several files has a folder of its own; the first file whose name begins with `main`,
+or else the first one, is the one that is run. Polygon's packages and tasks of CMS name their programs themselves.
+DMOJ's problems have none.
 """
 
 from __future__ import annotations
@@ -15,12 +17,17 @@ from typing import Any
 from sandbox_service.commands.grade_input import Solution
 from sandbox_service.errors import BadRequestError, ConfigurationError, UnsupportedLanguageError
 from sandbox_service.formats.problem import Problem
+from sandbox_service.formats.problem import Solution as ProblemSolution
 from sandbox_service.languages import find
-from sandbox_service.validation.sources import kattis, packages
+from sandbox_service.validation.sources import cms, dmoj, kattis, packages, polygon
 from sandbox_service.validation.sources.kattis_judges import HEADERS, language_of
 from sandbox_service.validation.sources.rows import Malformed
 
+SUBMISSIONS = "submissions"
+WITHOUT_STATEMENT = "The package has no statement."  # which grading does not need, and a problem does
 ANY_FAILURE = "NOT_AC"
+KINDS = ((packages, kattis.READER), (polygon, polygon.READER), (dmoj, dmoj.READER), (cms, cms.READER))
+"""The kinds of packages: the module that makes a row of a folder, and the reader that makes a problem of the row."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +57,15 @@ def read(folder: Path) -> Problem:
     Raises:
         BadRequestError: it is no package, or it is judged in a way that is not known here.
     """
-    if not packages.is_package(folder):
-        raise BadRequestError(f"{folder}: not a problem package: there is no {packages.SHEET}")
+    kind = next((each for each in KINDS if each[0].is_package(folder)), None)
+    if kind is None:
+        sheets = ", ".join(each[0].SHEET for each in KINDS)
+        raise BadRequestError(f"{folder}: not a problem package: there is none of {sheets}")
     try:
-        found = next(packages.rows([folder]))
+        found = next(kind[0].rows([folder]))
         if isinstance(found, Malformed):
             raise BadRequestError(f"{folder}: {found.reason}")
-        return kattis.READER(found.row)
+        return kind[1]({**found.row, "statement": found.row["statement"] or WITHOUT_STATEMENT})
     except ConfigurationError as error:
         raise BadRequestError(str(error)) from None
     except ValueError as error:
@@ -80,26 +89,39 @@ def solutions(problem: Problem, folder: Path, chosen: Sequence[Path]) -> list[Pa
     Raises:
         BadRequestError: a program cannot be read, or there is none in a language that is run here.
     """
-    places = [place for path in chosen or [folder / "submissions"] for place in _programs(path)]
-    found = [solution for place in places if (solution := _solution(place)) is not None]
+    if chosen or packages.is_package(folder):
+        places = [place for path in chosen or [folder / SUBMISSIONS] for place in _programs(path)]
+        found = [solution for place in places if (solution := _solution(place)) is not None]
+    else:
+        found = [solution for each in problem.solutions if (solution := _named(each, folder)) is not None]
     if not found:
         raise BadRequestError(f"{folder}: no program in a language that is run here, for {problem.id}")
     return found
 
 
+def _named(solution: ProblemSolution, folder: Path) -> PackageSolution | None:
+    """Return a program that the package names; None if it is in a language that is not run here."""
+    try:
+        language = find(solution.language)
+    except UnsupportedLanguageError:
+        return None
+    place, expected = folder / solution.name, tuple(solution.verdicts)
+    return PackageSolution(uuid.uuid4().hex, place, solution.code, language.name, {}, expected)
+
+
 def _programs(path: Path) -> list[Path]:
     """Return the programs at a path: itself, or those in a folder of verdicts, or in all such folders."""
-    if path.is_file() or path.parent.name in kattis.VERDICTS:
+    if path.is_file() or path.parent.name in kattis.VERDICTS or path.parent.parent.name == SUBMISSIONS:
         return [path]
-    if path.name in kattis.VERDICTS:
+    if path.name in kattis.VERDICTS or path.parent.name == SUBMISSIONS:
         return sorted(each for each in path.iterdir() if not each.name.startswith("."))
     if not path.is_dir():
         raise BadRequestError(f"{path}: no such file")
-    return [place for each in sorted(path.iterdir()) if each.name in kattis.VERDICTS for place in _programs(each)]
+    return [place for each in sorted(path.iterdir()) if each.is_dir() for place in _programs(each)]
 
 
 def _solution(place: Path) -> PackageSolution | None:
-    """Return a program; None if it is in a language that is not run here."""
+    """Return a program; None if it is in a language that is not run here, or nothing says what it must get."""
     files = [place] if place.is_file() else sorted(each for each in place.rglob("*") if each.is_file())
     try:
         texts = {each.name: each.read_bytes().decode() for each in files}
@@ -113,7 +135,10 @@ def _solution(place: Path) -> PackageSolution | None:
         language = find(language_of(main, texts[main]))
     except UnsupportedLanguageError:
         return None
-    expected = tuple(kattis.VERDICTS.get(place.parent.name, ("AC",)))
+    is_sorted = place.parent.parent.name == SUBMISSIONS
+    expected = tuple(kattis.verdicts_of(place.parent.name, [*texts.values()]) or (() if is_sorted else ("AC",)))
+    if not expected:
+        return None
     beside = {name: text for name, text in texts.items() if name != main}
     return PackageSolution(uuid.uuid4().hex, place, texts[main], language.name, beside, expected)
 

@@ -65,7 +65,7 @@ def check(submission: Submission, suite: Suite) -> None:
     if language.runtime is None:
         _check_text(tests)
     elif language.runtime != "python":
-        _check_launched(language.name, tests)
+        _check_launched(language.family, tests)
     if submission.files and language.toolchain is None:
         raise BadRequestError(f"files: a submission in the language {language.name} has none beside its source")
     if isinstance(submission.checker, Checker) and submission.checker.type == "math":
@@ -126,7 +126,7 @@ def _check_launched(language: str, tests: Sequence[TestCase]) -> None:
 
 
 _KNOWN = {"call": drivers.LANGUAGES, "assert": assertions.LANGUAGES}
-"""The languages that have tests of these types, beside Python."""
+"""The families of languages that have tests of these types, beside Python."""
 
 
 def _check_mathematics(tests: Sequence[TestCase]) -> None:

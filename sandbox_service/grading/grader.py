@@ -165,7 +165,7 @@ class Grader:
         language = languages.find(submission.language)
         source = submission.code
         if source is None:
-            source = extract(submission.completion or "", submission.extraction, language.name)
+            source = extract(submission.completion or "", submission.extraction, language.family)
         if source is None:
             return self._grade(submission, [], None, True, progress.graded_seconds + time.monotonic() - begin, [])
         runtime = self._runtimes[language.runtime] if language.runtime else None

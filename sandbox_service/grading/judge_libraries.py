@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 USUAL = ("testlib.h", "validate.h")
-LANGUAGES = ("c", "cpp", "cpp20")
+LANGUAGES = ("c", "cpp")
 MOST_BYTES = 1 << 20
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([A-Za-z0-9_][A-Za-z0-9_.+-]*\.h(?:pp)?)[">]', re.MULTILINE)
 

@@ -53,7 +53,7 @@ class Judge:
         language = languages.find(program.language)
         runtime = runtimes[language.runtime or ""]
         beside = _files_beside(program)
-        if language.name in LANGUAGES:
+        if language.family in LANGUAGES:
             beside |= bench.libraries.missing_from({"": program.program} | beside)
         source = Source(language.name, program.program, program.limits, beside, COMPILING)
         self.program = self._of_all_tests = program
@@ -62,7 +62,7 @@ class Judge:
         self.kind = runtime.judge_kind_of(source)
         self.limits = runtime.limits_of(source)
         self._is_python = language.name == "python"
-        self._is_inside = language.name in LANGUAGES and judges.stays_inside(program)
+        self._is_inside = language.family in LANGUAGES and judges.stays_inside(program)
         self._judged: tuple[Outcome | None, Judgement] = None, Judgement(Verdict.IE)
         self._left: frozenset[str] = frozenset()
         self._folders = bench.folders

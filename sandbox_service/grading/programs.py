@@ -19,7 +19,7 @@ from sandbox_service.languages.assertions.combined import FAILED
 from sandbox_service.languages.assertions.conditions import Check
 from sandbox_service.schema import AssertTest, Checker, TestResult, Verdict
 
-_CONVERTING = frozenset({"c", "cpp", "cpp20", "java", "go"})  # 'a' == 97
+_CONVERTING = frozenset({"c", "cpp", "java", "go"})  # 'a' == 97
 _SINGLE_DIGITS = 9  # that single precision needs at most
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
+from sandbox_service import languages
 from sandbox_service.grading.work import BadTestError, Work
 from sandbox_service.languages import drivers
 from sandbox_service.languages.assertions import combined, programs
@@ -37,8 +38,8 @@ class Works:
         self._beside: dict[tuple[str, str], Work] = {}
         self._works: list[Work] = []
         self._most_seconds: float | None = None
-        self.language = source.language
-        self.has_driver = source.language in drivers.LANGUAGES
+        self.language = languages.find(source.language).family
+        self.has_driver = self.language in drivers.LANGUAGES
 
     def limit(self, seconds: float) -> None:
         """Give every run from now on no more CPU time than this; the wall-clock limit stays.
@@ -72,7 +73,8 @@ class Works:
         if not self.has_driver:
             return self.alone
         files = {**self._source.files, **self.driven.files}
-        return self._prepared(replace(self._source, text=self.driven.text, files=files))
+        standard = drivers.COMPILED_AS.get(self._source.language, self._source.language)
+        return self._prepared(replace(self._source, language=standard, text=self.driven.text, files=files))
 
     @cached_property
     def driven(self) -> Driven:

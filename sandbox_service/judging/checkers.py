@@ -150,6 +150,26 @@ def _token_is_right(tolerance: Tolerance | None, got: bytes, expected: bytes) ->
     return is_number(expected) and is_number(got) and same_number(got, expected, tolerance)
 
 
+def _token_lines(checker: Checker, output: bytes, expected: bytes) -> str | None:
+    """Compare the tokens of each line. Blank lines do not count, as in DMOJ's checkers."""
+    tolerance = tolerance_of(checker)
+    near = None if tolerance is None else partial(_lines_are_near, tolerance)
+    return first_wrong_line(_lines_of_tokens(output), _lines_of_tokens(expected), near)
+
+
+def _lines_of_tokens(data: bytes) -> Iterator[bytes]:
+    lines = (b" ".join(line.split()) for line in BytesIO(data.replace(b"\r", b"\n")))
+    return (line for line in lines if line)
+
+
+def _lines_are_near(tolerance: Tolerance, gots: Sequence[bytes], wanteds: Sequence[bytes]) -> bool:
+    for got, wanted in zip(gots, wanteds, strict=True):
+        tokens, right = got.split(), wanted.split()
+        if len(tokens) != len(right) or not all(map(partial(_token_is_right, tolerance), tokens, right)):
+            return False
+    return True
+
+
 def _numbers(checker: Checker, output: bytes, expected: bytes) -> str | None:
     trust_equal = not expected.translate(None, _OF_INTEGERS) or _ONLY_NUMBERS.fullmatch(expected) is not None
     tolerance = tolerance_of(checker)
@@ -212,6 +232,7 @@ _CHECKERS: dict[str, Callable[[Checker, bytes, bytes], str | None]] = {
     "unordered_lines": _unordered_lines,
     "unordered_tokens": _unordered_tokens,
     "yes_no": _yes_no,
+    "token_lines": _token_lines,
     "lcb": systems.lcb,
     "prime_code": systems.prime_code,
     "sandboxfusion": systems.sandboxfusion,

@@ -24,13 +24,12 @@ STEPS_OF_A_FENCE = 4000
 
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 
-CPP_TAGS = frozenset({"cpp", "c++", "cc", "cxx", "cpp17", "c++17"})
+CPP_TAGS = {"cpp", "c++", "cc", "cxx", *(f"{name}{year}" for name in ("cpp", "c++") for year in (11, 14, 17, 20, 23))}
 # Tags that models give their blocks, in lower case. A language that is missing here has its own name as its tag.
 TAGS: dict[str, frozenset[str]] = {
     "python": frozenset({"python", "py", "python3", "py3"}),
     "c": frozenset({"c", "h"}),
-    "cpp": CPP_TAGS,
-    "cpp20": CPP_TAGS | {"cpp20", "c++20"},
+    "cpp": frozenset(CPP_TAGS),
     "csharp": frozenset({"csharp", "c#", "cs"}),
     "lua": frozenset({"lua"}),
     "pypy": frozenset({"pypy", "pypy3", "python", "py", "python3", "py3"}),
@@ -54,7 +53,7 @@ def extract(completion: str, rule: ExtractionRule, language: str) -> str | None:
     Args:
         completion: the model's text.
         rule: the part to extract.
-        language: the submission's language.
+        language: the submission's language; of several standards, the name that they share.
 
     Returns:
         The program or the answer; None if the rule finds none or only blank text.

@@ -38,10 +38,14 @@ _ARITHMETIC = Context(prec=40, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Accepted deviation from the expected number; being within either bound suffices."""
+    """Accepted deviation from the expected number; being within either bound suffices.
+
+    With `integers_too` it is for two integers as well.
+    """
 
     absolute: Decimal
     relative: Decimal
+    integers_too: bool = False
 
 
 def tolerance_of(checker: Checker) -> Tolerance | None:
@@ -54,7 +58,7 @@ def tolerance_of(checker: Checker) -> Tolerance | None:
     relative = _first_given(checker.relative_tolerance, checker.float_tolerance)
     if absolute is None and relative is None:
         return None
-    return Tolerance(Decimal(repr(absolute or 0.0)), Decimal(repr(relative or 0.0)))
+    return Tolerance(Decimal(repr(absolute or 0.0)), Decimal(repr(relative or 0.0)), checker.integers_too)
 
 
 def _first_given(*bounds: float | None) -> float | None:
@@ -91,7 +95,8 @@ def is_nan(token: bytes) -> bool:
 def same_number(got: bytes, expected: bytes, tolerance: Tolerance | None) -> bool:
     """Return True if two numbers are equal, or within the tolerance.
 
-    A tolerance allows for rounding, which does not affect integers: two integers are equal or they are not.
+    A tolerance allows for rounding, which does not affect integers: two integers are equal or they are not, unless it
+    is for integers too.
 
     Args:
         got: the program's number.
@@ -100,7 +105,7 @@ def same_number(got: bytes, expected: bytes, tolerance: Tolerance | None) -> boo
     """
     if max(len(got), len(expected)) <= LONG_TOKEN:
         return _same_short_numbers([got], [expected], tolerance)
-    if is_integer(got) and is_integer(expected):
+    if is_integer(got) and is_integer(expected) and not (tolerance and tolerance.integers_too):
         return _integer_value(got) == _integer_value(expected)
     if max(len(got), len(expected)) > LONGEST_DECIMAL:
         return False
@@ -209,7 +214,7 @@ def _same_short_numbers(got: Sequence[bytes], expected: Sequence[bytes], toleran
     return tolerance is not None and all(
         left == right
         or (
-            not (is_integer(one) and is_integer(other))
+            (tolerance.integers_too or not (is_integer(one) and is_integer(other)))
             and left.is_finite()
             and right.is_finite()
             and within(left, right, tolerance)

@@ -27,9 +27,10 @@ MIB = 1 << 20
 def judge(outcome: Outcome, limits: Limits) -> tuple[Verdict, str | None]:
     """Judge the end of a run.
 
-    A run can exceed several limits. They are checked in this order: resident memory, output, CPU, other signs of too
-    little memory, wall clock; only a run that exceeded none can be RTE. (Resident memory and output are first because a
-    program over these limits may continue for a while and exceed another one as a consequence.)
+    A run can exceed several limits. They are checked in this order: output, resident memory, CPU, other signs of too
+    little memory, wall clock; only a run that exceeded none can be RTE. (Output is first because many programs go on
+    after it until they exceed another limit. One that is over its memory is killed at once, or may continue for a while
+    and exceed its time as a consequence.)
 
     Args:
         outcome: the facts of the run.
@@ -41,12 +42,12 @@ def judge(outcome: Outcome, limits: Limits) -> tuple[Verdict, str | None]:
     Raises:
         JailDiedError: the outcome has neither an exit code nor a signal.
     """
-    if outcome.peak_memory_bytes > limits.memory_bytes:
-        return Verdict.MLE, _memory_message(outcome, limits)
     if outcome.stdout_bytes > limits.output_bytes:
         return Verdict.OLE, f"{outcome.stdout_bytes} bytes of output, the limit is {limits.output_bytes}"
     if outcome.signal == signal.SIGXFSZ or outcome.exit_code == SIGNALLED + signal.SIGXFSZ:
         return Verdict.OLE, f"a file or stderr exceeds the limit of {limits.output_bytes} bytes of output"
+    if outcome.peak_memory_bytes > limits.memory_bytes:
+        return Verdict.MLE, _memory_message(outcome, limits)
     if _used_up_cpu(outcome, limits):
         return Verdict.TLE, f"{outcome.cpu_seconds:.2f} s of CPU time, the limit is {limits.cpu_seconds:g} s"
     if _ran_out_of_memory(outcome, limits):

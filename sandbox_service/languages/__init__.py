@@ -15,17 +15,19 @@ _BY_NAME = {name: language for language in LANGUAGES for name in (language.name,
 
 
 SUFFIXES = {".cc": "cpp", ".cxx": "cpp", ".c++": "cpp", ".mjs": "javascript", ".cjs": "javascript"}
-_NOT_MEANT = frozenset({"pypy", "cpp20"})  # their suffix is another's
 
 
 def by_suffix(suffix: str) -> Language | None:
-    """Return the language whose sources have this suffix, such as `.cpp`; None if none but Python has."""
+    """Return the language whose sources have this suffix, such as `.cpp`; None if none but Python has.
+
+    Of several standards it is the first row.
+    """
     named = SUFFIXES.get(suffix.lower())
     for language in LANGUAGES:
         toolchain = language.toolchain
         if language.name == named:
             return language
-        if toolchain and language.name not in _NOT_MEANT and toolchain.source.endswith(suffix.lower() or "?"):
+        if toolchain and language.name != "pypy" and toolchain.source.endswith(suffix.lower() or "?"):
             return language
     return None
 

@@ -58,6 +58,7 @@ class Toolchain:
         memory_bytes: resident memory of the virtual machine, beyond the limit of the submission.
         calls: system calls that its programs use beside those of all boxes.
         compile_environment: variables of the compiler.
+        reads_windows: its sources may have what C and C++ on Windows have: `__int64`, `%I64d`.
         needs_root: the compiler examines itself in /proc/self, which without root is the box's first process for all.
         hello: a program that prints `hello`.
     """
@@ -79,6 +80,7 @@ class Toolchain:
     memory_bytes: int = 0
     calls: tuple[str, ...] = ()
     compile_environment: tuple[tuple[str, str], ...] = ()
+    reads_windows: bool = False
     needs_root: bool = False
 
     @property
@@ -103,16 +105,23 @@ class Language:
     """A language.
 
     Attributes:
-        name: as the API and `judging.extraction.TAGS` have it.
+        name: as the API has it.
         aliases: other names that a submission may give.
         runtime: the name of the runtime that runs it; None if nothing is run.
         toolchain: of a language that a launcher runs.
+        standard_of: the language of which it is another standard.
     """
 
     name: str
     aliases: tuple[str, ...] = ()
     runtime: str | None = None
     toolchain: Toolchain | None = None
+    standard_of: str = ""
+
+    @property
+    def family(self) -> str:
+        """The name that drivers, readers of test programs and fence tags know: C++'s for each of its standards."""
+        return self.standard_of or self.name
 
 
 NO_LOCALES = {**ENVIRONMENT, "LC_ALL": "C"}
@@ -128,6 +137,7 @@ def _c(standard: str) -> Toolchain:
         made="out",
         version=("/usr/bin/gcc", "-dumpfullversion"),
         needs=Needs(environment=NO_LOCALES),
+        reads_windows=True,
         hello='#include <stdio.h>\nint main(void) { puts("hello"); }\n',
     )
 
@@ -143,6 +153,7 @@ def _cpp(standard: str) -> Toolchain:
         version=("/usr/bin/g++", "-dumpfullversion"),
         header=standard,
         needs=Needs(out_of_memory=BAD_ALLOC, environment=NO_LOCALES),
+        reads_windows=True,
         hello='#include <bits/stdc++.h>\nint main() { std::cout << "hello" << std::endl; }\n',
     )
 
@@ -178,8 +189,8 @@ JAVA = Toolchain(
     version=("/usr/bin/javac", "-version"),
     beside=("proctor/ProctorMain.java", "proctor/ProctorTests.java"),
     needs=Needs(
-        # its main thread's stack has 256 MiB; a thread that programs make for recursion has up to 1 GiB
-        reserved_bytes=1536 * MIB,
+        # its main thread's stack has up to 256 MiB; a thread that programs make for recursion has up to 2 GiB
+        reserved_bytes=2560 * MIB,
         stack_bytes=8 * MIB,
         out_of_memory=(b"java.lang.OutOfMemoryError", b"Could not reserve enough space"),
     ),
@@ -275,6 +286,7 @@ CSHARP = Toolchain(
     version=("/usr/bin/mcs", "--version"),
     needs=Needs(
         reserved_bytes=512 * MIB,
+        stack_bytes=128 * MIB,  # below the limit with what the virtual machine takes, so that an overflow is no MLE
         out_of_memory=(b"OutOfMemoryException", b"Garbage collector could not allocate", b"GC: out of memory"),
     ),
     memory_bytes=64 * MIB,
@@ -349,9 +361,11 @@ LANGUAGES = (
     Language("python", ("py", "python3"), runtime="python"),
     Language("text"),
     Language("c", ("c17", "c11", "gnu17"), runtime="launched", toolchain=_c("gnu17")),
-    Language("cpp", ("c++", "cc", "cxx", "cpp17", "c++17", "cpp14", "c++14", "cpp11", "c++11"), runtime="launched",
-             toolchain=_cpp("gnu++17")),
-    Language("cpp20", ("c++20",), runtime="launched", toolchain=_cpp("gnu++20")),
+    Language("cpp", ("c++", "cc", "cxx", "cpp17", "c++17", "gnu++17"), runtime="launched", toolchain=_cpp("gnu++17")),
+    *(
+        Language(f"cpp{year}", (f"c++{year}", f"gnu++{year}"), "launched", _cpp(f"gnu++{year}"), standard_of="cpp")
+        for year in (11, 14, 20, 23)
+    ),
     Language("java", (), runtime="launched", toolchain=JAVA),
     Language("javascript", ("js", "nodejs", "node"), runtime="launched", toolchain=JAVASCRIPT),
     Language("typescript", ("ts",), runtime="launched", toolchain=TYPESCRIPT),

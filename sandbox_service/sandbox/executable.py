@@ -23,6 +23,7 @@ PAGE_BYTES = 4096
 TASKS = 512
 NATIVE_ADDRESS_BYTES = 2 << 30  # beyond data and stack: arenas of malloc, Go's reservations
 MACHINE_ADDRESS_BYTES = 64 << 30  # virtual machines reserve gigabytes
+MOST_BESIDE_STACK_BYTES = 16 << 20
 TASKS_BESIDE = 48  # threads of the runtimes of programs with processes
 
 # places of the descriptors of a stdin run; the program's own files follow
@@ -39,7 +40,8 @@ class Needs:
     Attributes:
         reserved_bytes: private memory that is mapped and seldom used: threads' stacks, of which one may have 1 GiB,
             tables of a virtual machine, arrays that are larger than what is used of them.
-        stack_bytes: the main thread's stack; 0: as much as the memory limit, and 256 MiB at least.
+        stack_bytes: the main thread's stack; 0: somewhat less than the memory limit, so that a recursion without end
+            overflows it, which is no MLE.
         processes: least number of processes that they are allowed.
         out_of_memory: words on stderr by which a failed program says that it ran out of memory.
         environment: variables.
@@ -128,7 +130,7 @@ class Executable:
         processes = max(limits.processes, needs.processes)
         beside = enumerate(self.files, place + of_file)
         data_bytes = limits.memory_bytes + needs.reserved_bytes
-        stack_bytes = needs.stack_bytes or max(limits.memory_bytes, 256 << 20)
+        stack_bytes = needs.stack_bytes or limits.memory_bytes - min(limits.memory_bytes // 8, MOST_BESIDE_STACK_BYTES)
         address_bytes = data_bytes + stack_bytes + (NATIVE_ADDRESS_BYTES if of_file else MACHINE_ADDRESS_BYTES)
         return Box(
             executable=place if of_file else self.executable,

@@ -327,14 +327,14 @@ class _Relay:
     def _settle(self) -> None:
         """Tell the judge that the program has ended, once that cannot change the judge's own decision.
 
-        A judge that has what it needs to decide ends without being told, however busy the machine is. Only if the
-        program failed does the order matter.
+        A judge that has what it needs to decide ends without being told, however busy the machine is. The order matters
+        unless the program ended well: one that has closed its output may still fail.
         """
         outcome = self._program.outcome
         if outcome is None and not self._program.has_processes():
             return  # it has ended; the news is on its way
-        failed = outcome is not None and (outcome.exit_code != 0 or outcome.timed_out)
-        if failed and not self._judge_waits():
+        ended_well = outcome is not None and outcome.exit_code == 0 and not outcome.timed_out
+        if not ended_well and not self._judge_waits():
             return
         self._told = True
         self._close_sink(self._answers)

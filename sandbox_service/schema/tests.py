@@ -240,17 +240,19 @@ class Checker(FrozenModel):
     """Compares an output with the expected one.
 
     `float_tolerance` sets both tolerances; a number is accepted if it is within either. Without a tolerance numbers are
-    compared as text (tokens) or exactly (numbers, json, calls, math). The types that are named after other systems
-    compare numbers as these systems do, and accept no tolerance.
+    compared as text (tokens) or exactly (numbers, json, calls, math). Two integers are equal or not; with
+    `integers_too`, as contests' checkers have it, a tolerance is for them as well (tokens, token_lines, numbers). The
+    types that are named after other systems compare numbers as these systems do, and accept no tolerance.
     """
 
     type: Literal[
         "exact", "stripped", "lines", "tokens", "numbers", "json", "unordered_lines", "math",
-        "yes_no", "unordered_tokens", "lcb", "prime_code", "sandboxfusion", "deepcoder",
+        "yes_no", "unordered_tokens", "token_lines", "lcb", "prime_code", "sandboxfusion", "deepcoder",
     ] = "tokens"  # fmt: skip
     float_tolerance: StrictFloat | None = Field(None, ge=0)
     absolute_tolerance: StrictFloat | None = Field(None, ge=0)
     relative_tolerance: StrictFloat | None = Field(None, ge=0)
+    integers_too: StrictBool = False
     ignore_case: StrictBool = False
 
     @model_validator(mode="after")

@@ -43,7 +43,35 @@ def test_comments_layout_and_messages_do_not_matter_and_code_does(monkeypatch: p
         ("unordered_tokens", b"3 1 2", b"1 2 2 3", False),
         ("unordered_tokens", b"1 2 3 3", b"1 2 2 3", False),
         ("unordered_tokens", b"", b"", True),
+        ("token_lines", b" 1  2 \r\n\n \n3", b"\n1 2\n3\n", True),
+        ("token_lines", b"1 2 3", b"1 2\n3\n", False),
+        ("token_lines", b"1\n2\n3", b"1 2\n3\n", False),
+        ("token_lines", b"1 2", b"1 2\n3\n", False),
+        ("token_lines", b"1 2\n3\n4", b"1 2\n3\n", False),
+        ("token_lines", b"", b"\n", True),
     ],
 )
 def test_built_in_checkers(kind: str, output: bytes, expected: bytes, is_right: bool) -> None:
     assert (check(Checker.model_validate({"type": kind}), output, expected) is None) == is_right
+
+
+@pytest.mark.parametrize(
+    ("kind", "output", "expected", "with_integers", "without"),
+    [
+        ("tokens", b"2000001", b"2000000", True, False),
+        ("tokens", b"2000003", b"2000000", False, False),
+        ("tokens", b"2000001.0", b"2000000", True, True),
+        ("tokens", b"-1 x", b"1 x", False, False),
+        ("tokens", b"1" + b"0" * 1999 + b"1", b"1" + b"0" * 2000, True, False),
+        ("token_lines", b"2000001 x\n5", b"2000000 x\n5", True, False),
+        ("token_lines", b"2000001\nx\n5", b"2000000 x\n5", False, False),
+        ("token_lines", b"0.3333333", b"0.333333333", True, True),
+        ("numbers", b"2000001", b"2000000", True, False),
+    ],
+)
+def test_a_tolerance_may_be_for_integers_too(
+    kind: str, output: bytes, expected: bytes, with_integers: bool, without: bool
+) -> None:
+    checker = Checker.model_validate({"type": kind, "float_tolerance": 1e-6})
+    assert (check(checker, output, expected) is None) == without
+    assert (check(checker.model_copy(update={"integers_too": True}), output, expected) is None) == with_integers

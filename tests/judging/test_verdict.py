@@ -72,8 +72,8 @@ def test_each_limit_gives_its_verdict(facts: dict[str, Any], verdict: Verdict) -
 
 
 CAUSES: list[tuple[Verdict, dict[str, Any]]] = [
-    (MLE, {"peak_memory_bytes": 101 << 20}),
     (OLE, {"stdout_bytes": 2000}),
+    (MLE, {"peak_memory_bytes": 101 << 20}),
     (TLE, {"cpu_seconds": 5.0}),
     (MLE, {"peak_memory_bytes": 100 << 20, "signal": signal.SIGKILL}),
     (TLE, {"timed_out": True, "signal": signal.SIGKILL}),
@@ -83,7 +83,7 @@ CAUSES: list[tuple[Verdict, dict[str, Any]]] = [
 
 @pytest.mark.parametrize("first", range(len(CAUSES)))
 def test_the_first_cause_names_the_run(first: int) -> None:
-    """Each cause has precedence over all later ones: resident memory, output, CPU, memory, wall clock, exit."""
+    """Each cause has precedence over all later ones: output, resident memory, CPU, memory, wall clock, exit."""
     verdict, facts = CAUSES[first]
     for _, others in CAUSES[first + 1 :]:
         assert judge(outcome(**(others | facts)), LIMITS)[0] == verdict

@@ -61,6 +61,9 @@ ENDINGS: dict[str, tuple[str, str, str, str]] = {
     "every thread of the program waits": ("threading.Thread(target=input).start()\n" + FOREVER, RIGHT, "TLE", DEADLOCK),
     "the program closes its output, and waits": ("os.close(1)\n" + FOREVER, RIGHT, "TLE", IDLE),
     "the program closes its output, and fails": ("os.close(1)\ntime.sleep(0.2)\n1 / 0", RIGHT, "RTE", ""),
+    "the program closes its output, the judge rejects slowly, the program fails": (
+        "input()\nsay(1)\nos.close(1)\ntime.sleep(0.02)\n1 / 0",
+        "say(7)\nwhile time.process_time() < 0.3: pass\nsys.stdin.readline()\n" + WA, "WA", ""),
     "the program closes its output, and ends": ("os.close(1)\ntime.sleep(0.2)", RIGHT, "WA", ""),
     "the program closes its input": ("os.close(0)\nsay(14)", RIGHT, "AC", ""),
     "the judge accepts before the program begins": ("time.sleep(0.3)\n" + ANSWER.replace("input()", "7"), AC, "AC", ""),

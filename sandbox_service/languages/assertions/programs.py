@@ -345,7 +345,6 @@ def _rust(words: list[Token]) -> list[Check]:
 
 _READERS: dict[str, Callable[[list[Token]], list[Check]]] = {
     "cpp": _cpp,
-    "cpp20": _cpp,
     "java": _java,
     "javascript": _javascript,
     "typescript": lambda words: _javascript(words, "typescript"),

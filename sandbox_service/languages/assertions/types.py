@@ -11,7 +11,7 @@ from typing import Any
 
 from sandbox_service.languages.assertions.conditions import Check
 
-LANGUAGES = frozenset({"cpp", "cpp20", "rust"})
+LANGUAGES = frozenset({"cpp", "rust"})
 
 
 def are_typed(checks: Sequence[Check]) -> bool:

@@ -21,7 +21,6 @@ from sandbox_service.languages.drivers.values import token as new_token
 __all__ = ["LANGUAGES", "Call", "Driven", "UnsupportedCallError", "decode", "driven", "new_token"]
 
 _WRITERS = {
-    "cpp20": cpp.files,
     "go": go.files,
     "csharp": csharp.files,
     "cpp": cpp.files,
@@ -32,6 +31,10 @@ _WRITERS = {
 }
 
 LANGUAGES = frozenset(_WRITERS)
+"""The families of languages that have drivers."""
+
+COMPILED_AS = {"cpp11": "cpp", "cpp14": "cpp"}
+"""The standard in which a source with its driver is compiled, where its own is too old: C++'s driver is in C++17."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ _HIDDEN = {
         r"(?<=[(,=:\[!&|?{};+])[ ]?/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/",
     ),
 }
-_HIDDEN["cpp20"] = _HIDDEN["cpp"]
 _HIDDEN["typescript"] = _HIDDEN["javascript"]
 _PATTERNS = {language: re.compile("|".join(hidden), re.DOTALL) for language, hidden in _HIDDEN.items()}
 

@@ -1,7 +1,7 @@
 """Reads DMOJ problems: folders with an `init.yml`, whose checkers are given by name.
 
-Tests are files beside it or in a zip archive. DMOJ's own checkers become built-in ones where these compare in the same
-way. Graders, generators of tests, and checkers in Python that import DMOJ's modules are refused.
+Tests are files beside it or in a zip archive; `dmoj_checkers` reads checkers. Graders in Python, generators of tests,
+and interactors that are not called as testlib's are refused.
 """
 
 from __future__ import annotations
@@ -13,25 +13,22 @@ from typing import Any
 
 from sandbox_service.formats import cases
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import Checker, JudgeProgram, Limits, StdinTest
-from sandbox_service.validation.sources import bounds, fields, libraries, packages, prompts, scored_tests
-from sandbox_service.validation.sources.kattis_judges import language_of
+from sandbox_service.schema import Checker, InteractiveTest, JudgeProgram, Limits, StdinTest
+from sandbox_service.validation.sources import bounds, dmoj_checkers, fields, libraries, packages, prompts, scored_tests
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed, Row
 from sandbox_service.validation.sources.scored_tests import Grouped, Place, Policy
 
 SHEET = "init.yml"
 STATEMENTS = ("statement.md", "README.md", "problem.md")
-DEFAULT_PRECISION = 6
-NOT_RUN = ("custom_judge", "interactive", "signature_grader", "generator", "file_io", "grader")
+NOT_RUN = ("custom_judge", "signature_grader", "generator", "file_io", "grader")
 OF_A_PROBLEM = frozenset(
     ("archive", "test_cases", "pretest_test_cases", "checker", "points", "hints", "meta", "unbuffered", "binary_data",
-     "symlinks", "short_circuit", "wall_time_factor", "output_prefix_length", "output_limit_length", "time_limit",
-     "memory_limit")
+     "symlinks", "short_circuit", "interactive", "wall_time_factor", "output_prefix_length", "output_limit_length",
+     "time_limit", "memory_limit")
 )  # fmt: skip
 OF_A_BATCH = frozenset(("batched", "points", "dependencies"))
 OF_A_TEST = frozenset(("checker", "binary_data", "output_prefix_length", "output_limit_length"))
-PROTOCOLS = {"testlib": "testlib", "default": "testlib"}
 
 
 def is_package(folder: Path) -> bool:
@@ -64,7 +61,9 @@ def make(row: Row) -> Problem:
     """
     init = fields.mapping(row, "init")
     _check_names(init, NOT_RUN, OF_A_PROBLEM, "the problem")
-    checker = checker_of(init.get("checker"), fields.mapping(row, "files"))
+    files, talks = fields.mapping(row, "files"), init.get("interactive")
+    interactor = dmoj_checkers.bridged("interactor", talks, files) if talks else None
+    checker = None if interactor else dmoj_checkers.read(init.get("checker"), files)
     given = fields.listing(row, "tests")
     for each in given:
         _check_names(each.get("asks") or {}, NOT_RUN, OF_A_TEST, "a test")
@@ -73,12 +72,16 @@ def make(row: Row) -> Problem:
     if not given:
         raise ValueError("the problem has no tests")
     groups = _groups(given, fields.listing(row, "batches"))
-    tests = [_test(test, checker, more) for test, more in zip(given, groups.of_tests(has_checker=False), strict=True)]
+    tests = [
+        _test(test, interactor, checker, more)
+        for test, more in zip(given, groups.of_tests(has_checker=False), strict=True)
+    ]
     return Problem(
         id=f"dmoj/{fields.text(row, 'dmoj')}",
         prompt=prompts.to_solve(fields.text(row, "statement")),
         tests=tests,
         checker=checker,
+        interactor=interactor,
         groups=list(groups.groups) or None,
         limits=_limits(init),
         source="dmoj",
@@ -123,70 +126,14 @@ def _points(given: Row) -> float:
     return 1.0 if points is None else float(points)
 
 
-def _test(test: Row, checker: Checker | JudgeProgram | None, more: dict[str, Any]) -> StdinTest:
+def _test(
+    test: Row, interactor: JudgeProgram | None, checker: Checker | JudgeProgram | None, more: dict[str, Any]
+) -> StdinTest | InteractiveTest:
+    if interactor is not None:
+        return InteractiveTest(input=test["input"], output=test["output"], **more)
     if isinstance(checker, JudgeProgram):
         return StdinTest(input=test["input"], output=test["output"], **more)
     return cases.stdin(test["input"], test["output"]).model_copy(update=more)
-
-
-def checker_of(given: object, files: Mapping[str, Any]) -> Checker | JudgeProgram | None:
-    """Return the checker for DMOJ's name of one.
-
-    Args:
-        given: `checker` of the sheet: a name, or a name and its arguments.
-        files: the texts of the problem's sources, by name.
-
-    Raises:
-        ValueError: the name is not known here, or no checker compares as it does.
-    """
-    name, arguments = (given.get("name"), given.get("args") or {}) if isinstance(given, Mapping) else (given, {})
-    if name in (None, "standard"):
-        return None
-    if name in ("floats", "floatsabs", "floatsrel"):
-        return _floats(str(name), arguments)
-    if name == "bridged":
-        return _bridged(arguments, files)
-    if name in _SAME and not arguments:
-        return _SAME[str(name)]
-    raise ValueError(
-        f"there is no checker that compares as DMOJ's {str(name)!r}" + (" with arguments" if arguments else "")
-    )
-
-
-_SAME: Mapping[str, Checker] = {
-    "identical": Checker(type="exact"),
-    "rstripped": Checker(type="lines"),
-    "sorted": Checker(type="unordered_lines"),
-    "unordered": Checker(type="unordered_tokens"),
-}
-
-
-def _floats(name: str, arguments: Mapping[str, Any]) -> Checker:
-    tolerance = 10.0 ** -float(arguments.get("precision", DEFAULT_PRECISION))
-    mode = {"floatsabs": "absolute", "floatsrel": "relative"}.get(name, str(arguments.get("error_mode", "default")))
-    if mode == "default":
-        return Checker(type="tokens", float_tolerance=tolerance)
-    if mode not in ("absolute", "relative"):
-        raise ValueError(f"the error_mode {mode!r} is not known")
-    return Checker(type="tokens", **{f"{mode}_tolerance": tolerance})
-
-
-def _bridged(arguments: Mapping[str, Any], files: Mapping[str, Any]) -> JudgeProgram:
-    """A checker program; `type` says how it is called."""
-    kind = str(arguments.get("type") or "default")
-    if kind != "testlib":
-        raise ValueError(f"a bridged checker of the type {kind!r} is not known here")
-    named = arguments.get("files")
-    names = [str(each) for each in named] if isinstance(named, list) else [str(named)]
-    if lacking := next((each for each in names if each not in files), None):
-        raise ValueError(f"the checker's file {lacking} is not there")
-    return JudgeProgram(
-        type="program",
-        language=language_of(names[0], files[names[0]]),
-        protocol="testlib",
-        main=names[0],
-        files={name: files[name] for name in names},
-    )
 
 
 # --- from a folder to a row

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sandbox_service.formats import cases
@@ -19,10 +20,23 @@ VERDICTS: Mapping[str, list[str]] = {
     "wrong_answer": ["WA"],
     "time_limit_exceeded": ["TLE"],
     "run_time_error": ["RTE", "MLE"],
+    "memory_limit_exceeded": ["MLE", "RTE"],
+    "output_limit_exceeded": ["OLE"],
+    "compiler_error": ["CE"],
     "brute_force": ["TLE", "RTE", "MLE"],
     "rejected": ["NOT_AC"],
     "partially_accepted": ["NOT_AC"],
 }
+RESULTS: Mapping[str, str] = {
+    "CORRECT": "accepted",
+    "TIMELIMIT": "time_limit_exceeded",
+    "RUN_ERROR": "run_time_error",
+    "MEMORY_LIMIT": "memory_limit_exceeded",
+    "OUTPUT_LIMIT": "output_limit_exceeded",
+    "NO_OUTPUT": "wrong_answer",
+}
+"""DOMjudge's names of results, as those of folders; the others are such names in capitals."""
+_EXPECTED_RESULTS = re.compile(r"@EXPECTED_RESULTS@:[ \t]*([A-Za-z_, \t-]*)")
 TOLERANCES: Mapping[str, str] = {
     "float_tolerance": "float_tolerance",
     "float_absolute_tolerance": "absolute_tolerance",
@@ -110,6 +124,8 @@ def checker(flags: str) -> Checker:
             options["type"] = "exact"
         else:
             raise ValueError(f"validator flag {word!r} is not known")
+    if options.keys() & set(TOLERANCES.values()):
+        options["integers_too"] = True
     if options.get("type") == "exact" and len(options.keys() & set(TOLERANCES.values())):
         raise ValueError("validator flags ask for exact white space and a numeric tolerance: a checker cannot do both")
     return Checker(**options)
@@ -133,10 +149,29 @@ def _limits(sheet: Row, row: Row) -> Limits | None:
     return (found or Limits()).model_copy(update={"output_bytes": int(float(limits["output"]) * (1 << 20))})
 
 
+def verdicts_of(folder: str, codes: Sequence[str]) -> list[str]:
+    """Return the right verdicts of a program: those that it names for DOMjudge, or else those of its folder.
+
+    Args:
+        folder: the name of the folder.
+        codes: its sources.
+
+    Returns:
+        The verdicts; none if it names none and the folder is not known.
+    """
+    named = next((found[1] for code in codes if (found := _EXPECTED_RESULTS.search(code))), "")
+    results = [word.strip().upper().replace("-", "_") for word in named.split(",") if word.strip()]
+    folders = [RESULTS.get(result, result.lower()) for result in results] or [folder]
+    if any(each not in VERDICTS for each in folders):
+        return []
+    return list(dict.fromkeys(verdict for each in folders for verdict in VERDICTS[each]))
+
+
 def _solution(found: Row) -> Solution | None:
-    """A program of one file in a folder with a known verdict; others are left out."""
-    verdicts, files = VERDICTS.get(found["verdict"]), found["files"]
-    if verdicts is None or len(files) != 1:
+    """A program of one file with a known verdict; others are left out."""
+    files = found["files"]
+    verdicts = verdicts_of(found["verdict"], [each["code"] for each in files])
+    if not verdicts or len(files) != 1:
         return None
     language = language_of(files[0]["name"], files[0]["code"])
     name = f"{found['verdict']}/{found['name']}"

@@ -17,6 +17,7 @@ LANGUAGES: Mapping[str, str] = {
     "ml": "ocaml", "rb": "ruby", "php": "php", "cs": "csharp", "scala": "scala", "pas": "pascal", "pl": "perl",
     "swift": "swift", "lua": "lua", "jl": "julia", "d": "d", "m": "objective-c", "r": "r", "sh": "bash",
 }  # fmt: skip
+CPP_STANDARDS = ("cpp11", "cpp14", "cpp17", "cpp20", "cpp23")
 HEADERS = ("h", "hpp", "hh")
 SCRIPTS = ("build", "run")
 DEFAULT_PASSES = 2

@@ -38,7 +38,7 @@ def make(row: Row) -> Problem:
         tests=[_KINDS[row["kind"]](row, test) for test in fields.listing(row, "tests")],
         checker=_checker(row),
         limits=bounds.limits(row),
-        solutions=[_solution(each) for each in fields.listing(row, "solutions")],
+        solutions=[_solution(each, is_kattis=_is_kattis(row)) for each in fields.listing(row, "solutions")],
         source=name.partition("/")[0].lower() if "/" in name else "",
         licence=fields.optional(row, "licence", "license"),
         provenance=Provenance(url=fields.optional(row, "source")),
@@ -79,16 +79,20 @@ def _checker(row: Row) -> Checker | None:
     checker: Any = row.get("checker") or {}
     if checker.get("type", "default") != "default":
         raise ValueError(f"the problem needs a checker of its own ({checker['type']}), and none is known here")
-    if not str(row.get("format", "")).startswith("kattis"):
-        return None
-    return kattis.checker(str(checker.get("flags") or ""))
+    return kattis.checker(str(checker["flags"] or "")) if _is_kattis(row) else None
 
 
-def _solution(row: Row) -> Solution:
+def _is_kattis(row: Row) -> bool:
+    """Return whether the problem is judged as Kattis does, by the flags of its validator."""
+    return "flags" in (row.get("checker") or {})
+
+
+def _solution(row: Row, *, is_kattis: bool) -> Solution:
+    verdicts = row["expected_verdict"]
     return Solution(
         code=row["code"],
         language=language_of(fields.optional(row, "language") or "python"),
-        verdicts=row["expected_verdict"],
+        verdicts=[*verdicts, "MLE"] if is_kattis and "RTE" in verdicts else verdicts,  # as in kattis.VERDICTS
         name=fields.optional(row, "file"),
     )
 

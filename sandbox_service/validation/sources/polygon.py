@@ -17,6 +17,7 @@ from sandbox_service.formats import cases
 from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import InteractiveTest, JudgeProgram, StdinTest
 from sandbox_service.validation.sources import bounds, fields, packages, programs, prompts, scored_tests
+from sandbox_service.validation.sources.kattis_judges import CPP_STANDARDS
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Found, Malformed, Row
 from sandbox_service.validation.sources.scored_tests import Place, Policy
@@ -40,6 +41,8 @@ RULES = {"complete-group": "all", "each-test": "sum"}
 
 _DOCTYPE = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _PATTERN = re.compile(r"%0?(\d*)d")
+_JAVA = re.compile(r"java\d+", re.ASCII)
+_STANDARD = re.compile(r"\+\+(\d\d)", re.ASCII)
 
 
 def is_package(folder: Path) -> bool:
@@ -248,8 +251,23 @@ def _source(folder: Path, found: ElementTree.Element | None) -> dict[str, str] |
     if found is None:
         return None
     path = found.get("path") or ""
-    language = (found.get("type") or "").partition(".")[0]
-    return {"name": Path(path).name, "code": _read(folder, path), "language": LANGUAGES.get(language, language)}
+    return {"name": Path(path).name, "code": _read(folder, path), "language": language_of(found.get("type") or "")}
+
+
+def language_of(kind: str) -> str:
+    """Return the language of a source by Polygon's type of it, such as `cpp.g++17` or `python.pypy3-64`.
+
+    Args:
+        kind: the type.
+    """
+    family, _, compiler = kind.partition(".")
+    if family == "cpp" and (standard := _STANDARD.search(compiler)) and f"cpp{standard[1]}" in CPP_STANDARDS:
+        return f"cpp{standard[1]}"
+    if family == "python" and compiler in ("2", "pypy2"):
+        return "python2"
+    if family == "python" and compiler.startswith("pypy3"):
+        return "pypy"
+    return LANGUAGES.get(family, "java" if _JAVA.fullmatch(family) else family)
 
 
 def _read(folder: Path, path: str) -> str:

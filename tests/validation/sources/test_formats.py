@@ -80,6 +80,14 @@ def test_labelled_programs_keep_their_verdicts() -> None:
     assert (made.limits.cpu_seconds, made.limits.memory_bytes) == (2.0, 512 << 20)
 
 
+def test_labelled_programs_of_kattis_are_judged_by_its_flags() -> None:
+    failing = {"code": "1 / 0", "language": "python", "expected_verdict": ["RTE"], "file": "failing.py"}
+    flags = {"type": "default", "flags": "float_tolerance 1e-6"}
+    made = problem(published.LABELLED | {"checker": flags, "solutions": [failing]})
+    assert made.checker == Checker(float_tolerance=1e-6, integers_too=True, ignore_case=True)
+    assert [each.verdicts for each in made.solutions] == [["RTE", "MLE"]]
+
+
 def test_labelled_calls_and_asserts() -> None:
     call = {"kind": "call_args", "fn_name": "double", "tests": [{"args": [2], "output": 4}]}
     assert calls(problem(published.LABELLED | call)) == [("double", [2], 4)]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sandbox_service.commands import grade_package
+from sandbox_service.errors import BadRequestError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Checker, InteractiveTest, JudgeProgram, StdinTest
 from sandbox_service.validation import sources
-from sandbox_service.validation.sources import Malformed, dmoj
+from sandbox_service.validation.sources import Malformed, dmoj_checkers, polygon
 
 pytest.importorskip("yaml")
 
@@ -87,16 +90,35 @@ def test_a_polygon_package_brings_its_checker_and_headers(tmp_path: Path) -> Non
     made = one(written(tmp_path, POLYGON))
     assert (made.id, made.source) == ("polygon/double", "polygon")
     assert isinstance(made.checker, JudgeProgram)
-    assert (made.checker.protocol, made.checker.language, made.checker.main) == ("testlib", "cpp", "check.cpp")
+    assert (made.checker.protocol, made.checker.language, made.checker.main) == ("testlib", "cpp17", "check.cpp")
     assert set(made.checker.files or {}) == {"check.cpp", "testlib.h", "mine.h"}
     tests = [(test.input, test.output) for test in made.tests or () if isinstance(test, StdinTest)]
     assert tests == [("2\n", "4\n"), ("3\n", "6\n")]
     solutions = [(each.name, each.language, each.verdicts) for each in made.solutions]
-    assert solutions == [("main/right.py", "python", ["AC"]), ("wrong-answer/four.cpp", "cpp", ["WA"])]
+    assert solutions == [("main/right.py", "python", ["AC"]), ("wrong-answer/four.cpp", "cpp17", ["WA"])]
     assert made.limits is not None
     assert (made.limits.cpu_seconds, made.limits.memory_bytes) == (1.5, 256 << 20)
     assert "Double a number.\n\nInput:\nOne." in (made.prompt or "")
     assert made.meta == {"title": "Double", "tags": ["math"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "language"),
+    [
+        ("cpp.g++", "cpp"),
+        ("cpp.g++11", "cpp11"),
+        ("cpp.gcc14-64-msys2-g++23", "cpp23"),
+        ("cpp.ms2017", "cpp"),
+        ("python.3", "python"),
+        ("python.2", "python2"),
+        ("python.pypy3-64", "pypy"),
+        ("java21", "java"),
+        ("java.8", "java"),
+        ("pas.fpc", "pas"),
+    ],
+)
+def test_polygon_names_languages_and_standards(kind: str, language: str) -> None:
+    assert polygon.language_of(kind) == language
 
 
 def test_a_polygon_package_may_interact(tmp_path: Path) -> None:
@@ -147,7 +169,10 @@ def test_a_polygon_package_that_cannot_be_read_is_refused(tmp_path: Path, change
 
 def test_a_dmoj_problem_has_batches_and_a_checker_by_name(tmp_path: Path) -> None:
     made = one(written(tmp_path, DMOJ))
-    assert (made.id, made.checker) == ("dmoj/package", Checker(type="tokens", float_tolerance=1e-4))
+    assert (made.id, made.checker) == (
+        "dmoj/package",
+        Checker(type="token_lines", float_tolerance=1e-4, integers_too=True),
+    )
     tests = [test for test in made.tests or () if isinstance(test, StdinTest)]
     assert [(test.input, test.weight) for test in tests] == [("1\n", 3.0), ("3\n", 7.0)]
 
@@ -158,7 +183,7 @@ def test_a_dmoj_problem_may_have_its_tests_in_an_archive(tmp_path: Path) -> None
         archive.writestr("a/1", "5\n")
         archive.writestr("a/2", "2.5\n")
     made = one(folder)
-    assert made.checker is None
+    assert made.checker == Checker(type="token_lines")
     assert [test.output for test in made.tests or () if isinstance(test, StdinTest)] == ["2.5\n"]
 
 
@@ -232,6 +257,35 @@ def test_a_cms_task_has_subtasks_and_a_checker(tmp_path: Path) -> None:
     assert (made.limits.cpu_seconds, made.limits.memory_bytes) == (1.5, 256 << 20)
 
 
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (POLYGON, {"main/right.py": ("python", ("AC",)), "wrong-answer/four.cpp": ("cpp", ("WA",))}),
+        (CMS, {"solution.cpp": ("cpp", ("AC",))}),
+    ],
+    ids=["polygon", "cms"],
+)
+def test_programs_that_a_package_names_are_graded(
+    tmp_path: Path, files: dict[str, str], expected: dict[str, tuple[str, tuple[str, ...]]]
+) -> None:
+    folder = written(tmp_path, files)
+    found = grade_package.solutions(grade_package.read(folder), folder, [])
+    named = {str(each.path.relative_to(folder)): (each.language_name, each.expected) for each in found}
+    assert named == expected
+
+
+def test_a_problem_without_a_statement_or_programs_of_its_own_can_be_graded(tmp_path: Path) -> None:
+    folder = written(tmp_path, {name: text for name, text in DMOJ.items() if name != "statement.md"})
+    (folder / "half.py").write_text("print(int(input()) / 2)")
+    problem = grade_package.read(folder)
+    with pytest.raises(BadRequestError, match="no program in a language that is run here"):
+        grade_package.solutions(problem, folder, [])
+    (found,) = grade_package.solutions(problem, folder, [folder / "half.py"])
+    assert (found.language_name, found.expected) == ("python", ("AC",))
+    with pytest.raises(BadRequestError, match=r"none of problem\.yaml, problem\.xml, init\.yml, task\.yaml"):
+        grade_package.read(tmp_path)
+
+
 def test_a_cms_task_without_subtasks_is_a_sum(tmp_path: Path) -> None:
     plain = {name: text for name, text in CMS.items() if not name.startswith(("gen", "check"))}
     made = one(written(tmp_path, plain))
@@ -291,36 +345,92 @@ RELATIVE = {"name": "floats", "args": {"precision": 2, "error_mode": "relative"}
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (None, None),
-        ("standard", None),
+        (None, Checker(type="token_lines")),
+        ("standard", Checker(type="token_lines")),
         ("identical", Checker(type="exact")),
         ("rstripped", Checker(type="lines")),
-        ("sorted", Checker(type="unordered_lines")),
         ("unordered", Checker(type="unordered_tokens")),
-        ("floatsabs", Checker(type="tokens", absolute_tolerance=1e-6)),
-        (RELATIVE, Checker(type="tokens", relative_tolerance=0.01)),
+        ("floatsabs", Checker(type="token_lines", absolute_tolerance=1e-6, integers_too=True)),
+        (RELATIVE, Checker(type="token_lines", relative_tolerance=0.01, integers_too=True)),
     ],
 )
-def test_dmojs_checkers_by_name(given: Any, expected: Checker | None) -> None:
-    assert dmoj.checker_of(given, {}) == expected
+def test_dmojs_checkers_by_name(given: Any, expected: Checker) -> None:
+    assert dmoj_checkers.read(given, {}) == expected
+
+
+BY_WORDS = {"name": "sorted", "args": {"split_on": "whitespace"}}
+MATCHES = {"name": "linematches", "args": {"point_distribution": [1, 3], "feedback": True}}
+OWN = """from dmoj.result import CheckerResult
+from dmoj.utils.unicode import utf8text
+def check(process_output, judge_output, judge_input, point_value, most=2, **kwargs):
+    if process_output == judge_output:
+        return True
+    return CheckerResult(int(process_output) < most, point_value / 2, "near " + utf8text(judge_input))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "answer", "expected"),
+    [
+        ("sorted", "b  a\nc\n", "c\nb a", True),
+        ("sorted", "a b\nc\n", "c\nb a", False),
+        (BY_WORDS, "a b\nc\n", "c b a", True),
+        ("easy", "B a\n", "aB", True),
+        ("easy", "aab", "ab", False),
+        ("linecount", "a \nb", "a\nb", True),
+        ("linecount", "a\nx", "a\nb", 0.5),
+        ("linecount", "a\nb\nc", "a\nb", False),
+        (MATCHES, "x\nb", "a\nb", 0.75),
+        (MATCHES, "a\nb", "a\nb", 1.0),
+        (MATCHES, "b", "a\nb", 0),
+        ("own.py", "7", "7", True),
+        ("own.py", "1", "7", (0.5, "near in")),
+        ({"name": "own.py", "args": {"most": 1}}, "0", "7", (0.5, "near in")),
+    ],
+)
+def test_dmojs_functions(
+    given: Any, output: str, answer: str, expected: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = dmoj_checkers.read(given, {"own.py": OWN})
+    assert isinstance(made, JudgeProgram)
+    assert made.protocol == "function"
+    for name, text in (made.files or {}).items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    main: dict[str, Any] = {}
+    exec(made.program, main)
+    assert main["check"]("in", output, answer) == expected
 
 
 def test_a_bridged_checker_is_a_program() -> None:
     given = {"name": "bridged", "args": {"files": ["c.cpp", "x.h"], "type": "testlib"}}
-    made = dmoj.checker_of(given, {"c.cpp": "int main() {}", "x.h": ""})
+    made = dmoj_checkers.read(given, {"c.cpp": "int main() {}", "x.h": ""})
     assert isinstance(made, JudgeProgram)
     assert (made.protocol, made.main, made.language) == ("testlib", "c.cpp", "cpp")
     with pytest.raises(ValueError, match=r"x\.h is not there"):
-        dmoj.checker_of(given, {"c.cpp": ""})
+        dmoj_checkers.read(given, {"c.cpp": ""})
 
 
 COCI = {"name": "bridged", "args": {"type": "coci"}}
 
 
-@pytest.mark.parametrize("given", ["linecount", "own.py", {"name": "easy"}, COCI])
+@pytest.mark.parametrize(
+    "given",
+    ["own.py", "colours", COCI, {"name": "linecount", "args": {"match": "lambda p, j: p == j"}},
+     {"name": "bridged", "args": {"files": "c.cpp", "args": "{output_file}"}}],
+)  # fmt: skip
 def test_a_checker_that_compares_in_another_way_is_refused(given: Any) -> None:
     with pytest.raises(ValueError, match=r"DMOJ's|not known here"):
-        dmoj.checker_of(given, {})
+        dmoj_checkers.read(given, {"c.cpp": ""})
+
+
+def test_a_dmoj_problem_may_interact(tmp_path: Path) -> None:
+    sheet = "interactive: {files: talk.cpp, type: testlib}\nunbuffered: true\ntest_cases: [{in: 1.in, out: 1.out}]\n"
+    made = one(written(tmp_path, DMOJ | {"init.yml": sheet, "talk.cpp": "int main() {}"}))
+    assert made.interactor is not None
+    assert (made.interactor.protocol, made.interactor.main, made.checker) == ("testlib", "talk.cpp", None)
+    assert all(isinstance(test, InteractiveTest) for test in made.tests or ())
 
 
 @pytest.mark.parametrize(
@@ -332,7 +442,7 @@ def test_a_checker_that_compares_in_another_way_is_refused(given: Any) -> None:
         ("archive: 1.in\ntest_cases: []", "not a zip file"),
         ("test_cases: []", "no tests"),
         ("custom_judge: x.py\ntest_cases: []", "custom_judge"),
-        ("interactive: {files: x.cpp}\ntest_cases: []", "interactive"),
+        ("interactive: {files: x.cpp}\ntest_cases: []", "interactor of the type 'default'"),
         ("file_io: {input: a}\ntest_cases: []", "file_io"),
         ("colour: red\ntest_cases: []", "'colour' for the problem"),
         ("test_cases: [{in: 1.in, out: 1.out, checker: identical}]", "different checkers"),

@@ -11,7 +11,7 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Checker, StdinTest
 from sandbox_service.validation import sources
 from sandbox_service.validation.sources import Malformed
-from sandbox_service.validation.sources.kattis import checker
+from sandbox_service.validation.sources.kattis import checker, verdicts_of
 
 pytest.importorskip("yaml")
 
@@ -87,6 +87,23 @@ def test_programs_have_the_verdict_of_their_folder(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("folder", "code", "verdicts"),
+    [
+        ("accepted", "pass", ["AC"]),
+        ("mixed", "pass", []),
+        ("mixed", "# @EXPECTED_RESULTS@: WRONG-ANSWER, TIMELIMIT\npass", ["WA", "TLE"]),
+        ("mixed", "// @EXPECTED_RESULTS@: run_time_error", ["RTE", "MLE"]),
+        ("accepted", "/* @EXPECTED_RESULTS@: CORRECT */", ["AC"]),
+        ("rejected", "# @EXPECTED_RESULTS@: NO-OUTPUT", ["WA"]),
+        ("accepted", "# @EXPECTED_RESULTS@: CHECK-MANUALLY", []),
+        ("memory_limit_exceeded", "", ["MLE", "RTE"]),
+    ],
+)
+def test_a_program_may_name_its_verdicts_for_domjudge(folder: str, code: str, verdicts: list[str]) -> None:
+    assert verdicts_of(folder, [code]) == verdicts
+
+
 def test_a_folder_of_packages_is_a_data_set(tmp_path: Path) -> None:
     package(tmp_path / "b")
     package(tmp_path / "a")
@@ -142,7 +159,7 @@ def test_a_link_that_leads_out_of_the_package_is_not_followed(tmp_path: Path) ->
 
 def test_flags_of_the_default_validator() -> None:
     assert checker("") == Checker(ignore_case=True)
-    assert checker("case_sensitive float_tolerance 1e-6") == Checker(float_tolerance=1e-6)
+    assert checker("case_sensitive float_tolerance 1e-6") == Checker(float_tolerance=1e-6, integers_too=True)
     assert checker("float_absolute_tolerance 0.1").absolute_tolerance == 0.1
     assert checker("space_change_sensitive case_sensitive") == Checker(type="exact")
     with pytest.raises(ValueError, match="in place of a number"):

@@ -10,7 +10,8 @@ import java.nio.charset.StandardCharsets;
  * argument SHARED, it is run once for each test of a box; see ProctorTests. Other arguments, those of a judge, are its own.
  */
 public class ProctorMain implements Runnable {
-    static final long STACK_BYTES = 256L << 20;
+    private static final long LEAST_STACK_BYTES = 64L << 20;
+    private static final long MOST_STACK_BYTES = 256L << 20;
     static final int OUT_OF_MEMORY = 111;
     private static final String SHARED = "--shared-box";
 
@@ -38,7 +39,12 @@ public class ProctorMain implements Runnable {
             System.err.println("no class has a method public static void main(String[])");
             System.exit(1);
         }
-        return new Thread(group, new ProctorMain(main, arguments), "main", STACK_BYTES);
+        return new Thread(group, new ProctorMain(main, arguments), "main", stackBytes());
+    }
+
+    /** As much as the heap may have, within bounds: with more, a recursion without end would exceed the memory limit. */
+    private static long stackBytes() {
+        return Math.min(MOST_STACK_BYTES, Math.max(LEAST_STACK_BYTES, Runtime.getRuntime().maxMemory()));
     }
 
     private static Method find(ClassLoader loader, String[] classes) throws Exception {
