@@ -65,6 +65,7 @@ def families() -> Iterator[Family]:
     yield from _outputs()
     yield from _long_expectations()
     yield from _json_outputs()
+    yield from _long_json()
     yield from _results()
     yield from _mathematics()
     yield from _completions()
@@ -192,6 +193,37 @@ def _json_outputs() -> Iterator[Family]:
         group = f"json, {len(expected)} bytes expected"
         for name, make in {**NESTED_JSON, "many keys": many_keys}.items():
             yield Family(group, name, make, printed(checker, expected))
+
+
+# an element of the expected JSON, and of the answer
+LONG_JSON = {
+    "other spelling": (b"0.5", b"0.50"),
+    "at the edge of the tolerance": (b"0.5", b"0.500001"),
+    "at the edge, all digits": (b"0.5123456789012345", b"0.5123466789012345"),
+    "lists in other spelling": (b"[1]", b"[1.0]"),
+    "objects in other spelling": (b'{"a":1}', b'{"a":1.0}'),
+    "true beside numbers": (b"[true,1]", b"[true,1.0]"),
+}
+
+
+def _long_json() -> Iterator[Family]:
+    for name, (wanted, got) in LONG_JSON.items():
+        yield Family(
+            "json, as many expected", name, filled(got + b",", got + b"]", b"["), _judged_by_elements(wanted, got)
+        )
+    last = filled(b"0.5,", b"0.7]", b"[")
+    yield Family("json, as many expected", "wrong at the end", last, _judged_by_elements(b"0.5", b"0.5"))
+
+
+def _judged_by_elements(wanted: bytes, got: bytes) -> Callable[[bytes], object]:
+    """Return a judge that expects as many elements as the answer has."""
+    checker = Checker(type="json", float_tolerance=1e-6)
+
+    def judge(output: bytes) -> object:
+        count = (output.count(b",") + 1) // (got.count(b",") + 1)
+        return check_any(checker, output, ["[" + ",".join([wanted.decode()] * count) + "]"])
+
+    return judge
 
 
 # --- results of calls

@@ -2,43 +2,35 @@
 
 Every way to end a run is here, with the result that says whose failure it was. `bad_test` masks the sample, so a
 submission must not be able to cause it: the result is used only where the test's text alone decides, or before any
-value of the candidate's has arrived (`received_value`).
+value of the candidate's has arrived (`CandidateReplies.received_value`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import json as json_module
 import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import handle_operators  # noqa: F401 (adds the operators to the handles)
 import proxy_classes
-import steady_reads
 from callbacks import Callbacks
+from candidate_replies import CandidateReplies
 from channel import Channel
-from codec import Json, NotPlainError, from_text, sendable, to_text
+from codec import Json, NotPlainError, sendable, to_text
 from decoder import Decoder
-from error_codec import LIBRARIES, describe_error, error_text, make_error, read_error
+from error_codec import describe_error
 from explanations import MESSAGE_CHARACTERS, exception_text, raised_by_statement
 from handle_state import RETURNED, HandleState
-from identifiers import is_class_name
 from lent_values import LentValues
 from proxy_classes import ProxyClasses
 from remote_handle import RemoteHandle
 from shared_classes import SharedClasses
-from steady_reads import SteadyReads
-from tester_codec import ITERATOR_ITEMS, TesterDecoder, TesterEncoder, TestValueError
-
-if TYPE_CHECKING:
-    from name_resolution import NameResolution
-    from name_table import TestNames
-
-RECEIVED_BYTES = 512 << 20
+from tester_codec import ITERATOR_ITEMS, TesterEncoder, TestValueError
+from text_uses import TextUses
 
 
 class Connection:
@@ -57,21 +49,15 @@ class Connection:
         self._then = then
         self.classes = SharedClasses({})
         self.calls = 0
-        self.received_value = False
-        self.raised: BaseException | None = None
-        self.raised_text = ""
+        self.replies = CandidateReplies(self)
+        self.text = TextUses()
         self.callbacks = Callbacks(self)
         self.lent = LentValues(self)
-        self.reads = SteadyReads()
         self.handles: dict[int, RemoteHandle] = {}
         self.proxies = ProxyClasses(self._attribute_of)
         self.value_classes = self.proxies.numbers
         self.errors: dict[type, int] = {}
-        self.has_classes = False
         self.data_names: set[str] = set()
-        self._names: TestNames | None = None
-        self.shows_classes = False
-        self._streams = sys.stdout, sys.stderr
         self._lock = threading.RLock()
         self._iterator_items = 0
 
@@ -104,36 +90,7 @@ class Connection:
         finally:
             os._exit(0)
 
-    # names and classes
-
-    def set_names(self, names: TestNames, resolution: NameResolution) -> None:
-        """Remember the names of the test that the submission supplies as classes.
-
-        Args:
-            names: the names that the test reads.
-            resolution: the supplier of each name.
-        """
-        self._names = names
-        self.has_classes = any(map(is_class_name, (*resolution.submission, *resolution.submission_classes)))
-
-    def names_used_as_classes(self) -> set[str]:
-        """Return the names that the test's text uses as classes."""
-        uses = self._names.uses if self._names is not None else None
-        return uses.used_as_classes if uses is not None else set()
-
-    def changes_attributes(self) -> bool:
-        """Return True if the test's text changes the value of an attribute in place."""
-        return self._names is not None and self._names.uses.changes_attributes
-
-    def test_reads(self, name: str, attribute: str) -> bool:
-        """Return True if the test's text reads an attribute of the candidate's name, or of `check`'s parameter.
-
-        Args:
-            name: the name that the test reads the object by.
-            attribute: the attribute.
-        """
-        uses = self._names.uses if self._names is not None and name else None
-        return uses is not None and any(attribute in uses.attributes.get(each, ()) for each in (name, "candidate"))
+    # classes
 
     def derived_from(self, handle: RemoteHandle) -> None:
         """End the run as `bad_test` if the test derives a class from a class of the submission's.
@@ -142,8 +99,7 @@ class Connection:
             handle: handle of the class.
         """
         state = handle.proctor_handle
-        meant_as_error = self._names is not None and state.bound in self._names.uses.errors
-        if state.sort == "class" and state.bound and not meant_as_error and not state.bound.endswith(_ERROR_NAMES):
+        if self.text.is_no_error(state):
             self.end(
                 "bad_test", f"the test derives a class from {state.bound}, which exists only in the candidate's box"
             )
@@ -156,17 +112,10 @@ class Connection:
         """
         for _, bases in handle.proctor_handle.bases:
             for base in bases:
-                self._import_as_the_test(base.rpartition(":")[0])
+                self.text.import_library(base.rpartition(":")[0])
         kind = proxy_classes.error_class(self.classes, handle)
         self.errors[kind] = handle.proctor_handle.number
         return kind
-
-    def _import_as_the_test(self, module: str) -> None:
-        """Import the module of an exception's base class now, if the test's text names its library."""
-        package = module.partition(".")[0]
-        if package in LIBRARIES and self._names is not None and package.lstrip("_") in self._names.test:
-            with contextlib.suppress(ImportError):
-                __import__(module)
 
     def signature(self, parts: Any) -> Any:
         """Return the result of `inspect.signature` for a candidate's function.
@@ -204,8 +153,8 @@ class Connection:
 
         with contextlib.suppress(OSError):  # it may have failed to load and ended; its message is still to be read
             self.channel.send("look", to_text([names, expression]))
-        value = self._answer([], read)
-        self.received_value = False  # handles of its definitions are no values yet
+        value = self.replies.answer([], read)
+        self.replies.received_value = False  # handles of its definitions are no values yet
         return found, value
 
     def global_value(self, name: str) -> Any:
@@ -218,7 +167,7 @@ class Connection:
             NameError: the submission has deleted it.
         """
         found, _ = self.look_up([name], None)
-        self.received_value = True
+        self.replies.received_value = True
         if name not in found:
             raise NameError(f"name {name!r} is not defined", name=name)
         return found[name]
@@ -335,7 +284,7 @@ class Connection:
             raise TypeError("the candidate's object cannot be iterated over")
         word, _, number = head.partition(" ")
         if word == "iter" and self.handles[int(number)].proctor_handle.rank == RETURNED:
-            self.reads.begin(int(number), value.proctor_handle.number)
+            self.replies.reads.begin(int(number), value.proctor_handle.number)
         return value
 
     def next_item(self, head: str, end: type[Exception]) -> Any:
@@ -371,7 +320,7 @@ class Connection:
         swallowed = bool(self.request_typed(bool, f"{word} {number}", described))
         if not swallowed or error is None:
             return False
-        if error is not self.raised and not raised_by_statement(error):
+        if error is not self.replies.raised and not raised_by_statement(error):
             self.end("failed", f"{type(error).__name__} in a with block of the candidate's: {exception_text(error)}")
         return True
 
@@ -389,20 +338,28 @@ class Connection:
 
     def _cannot_send(self, what: str, error: NotPlainError) -> NoReturn:
         """End the run: the test's fault only if no value of the candidate's can be part of the value."""
-        of_the_test = not self.received_value or (isinstance(error, TestValueError) and not self.callbacks.depth)
+        of_the_test = not self.replies.received_value or (
+            isinstance(error, TestValueError) and not self.callbacks.depth
+        )
         self.end("bad_test" if of_the_test else "not_plain", f"{what}: {error}")
 
-    # replies
+    # frames
 
     def _exchange(self, head: str, body: str, kept: list[Any], end: type[Exception] | None = None) -> Any:
         """Send a request and receive its reply. A lock serialises the requests of the test's threads."""
         with self._lock:
             self.lent.give_back()
-            self._send(head, body)
-            return self._answer(kept, end=end, asked=(head, body))
+            self.send(head, body)
+            return self.replies.answer(kept, end=end, asked=(head, body))
 
-    def _send(self, head: str, body: str) -> None:
-        captured = [now is not then for now, then in zip((sys.stdout, sys.stderr), self._streams, strict=True)]
+    def send(self, head: str, body: str) -> None:
+        """Send a frame to the candidate, or end the run.
+
+        Args:
+            head: its header line.
+            body: its message.
+        """
+        captured = [now is not then for now, then in zip((sys.stdout, sys.stderr), self.replies.streams, strict=True)]
         if any(captured):  # the test captures the output
             head = f"printing {captured[0] + 2 * captured[1]} {head}"
         try:
@@ -411,91 +368,6 @@ class Connection:
             self.end("gone", "the candidate closed its pipe")
         except NotPlainError as error:
             self._cannot_send("a value cannot be sent", error)
-
-    def _receive(self) -> tuple[str, str]:
-        try:
-            frame = self.channel.receive()
-        except (EOFError, OSError):
-            self.end("gone", "the candidate ended or closed its pipe")
-        except (NotPlainError, MemoryError) as error:
-            self.end("not_plain", str(error) or "too big")
-        if self.channel.received > RECEIVED_BYTES:
-            self.end("not_plain", "too much data in total")
-        self.received_value = True
-        return frame
-
-    def _answer(
-        self,
-        kept: list[Any],
-        read: Any = None,
-        end: type[Exception] | None = None,
-        asked: tuple[str, str] = ("look", ""),
-    ) -> Any:
-        while True:
-            head, body = self._receive()
-            if head.startswith("back "):
-                self._send(*self.callbacks.reply(head, body))
-                continue
-            try:
-                if head == "ok":
-                    if not self._is_steady(*asked, body):
-                        self.end("not_plain", f"another answer to the same request: {asked[0]}")
-                    decoder = TesterDecoder(self, kept)
-                    return decoder.message(body, functools.partial(read, decoder) if read else decoder.value)
-                if head == "raise":
-                    error = self._error(body, kept, end)
-                    break
-                if head == "printed":
-                    self._print(body)
-                    continue
-                if head == "load":
-                    self.end("load_failed", error_text(TesterDecoder(self, []).message(body, read_error)))
-                self.end("not_plain", f"the value cannot be sent: {self._reason(head, body)}")
-            except NotPlainError as problem:
-                self.end("not_plain", str(problem))
-        raise error
-
-    def _is_steady(self, head: str, body: str, reply: str) -> bool:
-        """Return False if a returned object has answered the same read differently, and nothing happened since."""
-        word, _, rest = head.partition(" ")
-        if word in steady_reads.NEUTRAL:
-            return True
-        if word not in steady_reads.READS:
-            self.reads.forget()
-            return True
-        state = self.handles[int(rest.partition(" ")[0])].proctor_handle
-        if state.sort != "iterator" and (state.sort != "instance" or state.rank != RETURNED):
-            self.reads.forget()  # objects of the test may belong to the returned object
-            return True
-        return self.reads.agree(word, rest, body, reply)
-
-    def _print(self, body: str) -> None:
-        """Write the candidate's output to the streams that the test has set."""
-        texts = from_text(body)
-        if type(texts) is not list or len(texts) != 2 or not all(type(text) is str for text in texts):
-            raise NotPlainError("malformed message")
-        for text, now, then in zip(texts, (sys.stdout, sys.stderr), self._streams, strict=True):
-            if text and now is not then:
-                now.write(text)
-
-    def _reason(self, head: str, body: str) -> str:
-        reason = from_text(body)[0] if head == "no" else None
-        return reason if type(reason) is str else "the frame is not a reply"
-
-    def _error(self, body: str, kept: list[Any], end: type[Exception] | None) -> BaseException:
-        """Return the exception to raise in the test for one of the candidate's."""
-        described = TesterDecoder(self, kept).message(body, read_error)
-        if "Exception" not in described.names:
-            self.end("raised", error_text(described))
-        if end is not None and described.names[0] == end.__name__:
-            return end()
-        error = make_error(described, self.classes)
-        if isinstance(error, proxy_classes.CandidateErrorMixin) and described.number is not None:
-            error.proctor_text = described.text
-            error.proctor_handle = self.handle(described.number, "instance", described.names[0])
-        self.raised = error
-        self.raised_text = error_text(described)
-        return error
 
     def handle(self, number: int, sort: str, name: str) -> RemoteHandle:
         """Return the handle with a number; the same one each time, so that `is` works.
@@ -509,6 +381,3 @@ class Connection:
         if known is None:
             known = self.handles[number] = RemoteHandle(HandleState(self, number, sort, name[:200]))
         return known
-
-
-_ERROR_NAMES = ("Error", "Exception", "Warning")

@@ -35,7 +35,7 @@ class LentValues:
             key: the item's key.
             value: the copy.
         """
-        if type(value) not in MUTABLE_TYPES or not self._connection.changes_attributes():
+        if type(value) not in MUTABLE_TYPES or not self._connection.text.changes_attributes():
             return
         text = self._text_of(value)
         if text is not None:

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import equality
 import latex_answers
 import two_boxes
+from latex_grammar import UnreadableError
 from program import CACHE_FD, SOURCE_FD
 from sympy.polys.polyerrors import BasePolynomialError
 
@@ -58,7 +59,7 @@ def run_reader() -> NoReturn:
     _limit(READ_SECONDS, lambda: _send({"unreadable": "reading took too long"}))
     try:
         answer: dict[str, Any] = latex_answers.read(text)
-    except latex_answers.UnreadableError as error:
+    except UnreadableError as error:
         answer = {"unreadable": str(error)}
     except MemoryError:
         answer = {"unreadable": "reading took too much memory"}

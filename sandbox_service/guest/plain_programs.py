@@ -102,7 +102,7 @@ outer = sys.modules["__main__"]  # the zygote's own; a program's stands in its p
 _bits: dict[str, int] = {}  # of what a plain program may import, of OPENERS, and of stderr
 _hidden: list[frozenset[str]] = []  # names, by bit
 _kinds = b""  # of each instruction, by number, with its shift
-caches: list[tuple[int, Any]] = []  # bits of a module, and the method that empties one of its caches
+caches: list[Any] = []  # what empties the caches of all these modules: one may be filled through another
 
 
 def prepare() -> None:
@@ -118,7 +118,7 @@ def prepare() -> None:
         _bits[name] = 1 << len(kept)
         kept.append(_containers(module))
         _hidden.append(frozenset(_refused_names(name, module, modules)))
-        caches.extend((_bits[name], clear) for clear in _clearing(module))
+        caches.extend(_clearing(module))
     for name in OPENERS:
         _bits[name] = _bits.get(name, 0) | OPENS
     _bits["stderr"] = STDERR
@@ -139,8 +139,10 @@ def _kinds_by_number() -> bytes:
 
 
 def _clearing(module: types.ModuleType) -> list[Any]:
-    """Return the methods that empty a module's caches: their keys may be a program's own objects."""
+    """Return what empties a module's caches: their keys may be a program's own objects, with methods of their own."""
     found = list(getattr(module, "_cleanups", ()))  # those of typing
+    if hasattr(module, "purge"):  # re, whose keys have the flags as they were given
+        found.append(module.purge)
     return found + [value.cache_clear for value in vars(module).values() if _has_cache(value)]
 
 

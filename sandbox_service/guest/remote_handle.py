@@ -58,7 +58,7 @@ class RemoteHandle(_Slot):  # noqa: D101 (on an instance, `__doc__` is the candi
         state = self.proctor_handle
         if state.base is not None:
             return state.base
-        return state.connection.class_of(self) if state.connection.shows_classes else RemoteHandle
+        return state.connection.class_of(self) if state.connection.text.shows_classes else RemoteHandle
 
     @property
     def __doc__(self) -> Any:  # type: ignore[override]
@@ -106,7 +106,7 @@ class RemoteHandle(_Slot):  # noqa: D101 (on an instance, `__doc__` is the candi
         state = self.proctor_handle
         if state.base is not None:
             return hash(state.connection.content(state))
-        if state.sort == "instance" and state.connection.has_classes:
+        if state.sort == "instance" and state.connection.text.has_classes:
             return int(state.connection.request_typed(int, f"hash {state.number}"))
         return hash(("handle", state.number))
 
@@ -294,7 +294,7 @@ def _derive(state: HandleState) -> None:
 
 
 def _special_attribute(state: HandleState, name: str) -> Any:
-    if name in NOT_HERE and state.connection.test_reads(state.bound, name):
+    if name in NOT_HERE and state.connection.text.reads(state.bound, name):
         state.connection.end(
             "bad_test", f"the test reads {state.bound}.{name}, which is not available outside the candidate's box"
         )
@@ -332,7 +332,7 @@ def is_class_under_test(state: HandleState) -> bool:
     Args:
         state: the object's state.
     """
-    return state.rank == MADE and state.origin in state.connection.names_used_as_classes()
+    return state.rank == MADE and state.origin in state.connection.text.names_used_as_classes()
 
 
 def _comparable(one: RemoteHandle, other: RemoteHandle) -> bool:

@@ -111,9 +111,8 @@ def _forget(uses: int) -> Any:
     program.set_streams(None, None, None)
     ending.forget_streams()
     namespace.clear()
-    for bits, clear in plain_programs.caches:
-        if uses & bits:
-            clear()
+    for clear in plain_programs.caches:
+        clear()
     sys.setrecursionlimit(_recursion)
     sys.set_int_max_str_digits(_digits)
     gc.collect()

@@ -246,9 +246,9 @@ class _Run:
         connection = self.connection
         if reason := self._inconclusive(error):
             connection.end("bad_test", f"{reason}: {explain(error, self.names.test)}")
-        if error is connection.raised:
-            connection.end("raised", connection.raised_text)
-        if is_skip(error) and not connection.received_value:
+        if error is connection.replies.raised:
+            connection.end("raised", connection.replies.raised_text)
+        if is_skip(error) and not connection.replies.received_value:
             connection.end("bad_test", f"the test skips itself: {exception_text(error)}")
         if isinstance(error, NameError) and error.name in self.missing:
             connection.end(self.missing[error.name], f"NameError: {exception_text(error)}")
@@ -334,9 +334,8 @@ def _bind(
     """
     if "type" in names.read_builtins:
         namespace["type"] = type_name.made_for(connection.class_of)
-    connection.shows_classes = "__class__" in names.test
     resolution = resolve(names, namespace, entry.root)
-    connection.set_names(names, resolution)
+    connection.text.set_names(names, resolution)
     needs_entry = entry.expression is not None and names.check_uncalled
     found, handle = connection.look_up(
         sorted(resolution.submission | resolution.submission_classes), entry.expression if needs_entry else None
@@ -372,7 +371,7 @@ def _bind_one(
             return False
         # the test checks data that the submission computed while it was loaded
         connection.calls += 1
-        connection.received_value = True
+        connection.replies.received_value = True
         connection.data_names.add(name)
         namespace[name] = value
         return True

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from itertools import chain, compress, repeat
-from math import inf
-from operator import contains, not_, sub
+from math import inf, isfinite
+from operator import contains, mul, not_, sub, truediv
 
 from sandbox_service.schema import Checker
 
@@ -24,6 +24,10 @@ _NUMBERS = re.compile(rb"(?:" + NUMBER_SYNTAX + rb"(?: |\Z))*+")
 _INTEGER = re.compile(rb"[+-]?\d+")
 # Bounds on the error of conversion to float: relative, near zero, and for the tolerances.
 ROUNDED, LEAST, CERTAIN = 4e-16, 1e-300, 1 - 1e-9
+# Decimals with up to this many places are compared as integers where their floats leave it open.
+PLACES = 9
+# Two different decimals of fewer digits have two different floats.
+_DIGITS = 10**15
 # A longer decimal number is right only if it equals the expected text.
 LONGEST_DECIMAL = 1 << 20
 LONG_TOKEN = 1 << 10
@@ -184,9 +188,12 @@ def _same_floats(
 ) -> bool:
     """Compare like `same_numbers`, for numbers of at most SHORT_TOKEN characters and their floats."""
     # so few digits are no more than a float holds; a number with an exponent may be beyond every float
-    if lefts == rights and not any(b"e" in text or b"E" in text for text in (b"".join(got), b"".join(expected))):
+    has_exponent = any(b"e" in text or b"E" in text for text in (b"".join(got), b"".join(expected)))
+    if lefts == rights and not has_exponent:
         return True
-    if tolerance is not None and _all_surely_near(got, expected, tolerance, lefts, rights):
+    if tolerance is None or has_exponent or not _have_points(got, expected):
+        return _same_short_numbers(got, expected, tolerance)
+    if any(near(lefts, rights, tolerance) for near in (all_surely_near, all_near_as_integers)):
         return True
     return _same_short_numbers(got, expected, tolerance)
 
@@ -204,7 +211,9 @@ def _same_short_numbers(got: Sequence[bytes], expected: Sequence[bytes], toleran
     """Compare like `same_numbers`, for numbers of at most LONG_TOKEN characters."""
     # without a point in any number none is surely near
     if tolerance is not None and b"." in b" ".join(chain(got, expected)):
-        if _all_surely_near(got, expected, tolerance, list(map(float, got)), list(map(float, expected))):
+        if _have_points(got, expected) and all_surely_near(
+            list(map(float, got)), list(map(float, expected)), tolerance
+        ):
             return True
         unsure = list(map(not_, _surely_near(got, expected, tolerance)))
         got, expected = list(compress(got, unsure)), list(compress(expected, unsure))
@@ -228,21 +237,77 @@ def _exact(numbers: Sequence[bytes]) -> list[Decimal]:
     return list(map(Decimal, b" ".join(numbers).decode("ascii").split(), repeat(_ARITHMETIC)))
 
 
-def _all_surely_near(
-    got: Sequence[bytes],
-    expected: Sequence[bytes],
-    tolerance: Tolerance,
-    lefts: Sequence[float],
-    rights: Sequence[float],
-) -> bool:
-    """Return True if the greatest distance and the greatest number show what `_surely_near` shows for each pair."""
-    if not (all(map(contains, expected, repeat(b"."))) or all(map(contains, got, repeat(b".")))):
-        return False
-    farthest = max(map(abs, map(sub, lefts, rights)), default=0.0)
+def _have_points(got: Sequence[bytes], expected: Sequence[bytes]) -> bool:
+    """Return True if no pair consists of two integers, which are never near."""
+    return all(map(contains, expected, repeat(b"."))) or all(map(contains, got, repeat(b".")))
+
+
+def all_surely_near(lefts: Sequence[float], rights: Sequence[float], tolerance: Tolerance) -> bool:
+    """Return True if the greatest distance and the greatest number show that all are within the absolute tolerance.
+
+    Args:
+        lefts: numbers, each of which stands for the decimal that it is the nearest float to.
+        rights: the expected numbers, as many.
+        tolerance: accepted deviation.
+    """
     if not lefts:
         return True
-    greatest = max(max(lefts), -min(lefts), max(rights), -min(rights))
+    farthest: float = max(map(abs, map(sub, lefts, rights)))
+    greatest: float = max(max(lefts), -min(lefts), max(rights), -min(rights))
     return farthest + ROUNDED * 2 * greatest + LEAST <= CERTAIN * float(tolerance.absolute) < inf
+
+
+def all_near_as_integers(lefts: Sequence[float], rights: Sequence[float], tolerance: Tolerance) -> bool:
+    """Return True if all are decimals of few digits and within the tolerance, exactly at its edge included.
+
+    A decimal of at most 15 digits is the only one with its float. So a float that is the quotient of a short integer
+    and 10**PLACES stands for exactly this quotient, and the distance of two is that of the integers.
+
+    Args:
+        lefts: numbers, each of which stands for the shortest decimal that it is the nearest float to.
+        rights: the expected numbers, as many.
+        tolerance: accepted deviation.
+    """
+    wholes, expected = _as_integers(lefts), _as_integers(rights)
+    if wholes is None or expected is None:
+        return False
+    absolute = int(_ARITHMETIC.scaleb(tolerance.absolute, PLACES))
+    distances = list(map(abs, map(sub, wholes, expected)))
+    if max(distances, default=0) <= absolute:
+        return True
+    top, bottom = tolerance.relative.as_integer_ratio()
+    return all(
+        distance <= absolute or distance * bottom <= top * abs(number)
+        for distance, number in zip(distances, expected, strict=True)
+    )
+
+
+def all_near_exactly(lefts: Sequence[float], rights: Sequence[float], tolerance: Tolerance) -> bool:
+    """Return True if all are finite, and within the tolerance as the decimals that Python writes for them.
+
+    Args:
+        lefts: numbers.
+        rights: the expected numbers, as many.
+        tolerance: accepted deviation.
+    """
+    if not all(map(isfinite, chain(lefts, rights))):
+        return False
+    exact, expected = (list(map(Decimal, map(repr, numbers))) for numbers in (lefts, rights))
+    distances = map(Decimal.copy_abs, map(_ARITHMETIC.subtract, exact, expected))
+    is_near: bool = max(distances, default=Decimal(0)) <= tolerance.absolute
+    return is_near or all(map(within, exact, expected, repeat(tolerance)))
+
+
+def _as_integers(numbers: Sequence[float]) -> list[int] | None:
+    """Return decimals times 10**PLACES; None if one has more places than these, or more digits than a float holds."""
+    unit = float(10**PLACES)
+    try:
+        wholes = list(map(round, map(mul, numbers, repeat(unit))))
+    except (OverflowError, ValueError):  # infinity, NaN
+        return None
+    if not wholes or max(wholes) >= _DIGITS or min(wholes) <= -_DIGITS:
+        return None
+    return wholes if list(map(truediv, wholes, repeat(unit))) == numbers else None
 
 
 def _surely_near(got: Sequence[bytes], expected: Sequence[bytes], tolerance: Tolerance) -> Iterator[bool]:

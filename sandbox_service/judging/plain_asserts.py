@@ -84,8 +84,8 @@ def plain_test(code: str, entry_point: str | None, *, has_prelude: bool) -> Plai
         return None
     try:
         return _read(ast.parse(code).body, code.splitlines(), entry_point, has_prelude=has_prelude)
-    except (_OtherFormError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    except (_OtherFormError, SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return None  # of these, `{[1]: 2}` is a TypeError: an item that cannot be hashed
 
 
 def _read(body: list[ast.stmt], lines: list[str], entry_point: str | None, *, has_prelude: bool) -> PlainTest | None:

@@ -5,14 +5,15 @@ No depth of nesting causes a RecursionError, and no method of a value is called,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import inf, isfinite
-from operator import ne, sub
+from itertools import chain, repeat
+from math import isfinite, isnan
+from operator import is_, ne
 from typing import Any, cast
 
-from sandbox_service.judging.numeric import CERTAIN, LEAST, ROUNDED, Tolerance, within
+from sandbox_service.judging.numeric import Tolerance, all_near_as_integers, all_near_exactly, all_surely_near, within
 from sandbox_service.judging.value_kinds import KINDS, LARGE_BITS, RANKS, SET_TAG, SETS, Unordered
 from sandbox_service.judging.value_text import Path, difference, length_difference, location, shown
 
@@ -24,8 +25,14 @@ DEEPEST = 10_000
 SORTED_DEPTH = 64
 # Most values examined to pair elements that sorting did not pair.
 MATCHING_STEPS = 500_000
+# Elements are compared in groups of this many: a few calls for a group instead of several for each element.
+GROUP = 1024
+# Levels of lists and dicts inside a group that are compared in the same way.
+GROUPED_DEPTH = 4
 _FLOATS = frozenset((float,))
-_NUMBERS = frozenset((int, float))
+_SCALARS = frozenset((int, float, str, bool, type(None)))
+_TEXTS = frozenset((str,))
+_WITH_ELEMENTS = ({list}, {dict})
 Pair = tuple[object, object, Path]
 
 
@@ -77,13 +84,14 @@ def _compare(rules: Rules, got: Any, expected: Any, path: Path) -> str | Iterato
     if kind == "list":
         return _compare_lists(rules, got, expected, path)
     if kind == "dict":
-        return _compare_dicts(got, expected, path)
+        return _compare_dicts(rules, got, expected, path)
     same = _same_number(rules, got, expected) if kind == "number" else _text(rules, got) == _text(rules, expected)
     return None if same else difference(got, expected)
 
 
 def _text(rules: Rules, value: object) -> object:
-    return value.casefold() if rules.ignore_case and isinstance(value, str) else value
+    # `casefold` also takes other letters for the same: "Maße" for "Masse"
+    return value.lower() if rules.ignore_case and isinstance(value, str) else value
 
 
 def _same_number(rules: Rules, got: int | float | Decimal, expected: int | float | Decimal) -> bool:
@@ -105,7 +113,9 @@ def _decimal(number: int | float | Decimal) -> Decimal | None:
     return number
 
 
-def _compare_dicts(got: dict[object, object], expected: dict[object, object], path: Path) -> str | Iterator[Pair]:
+def _compare_dicts(
+    rules: Rules, got: dict[object, object], expected: dict[object, object], path: Path
+) -> str | Iterator[Pair]:
     left, right = _by_json_key(got), _by_json_key(expected)
     if left is None or right is None:
         return f"got {shown(got)} with a key that JSON cannot have, or the same one twice"
@@ -115,11 +125,16 @@ def _compare_dicts(got: dict[object, object], expected: dict[object, object], pa
     surplus = next((key for key in left if key not in right), None)
     if surplus is not None:
         return f"the key {shown(surplus)} is not expected"
-    return ((left[key], value, (path, ".{}" if key.isidentifier() else "[{!r}]", key)) for key, value in right.items())
+    return (
+        (one, other, (path, ".{}" if key.isidentifier() else "[{!r}]", key))
+        for one, other, key in _doubtful(rules, list(map(left.__getitem__, right)), list(right.values()), list(right))
+    )
 
 
 def _by_json_key(value: dict[object, object]) -> dict[str, object] | None:
     """Return the dict with its keys as `json.dumps` would write them, or None if that is impossible."""
+    if _TEXTS.issuperset(map(type, value)):
+        return cast(dict[str, object], value)
     named: dict[str, object] = {}
     for key, item in value.items():
         name = _json_key(key)
@@ -149,27 +164,62 @@ def _compare_lists(
     if len(got) != len(expected):
         return length_difference(got, expected)
     if not unordered:
-        if type(got) is type(expected) is list and _are_surely_same(rules, got, expected):
-            return None
-        return ((left, right, (path, "[{}]", i)) for i, (left, right) in enumerate(zip(got, expected, strict=True)))
+        left, right = (values if type(values) is list else list(values) for values in (got, expected))
+        doubtful = _doubtful(rules, left, right, range(len(left)))
+        return ((one, other, (path, "[{}]", i)) for one, other, i in doubtful)
     pairs = _paired_by_sorting(rules, got, expected, path)
     if rules.match and len(pairs) <= MATCHED_ELEMENTS and _some_pairing_fits(rules, pairs):
         return None
     return iter(pairs)
 
 
-def _are_surely_same(rules: Rules, got: list[Any], expected: list[Any]) -> bool:
-    """Return True if two lists of numbers are equal, or all near: a few calls instead of several for each number."""
-    kinds = set(map(type, got)) | set(map(type, expected))
-    if not kinds <= _NUMBERS or any(map(ne, got, got)):  # NaN, which equals nothing, may be one object on both sides
+def _doubtful(rules: Rules, got: list[Any], expected: list[Any], steps: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield the pairs that are in a group with a pair that is not surely the same, each with its step of the path."""
+    for begin in range(0, len(got), GROUP):
+        group = slice(begin, begin + GROUP)
+        if not _are_surely_same(rules, got[group], expected[group]):
+            yield from zip(got[group], expected[group], steps[group], strict=True)
+
+
+def _are_surely_same(rules: Rules, got: list[Any], expected: list[Any], depth: int = 0) -> bool:
+    """Return True if it takes a few calls to see that all pairs are the same, or near."""
+    kinds = {*map(type, got), *map(type, expected)}
+    if kinds <= _SCALARS:
+        return _are_surely_same_scalars(rules, got, expected, kinds)
+    if depth == GROUPED_DEPTH or kinds not in _WITH_ELEMENTS or list(map(len, got)) != list(map(len, expected)):
         return False
-    if got == expected:
-        return True
-    if rules.tolerance is None or kinds != _FLOATS:
+    if kinds == {dict}:
+        if not _have_same_keys(got, expected):
+            return False
+        got, expected = ([each.values() for each in values] for values in (got, expected))
+    left, right = (list(chain.from_iterable(values)) for values in (got, expected))
+    return _are_surely_same(rules, left, right, depth + 1)
+
+
+def _are_surely_same_scalars(rules: Rules, got: list[Any], expected: list[Any], kinds: set[type]) -> bool:
+    if got == expected:  # if NaN is not the same object on both sides
+        return not _may_have_nan(got, kinds) and (bool not in kinds or _bools(got) == _bools(expected))
+    if rules.tolerance is None or kinds != _FLOATS or _may_have_nan(got, kinds) or _may_have_nan(expected, kinds):
         return False
-    greatest: float = max(max(got), -min(got), max(expected), -min(expected))
-    farthest: float = max(map(abs, map(sub, got, expected)))
-    return greatest < inf and farthest + ROUNDED * 2 * greatest + LEAST <= CERTAIN * float(rules.tolerance.absolute)
+    near = all_surely_near, all_near_as_integers, all_near_exactly
+    return any(is_near(got, expected, rules.tolerance) for is_near in near)
+
+
+def _may_have_nan(values: list[Any], kinds: set[type]) -> bool:
+    if kinds == _FLOATS:
+        return isnan(sum(values))  # or infinities of both signs
+    return float in kinds and any(map(ne, values, values))
+
+
+def _bools(values: list[Any]) -> list[bool]:
+    """Return for each value whether it is True or False, which Python takes for 1 and 0."""
+    return list(map(is_, map(type, values), repeat(bool)))
+
+
+def _have_same_keys(got: list[dict[Any, Any]], expected: list[dict[Any, Any]]) -> bool:
+    """Return True if all keys are texts, the same and in the same order."""
+    left, right = (list(chain.from_iterable(values)) for values in (got, expected))
+    return left == right and _TEXTS.issuperset(map(type, chain(left, right)))
 
 
 def _paired_by_sorting(rules: Rules, got: Collection[object], expected: Collection[object], path: Path) -> list[Pair]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 
+from sandbox_service.judging import collector
 from sandbox_service.judging.numeric import tolerance_of
 from sandbox_service.judging.value_comparison import Rules, first_difference
 from sandbox_service.judging.value_kinds import SET_TAG, Unordered
@@ -37,6 +38,7 @@ def check_value(checker: Checker, got: object, expected: object) -> str | None:
     return first_difference(rules, iter([(got, expected, None)]))
 
 
+@collector.paused()
 def check_result(checker: Checker, line: bytes, expected: object) -> str | None:
     """Compare a line of JSON from a box with the expected value.
 

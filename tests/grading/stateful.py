@@ -118,6 +118,13 @@ STATES = {
     "builtin replaced": State("import builtins", "len([]) == 7", "builtins.len = lambda x: 7"),
     "sys attribute": State("import sys", "sys.left", "sys.left = 1"),
     "sys.modules": State("import sys", "'left' in sys.modules", "sys.modules['left'] = sys"),
+    "flags of a cached pattern": State(
+        "import re\ndef make():\n    class Key(int):\n        left = 0\n        def __hash__(self): return 5\n"
+        "        def __eq__(self, other):\n            other.left = 1\n            return True\n    return Key(0)\n"
+        "key = make()\nre.match('a', 'a', key)",
+        "key.left",
+        "",
+    ),
     "module through a module": State("import random", "random._os.left", "random._os.left = 1"),
     "module through a class pattern": State(
         "import sys\ndef table():\n    match sys:\n        case object(modules=found):\n            return found",
@@ -286,9 +293,9 @@ STATES = {
 }
 
 PUT_BACK = (
-    "global", "default argument", "class attribute", "function attribute", "cached function", "closure",
-    "generator", "attribute of a cached type", "key of a cached type", "cycle of objects", "recursion limit",
-    "digits of integers", "random numbers", "seed", "gauss", "decimal context", "decimal flags",
+    "global", "default argument", "class attribute", "function attribute", "cached function", "closure", "generator",
+    "attribute of a cached type", "key of a cached type", "flags of a cached pattern", "cycle of objects",
+    "recursion limit", "digits of integers", "random numbers", "seed", "gauss", "decimal context", "decimal flags",
     "stdin's attribute", "stdin in part", "stdout's attribute", "stdout's encoding", "stdout's buffering",
     "stderr's attribute", "stdin opened by number",
 )  # fmt: skip

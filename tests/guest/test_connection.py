@@ -62,7 +62,7 @@ def test_forged_exceptions(content: list[Any]) -> None:
 
     own.end = end  # type: ignore[method-assign, assignment]
     with contextlib.suppress(NotPlainError):
-        error = own._error(codec.to_text([content]), [], None)
+        error = own.replies._error(codec.to_text([content]), [], None)
         assert isinstance(error, Exception)
         assert not isinstance(error, (StopIteration, StopAsyncIteration))
 
@@ -72,7 +72,7 @@ def test_forged_signatures_and_print(content: Any) -> None:
     with contextlib.suppress(NotPlainError):
         proxy_classes.signature(content)
     with contextlib.suppress(NotPlainError):
-        new_connection()._print(codec.to_text(content))
+        new_connection().replies._print(codec.to_text(content))
 
 
 def test_fields_do_not_change_what_a_record_is() -> None:

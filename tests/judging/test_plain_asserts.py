@@ -72,6 +72,8 @@ OTHER: list[tuple[str, str | None, str]] = [
     ("@print\n" + CHECK, "f", "a decorator"),
     ("class Check:\n    pass\nassert f(1) == 2", None, "a class"),
     ("assert f(1) ==", None, "a syntax error"),
+    ("assert f(1) == {[1]: 2}", None, "a key that cannot be hashed"),
+    ("assert f({[1]}) == 2", None, "an item that cannot be hashed"),
     ("assert f(" + "[" * 500 + "]" * 500 + ") == 1", None, "brackets without end"),
     ("assert f(1) == 2\n" + "#" * (1 << 16), None, "a long program"),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from itertools import permutations
 from math import inf, nan
 
@@ -179,6 +180,7 @@ def test_case_of_text_is_ignored_if_asked() -> None:
     loud = Checker(ignore_case=True)
     assert check_value(loud, ["Yes", {"a": "É"}], ["YES", {"a": "é"}]) is None
     assert check_value(loud, {"A": 1}, {"a": 1}) is not None
+    assert check_value(loud, "Masse", "Maße") is not None  # another word
     assert check_value(Checker(type="unordered_lines", ignore_case=True), ["a", "B"], ["b", "A"]) is None
     assert check_value(PLAIN, "Yes", "YES") is not None
 
@@ -385,11 +387,38 @@ def test_an_object_with_one_key_twice_is_no_value(line: bytes) -> None:
         ([2, 0.3], [3, 0.3], False),
         ([-(10**400), 1.0], [-(10**400), 1], True),
         ([], [], True),
+        ([0.5, 1.0], [nan, 1.0], False),
+        ([0.500001, 1e6 + 1], [0.5, 1e6], True),  # exactly at the edge
+        ([0.5000011, 1.0], [0.5, 1.0], False),
+        ([0.1234567890123456, 1.0], [0.1234557890123456, 1.0], True),
+        ([0.1234567890123457, 1.0], [0.1234557890123456, 1.0], False),
+        ([inf, 1.0], [inf, 1.000001], True),
+        ([inf, -inf], [inf, -inf], True),
+        ([inf, 1.0], [-inf, 1.0], False),
+        ([[1.0, 2]] * 3, [[1, 2]] * 3, True),
+        ([[1.0], [2]], [[1, 2], []], False),
+        ([[True], [2]], [[1], [2]], False),
+        ([True, 1.0, None, "a"], [True, 1, None, "a"], True),
+        ([{"a": 1, "b": 2}] * 2, [{"b": 2, "a": 1}] * 2, True),
+        ([{"a": 1}, {"b": 2}], [{"b": 1}, {"a": 2}], False),
+        ([{1: 2}] * 2, [{True: 2}] * 2, False),
+        ([{1: 2}] * 2, [{"1": 2}] * 2, True),
+        ([Decimal("1e400")], [Decimal("1e400")], True),
     ],
 )
 def test_lists_of_numbers(got: object, expected: object, is_right: bool) -> None:
     """Many numbers are compared in a few calls."""
     assert (check_value(Checker(float_tolerance=1e-6), got, expected) is None) is is_right
+
+
+@pytest.mark.parametrize("element", [1, 0.5, "a", [1.0, 2], {"a": 1}, [[True]]])
+def test_the_place_of_a_difference_in_a_long_list(element: object) -> None:
+    """Long lists are compared in groups."""
+    expected = [element] * 2500
+    assert check_value(PLAIN, list(expected), expected) is None
+    for place in (0, 1023, 1024, 2499):
+        reason = check_value(PLAIN, [*expected[:place], None, *expected[place + 1 :]], expected)
+        assert str(reason).startswith(f"at [{place}]: got None")
 
 
 LONG = [json.loads(text) for text in ('[1, {"a": "[{,\\"\\u00e9"}]', '{"k,[": [[], {}, null]}', '"x[,{"', "1e300")]
