@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from sandbox_service.api import request_body
-from sandbox_service.api.authentication import key_name, owner
+from sandbox_service.api.authentication import key_name, visible_keys
 from sandbox_service.api.intake import Intake
 from sandbox_service.api.openapi import ERROR_STATUSES, request_schema, response_schemas
 from sandbox_service.errors import BadRequestError, NotFoundError
@@ -67,7 +67,7 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
     async def answer(
         request: Request, submission_id: str, wait: Annotated[float, Query(ge=0, le=LONGEST_POLL_SECONDS)] = 0.0
     ) -> Response:
-        waiter = await queue.find(submission_id, owner(request))
+        waiter = await queue.find(submission_id, visible_keys(request))
         if waiter is None:
             raise NotFoundError(f"no submission {submission_id[:256]!r}: the id is unknown, or its answer has expired")
         try:
@@ -89,7 +89,7 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
         name, equals, value = label.partition("=")
         if not equals:
             raise BadRequestError(f"label is {label[:80]!r}; give name=value")
-        return SubmissionsCancelled(cancelled=await queue.cancel(await queue.labelled(name, value), owner(request)))
+        return SubmissionsCancelled(cancelled=await queue.cancel_labelled(name, value, visible_keys(request)))
 
     @router.delete(
         "/{submission_id:path}",
@@ -97,6 +97,6 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
         summary="Cancel a submission",
     )
     async def cancel(request: Request, submission_id: str) -> SubmissionsCancelled:
-        return SubmissionsCancelled(cancelled=await queue.cancel([submission_id], owner(request)))
+        return SubmissionsCancelled(cancelled=await queue.cancel([submission_id], visible_keys(request)))
 
     return router

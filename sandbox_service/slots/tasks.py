@@ -23,13 +23,14 @@ TURN_SECONDS = 1.0  # the same after a pause: going on costs another compilation
 DEFAULT_BYTES = Limits().memory_bytes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Task:
     """One submission on its way through a slot. Times are monotonic seconds.
 
     `alone`: no other task may run at the same time. `priority`: 0 goes first. `given_at`: when a slot got it, or the
     pool while no slot has it. `progress`: what the slot that paused it reported; empty if it was not begun or not
-    paused. `memory_bytes`: of its programs, counted while it runs; set by the pool.
+    paused. `memory_bytes`: of its programs, counted while it runs; set by the pool. `shown_id`: the id in the answer;
+    empty: `id`.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Task:
     progress: bytes = b""
     is_asked_back: bool = False
     memory_bytes: int = 0
+    shown_id: str = ""
 
     @property
     def can_pause(self) -> bool:
