@@ -17,6 +17,7 @@ from sandbox_service.fleet.ledger.ledger import Ledger
 from sandbox_service.fleet.pending import PendingSubmission, PendingSubmissions, suites_of
 from sandbox_service.fleet.suite_store import SuiteStore
 from sandbox_service.grading.encoded_grade import EncodedGrade, fault
+from sandbox_service.grading.retries import RESEND_SECONDS
 from sandbox_service.queues.base import Job
 from sandbox_service.schema import FailureKind
 
@@ -91,10 +92,11 @@ class Watchdog:
         return False
 
     def resend_suite(self, pending: PendingSubmission, job: Job) -> None:
-        """Submit a job again, with its suite, at the next `resend`: a worker did not find the suite in Redis."""
+        """Submit a job again, with its suite, after the next of `RESEND_SECONDS`: a worker did not find the suite."""
         self._suites.doubt(job.suite.id)
+        pause = RESEND_SECONDS[pending.resends]
         pending.resends += 1
-        self._resend_after(0.0, pending)
+        self._resend_after(pause, pending)
 
     def resend_to_others(self, pending: PendingSubmission) -> None:
         """Submit a job again after `OTHERS_SECONDS`: a worker of another version could not read it."""
