@@ -7,9 +7,9 @@ says how often.
 No task keeps a slot for longer than one test. A task that has had its turn is paused when another could run, and goes
 on later in any slot. See docs/decisions/0031.
 
-The memory limits of the tasks that run are together at most the memory of the machine. A task that does not fit beside
-the others waits for them, and all behind it wait as well, so that it is not overtaken for ever. One that does not fit
-at all runs alone. See docs/decisions/0068.
+What the boxes of the tasks that run may use (slots/memory.py) is together at most the memory of the machine. A task
+that does not fit beside the others waits for them, and all behind it wait as well, so that it is not overtaken for
+ever. One that does not fit at all runs alone. See docs/decisions/0068 and 0164.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from typing import Protocol
 from sandbox_service.grading.encoded_grade import EncodedGrade, fault
 from sandbox_service.grading.retries import may_start_again
 from sandbox_service.schema import FailureKind
+from sandbox_service.slots.memory import MemoryNeeds
 from sandbox_service.slots.process import SlotFactory, SlotProcess
-from sandbox_service.slots.tasks import FIRST_TURN_SECONDS, PRIORITIES, Task, TaskLine, memory_of
+from sandbox_service.slots.tasks import FIRST_TURN_SECONDS, PRIORITIES, Task, TaskLine
 
 LOOK_SECONDS = 0.1  # between two checks for tasks that have had their turn
 MOST_PAUSED = 16  # tasks for each slot: with more, new ones get a smaller share of the time
@@ -72,6 +73,7 @@ class SlotPool:
         """
         self.memory_bytes = memory_bytes
         self._used_bytes = 0
+        self._needs = MemoryNeeds()
         self._owner = owner
         self._keys = itertools.count(1)
         self._waiting = TaskLine()
@@ -87,7 +89,7 @@ class SlotPool:
         """Add a task."""
         task.key = next(self._keys)
         task.given_at = time.monotonic()
-        task.memory_bytes = min(memory_of(task.body), self.memory_bytes)
+        task.memory_bytes = min(self._needs.of(task.body, task.suite), self.memory_bytes)
         if self._waiting or self._paused:
             self._waiting.append(task)
             self._dispatch()

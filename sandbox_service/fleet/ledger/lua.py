@@ -51,7 +51,7 @@ class Functions:
         try:
             await self._redis.function_load(self._library.text, replace=True)
         except OutOfMemoryError:
-            return await self._redis.eval(self._library.scripts[function], 0, self._name, *arguments)  # type: ignore[misc]
+            return await self._redis.eval(self._library.scripts[function], 0, self._name, *arguments)
         return await self._call(function, arguments)
 
     def _call(self, function: str, arguments: Sequence[Argument]) -> Awaitable[Any]:

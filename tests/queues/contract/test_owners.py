@@ -77,7 +77,7 @@ def test_keys_have_ids_of_their_own(kind: str) -> None:
         second = await world.take(made("a", "b", key="bob"))
         third = await world.take(made("a", "c"))
         for code, ticket in (("a", first), ("b", second), ("c", third)):
-            await until(lambda code=code: world.holder(code) is not None)
+            await world.until_held(code)
             world.finish(code)
             assert (await world.answer(ticket)).id == "a"
         assert world.tally.begun == {"a": 1, "b": 1, "c": 1}
