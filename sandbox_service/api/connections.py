@@ -81,7 +81,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(431, "head_too_large", f"the request's head has over {MOST_HEAD_BYTES} bytes")
 
     def send_400_response(self, msg: str) -> None:
-        """Overrides uvicorn's answer to bytes that its parser refuses, which is a plain text."""
+        """Answer bytes that the parser refuses; overrides uvicorn's, which sends `msg` as a plain text."""
         del msg
         self._refuse(400, "malformed", MALFORMED)
 

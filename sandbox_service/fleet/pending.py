@@ -74,7 +74,7 @@ class PendingSubmissions:
         return pending
 
     def add_unknown(self, name: str, submission_id: str) -> PendingSubmission:
-        """Return the entry of a submission that another process may have submitted."""
+        """Return the entry of the submission of this name and id, which another process may have submitted."""
         return self._by_name.setdefault(name, PendingSubmission(name, submission_id, None, keep=False))
 
     def confirm(self, job: Job, pending: PendingSubmission) -> None:
@@ -89,7 +89,7 @@ class PendingSubmissions:
             self._by_name[job.name] = pending
 
     def answer(self, name: str, answer: EncodedGrade) -> float:
-        """Answer all waiters for a submission. Return how long they have waited, in seconds; 0 if none do."""
+        """Answer all waiters for the submission of a name. Return for how many seconds they waited; 0 if none did."""
         pending = self._by_name.pop(name, None)
         if pending is None or pending.answer.done():
             return 0.0
@@ -106,7 +106,7 @@ class PendingSubmissions:
             self._cancelled[name] = time.monotonic()
 
     def was_cancelled(self, name: str) -> bool:
-        """Return whether `answer_cancelled` answered this one; True once, for the reply that follows."""
+        """Return whether `answer_cancelled` answered this name; True once, for the reply that follows."""
         return self._cancelled.pop(name, None) is not None
 
     def forget_cancelled(self, seconds: float) -> None:

@@ -295,7 +295,16 @@ class JobQueue(Protocol):
         """
 
     async def cancel_labelled(self, name: str, value: str, keys: Sequence[str] = NO_KEYS) -> int:
-        """Cancel the submissions that have the label `name` with this value. See `cancel`."""
+        """Cancel the submissions that have a label. See `cancel`.
+
+        Args:
+            name: of the label.
+            value: of the label.
+            keys: names of API keys; submissions of others are ignored.
+
+        Returns:
+            How many were not yet graded.
+        """
 
     async def put_suite(self, suite: Suite) -> bool:
         """Keep a suite for submissions that will name it. Return whether it is new."""
