@@ -259,8 +259,8 @@ BODIES: list[tuple[str, str, object, int, str]] = [
     ("GET", "/v1/submissions/absent?wait=long", None, 422, "wait should be a number"),
     ("DELETE", "/v1/submissions?label=step", None, 422, "label is 'step'; give name=value"),
     ("GET", "/v1/recent?verdict=ok", None, 422, "verdict should be"),
-    ("GET", "/v1/grade", None, 405, "Method Not Allowed"),
-    ("GET", "/v1/grades", None, 404, "Not Found"),
+    ("GET", "/v1/grade", None, 405, "GET is not possible here; use POST"),
+    ("GET", "/v1/grades", None, 404, "no route has the path '/v1/grades'; /docs lists the routes"),
 ]
 
 

@@ -11,7 +11,7 @@ import base64
 import hmac
 import time
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fastapi import Request
 from starlette.datastructures import Headers
@@ -26,7 +26,7 @@ ADDRESSES = 10_000
 
 
 class ApiKeyAuth:
-    """FastAPI dependency of every route that requires a key. `key_name` and `owner` then know the key used.
+    """FastAPI dependency of every route that requires a key. `key_name`, `owner` and `visible_keys` then know it.
 
     Args:
         keys: The keys.
@@ -36,6 +36,7 @@ class ApiKeyAuth:
     def __init__(self, keys: Iterable[str], admins: Iterable[str] = ()) -> None:
         self._admins = frozenset(map(api_keys.key_name, admins))
         self._keys = [(key.encode(), api_keys.key_name(key)) for key in {*keys, *admins}]
+        self._all = (*sorted(name for _, name in self._keys), "")  # submissions from before there were keys
         self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
 
     async def __call__(self, request: Request) -> None:
@@ -52,6 +53,7 @@ class ApiKeyAuth:
         if names:
             request.state.key = names[0]
             request.state.is_admin = names[0] in self._admins
+            request.state.all_keys = self._all if names[0] in self._admins else ()
             return
         self._count_wrong(address)
         raise HTTPException(401, "missing or wrong API key: send Authorization: Bearer KEY")
@@ -90,6 +92,13 @@ def key_name(request: Request) -> str:
 
 
 def owner(request: Request) -> str | None:
-    """Return the name of the key whose submissions the request may see and cancel; None if it may all."""
+    """Return the name of the key whose submissions the request may see; None if it may see all."""
     is_admin = getattr(request.state, "is_admin", False)
     return None if is_admin else key_name(request) or None
+
+
+def visible_keys(request: Request) -> Sequence[str]:
+    """Return the names of the keys whose submissions the request may find and cancel, its own first."""
+    own = key_name(request)
+    others: Sequence[str] = getattr(request.state, "all_keys", ())
+    return (own, *(each for each in others if each != own))

@@ -23,6 +23,10 @@ SPARE_DESCRIPTORS = 512  # for slots, jails, Redis and files
 SHARE_THAT_MAKES_ROOM = 16
 
 SCOPE_KEY = "proctor.connection"  # of the connection in the scope of its requests
+MALFORMED = (
+    "this is no HTTP/1.1 request: check the method, the path, each line of the head, and content-length or the sizes "
+    "of chunks"
+)
 BODY_HEADERS = (b"content-length", b"transfer-encoding")
 REASONS = {
     400: "Bad Request",
@@ -75,6 +79,11 @@ class Connection(HttpToolsProtocol):
             self._refuse(400, "no_upgrade", "a request with a body must not ask for an upgrade; use plain HTTP/1.1")
         elif self._loose_bytes > MOST_HEAD_BYTES:
             self._refuse(431, "head_too_large", f"the request's head has over {MOST_HEAD_BYTES} bytes")
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer bytes that the parser refuses; overrides uvicorn's, which sends `msg` as a plain text."""
+        del msg
+        self._refuse(400, "malformed", MALFORMED)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Implements asyncio.Protocol."""

@@ -126,12 +126,15 @@ def install(app: FastAPI) -> None:
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         kind = {401: "unauthorized", 404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
-        headers = dict(error.headers or {})
+        headers, message = dict(error.headers or {}), str(error.detail)
         if error.status_code == 401:
             headers["WWW-Authenticate"] = "Bearer"
         elif error.status_code == 405:
             headers |= _allow(request)
-        return ErrorResponse(error.status_code, ErrorDetail(type=kind, message=str(error.detail))).response(headers)
+            message = f"{request.method[:20]} is not possible here; use {headers['Allow']}"
+        elif error.status_code == 404:  # of a route, and so of the router
+            message = f"no route has the path {request.url.path[:80]!r}; /docs lists the routes"
+        return ErrorResponse(error.status_code, ErrorDetail(type=kind, message=message)).response(headers)
 
     async def defect(request: Request, error: Exception) -> Response:
         log.error("internal_error", exc_info=error, extra={"path": request.url.path})

@@ -7,9 +7,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
+from starlette.convertors import Convertor, register_url_convertor
 
 from sandbox_service.api import request_body
-from sandbox_service.api.authentication import key_name, owner
+from sandbox_service.api.authentication import key_name, visible_keys
 from sandbox_service.api.intake import Intake
 from sandbox_service.api.openapi import ERROR_STATUSES, request_schema, response_schemas
 from sandbox_service.errors import BadRequestError, NotFoundError
@@ -18,6 +19,18 @@ from sandbox_service.schema import Grade, Submission
 from sandbox_service.settings import Settings
 
 LONGEST_POLL_SECONDS = 60.0
+
+
+class _AnyText(Convertor[str]):
+    """A part of a path that is any text. Starlette's own `path` is a text without line ends, which ids may have."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
 
 
 class SubmissionAccepted(BaseModel):
@@ -43,6 +56,7 @@ class SubmissionsCancelled(BaseModel):
 
 def routes(queue: JobQueue, settings: Settings) -> APIRouter:
     """Return `POST`, `GET` and `DELETE /v1/submissions`."""
+    register_url_convertor("text", _AnyText())
     router = APIRouter(prefix="/v1/submissions", tags=["asynchronous"])
 
     @router.post(
@@ -60,14 +74,14 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
         return accepted(job.id, queue)
 
     @router.get(
-        "/{submission_id:path}",
+        "/{submission_id:text}",
         responses=response_schemas(Grade, ERROR_STATUSES) | response_schemas(SubmissionAccepted, {}, status=202),
         summary="Get the grade, or 202 while there is none",
     )
     async def answer(
         request: Request, submission_id: str, wait: Annotated[float, Query(ge=0, le=LONGEST_POLL_SECONDS)] = 0.0
     ) -> Response:
-        waiter = await queue.find(submission_id, owner(request))
+        waiter = await queue.find(submission_id, visible_keys(request))
         if waiter is None:
             raise NotFoundError(f"no submission {submission_id[:256]!r}: the id is unknown, or its answer has expired")
         try:
@@ -89,14 +103,14 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
         name, equals, value = label.partition("=")
         if not equals:
             raise BadRequestError(f"label is {label[:80]!r}; give name=value")
-        return SubmissionsCancelled(cancelled=await queue.cancel(await queue.labelled(name, value), owner(request)))
+        return SubmissionsCancelled(cancelled=await queue.cancel_labelled(name, value, visible_keys(request)))
 
     @router.delete(
-        "/{submission_id:path}",
+        "/{submission_id:text}",
         responses=response_schemas(SubmissionsCancelled, ERROR_STATUSES),
         summary="Cancel a submission",
     )
     async def cancel(request: Request, submission_id: str) -> SubmissionsCancelled:
-        return SubmissionsCancelled(cancelled=await queue.cancel([submission_id], owner(request)))
+        return SubmissionsCancelled(cancelled=await queue.cancel([submission_id], visible_keys(request)))
 
     return router

@@ -20,10 +20,13 @@ from sandbox_service.schema import FailureKind
 class PendingSubmission:
     """One submission. `job` is None if another process submitted it."""
 
-    __slots__ = ("answer", "id", "is_due", "is_known", "job", "keep", "looked_at", "resends", "since", "waiters")
+    __slots__ = (
+        "answer", "id", "is_due", "is_known", "job", "keep", "looked_at", "name", "resends", "since", "waiters",
+    )  # fmt: skip
 
-    def __init__(self, job_id: str, job: Job | None, keep: bool) -> None:
-        self.id = job_id
+    def __init__(self, name: str, submission_id: str, job: Job | None, keep: bool) -> None:
+        self.name = name
+        self.id = submission_id
         self.job = job
         self.keep = keep
         self.answer: asyncio.Future[EncodedGrade] = asyncio.get_running_loop().create_future()
@@ -35,76 +38,76 @@ class PendingSubmission:
 
 
 class PendingSubmissions:
-    """All of them by id, and the ids that the ledger must still be told to release."""
+    """All of them by name, and the names that the ledger must still be told to release."""
 
     def __init__(self, estimate: Estimate) -> None:
         self._estimate = estimate
-        self._by_id: dict[str, PendingSubmission] = {}
+        self._by_name: dict[str, PendingSubmission] = {}
         self._cancelled: dict[str, float] = {}  # waiters were answered here already: when, monotonic
         self.released: list[str] = []
 
     def __iter__(self) -> Iterator[PendingSubmission]:
-        return iter(self._by_id.values())
+        return iter(self._by_name.values())
 
     def __len__(self) -> int:
-        return len(self._by_id)
+        return len(self._by_name)
 
-    def __contains__(self, submission_id: str) -> bool:
-        return submission_id in self._by_id
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
 
-    def get(self, submission_id: str) -> PendingSubmission | None:
-        """Return the submission of an id; None if it is not pending here."""
-        return self._by_id.get(submission_id)
+    def get(self, name: str) -> PendingSubmission | None:
+        """Return the submission of a name; None if it is not pending here."""
+        return self._by_name.get(name)
 
     def has(self, job: Job) -> bool:
         """Return whether the same submission is pending here."""
-        pending = self._by_id.get(job.id)
+        pending = self._by_name.get(job.name)
         return pending is not None and pending.job is not None and pending.job.digest == job.digest
 
     def add(self, job: Job) -> PendingSubmission:
         """Return the entry of a job that is about to be submitted."""
-        pending = self._by_id.get(job.id)
+        pending = self._by_name.get(job.name)
         if pending is None or (pending.job is not None and pending.job.digest != job.digest):
             # in the second case the ledger refuses this job, or else the other submission has ended
-            pending = PendingSubmission(job.id, job, keep=False)
-            self._by_id.setdefault(job.id, pending)
+            pending = PendingSubmission(job.name, job.id, job, keep=False)
+            self._by_name.setdefault(job.name, pending)
         return pending
 
-    def add_unknown(self, submission_id: str) -> PendingSubmission:
-        """Return the entry of an id that another process may have submitted."""
-        return self._by_id.setdefault(submission_id, PendingSubmission(submission_id, None, keep=False))
+    def add_unknown(self, name: str, submission_id: str) -> PendingSubmission:
+        """Return the entry of the submission of this name and id, which another process may have submitted."""
+        return self._by_name.setdefault(name, PendingSubmission(name, submission_id, None, keep=False))
 
     def confirm(self, job: Job, pending: PendingSubmission) -> None:
         """Note that the ledger has taken a job."""
         pending.is_known = True
         pending.job = pending.job or job
         pending.keep |= job.keep
-        other = self._by_id.setdefault(job.id, pending) if not pending.answer.done() else pending
+        other = self._by_name.setdefault(job.name, pending) if not pending.answer.done() else pending
         if other is not pending:
             # the ledger has taken this body, so the other submission has ended; its reply has not arrived yet
-            self.answer_cancelled(job.id)
-            self._by_id[job.id] = pending
+            self.answer_cancelled(job.name)
+            self._by_name[job.name] = pending
 
-    def answer(self, submission_id: str, answer: EncodedGrade) -> float:
-        """Answer all waiters for a submission. Return how long they have waited, in seconds; 0 if none do."""
-        pending = self._by_id.pop(submission_id, None)
+    def answer(self, name: str, answer: EncodedGrade) -> float:
+        """Answer all waiters for the submission of a name. Return for how many seconds they waited; 0 if none did."""
+        pending = self._by_name.pop(name, None)
         if pending is None or pending.answer.done():
             return 0.0
         self._estimate.learn(answer.head["timing"]["graded_seconds"], sum(answer.tests.values()))
         pending.answer.set_result(answer)
         return time.monotonic() - pending.since
 
-    def answer_cancelled(self, submission_id: str) -> None:
+    def answer_cancelled(self, name: str) -> None:
         """Answer all waiters that it was cancelled, before the reply arrives; see `was_cancelled`."""
-        pending = self._by_id.get(submission_id)
+        pending = self._by_name.get(name)
         if pending is not None:
             tests = pending.job.tests if pending.job else 0
-            self.answer(submission_id, EncodedGrade(cancelled(submission_id, tests)))
-            self._cancelled[submission_id] = time.monotonic()
+            self.answer(name, EncodedGrade(cancelled(pending.id, tests)))
+            self._cancelled[name] = time.monotonic()
 
-    def was_cancelled(self, submission_id: str) -> bool:
-        """Return whether `answer_cancelled` answered this id; True once, for the reply that follows."""
-        return self._cancelled.pop(submission_id, None) is not None
+    def was_cancelled(self, name: str) -> bool:
+        """Return whether `answer_cancelled` answered this name; True once, for the reply that follows."""
+        return self._cancelled.pop(name, None) is not None
 
     def forget_cancelled(self, seconds: float) -> None:
         """Expect no more replies about submissions that were cancelled so many seconds ago."""
@@ -115,9 +118,9 @@ class PendingSubmissions:
         """Drop a submission that no caller waits for; the ledger is told later."""
         if pending.waiters or pending.keep or pending.answer.done():
             return
-        if self._by_id.get(pending.id) is pending:
-            del self._by_id[pending.id]
-            self.released.append(pending.id)
+        if self._by_name.get(pending.name) is pending:
+            del self._by_name[pending.name]
+            self.released.append(pending.name)
         pending.answer.cancel()
 
     def give_up(self, reason: str) -> None:
@@ -126,7 +129,7 @@ class PendingSubmissions:
             if not pending.answer.done():
                 pending.answer.set_exception(UnavailableError(reason))
                 pending.answer.exception()  # marks it as retrieved: the waiters may be gone
-        self._by_id.clear()
+        self._by_name.clear()
 
     def overdue(self, seconds: float) -> Iterator[PendingSubmission]:
         """Return those that were not looked up for so many seconds."""

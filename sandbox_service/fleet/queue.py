@@ -24,7 +24,7 @@ from sandbox_service.event_loop import cancel_tasks
 from sandbox_service.fleet.coalescer import Coalescer
 from sandbox_service.fleet.ledger.entries import Entry, Taken, Terms
 from sandbox_service.fleet.ledger.ledger import Ledger
-from sandbox_service.fleet.pending import PendingSubmission, PendingSubmissions, cancelled
+from sandbox_service.fleet.pending import PendingSubmissions, cancelled
 from sandbox_service.fleet.reaper import Reaper
 from sandbox_service.fleet.replies import REPLY_SECONDS, Replies
 from sandbox_service.fleet.retry import RETRY_SECONDS, with_retries
@@ -36,7 +36,7 @@ from sandbox_service.fleet.watchdog import Watchdog
 from sandbox_service.grading import suites
 from sandbox_service.grading.suites import Suite
 from sandbox_service.queues.backlog import check_fits, load_of
-from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus, distinct, is_own, owner_mark
+from sandbox_service.queues.base import NO_KEYS, Depth, Job, Waiter, WorkerStatus, distinct, name_of
 from sandbox_service.queues.estimate import Estimate
 from sandbox_service.queues.observers import Observers, QueueObserver
 from sandbox_service.queues.quotas import LocalLevels, Quotas
@@ -133,8 +133,9 @@ class FleetQueue:
         check_fits((load_of(job, self._estimate) for job in each if not self._pending.has(job)), self._bounds)
         new = [job for job in each if not self._pending.has(job)]
         await self._with_retries(lambda: self.quotas.check(new, lambda: self._are_known(new)))
-        pending = {job.id: self._pending.add(job) for job in each}
-        waiters = [SharedWaiter(pending[job.id], self._pending.release) for job in jobs]  # before an answer can arrive
+        pending = {job.name: self._pending.add(job) for job in each}
+        # before an answer can arrive
+        waiters = [SharedWaiter(pending[job.name], self._pending.release) for job in jobs]
         try:
             taken = await self._submit(each)
         except BaseException:
@@ -142,16 +143,16 @@ class FleetQueue:
                 waiter.release()
             raise
         for job, (state, answer) in zip(each, taken, strict=True):
-            self._pending.confirm(job, pending[job.id])
+            self._pending.confirm(job, pending[job.name])
             if answer is not None:
-                self._pending.answer(job.id, self._replies.read(job.id, answer, cached=state == "cached"))
+                self._pending.answer(job.name, self._replies.read(job.id, answer, cached=state == "cached"))
         self.quotas.submitted([job for job, (state, _) in zip(each, taken, strict=True) if state in ("new", "cached")])
         self._observers.watch(jobs, waiters, began)
         return list(waiters)
 
     async def _are_known(self, jobs: Sequence[Job]) -> bool:
         """Return whether all jobs were submitted before, here or elsewhere, and none of them ended with a fault."""
-        found = await self._ledger.look([job.id for job in jobs])
+        found = await self._ledger.look([job.name for job in jobs])
         return all(each.state != "gone" and not each.fault for each in found)
 
     def observe(self, observer: QueueObserver) -> None:
@@ -161,7 +162,7 @@ class FleetQueue:
     async def _submit(self, jobs: Sequence[Job]) -> list[Taken]:
         entries = [self._entry(job) for job in jobs]
         await self._with_retries(lambda: self._suites.ensure(job.suite for job in jobs))
-        await self._until_released(job.id for job in jobs)
+        await self._until_released(job.name for job in jobs)
         return await self._with_retries(lambda: self._coalescer.submit(entries))
 
     async def _submit_entries(self, entries: Sequence[Entry]) -> list[Taken]:
@@ -180,33 +181,45 @@ class FleetQueue:
             labels=tuple(job.labels.items()),
             keep=job.keep,
         )
-        return Entry(job.id, job.digest, job.body, terms, job.own_bytes)
+        return Entry(job.name, job.digest, job.body, terms, job.own_bytes)
 
-    async def find(self, submission_id: str, owner: str | None = None) -> Waiter | None:
+    async def find(self, submission_id: str, keys: Sequence[str] = NO_KEYS) -> Waiter | None:
         """See JobQueue."""
         if self._defect:
             raise UnavailableError(self._defect)
-        pending = self._pending.get(submission_id)
-        if pending is not None and pending.is_known and (pending.job or owner is None):
-            return SharedWaiter(pending, self._pending.release) if _may_see(pending, owner) else None
-        pending = self._pending.add_unknown(submission_id)
+        names = [name_of(submission_id, key) for key in keys]
+        if len(names) > 1:  # an administrator's
+            found = await self._with_retries(lambda: self._ledger.look(names))
+            is_gone = [
+                each.state == "gone" and name not in self._pending for name, each in zip(names, found, strict=True)
+            ]
+            names = [name for name, gone in zip(names, is_gone, strict=True) if not gone]
+        for name in names:
+            waiter = await self._find(name, submission_id)
+            if waiter is not None:
+                return waiter
+        await self._check_memory()
+        return None
+
+    async def _find(self, name: str, submission_id: str) -> Waiter | None:
+        """Return a waiter for the submission of a name; None if it is unknown."""
+        pending = self._pending.get(name)
+        if pending is not None and pending.is_known:
+            return SharedWaiter(pending, self._pending.release)
+        pending = self._pending.add_unknown(name, submission_id)
         waiter = SharedWaiter(pending, self._pending.release)
         try:
-            await self._until_released([submission_id])
-            mark = owner_mark(owner) if owner is not None else b""
-            found = await self._with_retries(lambda: self._ledger.join(submission_id, self.name, mark))
+            await self._until_released([name])
+            found = await self._with_retries(lambda: self._ledger.join(name, self.name))
         except BaseException:
             waiter.release()
             raise
         if found.state == "answered":
             answer = self._replies.read(submission_id, found.answer, found.cached)
             if not self._replies.is_of_older_worker(answer):
-                self._pending.answer(submission_id, answer)
-        elif found.state == "gone" and (
-            (not pending.is_known and not pending.answer.done()) or not _may_see(pending, owner)
-        ):
+                self._pending.answer(name, answer)
+        elif found.state == "gone" and not pending.is_known and not pending.answer.done():
             waiter.release()
-            await self._check_memory()
             return None
         pending.is_known = True
         return waiter
@@ -218,16 +231,20 @@ class FleetQueue:
             reason = f"Redis has lost its memory {lost:.0f} s ago, and what is pending is being submitted again"
             raise UnavailableError(f"{reason}; ask again")
 
-    async def cancel(self, submission_ids: Sequence[str], owner: str | None = None) -> int:
+    async def cancel(self, submission_ids: Sequence[str], keys: Sequence[str] = NO_KEYS) -> int:
         """See JobQueue."""
-        found = await self._with_retries(lambda: self._ledger.cancel(submission_ids, cancelled, owner))
-        for submission_id in found:
-            self._pending.answer_cancelled(submission_id)
-        return len(found)
+        return await self._cancel([name_of(each, key) for each in submission_ids for key in keys])
 
-    async def labelled(self, name: str, value: str) -> list[str]:
+    async def cancel_labelled(self, name: str, value: str, keys: Sequence[str] = NO_KEYS) -> int:
         """See JobQueue."""
-        return await self._with_retries(lambda: self._ledger.pending_labelled(name, value))
+        return await self._cancel(await self._with_retries(lambda: self._ledger.pending_labelled(name, value, keys)))
+
+    async def _cancel(self, names: Sequence[str]) -> int:
+        """Cancel what is pending of these names. Return how many there are."""
+        found = await self._with_retries(lambda: self._ledger.cancel(names, cancelled))
+        for name in found:
+            self._pending.answer_cancelled(name)
+        return len(found)
 
     async def put_suite(self, suite: Suite) -> bool:
         """See JobQueue."""
@@ -336,7 +353,7 @@ class FleetQueue:
         self._waker.note(need)
         for job, (state, answer) in zip(jobs, taken, strict=True):
             if answer is not None:
-                self._pending.answer(job.id, self._replies.read(job.id, answer, cached=state == "cached"))
+                self._pending.answer(job.name, self._replies.read(job.id, answer, cached=state == "cached"))
 
     async def _restarted(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run a background task, again after each error of Redis. Any other exception is a defect and ends it."""
@@ -357,8 +374,3 @@ class FleetQueue:
 
     async def _with_retries(self, action: Callable[[], Awaitable[T]]) -> T:
         return await with_retries(action, lambda: self._closing)
-
-
-def _may_see(pending: PendingSubmission, owner: str | None) -> bool:
-    """Return whether a key may see a submission; those of other API processes are not known here to be its own."""
-    return owner is None or (pending.job is not None and is_own(pending.job.client, owner))

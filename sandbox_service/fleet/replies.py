@@ -58,14 +58,14 @@ class Replies:
                 last = last if await self._ledger.keep_replies(self._api) else "0"
                 kept_at = time.monotonic()
             replies = await self._ledger.replies(self._api, last, REPLY_SECONDS)
-            ages = [self._accept(reply.id, self.read(reply.id, reply.answer)) for reply in replies]
+            ages = [self._accept(reply.id, self.read(self._id_of(reply.id), reply.answer)) for reply in replies]
             if replies:
                 last = replies[-1].stream_id
                 pause = gathering_seconds(len(replies), min(ages), MOST_GATHERING_SECONDS)
                 await asyncio.sleep(min(pause, LAST_SECONDS * len(self._pending)))
 
     def read(self, submission_id: str, body: bytes | None, cached: bool = False) -> EncodedGrade:
-        """Return an answer from Redis; a fault if it is not a grade.
+        """Return an answer from Redis, under the id of its submission; a fault if it is not a grade.
 
         Args:
             submission_id: of its submission.
@@ -76,23 +76,31 @@ class Replies:
         if not answer.is_whole:
             self.counts["refused"] += 1
             return fault(submission_id, 0, FailureKind.UNREADABLE_ANSWER, "what Redis holds for an answer is none")
-        return again(answer, submission_id) if cached else answer
+        if cached:
+            return again(answer, submission_id)
+        head = answer.head
+        return answer if head.get("id") == submission_id else answer.under(head | {"id": submission_id})
 
-    def accept_found(self, submission_id: str, found: Found) -> None:
+    def _id_of(self, name: str) -> str:
+        """Return the id that the answer to a submission has; its name if it is not pending here."""
+        pending = self._pending.get(name)
+        return name if pending is None else pending.id
+
+    def accept_found(self, name: str, found: Found) -> None:
         """Handle an answer that was looked up.
 
         Args:
-            submission_id: of its submission.
+            name: of its submission.
             found: what the ledger has of it.
         """
-        self._accept(submission_id, self.read(submission_id, found.answer, found.cached))
+        self._accept(name, self.read(self._id_of(name), found.answer, found.cached))
 
-    def _accept(self, submission_id: str, answer: EncodedGrade) -> float:
+    def _accept(self, name: str, answer: EncodedGrade) -> float:
         """Handle an answer that the fleet gave. Return how long its waiters have waited, in seconds; 0 if none do."""
         kind = answer.head["failure_kind"]
-        if kind == FailureKind.CANCELLED and self._pending.was_cancelled(submission_id):
+        if kind == FailureKind.CANCELLED and self._pending.was_cancelled(name):
             return 0.0
-        pending = self._pending.get(submission_id)
+        pending = self._pending.get(name)
         job = pending.job if pending is not None else None
         if pending is not None and job is not None and kind in QUEUE and pending.resends < MOST_RESENDS:
             self._watchdog.resend_suite(pending, job)
@@ -101,7 +109,7 @@ class Replies:
             if job is not None:
                 self._watchdog.resend_to_others(pending)
             return 0.0
-        return self._pending.answer(submission_id, answer)
+        return self._pending.answer(name, answer)
 
     def is_of_older_worker(self, answer: EncodedGrade) -> bool:
         """Return whether a worker of an older version could not read the submission.

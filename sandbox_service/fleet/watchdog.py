@@ -17,6 +17,7 @@ from sandbox_service.fleet.ledger.ledger import Ledger
 from sandbox_service.fleet.pending import PendingSubmission, PendingSubmissions, suites_of
 from sandbox_service.fleet.suite_store import SuiteStore
 from sandbox_service.grading.encoded_grade import EncodedGrade, fault
+from sandbox_service.grading.retries import RESEND_SECONDS
 from sandbox_service.queues.base import Job
 from sandbox_service.schema import FailureKind
 
@@ -58,11 +59,11 @@ class Watchdog:
         if not overdue:
             return
         forgotten = {}
-        for pending, found in zip(overdue, await self._ledger.look([each.id for each in overdue]), strict=True):
+        for pending, found in zip(overdue, await self._ledger.look([each.name for each in overdue]), strict=True):
             if self._is_late(pending, found):
                 self.counts["watchdog"] += 1
                 if self._is_forgotten(pending, found):
-                    forgotten[pending.id] = pending
+                    forgotten[pending.name] = pending
         if forgotten:
             await self._resubmit(forgotten)
 
@@ -70,7 +71,7 @@ class Watchdog:
         """Return whether something is wrong. An answer may be on its way: it is late when two looks have found it."""
         now = time.monotonic()
         pending.looked_at = now
-        if self._pending.get(pending.id) is not pending or found.state == "pending":
+        if self._pending.get(pending.name) is not pending or found.state == "pending":
             return False
         if found.state == "answered" and not pending.is_due:
             pending.is_due, pending.looked_at = True, now - WATCH_SECONDS
@@ -80,21 +81,22 @@ class Watchdog:
     def _is_forgotten(self, pending: PendingSubmission, found: Found) -> bool:
         """Answer a submission if possible. Return whether it must be submitted again."""
         if found.state == "answered" and pending.job and found.digest not in (b"", pending.job.digest):
-            self._pending.answer(pending.id, _id_taken(pending.job))
+            self._pending.answer(pending.name, _id_taken(pending.job))
         elif found.state == "answered":
-            self._accept(pending.id, found)
+            self._accept(pending.name, found)
         elif pending.job is None:
             reason = "Redis has lost it; send it again"
-            self._pending.answer(pending.id, fault(pending.id, 0, FailureKind.FORGOTTEN, reason))
+            self._pending.answer(pending.name, fault(pending.id, 0, FailureKind.FORGOTTEN, reason))
         else:
             return True
         return False
 
     def resend_suite(self, pending: PendingSubmission, job: Job) -> None:
-        """Submit a job again, with its suite, at the next `resend`: a worker did not find the suite in Redis."""
+        """Submit a job again, with its suite, after the next of `RESEND_SECONDS`: a worker did not find the suite."""
         self._suites.doubt(job.suite.id)
+        pause = RESEND_SECONDS[pending.resends]
         pending.resends += 1
-        self._resend_after(0.0, pending)
+        self._resend_after(pause, pending)
 
     def resend_to_others(self, pending: PendingSubmission) -> None:
         """Submit a job again after `OTHERS_SECONDS`: a worker of another version could not read it."""
@@ -108,7 +110,7 @@ class Watchdog:
         """Submit those again that workers could not read or had no suite for. Raises redis.RedisError."""
         now, before = time.monotonic(), self._to_resend
         self._to_resend = [each for each in before if each[0] > now]
-        wanted = {each.id: each for when, each in before if when <= now and self._pending.get(each.id) is each}
+        wanted = {each.name: each for when, each in before if when <= now and self._pending.get(each.name) is each}
         if not wanted:
             return
         try:
@@ -129,7 +131,7 @@ class Watchdog:
                 try:
                     await self._resubmit_all([job])
                 except IdReusedError:
-                    self._pending.answer(job.id, _id_taken(job))
+                    self._pending.answer(job.name, _id_taken(job))
 
 
 def _id_taken(job: Job) -> EncodedGrade:

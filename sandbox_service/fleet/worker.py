@@ -41,6 +41,7 @@ from sandbox_service.fleet.steps import StepSender
 from sandbox_service.fleet.wakeup import JobListener
 from sandbox_service.fleet.worker_suites import WorkerSuites
 from sandbox_service.grading.encoded_grade import EncodedGrade, fault
+from sandbox_service.queues.base import id_of
 from sandbox_service.schema import FailureKind
 from sandbox_service.slots.pool import UNBOUNDED_BYTES, SlotPool
 from sandbox_service.slots.process import SlotFactory
@@ -216,9 +217,10 @@ class Worker:
         except (RedisError, OSError):
             self._steps.add(GiveBack(claim.id))
             return
+        shown_id = id_of(claim.id, claim.terms.client)
         if suite is None:
             reason = f"{claim.terms.suite} is no more"
-            answer = fault(claim.id, claim.terms.tests, FailureKind.SUITE_LOST, reason)
+            answer = fault(shown_id, claim.terms.tests, FailureKind.SUITE_LOST, reason)
             self._steps.add(Finish(claim.id, answer.body, fault=True))
             return
         age = max(0.0, claim.now - claim.taken)
@@ -231,6 +233,7 @@ class Worker:
             attempts=claim.attempts,
             alone=claim.alone,
             priority=claim.terms.priority,
+            shown_id=shown_id,
         )
         self._tasks[claim.id] = task
         if claim.begun:

@@ -22,7 +22,8 @@ from __future__ import annotations
 from sandbox_service.schema import REQUEST_FAULTS, FailureKind
 
 MOST_ATTEMPTS = 3
-MOST_RESENDS = 2
+RESEND_SECONDS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # before each: what deletes suites may go on for a while
+MOST_RESENDS = len(RESEND_SECONDS)
 MOST_SUBMISSIONS = 3
 
 POOL = frozenset({FailureKind.SANDBOX, FailureKind.JAIL_UNSAFE, FailureKind.GRADER_ERROR, FailureKind.WORKER_LOST})

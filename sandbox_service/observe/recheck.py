@@ -73,7 +73,8 @@ class Rechecks:
         self._sending: asyncio.Task[None] | None = None
         self._open: dict[str, Waiter] = {}
         self._closing = False
-        queue.observe(self)
+        if share > 0 or reorder_share > 0:
+            queue.observe(self)
 
     def graded(self, event: GradedEvent) -> None:
         """See QueueObserver; choose some to be graded again."""

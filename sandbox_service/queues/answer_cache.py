@@ -13,17 +13,21 @@ ENTRY_BYTES = 600  # of an entry's own objects, measured
 
 
 class _Entry(NamedTuple):
-    answer: EncodedGrade
+    body: bytes
     digest: bytes
     stored_at: float  # monotonic
-    size: int
+
+    @property
+    def size(self) -> int:
+        return len(self.body) + ENTRY_BYTES
 
 
 class AnswerCache:
-    """Answers by id or digest, the most recently used ones.
+    """Answers by name or digest, the most recently used ones.
 
     Attributes:
         bytes: what the entries take, about.
+        keeps: whether it keeps anything.
     """
 
     def __init__(self, seconds: float, most_bytes: int = MOST_BYTES) -> None:
@@ -34,25 +38,27 @@ class AnswerCache:
             most_bytes: the bound of `bytes`; a single answer may exceed it.
         """
         self.bytes = 0
+        self.keeps = seconds > 0
         self._seconds = seconds
         self._most_bytes = most_bytes
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._entries: OrderedDict[str | bytes, _Entry] = OrderedDict()
 
-    def put(self, name: str, digest: bytes, answer: EncodedGrade) -> None:
+    def put(self, name: str | bytes, digest: bytes, answer: EncodedGrade) -> None:
         """Keep an answer, and drop those that are too old or too many.
 
         Args:
-            name: the id or digest to find it by.
+            name: the name or digest to find it by.
             digest: the digest of the body that it belongs to.
             answer: the answer.
         """
-        if self._seconds <= 0:
+        if not self.keeps:
             return
-        self.drop(name)
-        now, size = time.monotonic(), len(answer.body) + ENTRY_BYTES
-        self._make_room(size, now)
-        self._entries[name] = _Entry(EncodedGrade(answer.body), digest, now, size)
-        self.bytes += size
+        if name in self._entries:
+            self.drop(name)
+        entry = _Entry(answer.body, digest, time.monotonic())
+        self._make_room(entry.size, entry.stored_at)
+        self._entries[name] = entry
+        self.bytes += entry.size
 
     def _make_room(self, size: int, now: float) -> None:
         """Drop the least recently used answers until there is room for one of this size and the next is not too old."""
@@ -62,23 +68,23 @@ class AnswerCache:
                 return
             self.drop(name)
 
-    def drop(self, name: str) -> None:
+    def drop(self, name: str | bytes) -> None:
         """Forget the answer of this name, if it is kept."""
         entry = self._entries.pop(name, None)
         if entry is not None:
             self.bytes -= entry.size
 
-    def get(self, name: str) -> EncodedGrade | None:
+    def get(self, name: str | bytes) -> EncodedGrade | None:
         """Return the answer of this name; None if it is not kept."""
         found = self._find(name)
-        return found.answer if found else None
+        return EncodedGrade(found.body) if found else None
 
-    def digest(self, name: str) -> bytes | None:
+    def digest(self, name: str | bytes) -> bytes | None:
         """Return the digest of the body that the answer of this name belongs to; None if it is not kept."""
         found = self._find(name)
         return found.digest if found else None
 
-    def _find(self, name: str) -> _Entry | None:
+    def _find(self, name: str | bytes) -> _Entry | None:
         found = self._entries.get(name)
         if found is None:
             return None

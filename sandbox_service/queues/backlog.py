@@ -18,7 +18,7 @@ from sandbox_service.queues.estimate import Estimate
 LEAST_RETRY_SECONDS, MOST_RETRY_SECONDS = 1.0, 60.0
 
 
-@dataclass
+@dataclass(slots=True)
 class Load:
     """The load that a client, or all of them, has waiting or in work."""
 
@@ -26,11 +26,17 @@ class Load:
     bytes: int = 0
     cpu_seconds: float = 0.0
 
-    def add(self, other: Load, sign: int = 1) -> None:
-        """Add a load, or subtract it with `sign` −1."""
-        self.submissions += sign * other.submissions
-        self.bytes += sign * other.bytes
-        self.cpu_seconds += sign * other.cpu_seconds
+    def add(self, other: Load) -> None:
+        """Add a load."""
+        self.submissions += other.submissions
+        self.bytes += other.bytes
+        self.cpu_seconds += other.cpu_seconds
+
+    def subtract(self, other: Load) -> None:
+        """Subtract a load."""
+        self.submissions -= other.submissions
+        self.bytes -= other.bytes
+        self.cpu_seconds -= other.cpu_seconds
 
     def excess(self, more: Load, bounds: Bounds, clients: int) -> str | None:
         """Return why this and `more` would exceed a client's share; None if they fit.
@@ -71,15 +77,16 @@ def check_fits(loads: Iterable[Load], bounds: Bounds) -> None:
             raise BodyTooLargeError(never(kind, want, most))
 
 
-@dataclass
+@dataclass(slots=True)
 class Waiting:
-    """A submission's place in the backlog."""
+    """A submission's place in the backlog. `waits`: no one has taken it."""
 
     key: str
     client: str
     priority: int
     load: Load
     since: float = field(default_factory=time.monotonic)
+    waits: bool = False
 
 
 class Backlog:
@@ -92,7 +99,6 @@ class Backlog:
         self._loads: defaultdict[str, Load] = defaultdict(Load)
         self._total = Load()
         self._rings: list[OrderedDict[str, deque[Waiting]]] = [OrderedDict() for _ in PRIORITIES]
-        self._waiting: set[str] = set()
         self._counts = [0] * len(PRIORITIES)  # of waiting submissions, by priority
 
     def check_room(self, client: str, more: Load) -> None:
@@ -130,12 +136,11 @@ class Backlog:
             while ring:
                 client, line = next(iter(ring.items()))
                 place = line.popleft()
-                is_wanted = place.key in self._waiting and self._places[place.key] is place
                 if not line:
                     del ring[client]
-                elif is_wanted:  # a cancelled submission costs no turn
+                elif place.waits:  # a cancelled submission costs no turn
                     ring.move_to_end(client)
-                if is_wanted:
+                if place.waits:
                     self._wait_no_longer(place)
                     return place.key
         return None
@@ -146,9 +151,9 @@ class Backlog:
         """
         place = self._places.pop(key)
         self._wait_no_longer(place)
-        self._total.add(place.load, -1)
+        self._total.subtract(place.load)
         load = self._loads[place.client]
-        load.add(place.load, -1)
+        load.subtract(place.load)
         if not load.submissions:
             del self._loads[place.client]
         if not self._places:
@@ -156,27 +161,27 @@ class Backlog:
 
     def waiting(self) -> list[str]:
         """Return the keys of all that waits."""
-        return list(self._waiting)
+        return [place.key for place in self._places.values() if place.waits]
 
     def depth(self) -> Depth:
         """Return how much there is."""
         oldest = next(iter(self._places.values()), None)
         return Depth(
             submissions=self._total.submissions,
-            waiting=len(self._waiting),
+            waiting=sum(self._counts),
             bytes=self._total.bytes,
             cpu_seconds=max(self._total.cpu_seconds, 0.0),
             oldest_seconds=time.monotonic() - oldest.since if oldest else 0.0,
         )
 
     def _wait(self, place: Waiting) -> None:
-        if place.key not in self._waiting:
-            self._waiting.add(place.key)
+        if not place.waits:
+            place.waits = True
             self._counts[place.priority] += 1
 
     def _wait_no_longer(self, place: Waiting) -> None:
-        if place.key in self._waiting:
-            self._waiting.remove(place.key)
+        if place.waits:
+            place.waits = False
             self._counts[place.priority] -= 1
 
     def _line(self, place: Waiting) -> deque[Waiting]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PRIORITIES = ("high", "normal", "low")
 DEFAULT_BYTES = Limits().memory_bytes
 
+NO_KEYS = ("",)  # the keys of a service that requires none
 MARK_BYTES = 4  # of a digest, where keys are required: they tell whose submission it is
 
 _EMPTY = hashlib.blake2b(digest_size=16)  # copying is faster than making one
@@ -32,8 +33,9 @@ _EMPTY = hashlib.blake2b(digest_size=16)  # copying is faster than making one
 class Job:
     """A submission in a queue. Immutable by convention.
 
+    `name`: what queues and Redis call it: API keys share no ids, so an id is a submission's own only with its key.
     `body`: the submission's JSON without its id, tests and labels, so that equal bodies are equal work. `digest`: of
-    the body, and of the API key it came with, so that keys share neither ids nor answers.
+    the body, and of the API key it came with, so that keys share no answers.
     `client`: shares and turns are counted for each client. `keep`: graded even if no caller waits for it.
     `own_bytes`: of its suite, if the suite came with it. `fresh`: a recheck, which is neither answered from a cache nor
     cached nor published to observers. `languages`: those that the grading machine must have, for the program and its
@@ -55,6 +57,16 @@ class Job:
     languages: tuple[str, ...] = ("python",)
     memory_bytes: int = 0
     most_cpu_seconds: float = 0.0
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Derive the name."""
+        self.name = self.id if self.client[:1] == "/" else name_of(self.id, self.key)
+
+    @property
+    def key(self) -> str:
+        """Return the name of the API key that it came with; empty without one."""
+        return self.client.partition("/")[0]
 
     @property
     def size(self) -> int:
@@ -77,6 +89,27 @@ class Job:
             memory_bytes=self.memory_bytes,
             most_cpu_seconds=self.most_cpu_seconds,
         )
+
+
+def name_of(submission_id: str, key: str) -> str:
+    """Return the name of a submission in queues and in Redis.
+
+    Args:
+        submission_id: Its id, which its client chose.
+        key: Name of the API key that it came with; empty where none are required.
+    """
+    return f"{key}/{submission_id}" if key else submission_id
+
+
+def id_of(name: str, client: str) -> str:
+    """Return the id of a submission.
+
+    Args:
+        name: Its `name_of`.
+        client: Its `Job.client`.
+    """
+    key = client.partition("/")[0]
+    return name.removeprefix(f"{key}/") if key else name
 
 
 def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = False, own_bytes: int = 0) -> Job:
@@ -172,37 +205,17 @@ def distinct(jobs: Sequence[Job]) -> list[Job]:
     """  # noqa: DOC501 (`reused` makes the exception)
     found: dict[str, Job] = {}
     for job in jobs:
-        known = found.setdefault(job.id, job)
+        known = found.setdefault(job.name, job)
         if known.digest != job.digest:
             raise reused(job.id)
         if job.keep and not known.keep:
-            found[job.id] = replace(known, keep=True)
+            found[job.name] = replace(known, keep=True)
     return list(found.values())
-
-
-def is_own(client: str, owner: str | None) -> bool:
-    """Return whether a submission is of a key.
-
-    Args:
-        client: Its `Job.client`.
-        owner: The name of the key; None for any.
-    """
-    return owner is None or client.partition("/")[0] == owner
-
-
-def is_marked(digest: bytes | None, owner: str | None) -> bool:
-    """Return whether a digest is of a submission of a key.
-
-    Args:
-        digest: Its `Job.digest`; None if it is unknown.
-        owner: The name of the key; None for any.
-    """
-    return owner is None or (digest is not None and digest[-MARK_BYTES:] == owner_mark(owner))
 
 
 def reused(submission_id: str) -> IdReusedError:
     """Return the error for an id that is used for two bodies."""
-    return IdReusedError(f"id {submission_id!r} was used with another body or API key; use a new id")
+    return IdReusedError(f"id {submission_id!r} was used with another body; use a new id")
 
 
 class Waiter(Protocol):
@@ -257,32 +270,41 @@ class JobQueue(Protocol):
         Raises:
             QueueFullError: a client would exceed its share; retry later.
             OverQuotaError: its API key has used up its quota; retry later.
-            IdReusedError: an id is in use with another body or API key.
+            IdReusedError: an id is in use with another body.
             BodyTooLargeError: the jobs together exceed the bounds of an empty queue.
             UnavailableError: nothing can be graded, or the queue closes.
         """
 
-    async def find(self, submission_id: str, owner: str | None = None) -> Waiter | None:
+    async def find(self, submission_id: str, keys: Sequence[str] = NO_KEYS) -> Waiter | None:
         """Return a waiter for a submission that was taken before, here or elsewhere; None if its id is unknown.
 
         Args:
             submission_id: the submission.
-            owner: name of an API key; the ids of other keys' submissions are unknown to it. None: of all keys.
+            keys: names of API keys; the first one that has a submission of this id decides.
         """
 
-    async def cancel(self, submission_ids: Sequence[str], owner: str | None = None) -> int:
+    async def cancel(self, submission_ids: Sequence[str], keys: Sequence[str] = NO_KEYS) -> int:
         """Cancel submissions for all waiters; these are answered `cancelled`.
 
         Args:
             submission_ids: the submissions; those that are not pending are ignored.
-            owner: name of an API key; submissions of other keys are ignored. None: of all keys.
+            keys: names of API keys; submissions of others are ignored.
 
         Returns:
             How many were not yet graded.
         """
 
-    async def labelled(self, name: str, value: str) -> list[str]:
-        """Return the ids of the submissions that have the label `name` with this value and are not yet graded."""
+    async def cancel_labelled(self, name: str, value: str, keys: Sequence[str] = NO_KEYS) -> int:
+        """Cancel the submissions that have a label. See `cancel`.
+
+        Args:
+            name: of the label.
+            value: of the label.
+            keys: names of API keys; submissions of others are ignored.
+
+        Returns:
+            How many were not yet graded.
+        """
 
     async def put_suite(self, suite: Suite) -> bool:
         """Keep a suite for submissions that will name it. Return whether it is new."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 
 from sandbox_service.bounds import Bounds
@@ -18,14 +18,14 @@ from sandbox_service.grading.suites import LruCache, Suite
 from sandbox_service.queues.answer_cache import AnswerCache
 from sandbox_service.queues.backlog import Backlog, Load, Waiting, check_fits, load_of
 from sandbox_service.queues.base import (
+    NO_KEYS,
     Depth,
     Job,
     Waiter,
     WorkerStatus,
     check_memory,
     distinct,
-    is_marked,
-    is_own,
+    name_of,
     reused,
 )
 from sandbox_service.queues.estimate import Estimate
@@ -113,11 +113,12 @@ class LocalQueue:
         if self.quotas.are_any:
             await self.quotas.check(new)
             new = self._unknown(jobs)  # the same may have been submitted meanwhile
+        loads: dict[str, Load] = {}
         if new:
             self._check_open()
             check_memory(new, self._pool.memory_bytes, "this machine")
-        loads = self._check_room(new)
-        waiters = [self._waiter(job, loads) for job in jobs]
+            loads = self._check_room(new)
+        waiters = [self._waiter(job, loads.pop(job.name, None)) for job in jobs]
         self.quotas.submitted(new)
         self.pool_idle()
         self._observers.watch(jobs, waiters, began)
@@ -133,8 +134,8 @@ class LocalQueue:
 
     def _is_known(self, job: Job) -> bool:
         """Return whether the same submission was taken before. Raises IdReusedError."""
-        pending = self._jobs.get(job.id)
-        known = pending.job.digest if pending else self._answered.digest(job.id)
+        pending = self._jobs.get(job.name)
+        known = pending.job.digest if pending else self._answered.digest(job.name)
         if known is not None and known != job.digest:
             raise reused(job.id)
         return known is not None
@@ -146,37 +147,44 @@ class LocalQueue:
             raise UnavailableError("nothing can be graded: " + "; ".join(self.unready()))
 
     def _check_room(self, jobs: Sequence[Job]) -> dict[str, Load]:
-        """Return the load of each submission by id. Raise QueueFullError or BodyTooLargeError if there is no room."""
-        loads = {job.id: load_of(job, self._estimate) for job in jobs}
+        """Return the load of each submission by name. Raise QueueFullError or BodyTooLargeError if there is no room."""
+        loads: dict[str, Load] = {}
         wanted: defaultdict[str, Load] = defaultdict(Load)
         for job in jobs:
-            wanted[job.client].add(loads[job.id])
+            load = loads[job.name] = load_of(job, self._estimate)
+            wanted[job.client].add(load)
         check_fits(wanted.values(), self._bounds)
         for client, together in wanted.items():
             self._backlog.check_room(client, together)
         return loads
 
-    def _waiter(self, job: Job, loads: Mapping[str, Load]) -> Waiter:
-        pending = self._jobs.get(job.id)
-        if pending is not None:
-            pending.keep |= job.keep
-            return SharedWaiter(pending, self._released)
-        known = self._answered.get(job.id) or self._cached(job)
-        return _Answered(job.id, known) if known is not None else SharedWaiter(self._take(job, loads), self._released)
+    def _waiter(self, job: Job, load: Load | None) -> Waiter:
+        """Return a waiter for a job, and take it if it is new, which `load` says."""
+        if load is not None:
+            known = self._cached(job) if self._cache.keeps and not job.fresh else None
+            return SharedWaiter(self._take(job, load), self._released) if known is None else _Answered(job.id, known)
+        pending = self._jobs.get(job.name)
+        if pending is None:
+            known = self._answered.get(job.name)
+            if known is not None:
+                return _Answered(job.id, known)
+            pending = self._take(job, load_of(job, self._estimate))  # the answer has expired just now
+        pending.keep |= job.keep
+        return SharedWaiter(pending, self._released)
 
     def _cached(self, job: Job) -> EncodedGrade | None:
-        found = None if job.fresh else self._cache.get(job.digest.hex())
+        found = self._cache.get(job.digest)
         if found is None:
             return None
         self._counts["cached"] += 1
         answer = again(found, job.id)
-        self._answered.put(job.id, job.digest, answer)
+        self._answered.put(job.name, job.digest, answer)
         return answer
 
-    def _take(self, job: Job, loads: Mapping[str, Load]) -> _Pending:
-        pending = self._jobs[job.id] = _Pending(job)
-        self._faults.drop(job.id)
-        self._backlog.add(Waiting(job.id, job.client, job.priority, loads[job.id]))
+    def _take(self, job: Job, load: Load) -> _Pending:
+        pending = self._jobs[job.name] = _Pending(job)
+        self._faults.drop(job.name)
+        self._backlog.add(Waiting(job.name, job.client, job.priority, load))
         return pending
 
     def _released(self, pending: _Pending) -> None:
@@ -189,21 +197,29 @@ class LocalQueue:
             self._forget(pending)
             pending.answer.cancel()
 
-    async def find(self, submission_id: str, owner: str | None = None) -> Waiter | None:
+    async def find(self, submission_id: str, keys: Sequence[str] = NO_KEYS) -> Waiter | None:
         """See JobQueue."""
-        pending = self._jobs.get(submission_id)
-        if pending is not None:
-            return SharedWaiter(pending, self._released) if is_own(pending.job.client, owner) else None
-        for kept in (self._answered, self._faults):
-            answer = kept.get(submission_id)
+        for name in (name_of(submission_id, key) for key in keys):
+            pending = self._jobs.get(name)
+            if pending is not None:
+                return SharedWaiter(pending, self._released)
+            answer = self._answered.get(name) or self._faults.get(name)
             if answer is not None:
-                return _Answered(submission_id, answer) if is_marked(kept.digest(submission_id), owner) else None
+                return _Answered(submission_id, answer)
         return None
 
-    async def cancel(self, submission_ids: Sequence[str], owner: str | None = None) -> int:
+    async def cancel(self, submission_ids: Sequence[str], keys: Sequence[str] = NO_KEYS) -> int:
         """See JobQueue."""
-        known = [self._jobs[each] for each in dict.fromkeys(submission_ids) if each in self._jobs]
-        found = [pending for pending in known if is_own(pending.job.client, owner)]
+        names = dict.fromkeys(name_of(each, key) for each in submission_ids for key in keys)
+        return self._cancel([self._jobs[name] for name in names if name in self._jobs])
+
+    async def cancel_labelled(self, name: str, value: str, keys: Sequence[str] = NO_KEYS) -> int:
+        """See JobQueue."""
+        jobs = ((pending, pending.job) for pending in self._jobs.values())
+        return self._cancel([pending for pending, job in jobs if job.labels.get(name) == value and job.key in keys])
+
+    def _cancel(self, found: Sequence[_Pending]) -> int:
+        """Cancel what is pending. Return how many there are."""
         for pending in found:
             self._answer(
                 pending, fault(pending.job.id, pending.job.tests, FailureKind.CANCELLED, "cancelled on request")
@@ -212,10 +228,6 @@ class LocalQueue:
                 self._pool.cancel(pending.task)
         self._counts["cancelled"] += len(found)
         return len(found)
-
-    async def labelled(self, name: str, value: str) -> list[str]:
-        """See JobQueue."""
-        return [pending.job.id for pending in self._jobs.values() if pending.job.labels.get(name) == value]
 
     async def put_suite(self, suite: Suite) -> bool:
         """See JobQueue."""
@@ -285,9 +297,9 @@ class LocalQueue:
             await asyncio.wait(answers, timeout=seconds)
         self._give_up(list(self._jobs), "the service is closing; send it again elsewhere")
 
-    def _give_up(self, submission_ids: Sequence[str], reason: str) -> None:
-        for submission_id in submission_ids:
-            pending = self._jobs[submission_id]
+    def _give_up(self, names: Sequence[str], reason: str) -> None:
+        for name in names:
+            pending = self._jobs[name]
             self._forget(pending)
             if not pending.answer.done():
                 pending.answer.set_exception(UnavailableError(reason))
@@ -302,17 +314,21 @@ class LocalQueue:
 
     def pool_idle(self) -> None:
         """See PoolOwner."""
-        while self._pool.idle and (submission_id := self._backlog.next()) is not None:
-            pending = self._jobs[submission_id]
+        for _ in range(self._pool.idle):
+            name = self._backlog.next()
+            if name is None:
+                return
+            pending = self._jobs[name]
             job = pending.job
             pending.task = Task(
-                job.id,
+                name,
                 job.body,
                 job.suite,
                 job.tests,
                 submitted_at=pending.submitted_at,
                 attempts=pending.attempts,
                 priority=job.priority,
+                shown_id=job.id,
             )
             self._pool.give(pending.task)
 
@@ -348,21 +364,21 @@ class LocalQueue:
             self._give_up([each for each in (*returned, *self._backlog.waiting()) if each in self._jobs], reason)
 
     def _learn(self, job: Job, answer: EncodedGrade) -> None:
-        """Update the estimate, the remembered answers and the cache."""
+        """Update the estimate and the cache."""
         self._estimate.learn(answer.head["timing"]["graded_seconds"], sum(answer.tests.values()))
-        if not answer.is_fault:
-            self._answered.put(job.id, job.digest, answer)
-        if answer.is_lasting and not job.fresh:
-            self._cache.put(job.digest.hex(), job.digest, answer)
+        if self._cache.keeps and answer.is_lasting and not job.fresh:
+            self._cache.put(job.digest, job.digest, answer)
 
     def _answer(self, pending: _Pending, answer: EncodedGrade) -> None:
+        """Remember an answer, and give it to all who wait."""
         self._forget(pending)
-        if answer.is_fault:
-            self._faults.put(pending.job.id, pending.job.digest, answer)
+        kept = self._faults if answer.is_fault else self._answered
+        kept.put(pending.job.name, pending.job.digest, answer)
         if not pending.answer.done():
             pending.answer.set_result(answer)
 
     def _forget(self, pending: _Pending) -> None:
-        if self._jobs.get(pending.job.id) is pending:
-            del self._jobs[pending.job.id]
-            self._backlog.remove(pending.job.id)
+        name = pending.job.name
+        if self._jobs.get(name) is pending:
+            del self._jobs[name]
+            self._backlog.remove(name)

@@ -7,9 +7,9 @@ says how often.
 No task keeps a slot for longer than one test. A task that has had its turn is paused when another could run, and goes
 on later in any slot. See docs/decisions/0031.
 
-The memory limits of the tasks that run are together at most the memory of the machine. A task that does not fit beside
-the others waits for them, and all behind it wait as well, so that it is not overtaken for ever. One that does not fit
-at all runs alone. See docs/decisions/0068.
+What the boxes of the tasks that run may use (slots/memory.py) is together at most the memory of the machine. A task
+that does not fit beside the others waits for them, and all behind it wait as well, so that it is not overtaken for
+ever. One that does not fit at all runs alone. See docs/decisions/0068 and 0164.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from typing import Protocol
 from sandbox_service.grading.encoded_grade import EncodedGrade, fault
 from sandbox_service.grading.retries import may_start_again
 from sandbox_service.schema import FailureKind
+from sandbox_service.slots.memory import MemoryNeeds
 from sandbox_service.slots.process import SlotFactory, SlotProcess
-from sandbox_service.slots.tasks import FIRST_TURN_SECONDS, PRIORITIES, Task, TaskLine, memory_of
+from sandbox_service.slots.tasks import FIRST_TURN_SECONDS, PRIORITIES, Task, TaskLine
 
 LOOK_SECONDS = 0.1  # between two checks for tasks that have had their turn
 MOST_PAUSED = 16  # tasks for each slot: with more, new ones get a smaller share of the time
@@ -72,11 +73,13 @@ class SlotPool:
         """
         self.memory_bytes = memory_bytes
         self._used_bytes = 0
+        self._needs = MemoryNeeds()
         self._owner = owner
         self._keys = itertools.count(1)
         self._waiting = TaskLine()
         self._paused = TaskLine()
         self._running: dict[int, Task] = {}
+        self._runs_alone = False  # the only task in `_running` must stay that
         self._credit = 0.0  # seconds that new tasks may take before paused ones go on
         self._is_checking = False
         self._going_on: asyncio.TimerHandle | None = None  # while a slot waits for a task of the owner
@@ -86,9 +89,21 @@ class SlotPool:
         """Add a task."""
         task.key = next(self._keys)
         task.given_at = time.monotonic()
-        task.memory_bytes = min(memory_of(task.body), self.memory_bytes)
-        self._waiting.append(task)
-        self._dispatch()
+        task.memory_bytes = min(self._needs.of(task.body, task.suite), self.memory_bytes)
+        if self._waiting or self._paused:
+            self._waiting.append(task)
+            self._dispatch()
+        elif not self._begins(task):
+            self._waiting.append(task)
+
+    def _begins(self, task: Task) -> bool:
+        """Begin a task that is the only one here, if it may. Return whether it has begun."""
+        if self._may_begin(task) and self._used_bytes + task.memory_bytes <= self.memory_bytes:
+            for slot in self._slots:
+                if slot.free:
+                    self._begin(task, slot)
+                    return True
+        return False
 
     def cancel(self, task: Task) -> None:
         """Cancel a task: at once if it waits, after the test that is running if a slot has it."""
@@ -129,8 +144,7 @@ class SlotPool:
     @property
     def begins(self) -> int:
         """Return how many tasks that are not here yet would begin as soon as they are given."""
-        is_held_up = len(self._waiting) or len(self._paused) or any(task.alone for task in self._running.values())
-        return 0 if is_held_up else self.idle
+        return 0 if len(self._waiting) or len(self._paused) or self._runs_alone else self.idle
 
     @property
     def busy(self) -> int:
@@ -194,9 +208,10 @@ class SlotPool:
 
     def slot_free(self) -> None:
         """See SlotOwner."""
-        self._dispatch()
-        if not self.idle:
-            return
+        if self._waiting or self._paused:
+            self._dispatch()
+            if not self.idle:
+                return
         self._owner.pool_idle()
         if not self._paused or not self.idle:
             return
@@ -228,7 +243,7 @@ class SlotPool:
         if may_start_again(head["failure_kind"], task.attempts):
             self._retry(task)
         else:
-            head["id"] = task.id
+            head["id"] = task.shown_id or task.id
             head["grader"]["attempts"] = task.attempts
             waited = time.monotonic() - task.submitted_at - head["timing"]["graded_seconds"]
             head["timing"]["queued_seconds"] = round(max(waited, 0.0), 6)
@@ -251,7 +266,8 @@ class SlotPool:
             self._retry(task)
         else:
             reason = f"{task.attempts} grading processes ended while they had this submission"
-            self._owner.task_done(task, fault(task.id, task.tests, FailureKind.WORKER_LOST, reason, task.attempts))
+            shown = task.shown_id or task.id
+            self._owner.task_done(task, fault(shown, task.tests, FailureKind.WORKER_LOST, reason, task.attempts))
         self._dispatch()  # a task that runs alone may have waited for its end
 
     def slot_failed(self) -> None:
@@ -262,6 +278,7 @@ class SlotPool:
         task = self._running.pop(key)
         task.slot = None
         self._used_bytes -= task.memory_bytes
+        self._runs_alone = False
         self._update_credit(task, time.monotonic() - task.given_at)
         return task
 
@@ -328,7 +345,7 @@ class SlotPool:
     def _may_begin(self, task: Task | None) -> bool:
         if task is not None and task.alone:
             return not self._running
-        return not any(running.alone for running in self._running.values())
+        return not self._runs_alone
 
     def _begin(self, task: Task, slot: SlotProcess) -> None:
         task.slot = slot
@@ -336,6 +353,7 @@ class SlotPool:
         task.given_at = time.monotonic()
         task.is_asked_back = False
         self._running[task.key] = task
+        self._runs_alone = task.alone
         self._used_bytes += task.memory_bytes
         self._owner.task_begun(task)
         slot.give(task.key, task.suite, task.body, task.progress)

@@ -84,12 +84,8 @@ class SlotProcess:
     @property
     def free(self) -> bool:
         """Return whether it can take a submission now."""
-        return self.ready and self._key is None and self._is_connected
-
-    @property
-    def _is_connected(self) -> bool:
-        """Return whether the process can be written to. When it has ended, that shows here before `_supervise` runs."""
-        return self._writer is not None and not self._writer.is_closing()
+        writer = self._writer  # closing: the process has ended, which shows here before `_supervise` runs
+        return self.ready and self._key is None and writer is not None and not writer.is_closing()
 
     @property
     def busy(self) -> bool:
@@ -118,14 +114,15 @@ class SlotProcess:
 
     def _send(self, kind: int, key: int, head: bytes = b"", body: bytes = b"") -> None:
         """Write a message, unless the process has ended. A large body is written separately and not copied."""
-        if self._writer is None or not self._is_connected:
+        writer = self._writer
+        if writer is None or writer.is_closing():
             return
         head = protocol.HEADER.pack(len(head) + len(body), kind, key) + head
         if len(body) <= protocol.CHUNK:
-            self._writer.write(head + body)
+            writer.write(head + body)
         else:
-            self._writer.write(head)
-            self._writer.write(body)
+            writer.write(head)
+            writer.write(body)
 
     def pause(self, key: int) -> None:
         """Ask it to return the submission with this key after the test that is running, unless that is the last."""

@@ -55,16 +55,22 @@ class Unpacker:
 
     def feed(self, data: bytes) -> list[Frame]:
         """Return the messages that this data completes."""
-        self._rest += data
-        frames, at = [], 0
-        while len(self._rest) - at >= HEADER.size:
-            size, kind, key = HEADER.unpack_from(self._rest, at)
-            end = at + HEADER.size + size
-            if len(self._rest) < end:
+        rest = self._rest
+        if rest:
+            rest += data
+        found = rest or data  # whole messages are not copied to a buffer first
+        frames, at, length = [], 0, len(found)
+        while length - at >= HEADER.size:
+            size, kind, key = HEADER.unpack_from(found, at)
+            begin = at + HEADER.size
+            if length < begin + size:
                 break
-            frames.append(Frame(kind, key, bytes(self._rest[at + HEADER.size : end])))
-            at = end
-        del self._rest[:at]
+            at = begin + size
+            frames.append(Frame(kind, key, bytes(found[begin:at])))
+        if rest:
+            del rest[:at]
+        elif at < length:
+            rest += data[at:]
         return frames
 
 

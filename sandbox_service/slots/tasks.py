@@ -8,28 +8,23 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import orjson
-
-from sandbox_service import languages
-from sandbox_service.errors import UnsupportedLanguageError
 from sandbox_service.grading.suites import Suite
-from sandbox_service.schema import Limits
 from sandbox_service.slots.process import SlotProcess
 
 PRIORITIES = 3  # 0 goes first
 NORMAL = 1
 FIRST_TURN_SECONDS = 0.25  # a task runs for so long before others may take its slot
 TURN_SECONDS = 1.0  # the same after a pause: going on costs another compilation
-DEFAULT_BYTES = Limits().memory_bytes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Task:
     """One submission on its way through a slot. Times are monotonic seconds.
 
     `alone`: no other task may run at the same time. `priority`: 0 goes first. `given_at`: when a slot got it, or the
     pool while no slot has it. `progress`: what the slot that paused it reported; empty if it was not begun or not
-    paused. `memory_bytes`: of its programs, counted while it runs; set by the pool.
+    paused. `memory_bytes`: of its boxes, counted while it runs; set by the pool. `shown_id`: the id in the answer;
+    empty: `id`.
     """
 
     id: str
@@ -47,6 +42,7 @@ class Task:
     progress: bytes = b""
     is_asked_back: bool = False
     memory_bytes: int = 0
+    shown_id: str = ""
 
     @property
     def can_pause(self) -> bool:
@@ -57,23 +53,6 @@ class Task:
     def turn_seconds(self) -> float:
         """Return how long it may keep a slot that other tasks could use."""
         return TURN_SECONDS if self.progress else FIRST_TURN_SECONDS
-
-
-def memory_of(body: bytes) -> int:
-    """Return the memory that a submission's program may use, in bytes, by its limit and its language.
-
-    Args:
-        body: the submission's JSON. One that cannot be read counts as one without limits: a slot will refuse it.
-    """
-    if b'"memory_bytes"' not in body and b'"language"' not in body:
-        return DEFAULT_BYTES  # of most, without parsing
-    try:
-        found = orjson.loads(body)
-        toolchain = languages.find(found.get("language", "python")).toolchain
-        limit = int(found.get("limits", {}).get("memory_bytes", DEFAULT_BYTES))
-    except (ValueError, TypeError, AttributeError, UnsupportedLanguageError):
-        return DEFAULT_BYTES
-    return limit + (toolchain.memory_bytes if toolchain else 0)
 
 
 class TaskLine:

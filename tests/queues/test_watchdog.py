@@ -16,7 +16,7 @@ from redis import Redis
 from sandbox_service import bootstrap
 from sandbox_service.errors import IdReusedError, UnavailableError
 from sandbox_service.fleet import queue, status, suite_store, watchdog
-from sandbox_service.grading.retries import MOST_RESENDS
+from sandbox_service.grading.retries import MOST_RESENDS, RESEND_SECONDS
 from sandbox_service.grading.suites import Suite
 from sandbox_service.queues.base import Job, Waiter
 from sandbox_service.schema import Submission, Verdict
@@ -277,8 +277,15 @@ def losing(fleet: Fleet, monkeypatch: pytest.MonkeyPatch, times: int) -> list[st
     return sent
 
 
-@pytest.mark.parametrize("times", [1, 2])
+def test_a_suite_may_be_deleted_for_half_a_minute() -> None:
+    assert tuple(sorted(RESEND_SECONDS)) == RESEND_SECONDS
+    assert 30 <= sum(RESEND_SECONDS) <= 60
+
+
+@pytest.mark.parametrize("times", [1, 2, MOST_RESENDS])
 def test_a_suite_that_redis_has_lost_is_sent_again(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    monkeypatch.setattr(watchdog, "RESEND_SECONDS", (0.0,) * MOST_RESENDS)
+
     async def scenario(fleet: Fleet) -> None:
         sent = losing(fleet, monkeypatch, times)
         grade = await fleet.world.grade(made("a", suite=suite_of(2)))
@@ -289,6 +296,8 @@ def test_a_suite_that_redis_has_lost_is_sent_again(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_suite_that_is_lost_again_and_again_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchdog, "RESEND_SECONDS", (0.0,) * MOST_RESENDS)
+
     async def scenario(fleet: Fleet) -> None:
         sent = losing(fleet, monkeypatch, 1000)
         grade = await fleet.world.grade(made("a"))

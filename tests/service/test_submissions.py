@@ -230,6 +230,8 @@ STRANGE = [
     "..",
     "a/../b",
     "a\ttab",
+    "two\r\nlines",
+    "ends with a line\n",
     "x" * 256,
 ]
 

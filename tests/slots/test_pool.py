@@ -14,7 +14,7 @@ from sandbox_service.schema import Limits
 from sandbox_service.slots import pool, tasks
 from sandbox_service.slots.pool import LOOK_SECONDS, MOST_PAUSED, UNBOUNDED_BYTES, SlotPool
 from sandbox_service.slots.process import SlotOwner
-from sandbox_service.slots.tasks import FIRST_TURN_SECONDS, Task, memory_of
+from sandbox_service.slots.tasks import FIRST_TURN_SECONDS, Task
 from tests.fakes import DIE, FakeSlot, Script, Tally, hold, made, suite_of, until
 from tests.guards import HANG_GUARD_SECONDS
 
@@ -587,19 +587,3 @@ def test_a_lost_slot_and_a_cancelled_task_give_their_memory_back() -> None:
         await owner.finish("last")
 
     run(scenario, memory_bytes=1000 * MIB)
-
-
-@pytest.mark.parametrize(
-    ("body", "mib"),
-    [
-        (b'{"code":"x"}', 1024),
-        (b'{"code":"x","limits":{"memory_bytes":67108864}}', 64),
-        (b'{"code":"x","limits":{"memory_bytes":67108864},"language":"java"}', 64 + 128),
-        (b'{"code":"x","limits":{"memory_bytes":"much"}}', 1024),
-        (b'{"code":"x","language":"klingon"}', 1024),
-        (b"[[1]]", 1024),
-        (b"\xff{", 1024),
-    ],
-)
-def test_the_memory_of_a_submission_is_read_from_its_body(body: bytes, mib: int) -> None:
-    assert memory_of(body) == mib * MIB

@@ -33,7 +33,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, RootModel, ValidationError
 
-from sandbox_service.api.authentication import key_name, owner
+from sandbox_service.api.authentication import key_name, visible_keys
 from sandbox_service.api.compat import judge0_languages
 from sandbox_service.api.compat.callbacks import Callbacks
 from sandbox_service.api.compat.held_grading import HeldGrading
@@ -131,7 +131,7 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
     ) -> dict[str, Any]:
         named, names = tokens.split(","), _names(fields)
         _check_many(named, settings)
-        found = [await kept.find(token, base64_encoded, owner(request)) for token in named]
+        found = [await kept.find(token, base64_encoded, visible_keys(request)) for token in named]
         return {"submissions": [each and _selected(each, names) for each in found]}
 
     @router.get("/submissions/{token}", responses=compat_error_schemas() | UNKNOWN, summary="Result of a program")
@@ -139,7 +139,7 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
         request: Request, token: str, base64_encoded: bool = False, fields: str = ALL_FIELDS
     ) -> dict[str, Any]:
         names = _names(fields)
-        found = await kept.find(token, base64_encoded, owner(request))
+        found = await kept.find(token, base64_encoded, visible_keys(request))
         if found is None:
             raise NotFoundError(f"no submission {token[:80]!r}: the token is unknown, or its result has expired")
         return _selected(found, names)
@@ -233,15 +233,15 @@ class _KeptSubmissions:
             else:
                 waiter.release()
 
-    async def find(self, token: str, is_encoded: bool, key: str | None) -> dict[str, Any] | None:
-        """Return the result as far as it is known; None for a token that is unknown to the key.
+    async def find(self, token: str, is_encoded: bool, keys: Sequence[str]) -> dict[str, Any] | None:
+        """Return the result as far as it is known; None for a token that is unknown to the keys.
 
         Args:
             token: The token.
             is_encoded: True for texts in base 64.
-            key: Name of the API key that asks; None: of all keys.
+            keys: Names of the API keys whose submissions are found.
         """
-        waiter = await self._queue.find(id_of(token), key) if is_token(token) else None
+        waiter = await self._queue.find(id_of(token), keys) if is_token(token) else None
         if waiter is None:
             return None
         try:

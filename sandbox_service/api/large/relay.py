@@ -1,8 +1,13 @@
-"""Relays one request to a process for large requests, and its response back, piece by piece."""
+"""Relays one request to a process for large requests, and its response back, piece by piece.
+
+It uses the socket itself and no stream: a process may answer and close the connection before it has read the whole
+body, and a stream whose write fails loses what it has not read yet.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -29,16 +34,21 @@ class RelayedResponse(Response):
         self._arriving: ArrivingBytes = request.app.state.arriving
         self._arrived = request.state.arrived
         self._is_whole = request.state.is_whole
+        self._is_closed = False  # by the process, as sending has shown
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Implements ASGI: relays in both directions until one of them ends."""
-        try:
-            reader, writer = await asyncio.open_unix_connection(self._path, limit=READ_BYTES)
-        except OSError:
-            await _failed(scope, receive, send)
-            return
-        down = asyncio.ensure_future(self._down(reader, scope, receive, send))
-        up = asyncio.ensure_future(self._up(writer, scope, receive))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as connection:
+            try:
+                await asyncio.get_running_loop().sock_connect(connection, self._path)
+            except OSError:
+                await _failed(scope, receive, send)
+            else:
+                await self._relay(connection, scope, receive, send)
+
+    async def _relay(self, connection: socket.socket, scope: Scope, receive: Receive, send: Send) -> None:
+        down = asyncio.ensure_future(self._down(connection, scope, receive, send))
+        up = asyncio.ensure_future(self._up(connection, scope, receive))
         try:
             await asyncio.wait((up, down), return_when=asyncio.FIRST_COMPLETED)
             if up.done() and up.exception() is not None:
@@ -48,17 +58,15 @@ class RelayedResponse(Response):
         finally:
             up.cancel()
             down.cancel()
-            writer.transport.abort()
             await asyncio.gather(up, down, return_exceptions=True)
 
-    async def _up(self, writer: asyncio.StreamWriter, scope: Scope, receive: Receive) -> None:
+    async def _up(self, connection: socket.socket, scope: Scope, receive: Receive) -> None:
         """Send the request, then wait until the client disconnects. Raise QueueFullError if too many bytes are
         arriving.
         """
         counted = 0
         try:
-            _write(writer, _head(scope))
-            _write(writer, _chunk(bytes(self._arrived)))
+            await self._send(connection, _head(scope) + _chunk(bytes(self._arrived)))
             self._arrived.clear()
             while not self._is_whole:
                 message = await receive()
@@ -67,31 +75,32 @@ class RelayedResponse(Response):
                 counted += len(message.get("body", b""))
                 self._arriving.add(len(message.get("body", b"")))
                 self._is_whole = not message.get("more_body", False)
-                with suppress(ConnectionError):  # the process may answer before it has read the whole body
-                    _write(writer, _chunk(message.get("body", b"")))
-                    await writer.drain()
-            _write(writer, b"0\r\n\r\n")
+                await self._send(connection, _chunk(message.get("body", b"")))
+            await self._send(connection, b"0\r\n\r\n")
         finally:
             self._arriving.bytes -= counted
         while (await receive())["type"] != "http.disconnect":
             pass
 
-    async def _down(self, reader: asyncio.StreamReader, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _send(self, connection: socket.socket, data: bytes) -> None:
+        """Send a part of the request, unless the process has closed the connection: `_down` answers the client then."""
+        if self._is_closed or not data:
+            return
+        try:
+            await asyncio.get_running_loop().sock_sendall(connection, data)
+        except ConnectionError:
+            self._is_closed = True
+
+    async def _down(self, connection: socket.socket, scope: Scope, receive: Receive, send: Send) -> None:
         """Relay the response. If the process ends early, the response stays unfinished and its connection is closed."""
-        answer = _ResponseParser()
+        answer, loop = _ResponseParser(), asyncio.get_running_loop()
         with suppress(ConnectionError):
-            while not answer.is_complete and (data := await reader.read(READ_BYTES)):
+            while not answer.is_complete and (data := await loop.sock_recv(connection, READ_BYTES)):
                 answer.feed(data)
                 for message in answer.messages():
                     await send(message)
         if not answer.has_begun:
             await _failed(scope, receive, send)
-
-
-def _write(writer: asyncio.StreamWriter, data: bytes) -> None:
-    """Write, unless the process has ended: uvloop raises RuntimeError then. `_down` answers the client."""
-    if not writer.is_closing():
-        writer.write(data)
 
 
 async def _failed(scope: Scope, receive: Receive, send: Send) -> None:

@@ -14,7 +14,7 @@ from sandbox_service.errors import UnavailableError
 from sandbox_service.grading import suites
 from sandbox_service.grading.encoded_grade import EncodedGrade
 from sandbox_service.grading.suites import LruCache, Suite
-from sandbox_service.queues.base import Depth, Job, Waiter, WorkerStatus
+from sandbox_service.queues.base import NO_KEYS, Depth, Job, Waiter, WorkerStatus
 from sandbox_service.slots import protocol
 
 MOST_SUITES = 100
@@ -184,15 +184,15 @@ class RemoteQueue(asyncio.Protocol):
 
     # --- the rest of JobQueue
 
-    async def find(self, submission_id: str, owner: str | None = None) -> Waiter | None:
+    async def find(self, submission_id: str, keys: Sequence[str] = NO_KEYS) -> Waiter | None:
         """See JobQueue. Requests with a body do not need it."""
         raise NotImplementedError
 
-    async def cancel(self, submission_ids: Sequence[str], owner: str | None = None) -> int:
+    async def cancel(self, submission_ids: Sequence[str], keys: Sequence[str] = NO_KEYS) -> int:
         """See JobQueue. Requests with a body do not need it."""
         raise NotImplementedError
 
-    async def labelled(self, name: str, value: str) -> list[str]:
+    async def cancel_labelled(self, name: str, value: str, keys: Sequence[str] = NO_KEYS) -> int:
         """See JobQueue. Requests with a body do not need it."""
         raise NotImplementedError
 

@@ -2,7 +2,8 @@
 
 They are one library of Redis: the prelude, its other parts, and a function for each file in `scripts/` whose first line
 begins with `#!lua` and may have the flags for Redis. All names end with a digest of the whole, so that versions share a
-Redis. A Redis that does not have the library is sent it. See docs/decisions/0120.
+Redis. A Redis that does not have the library is sent it. One whose memory is full refuses the library: until it has
+room, a function is sent as a script, so that what frees memory works. See docs/decisions/0120.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
-from redis.exceptions import ResponseError
+from redis.exceptions import OutOfMemoryError, ResponseError
 
 Argument = str | bytes | int | float
 PARTS = ("prelude", "steps", "claims")
@@ -28,6 +29,8 @@ class Library(NamedTuple):
     text: str
     names: dict[str, str]
     """The names of the functions in Redis, by those of their files."""
+    scripts: dict[str, str]
+    """The functions as scripts, by the names of their files."""
 
 
 class Functions:
@@ -45,7 +48,10 @@ class Functions:
         except ResponseError as error:
             if not str(error).startswith(_UNKNOWN):
                 raise
-        await self._redis.function_load(self._library.text, replace=True)
+        try:
+            await self._redis.function_load(self._library.text, replace=True)
+        except OutOfMemoryError:
+            return await self._redis.eval(self._library.scripts[function], 0, self._name, *arguments)
         return await self._call(function, arguments)
 
     def _call(self, function: str, arguments: Sequence[Argument]) -> Awaitable[Any]:
@@ -62,7 +68,15 @@ def library() -> Library:
     mark = hashlib.sha256("".join(texts.values()).encode()).hexdigest()[:16]
     names = {name: f"proctor_{name}_{mark}" for name in scripts}
     functions = [_function(names[name], text) for name, text in scripts.items()]
-    return Library("\n".join([f"#!lua name=proctor_{mark}", *(texts[part] for part in PARTS), *functions]), names)
+    parts = "\n".join(texts[part] for part in PARTS)
+    text = "\n".join([f"#!lua name=proctor_{mark}", parts, *functions])
+    return Library(text, names, {name: _script(parts, text) for name, text in scripts.items()})
+
+
+def _script(parts: str, script: str) -> str:
+    """Return a script that does what the function of the library does."""
+    first_line, body = script.split("\n", 1)
+    return f"{first_line}\n{parts}\nlocal function run(ARGV)\nbegin(ARGV[1])\n{body}end\nreturn run(ARGV)\n"
 
 
 def _function(name: str, script: str) -> str:

@@ -16,7 +16,7 @@ from sandbox_service.fleet.ledger.calls import MOST_ENTRIES, MOST_STEPS, LedgerC
 from sandbox_service.fleet.ledger.entries import Entry, Found, Need, Reply, Taken, Terms
 from sandbox_service.fleet.ledger.lua import Argument
 from sandbox_service.fleet.ledger.packing import UNSURE
-from sandbox_service.queues.base import is_own
+from sandbox_service.queues.base import NO_KEYS, id_of
 
 MOST_REPLIES = 64  # for each read, with up to 16 answers each
 
@@ -92,15 +92,12 @@ class SubmissionCalls(LedgerCalls):
         for part in parts(ids, MOST_ENTRIES):
             await self._functions.run("release", [api, int(kept_too), *part])
 
-    async def cancel(
-        self, ids: Sequence[str], answer_of: Callable[[str, int], bytes], owner: str | None = None
-    ) -> list[str]:
+    async def cancel(self, ids: Sequence[str], answer_of: Callable[[str, int], bytes]) -> list[str]:
         """Cancel submissions for all waiting requests.
 
         Args:
             ids: of the submissions.
-            answer_of: makes the answer from the id and the number of tests.
-            owner: name of an API key, whose submissions alone are cancelled; None: of all keys.
+            answer_of: makes the answer from the id that the client knows and the number of tests.
 
         Returns:
             The ids that were pending.
@@ -109,21 +106,27 @@ class SubmissionCalls(LedgerCalls):
         for part in parts(ids, MOST_STEPS):
             arguments: list[Argument] = [self._fault_seconds]
             for each, terms in zip(part, await self._terms_of(part), strict=True):
-                if not is_own(terms.client, owner):
-                    continue
-                arguments += (each, self._packing.pack(answer_of(each, terms.tests), True, UNSURE))
+                answer = answer_of(id_of(each, terms.client), terms.tests)
+                arguments += (each, self._packing.pack(answer, True, UNSURE))
             found += [each.decode() for each in await self._functions.run("cancel", arguments)]
         return found
 
-    async def pending_labelled(self, name: str, value: str) -> list[str]:
-        """Return the ids of pending submissions that have the label `name` with this value.
+    async def pending_labelled(self, name: str, value: str, keys: Sequence[str] = NO_KEYS) -> list[str]:
+        """Return the ids of pending submissions that have the label `name` with this value. Reads all that is pending.
 
-        Reads all that is pending: for rare use.
+        Args:
+            name: of the label.
+            value: of the label.
+            keys: names of the API keys whose submissions are returned.
         """
         found: list[str] = []
         async for part in self._pending():
             terms = await self._terms_of(part)
-            found += [id_ for id_, each in zip(part, terms, strict=True) if (name, value) in each.labels]
+            found += [
+                id_
+                for id_, each in zip(part, terms, strict=True)
+                if (name, value) in each.labels and each.client.partition("/")[0] in keys
+            ]
         return found
 
     async def _terms_of(self, ids: Sequence[str]) -> list[Terms]:
@@ -151,15 +154,14 @@ class SubmissionCalls(LedgerCalls):
             found += [self._found(row) for row in await self._functions.run("look", part)]
         return found
 
-    async def join(self, id: str, api: str, mark: bytes = b"") -> Found:  # noqa: A002
+    async def join(self, id: str, api: str) -> Found:  # noqa: A002
         """Return the state of an id. If it is pending, its answer will be sent to this API process, too.
 
         Args:
             id: of the submission.
             api: the API process.
-            mark: the last bytes of its digest; submissions with others are "gone". Empty: any.
         """
-        return self._found(await self._functions.run("join", [id, api, mark]))
+        return self._found(await self._functions.run("join", [id, api]))
 
     # --- replies
 

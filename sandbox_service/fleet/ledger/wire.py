@@ -12,7 +12,7 @@ from sandbox_service.bounds import KINDS, over_all, over_share
 from sandbox_service.errors import QueueFullError
 from sandbox_service.fleet.ledger.entries import Claim, Entry, Terms, UnknownWorkerError
 from sandbox_service.fleet.ledger.lua import Argument
-from sandbox_service.queues.base import reused
+from sandbox_service.queues.base import id_of, reused
 
 MICROSECONDS = 1_000_000  # costs are counted in whole microseconds, so that sums do not drift
 MOST_RETRY_SECONDS = 60.0
@@ -78,7 +78,8 @@ def terms(about: object) -> Terms:
 def check_taken(reply: list[Any], part: Sequence[Entry]) -> None:
     """Raise IdReusedError or QueueFullError if the reply of submit.lua has refused the entries."""
     if reply[0] == b"reused":
-        raise reused(part[reply[1]].id)
+        entry = part[reply[1]]
+        raise reused(id_of(entry.id, entry.terms.client))
     if reply[0] == b"full":
         raise _full(reply)
 

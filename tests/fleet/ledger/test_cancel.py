@@ -116,9 +116,11 @@ async def test_many_are_cancelled(ledger: Ledger, redis: Redis) -> None:
 
 
 async def test_labels_find_what_is_pending(ledger: Ledger) -> None:
-    await submit(ledger, *entries("a", 700, labels={"run": "7", "step": "1"}))
+    await submit(ledger, *entries("a", 700, labels={"run": "7", "step": "1"}, client="/anna"))
     await submit(ledger, *entries("b", 700, labels={"run": "8"}), entry("c"))
+    await submit(ledger, *entries("k/d", 3, labels={"run": "7"}, client="k/anna"))
     assert sorted(await ledger.pending_labelled("run", "7")) == sorted(ids(entries("a", 700)))
+    assert sorted(await ledger.pending_labelled("run", "7", ["k", "l"])) == ids(entries("k/d", 3))
     assert await ledger.pending_labelled("step", "2") == []
 
 

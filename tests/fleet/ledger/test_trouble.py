@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from redis.asyncio import Redis
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
 from sandbox_service.fleet.ledger.entries import Drop, Finish, Start, UnknownWorkerError
 from sandbox_service.fleet.ledger.ledger import Ledger
@@ -307,4 +307,27 @@ async def test_a_redis_that_was_killed_raises_and_is_usable_again() -> None:
         server.restart()
         assert await run(ledger, "w", claims) == []
         assert ids(await claim(ledger, "w")) == ["a2"]
+        await redis.aclose()
+
+
+async def test_a_full_redis_that_lacks_the_functions_gives_answers_and_recovers() -> None:
+    with running_redis() as server:
+        redis = Redis.from_url(server.url)
+        ledger = Ledger(redis, "test")
+        await ledger.register("w", {}, 4)
+        await ledger.open_replies("api")
+        await submit(ledger, entry("a"), entry("b"))
+        claims = await claim(ledger, "w", most=1)
+        await redis.config_set("maxmemory", 1)
+        await redis.function_flush()
+        assert (await ledger.totals()).count == 2
+        with pytest.raises(OutOfMemoryError):
+            await submit(ledger, entry("c"))
+        assert await run(ledger, "w", claims) == []
+        assert await ledger.cancel(["b"], cancelled) == ["b"]
+        assert sorted(ids(await all_replies(ledger))) == ["a", "b"]
+        assert await redis.function_list() == []
+        await redis.config_set("maxmemory", 0)
+        assert await submit(ledger, entry("c")) == ["new"]
+        assert len(await redis.function_list()) == 1
         await redis.aclose()

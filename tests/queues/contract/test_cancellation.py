@@ -115,13 +115,11 @@ def test_a_group_is_found_and_cancelled_by_its_label(kind: str) -> None:
         others = [made("other group", labels={"group": "8"}), made("no group"), made("value", labels={"x": "7"})]
         tickets = await world.submit(*group, *others)
         await world.until_held("0")
-        found = await world.queue.labelled("group", "7")
-        assert sorted(found) == names(4)
-        assert await world.queue.labelled("group", "9") == []
-        assert await world.queue.cancel(found) == 4
+        assert await world.queue.cancel_labelled("group", "9") == 0
+        assert await world.queue.cancel_labelled("group", "7") == 4
         grades = [await world.answer(ticket) for ticket in tickets]
         assert [grade.failure_kind for grade in grades] == ["cancelled"] * 4 + [None] * 3
-        assert await world.queue.labelled("group", "7") == []
-        assert await world.queue.labelled("group", "8") == []
+        assert await world.queue.cancel_labelled("group", "7") == 0
+        assert await world.queue.cancel_labelled("group", "8") == 0
 
     play(kind, scenario, hold_only("0"))

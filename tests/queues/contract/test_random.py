@@ -45,7 +45,7 @@ class Chaos:
         await asyncio.sleep(self.chance.random() * 0.02)
         if self.chance.random() < 0.05:
             self.cancelled.add(job.id)
-            await world.queue.cancel(await world.queue.labelled("group", job.id))
+            await world.queue.cancel_labelled("group", job.id)
         patience = self.chance.choice([None, None, None, 0.005])
         try:
             grade = await asyncio.wait_for(world.grade(job), patience)

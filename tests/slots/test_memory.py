@@ -1,0 +1,92 @@
+"""The memory that the boxes of a submission may use at a time."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sandbox_service.grading import suites
+from sandbox_service.grading.suites import Suite
+from sandbox_service.slots.memory import MemoryNeeds, SuiteNeeds, suite_needs
+from tests.slots.test_pool import MIB
+
+STDIN = {"type": "stdin", "output": "1"}
+ASSERT = {"type": "assert", "code": "assert f(1) == 2"}
+INTERACTIVE = {"type": "interactive"}
+JUDGE = {"type": "program", "source": "pass"}
+
+
+def judge(mib: int, **fields: Any) -> dict[str, Any]:
+    """A judge program with this limit of memory."""
+    return JUDGE | {"limits": {"memory_bytes": mib * MIB}} | fields
+
+
+def suite(*tests: dict[str, Any], **fields: Any) -> Suite:
+    """A suite, read from JSON with blanks."""
+    return suites.read(json.dumps({"tests": tests or (STDIN,)} | fields).encode())
+
+
+@pytest.mark.parametrize(
+    ("body", "mib"),
+    [
+        (b'{"code":"x"}', 1024),
+        (b'{"code":"x","limits":{"memory_bytes":67108864}}', 64),
+        (b'{"code":"x","limits":{"memory_bytes":734003200},"language":"java"}', 700 + 128),
+        (b'{"code":"x","limits":{"memory_bytes":"much"}}', 1024),
+        (b'{"code":"x","language":"klingon"}', 1024),
+        (b"[[1]]", 1024),
+        (b"\xff{", 1024),
+    ],
+)
+def test_a_program_counts_with_its_limit_and_its_machine(body: bytes, mib: int) -> None:
+    assert MemoryNeeds().of(body, suite()) == mib * MIB
+
+
+@pytest.mark.parametrize(
+    ("fields", "mib"),
+    [
+        ({}, 512),
+        ({"limits": {"memory_bytes": 600 * MIB}}, 600),
+        ({"compile_limits": {"memory_bytes": 2048 * MIB}}, 2048),
+        ({"compile_limits": {"memory_bytes": None}}, 512),
+        ({"compile_limits": {"memory_bytes": 2048 * MIB}, "language": "python"}, 64),
+    ],
+)
+def test_a_compiler_counts_before_the_program(fields: dict[str, Any], mib: int) -> None:
+    body = {"code": "x", "language": "cpp", "limits": {"memory_bytes": 64 * MIB}} | fields
+    assert MemoryNeeds().of(json.dumps(body).encode(), suite()) == mib * MIB
+
+
+@pytest.mark.parametrize(
+    ("given", "mib"),
+    [
+        (suite(ASSERT), 64 + 128),
+        (suite(STDIN, STDIN | {"input": '"type": "assert"'}), 64),
+        (suite(INTERACTIVE, interactor=JUDGE), 64 + 128),
+        (suite(INTERACTIVE, interactor=judge(256)), 64 + 256),
+        (suite(INTERACTIVE, interactor=judge(256, language="java")), 64 + 256 + 128),
+        (suite(checker=JUDGE), 128),
+        (suite(checker=judge(900)), 900),
+        (suite(checker={"type": "exact"}), 64),
+        (suite(INTERACTIVE, interactor=judge(100), checker=judge(300)), 300),
+    ],
+)
+def test_testers_and_interactors_count_beside_the_program_and_checkers_after_it(given: Suite, mib: int) -> None:
+    body = b'{"code":"x","limits":{"memory_bytes":67108864}}'
+    needs = MemoryNeeds()
+    assert [needs.of(body, given), needs.of(body, given)] == [mib * MIB] * 2
+    assert needs.of(b'{"code":"x"}', given) == max(1024 * MIB + suite_needs(given).beside, mib * MIB)
+
+
+def test_a_submissions_own_judges_count_like_those_of_a_suite() -> None:
+    own = {"code": "x", "interactor": judge(200), "checker": judge(2048), "limits": {"memory_bytes": 64 * MIB}}
+    assert MemoryNeeds().of(json.dumps(own).encode(), suite(INTERACTIVE)) == 2048 * MIB
+    del own["checker"]
+    assert MemoryNeeds().of(json.dumps(own).encode(), suite(INTERACTIVE)) == 264 * MIB
+
+
+@pytest.mark.parametrize("body", [b"", b'{"checker"', b'{"checker":{"type":"program","limits":5}}', b'"interactor"'])
+def test_a_suite_that_cannot_be_read_adds_nothing(body: bytes) -> None:
+    assert suite_needs(Suite("sha256:" + "0" * 64, body, [])) == SuiteNeeds()
