@@ -136,6 +136,7 @@ ENGINE, OTHERS = "it needs a container engine", "it belongs to another project, 
 THERE = "tests/trainer/test_shown_commands.py"
 LOADED = f"{GPU}; {THERE} loads its configuration"
 URL = "--url http://{service}"
+ONE = "--jobs 1"  # a slot is enough
 FLEET = f"export SANDBOX_REDIS_URL=redis://:{PASSWORD}@10.0.0.1:6379/0"
 
 WAYS = (
@@ -149,12 +150,14 @@ WAYS = (
     Way(r"proctor top", more=f"--once {URL}", prints="slots"),
     Way(r"proctor tail", more=URL),
     Way(r"proctor doctor", prints="canary"),
-    Way(r"proctor grade .*\.cpp", prints="1 of 1 accepted", program="g++"),
-    Way(r"proctor grade package/", prints="2 of 2 as expected"),
-    Way(r"proctor grade ", prints=r"(\d) of \1 accepted"),
-    Way(r"proctor validate datasets/", more="--limit 1", prints="3 clean, 0 in quarantine"),
-    Way(r"proctor validate ", prints="1 clean, 0 in quarantine"),
-    Way(r"proctor strengthen ", prints="1 strengthened with 12 tests"),
+    Way(r"proctor grade .*\.cpp", more=ONE, prints="1 of 1 accepted", program="g++"),
+    Way(r"proctor grade package/", more=ONE, prints="2 of 2 as expected"),
+    Way(r"proctor grade ", more=ONE, prints=r"(\d) of \1 accepted"),
+    Way(r"proctor validate datasets/", more=f"--limit 1 {ONE}", prints="3 clean, 0 in quarantine"),
+    Way(r"proctor validate .*--url", prints="1 clean, 0 in quarantine"),
+    Way(r"proctor validate ", more=ONE, prints="1 clean, 0 in quarantine"),
+    Way(r"proctor strengthen .*--url", prints="1 strengthened with 12 tests"),
+    Way(r"proctor strengthen ", more=ONE, prints="1 strengthened with 12 tests"),
     Way(r"proctor evaluate --samples", more="--service http://{service}", prints="pass@1"),
     Way(r"proctor train --show", reason=f"it needs torch; {THERE} runs it"),
     Way(r"redis-server ", more="--port {port} --dir .", prints="Ready to accept", serves=True, program="redis-server"),
@@ -262,7 +265,8 @@ class Place(NamedTuple):
     def environment(self) -> Mapping[str, str]:
         own = {name: value for name, value in os.environ.items() if not name.startswith(("SANDBOX_", "PROCTOR_"))}
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        return own | {"PATH": path, "SANDBOX_PORT": str(self.port), "SANDBOX_ISOLATION": ISOLATION}
+        settings = {"SANDBOX_PORT": str(self.port), "SANDBOX_SLOTS": "1", "SANDBOX_ISOLATION": ISOLATION}
+        return own | settings | {"PATH": path}
 
 
 def until(output: IO[str], pattern: str) -> str:

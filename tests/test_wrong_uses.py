@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sandbox_service import cli
-from sandbox_service.commands import remote_grading, serve, trainer, worker
+from sandbox_service.commands import grade_input, remote_grading, serve, trainer, worker
 from tests.conftest import need_firejail
 from tests.pages.world import Stage, stage
 from tests.ports import free_port
@@ -25,6 +25,7 @@ FILES: dict[str, str | bytes] = {
     "problem.json": json.dumps({"tests": [TEST]}),
     "untyped.json": json.dumps({"tests": [TEST, {"input": "1"}]}),
     "empty.json": "",
+    "lone.json": '{"tests": [{"type": "stdin", "output": "\\ud800"}]}',
     "broken.json": "{",
     "deep.json": "[" * 100_000,
     "rows.jsonl": '{"a": 1}\n{"a": 2}\n',
@@ -126,6 +127,8 @@ COMMANDS = [
     Wrong("grade broken.json right.py", "broken.json: not JSON"),
     Wrong("grade deep.json right.py", "deep.json: the JSON is nested too deeply"),
     Wrong("grade problem.json .", ".: Is a directory"),
+    Wrong("grade problem.json /dev/zero", "/dev/zero: more than 1 MiB"),
+    Wrong("grade lone.json right.py", "lone.json: a text has a lone surrogate, which UTF-8 cannot carry"),
     Wrong("grade untyped.json right.py", "tests[1] needs a `type`: stdin, call, assert or interactive"),
     Wrong("grade rows.jsonl right.py", "no reader knows rows with the fields a; name one of: problem, labelled"),
     Wrong("grade problem.json absent.py", "absent.py: No such file or directory"),
@@ -168,6 +171,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, content in FILES.items():
         Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
     monkeypatch.setattr(remote_grading, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(grade_input, "MOST_BYTES", 1 << 20)
     for module, name in ((serve._Server, "run"), (worker, "_work")):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("it began to work"))
     monkeypatch.setattr(trainer, "find_spec", lambda name: None if name in ("vllm", "torch", "rich") else object())

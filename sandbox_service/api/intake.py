@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -309,8 +308,10 @@ def check_limits(limits: Limits, settings: Settings) -> None:
     """Raise LimitTooHighError, naming the limit, if a limit exceeds the service's."""
     for name in ("cpu_seconds", "memory_bytes", "output_bytes", "processes"):
         value, most = getattr(limits, name), getattr(settings, f"max_{name}")
-        if not math.isfinite(value) or value > most:
-            raise LimitTooHighError(f"limits.{name} is {value:g}, the most is {most:g} (SANDBOX_MAX_{name.upper()})")
+        if not value <= most:  # NaN is not
+            raise LimitTooHighError(
+                f"limits.{name} is {_shown(value)}, the most is {most:g} (SANDBOX_MAX_{name.upper()})"
+            )
     if limits.wall > settings.max_wall_seconds:
         most = settings.max_wall_seconds
         raise LimitTooHighError(
@@ -322,9 +323,9 @@ def check_compile_limits(limits: CompileLimits, settings: Settings) -> None:
     """Raise LimitTooHighError, naming the limit, if a compiler may not have as much as is asked for it."""
     for name in CompileLimits.model_fields:
         value, most = getattr(limits, name), getattr(settings, f"compile_{name}")
-        if value is not None and (not math.isfinite(value) or value > most):
+        if value is not None and not value <= most:
             raise LimitTooHighError(
-                f"compile_limits.{name} is {value:g}, the most is {most:g} (SANDBOX_COMPILE_{name.upper()})"
+                f"compile_limits.{name} is {_shown(value)}, the most is {most:g} (SANDBOX_COMPILE_{name.upper()})"
             )
 
 
@@ -333,3 +334,8 @@ def check_display(display_bytes: int | None, settings: Settings) -> None:
     if display_bytes is not None and display_bytes > settings.max_display_bytes:
         most = settings.max_display_bytes
         raise LimitTooHighError(f"display_bytes is {display_bytes}, the most is {most} (SANDBOX_MAX_DISPLAY_BYTES)")
+
+
+def _shown(number: float) -> str:
+    """Return a few digits of a number. An integer may be beyond every float."""
+    return f"{min(number, 1e300):g}"

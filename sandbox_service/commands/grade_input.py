@@ -18,6 +18,7 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Submission
 
 COMPLETION_SUFFIXES = (".md", ".markdown")
+MOST_BYTES = 256 << 20  # of a file; /dev/zero has no end
 SOLUTION_FIELDS = ("code", "completion", "id")
 
 
@@ -101,6 +102,9 @@ def batch(problem: dict[str, Any], solutions: Sequence[Solution]) -> bytes:
 def _parse(path: Path) -> object:
     try:
         found: object = json.loads(_text(path))
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise BadRequestError(f"{path}: a text has a lone surrogate, which UTF-8 cannot carry") from None
     except ValueError as error:
         raise BadRequestError(f"{path}: not JSON: {error}") from None
     except RecursionError:
@@ -110,8 +114,13 @@ def _parse(path: Path) -> object:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode()
+        with path.open("rb") as file:
+            found = file.read(MOST_BYTES + 1)
+        text = found.decode()
     except UnicodeDecodeError as error:
         raise BadRequestError(f"{path}: not UTF-8: {error.reason} at byte {error.start}") from None
     except OSError as error:
         raise BadRequestError(f"{path}: {error.strerror}") from None
+    if len(found) > MOST_BYTES:
+        raise BadRequestError(f"{path}: more than {MOST_BYTES >> 20} MiB")
+    return text

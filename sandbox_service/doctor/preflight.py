@@ -167,8 +167,8 @@ def hard_limits(settings: Settings) -> Finding:
     """Check that no hard limit of this process is lower than what boxes set for themselves: they could not raise it."""
     for kind, least, flag, name in (
         (resource.RLIMIT_NOFILE, LEAST_FILES, "-n", "LimitNOFILE"),
-        (resource.RLIMIT_NPROC, LEAST_TASKS, "-u", "LimitNPROC"),
-        (resource.RLIMIT_AS, settings.max_memory_bytes + (1 << 30), "-v", "LimitAS"),
+        (resource.RLIMIT_NPROC, LEAST_TASKS + settings.max_processes, "-u", "LimitNPROC"),
+        (resource.RLIMIT_AS, settings.max_memory_bytes + (2 << 30), "-v", "LimitAS"),
     ):
         _, hard = resource.getrlimit(kind)
         if hard != resource.RLIM_INFINITY and hard < least:

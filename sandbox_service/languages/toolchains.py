@@ -64,9 +64,7 @@ class KnownVersions:
         self._reader: Thread | None = None
 
     def now(self) -> Mapping[str, str]:
-        """Return the known part of `versions`. A language whose compiler was not yet asked has its
-        flags only.
-        """
+        """Return the known part of `versions`. A language whose compiler was not yet asked has its flags only."""
         if self._reader is None:
             self._reader = Thread(target=self._read, name="versions", daemon=True)
             self._reader.start()

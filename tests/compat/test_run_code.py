@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from sandbox_service.api.compat import run_code
 from sandbox_service.api.compat.run_code import RunCode
 from tests.compat import patient
 from tests.compat.crowd import at_once, dying_slots, impatient, pending, until_pending
+from tests.compat.faulty import BROKEN, LATE, answered
 from tests.compat.programs import INPUTS, OUTPUTS, STREAMS, fenced
 from tests.conftest import Service, running_service
 
@@ -269,15 +271,10 @@ def test_who_goes_away_while_held_is_never_run(narrow: Service) -> None:
     until_pending(narrow, 0)
 
 
-def test_what_is_not_run_in_time_is_504(narrow: Service) -> None:
-    longer = LONG | {"code": "import time\ntime.sleep(11)", "run_timeout": 20}
-    with impatient(narrow, "/run_code", longer), impatient(narrow, "/run_code", longer):
-        until_pending(narrow, 2)
-        body = QUICK | {"code": "1", "run_timeout": 0.5, "compile_timeout": 0}
-        status, answer = narrow.client.post("/run_code", body)
+@pytest.mark.parametrize("comes_to", [BROKEN, LATE])
+def test_a_fault_and_what_is_not_run_in_time_are_504(monkeypatch: pytest.MonkeyPatch, comes_to: Any) -> None:
+    status, answer = answered(monkeypatch, run_code.routes, "/run_code", QUICK | {"code": "1"}, comes_to)
     assert (status, answer["error"]["type"]) == (504, "overdue")
-    assert "8.5 s" in answer["error"]["message"]
-    until_pending(narrow, 0)
 
 
 def test_when_slots_die_again_and_again_it_is_504_and_later_all_is_well() -> None:

@@ -139,6 +139,7 @@ def test_exactly_one_of_code_and_completion_is_wanted(service: Service, extra: d
         ({"output_bytes": 1 << 40}, "SANDBOX_MAX_OUTPUT_BYTES"),
         ({"processes": 17}, "SANDBOX_MAX_PROCESSES"),
         ({"memory_bytes": 10**30}, "SANDBOX_MAX_MEMORY_BYTES"),
+        ({"memory_bytes": 10**400}, "SANDBOX_MAX_MEMORY_BYTES"),
         ({"cpu_seconds": 1e300}, "SANDBOX_MAX_CPU_SECONDS"),
     ],
 )
