@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any
 
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import AssertTest, CallTest, TestCase
+from sandbox_service.schema import AssertTest, CallTest, Checker, TestCase
 from sandbox_service.strengthen import tables
 from sandbox_service.strengthen.arguments import Arguments
 from sandbox_service.strengthen.calls import Calls, examples_in, is_row_of_reals
@@ -18,6 +18,7 @@ from sandbox_service.strengthen.constants import NONE, Constants
 from sandbox_service.strengthen.kinds import PATTERNS
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, WORDS, Made, Wanted
+from sandbox_service.strengthen.uniqueness import Uniqueness
 from sandbox_service.strengthen.widening import SEEN, WIDENINGS, Widening
 from sandbox_service.validation import seeds
 from sandbox_service.validation.duplicates import text_of
@@ -45,6 +46,7 @@ class CallSubject:
 
     def __init__(self, problem: Problem, calls: Calls) -> None:
         self._problem, self._calls = problem, calls
+        self._uniqueness = Uniqueness(text_of(problem), Checker())
 
     @property
     def form(self) -> str:
@@ -162,7 +164,7 @@ class CallSubject:
         known = set(_reals_in(args))
         is_near = isinstance(self._calls.like, AssertTest) and is_row_of_reals(result)
         is_sound = result is not None and (is_near or _is_comparable(result, known))
-        return self._calls.test(args, result) if is_sound else None
+        return self._calls.test(args, result) if is_sound and self._uniqueness.is_unique_value(result) else None
 
     def merged(self, tests: Sequence[TestCase]) -> list[TestCase]:
         """See `Subject`."""

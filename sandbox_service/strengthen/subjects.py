@@ -6,6 +6,7 @@ makes tables of the given tests.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -17,6 +18,9 @@ from sandbox_service.strengthen.calls import calls_of
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.stdin_subject import StdinSubject
 from sandbox_service.strengthen.tiers import Made, Wanted
+from sandbox_service.validation.duplicates import text_of
+
+_INTERACTIVE = re.compile(r"\bfflush\b|\bflush\(|\bflush(?:ing)? the output\b", re.IGNORECASE)
 
 
 class Subject(Protocol):
@@ -96,6 +100,8 @@ def subject_of(problem: Problem) -> Subject | str:
     if stdin and len(stdin) == len(tests):
         if problem.language == "text":
             return "its answers are text"
+        if _INTERACTIVE.search(text_of(problem)):
+            return "its statement is interactive, and it has no interactor"
         return StdinSubject(problem, stdin)
     if problem.language != "python":
         return "its functions are not in Python"
