@@ -118,14 +118,13 @@ class _Search:
         if depth < MOST_DEPTH:
             for length in plain:
                 yield from self._repeats(length, places, depth, size)
-        if any(place.left == 0 for place in places):
-            return  # only a part that is repeated no times is left in some inputs
-        for item, after in self._lines(places, lengths):
+        has_ended = any(place.left == 0 for place in places)  # what is left in an input is repeated no times
+        for item, after in () if has_ended else self._lines(places, lengths):
             yield item, after, size - 1
         if depth < MOST_DEPTH:
             for length in others:
                 yield from self._repeats(length, places, depth, size)
-        if self._has_free and depth == 0:
+        if self._has_free and depth == 0 and not has_ended:
             yield from self._repeats(None, places, depth, size)
             for item, after in self._free(places):
                 yield item, after, size - 1

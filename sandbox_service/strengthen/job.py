@@ -18,9 +18,9 @@ from typing import Any
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.strengthen import manifest, report, work
+from sandbox_service.strengthen.records import Record
 from sandbox_service.strengthen.runs import NotJudgedError, Runner
 from sandbox_service.strengthen.totals import Totals
-from sandbox_service.strengthen.work import Record
 from sandbox_service.validation import manifest as manifests
 from sandbox_service.validation import preparation, record, sampler
 from sandbox_service.validation.job import Rows, rows_of

@@ -22,16 +22,21 @@ _GUARANTEE = re.compile(
     r"guarant\w+,? that|guarant\w+ to\b|(?:is|are|it'?s) (?:\w+ )?guarant\w+|you (?:may|can) assume|it is known that",
     re.IGNORECASE,
 )
+_CLAIM = re.compile(
+    r"always (?:\w+ )?(?:exists?|possible)|under (?:\w+ )*constraints", re.IGNORECASE
+)  # of what is asked
 _SUM = re.compile(r"\b(?:sum|total)\b|∑|\\sum|\bsums\b", re.IGNORECASE)
 _LIMIT = re.compile(rf"(?:exceeds?|at most|≤|<=|\\leq?q?|more than|greater than|up to)\s*({NUMBER})")
 _TREE = re.compile(r"\btrees?\b|\brooted\b|\bcycles?\b|\bacyclic\b", re.IGNORECASE)
-_CONNECTED = re.compile(r"\bconnect\w*|\breach\w*|\bpath\b|\bget from\b|\btravel", re.IGNORECASE)
-_DISTINCT = re.compile(
-    r"distinct|different|unique|no two|multiple (?:edges|roads)|multi-?edges|(?:at most|exactly|more than|only) once"
-    r"|twice|same (?:pair|point|position|place|number)|loops?\b|\bitself\b|himself|(?:at most|more than) one|≠|!="
-    r"|\\ne\b|not equal|coincide|\bequal\b|repeat",
+_CONNECTED = re.compile(r"\bconnect\w*|\breach\w*|\bpath\b|\b(?:get|pass) from\b|\btravel", re.IGNORECASE)
+_ONCE = re.compile(
+    r"no two|multiple (?:edges|roads)|multi-?edges|(?:at most|exactly|more than|only) once|twice|unique|pairwise"
+    r"|same (?:pair|point|position|place|number)|(?:at most|more than) one|coincide|repeat"
+    r"|all\b[^.]*(?:distinct|different)",
     re.IGNORECASE,
 )
+_UNEQUAL = re.compile(r"distinct|different|loops?\b|\bitself\b|himself|≠|!=|\\ne\b|not equal|\bequal\b", re.IGNORECASE)
+_LESS = re.compile(r"[a-z](?:_?\{?[a-z]\}?)?\s*<\s*[a-z](?:_?\{?[a-z]\}?)?\s*(?:≤|<|\))", re.IGNORECASE)
 _PERMUTATION = re.compile(r"permutation", re.IGNORECASE)
 _SORTED = re.compile(r"sorted|(?:in|de)creasing|(?:ascending|descending|chronological) order", re.IGNORECASE)
 _HARMLESS = re.compile(
@@ -90,9 +95,9 @@ def rules_of(statement: str) -> Rules:
 
 def _rules_in(text: str, start: int) -> Iterator[str]:
     """Sentences that guarantee something, and those of the part about the input that name a structure."""
-    yield from (each for each in _SENTENCE.split(text[:start]) if _GUARANTEE.search(each))
+    yield from (each for each in _SENTENCE.split(text[:start]) if _GUARANTEE.search(each) and not _CLAIM.search(each))
     for each in _SENTENCE.split(text[start:]):
-        if _GUARANTEE.search(each) or _SAID.search(each) or (_SUM.search(each) and _LIMIT.search(each)):
+        if any(rule.search(each) for rule in (_GUARANTEE, _SAID, _LESS)) or (_SUM.search(each) and _LIMIT.search(each)):
             yield each
 
 
@@ -104,18 +109,19 @@ def _is_explained(sentence: str, facts: Facts) -> bool:
     is_connected = is_tree or any(each.connected for each in rows)
     is_permutation = any(each.permutation for each in slots)
     are_distinct = (
-        is_permutation
-        or any(each.distinct or each.different for each in rows)
-        or any(each.distinct for each in slots)
-        or any(each.sign != "<=" for each in facts.relations)
+        is_permutation or any(each.distinct or each.different for each in rows) or any(each.distinct for each in slots)
     )
+    is_less = any(each.sign == "<" for each in facts.relations) or any(each.is_below or each.parents for each in slots)
+    are_unequal = are_distinct or is_tree or is_less or any(each.sign == "!=" for each in facts.relations)
     is_sorted = any(each.order for each in slots) or any(each.sign != "!=" for each in facts.relations)
     topics = (
         (_SUM, _LIMIT.search(sentence) is not None),
         (_TREE, is_tree),
         (_CONNECTED, is_connected),
         (_PERMUTATION, is_permutation),
-        (_DISTINCT, are_distinct),
+        (_ONCE, are_distinct),
+        (_UNEQUAL, are_unequal),
+        (_LESS, is_less),
         (_SORTED, is_sorted),
         (_HARMLESS, True),
     )

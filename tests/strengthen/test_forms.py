@@ -194,6 +194,13 @@ def test_a_part_that_is_repeated_no_times_may_end_an_input() -> None:
     assert not form.fits("4 1\n")
 
 
+def test_a_tree_of_one_node_has_no_edges() -> None:
+    form = form_of([*TREES, "1\n"])
+    assert form is not None
+    assert form.fits("3\n1 2\n2 3\n")
+    assert not form.fits("3\n1 2\n")
+
+
 def test_no_number_is_below_its_least_one() -> None:
     inputs = ["5 2\n3 1 2 5 4\n", "3 1\n3 2 1\n"]
     for text in made([*inputs, "9 4\n1 2 3 4 5 6 7 9 8\n"], statement="(3 ≤ n ≤ 9, 1 ≤ k < n)"):
