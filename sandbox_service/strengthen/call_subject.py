@@ -13,6 +13,7 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, CallTest, Checker, TestCase
 from sandbox_service.strengthen import tables
 from sandbox_service.strengthen.arguments import Arguments
+from sandbox_service.strengthen.call_bounds import bounds_of, names_in
 from sandbox_service.strengthen.calls import Calls, examples_in, is_row_of_reals
 from sandbox_service.strengthen.constants import NONE, Constants
 from sandbox_service.strengthen.kinds import PATTERNS
@@ -46,7 +47,11 @@ class CallSubject:
 
     def __init__(self, problem: Problem, calls: Calls) -> None:
         self._problem, self._calls = problem, calls
-        self._uniqueness = Uniqueness(text_of(problem), Checker())
+        text = text_of(problem)
+        names = calls.names or names_in(text, calls.function)
+        is_known = len(names) == len(calls.given[0].args)
+        self._bounds = bounds_of(text, names, [each.args for each in calls.given]) if is_known else []
+        self._uniqueness = Uniqueness(text, Checker())
 
     @property
     def form(self) -> str:
@@ -67,8 +72,9 @@ class CallSubject:
         for number in range(wanted.round * tries, (wanted.round + 1) * tries):
             tier, maker = makers[number % len(makers)]
             turn = number // len(makers)
-            text = repr(maker(turn, random.Random(f"{self._problem.id} {number}")))  # noqa: S311
-            if text not in known and len(text) <= wanted.most_bytes:
+            args = maker(turn, random.Random(f"{self._problem.id} {number}"))  # noqa: S311
+            text = repr(args)
+            if text not in known and all(each.holds(args) for each in self._bounds) and len(text) <= wanted.most_bytes:
                 found.setdefault(text, Made(text, _how(tier, turn), tier))
             if len(found) == (NEAR if wanted.is_enough else wanted.count):
                 break

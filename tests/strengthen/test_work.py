@@ -154,9 +154,7 @@ def test_audit_tests_are_as_many_as_wanted() -> None:
     record = strengthened(problem(), ExecutingJudge(), audit=12)
     audit = [each for each in record["added"] if each["role"] == "audit"]
     assert len(audit) == 12
-    assert {each["cpu_seconds"] for each in audit} == {
-        records.LEAST_AUDIT_SECONDS
-    }  # each takes 1 ms
+    assert {each["cpu_seconds"] for each in audit} == {records.LEAST_AUDIT_SECONDS}  # each takes 1 ms
 
 
 def test_audit_tests_refuse_mutants_that_given_tests_refuse() -> None:
