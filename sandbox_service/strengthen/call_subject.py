@@ -59,6 +59,11 @@ class CallSubject:
         return "arguments"
 
     @property
+    def unexplained(self) -> str:
+        """See `Subject`."""
+        return ""
+
+    @property
     def most_seconds(self) -> float:
         """See `Subject`. All calls of a problem run in one box, and most need less than a millisecond."""
         return CALL_SECONDS

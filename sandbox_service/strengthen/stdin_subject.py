@@ -53,7 +53,7 @@ class StdinSubject:
 
     @property
     def unexplained(self) -> str:
-        """A rule of the statement that nothing known about the inputs expresses; empty if there is none."""
+        """See `Subject`."""
         if self._form is None:
             return next(iter(self._rules.sentences), "")
         return self._rules.unexplained(facts_of(self._form, self._inputs))

@@ -32,6 +32,11 @@ class Subject(Protocol):
         ...
 
     @property
+    def unexplained(self) -> str:
+        """A rule of the statement that nothing known about the inputs expresses; empty if there is none."""
+        ...
+
+    @property
     def most_seconds(self) -> float:
         """CPU seconds that a reference may take on a made input, at most."""
         ...

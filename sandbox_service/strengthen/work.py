@@ -14,7 +14,7 @@ from sandbox_service.errors import BadRequestError
 from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import Limits, Verdict
 from sandbox_service.strengthen import answers, generators, tiers
-from sandbox_service.strengthen.answers import Answered, Candidate
+from sandbox_service.strengthen.answers import EXCERPT, Answered, Candidate
 from sandbox_service.strengthen.choice import Choice, chosen
 from sandbox_service.strengthen.constants import constants_of
 from sandbox_service.strengthen.records import Record, record_of
@@ -82,6 +82,8 @@ async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject, sample
     wrong = [each for each in problem.wrong if can_be_run(each.language)][: recipe.strengthen.most_wrong]
     printed = await _printed(runner, recipe, subject, sampler, judges=len(references))
     answered = await valid_tests(runner, recipe, subject, references, printed)
+    if not answered.candidates:
+        return _unchanged(_why_no_input(subject))
     programs = [*known_wrong(wrong), *tables_of(subject), *mutants_of(problem, references, recipe.strengthen.mutants)]
     found = await fails_of(runner, recipe, programs, answered)
     choice = chosen(found, recipe)
@@ -96,6 +98,11 @@ def _why_none(problem: Problem) -> str:
     if not any(language != "text" and can_be_run(language) for language in languages):
         return f"its references cannot be run here: {', '.join(languages)}"
     return "no reference that can be run here passes its tests"
+
+
+def _why_no_input(subject: Subject) -> str:
+    rule = f': the statement says "{subject.unexplained[:EXCERPT]}"' if subject.unexplained else ""
+    return f"no made input is valid, or none has a single right answer, as far as this can be told{rule}"
 
 
 async def _printed(

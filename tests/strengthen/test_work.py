@@ -166,3 +166,14 @@ def test_audit_tests_refuse_mutants_that_given_tests_refuse() -> None:
     assert choice.chosen(found, wanted).audit == [5]
     assert 5 not in choice.chosen(found, wanted).chosen
     assert choice.chosen(found, wanted, without=[0]).audit != [5]
+
+
+def test_a_problem_without_a_valid_input_stays_as_it_is_and_says_why() -> None:
+    rule = "It is guaranteed that the first one is lucky."
+    given = problem(
+        prompt=f"Add.\n\nInput\n\nTwo numbers. {rule}\n\nOutput\n\nTheir sum.\n", solutions=[{"code": RIGHT[0]}]
+    )
+    record = strengthened(given, ExecutingJudge())
+    assert record["reason"].startswith("no made input is valid")
+    assert rule in record["reason"]
+    assert work.with_tests(given, record) == given
