@@ -12,13 +12,13 @@ NO_WORD = re.compile(r"(?:\\[a-zA-Z]+|[^A-Za-z<>=,:])+")
 
 
 def with_colons(text: str) -> str:
-    """Return a ratio in words with colons: `3 to 4` is `3:4`."""
+    """Return the text with the words of a ratio as colons: `3 to 4` is `3:4`."""
     parts = TO.split(text)
     return ":".join(parts) if len(parts) > 1 and all(map(NO_WORD.fullmatch, parts)) else text
 
 
 def ratio(text: str) -> trees.Tree | None:
-    """Return the tree of a ratio with three or more parts; one of two parts is a quotient, which the grammar reads."""
+    """Return the tree of a text that is a ratio of three or more parts; else None. The grammar reads one of two parts."""
     parts, depth = [""], 0
     for sign in text:
         depth += (sign in "({[") - (sign in ")}]")
@@ -59,7 +59,7 @@ def joined(text: str) -> trees.Tree | None:
 
 
 def alternatives(text: str) -> trees.Tree | None:
-    r"""Return the two values of an answer with one \pm inside braces, where the grammar has none; else None."""
+    r"""Return the two values of a text with one \pm inside braces, where the grammar has none; else None."""
     found = list(SIGNS.finditer(text))
     if len(found) != 1 or text[: found[0].start()].count("{") == text[: found[0].start()].count("}"):
         return None
@@ -68,7 +68,7 @@ def alternatives(text: str) -> trees.Tree | None:
 
 
 def bracketed(text: str) -> trees.Tree | None:
-    """Return a list of one element, or of twice the same, which the grammar reads as that element; else None."""
+    """Return the list in a text if it has one element, or twice the same, which the grammar would read; else None."""
     if not (text[:1] == "[" and text[-1:] == "]" and closes_last(text, "[]")) or r"\begin" in text:
         return None
     if not is_list(text[1:-1]):

@@ -20,7 +20,7 @@ CLOCK = re.compile(r"[1-9]\d?\s*:\s*[0-5]\d")
 
 
 def words(text: str) -> str | None:
-    """Return an answer in words, or the letter of a choice, in one spelling; None if it is mathematics."""
+    """Return a text of words, or the letter of a choice, in one spelling; None if the text is mathematics."""
     inner = ONE_TEXT.fullmatch(text)
     phrase = (inner[1] if inner else text).strip().rstrip(".")
     if choice := CHOICE.fullmatch(phrase):
@@ -38,7 +38,7 @@ def words(text: str) -> str | None:
 
 
 def letters(text: str) -> str | None:
-    """Return the letters of a product, or a ratio, as written, for comparison with an answer that is a word."""
+    """Return the letters of a text that is a product or a ratio, for comparison with an answer that is a word."""
     if CLOCK.fullmatch(text):
         return re.sub(r"\s", "", text)
     if not PRODUCT.fullmatch(text):

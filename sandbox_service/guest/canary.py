@@ -20,7 +20,7 @@ def outcome(action):
 
 
 def lines(path):
-    """Return the lines of a file; none where /proc is empty."""
+    """Return the lines of the file at a path; none where /proc is empty."""
     try:
         with open(path) as file:
             return file.read().splitlines()

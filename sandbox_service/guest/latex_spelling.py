@@ -78,7 +78,7 @@ TURNED = re.compile(r"\s*([\[\]])([^\[\],;]+)[,;]([^\[\],;]+)([\[\]])\s*")
 
 
 def with_usual_brackets(text: str) -> str:
-    """Return intervals such as `]1,2[` in the notation with parentheses."""
+    """Return the text with intervals such as `]1,2[` in the notation with parentheses."""
     parts = re.split(r"(\\cup(?![a-zA-Z]))", text)
     for place, part in enumerate(parts):
         found = TURNED.fullmatch(part)
@@ -121,7 +121,7 @@ def closes_last(text: str, brackets: str = "{}") -> bool:
 
 
 def greatest_depth(text: str) -> int:
-    """Return how many brackets are open at most."""
+    """Return the largest number of brackets that are open at one place of a text."""
     depth = most = 0
     for sign in text:
         depth += (sign in "({[") - (sign in ")}]")
@@ -135,7 +135,7 @@ def as_list(text: str) -> str:
 
 
 def is_list(text: str) -> bool:
-    """Return True for several answers separated by commas, without a bracket around all of them."""
+    """Return True for a text of several answers separated by commas, without a bracket around all of them."""
     depth = 0
     for sign in as_list(text):
         depth += (sign in "({[") - (sign in ")}]")

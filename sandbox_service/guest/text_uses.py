@@ -1,4 +1,4 @@
-"""What a test's text does with the submission's names: the connection asks, and the text alone decides."""
+"""Says which of the submission's names a test's text uses, and how: the connection asks, and the text alone decides."""
 
 from __future__ import annotations
 

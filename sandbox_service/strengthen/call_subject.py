@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any
 
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import AssertTest, CallTest, TestCase
+from sandbox_service.schema import AssertTest, CallTest, Checker, TestCase
 from sandbox_service.strengthen import tables
 from sandbox_service.strengthen.arguments import Arguments
+from sandbox_service.strengthen.call_bounds import bounds_of, names_in
 from sandbox_service.strengthen.calls import Calls, examples_in, is_row_of_reals
 from sandbox_service.strengthen.constants import NONE, Constants
 from sandbox_service.strengthen.kinds import PATTERNS
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, WORDS, Made, Wanted
+from sandbox_service.strengthen.uniqueness import Uniqueness
 from sandbox_service.strengthen.widening import SEEN, WIDENINGS, Widening
 from sandbox_service.validation import seeds
 from sandbox_service.validation.duplicates import text_of
@@ -45,11 +47,21 @@ class CallSubject:
 
     def __init__(self, problem: Problem, calls: Calls) -> None:
         self._problem, self._calls = problem, calls
+        text = text_of(problem)
+        names = calls.names or names_in(text, calls.function)
+        is_known = len(names) == len(calls.given[0].args)
+        self._bounds = bounds_of(text, names, [each.args for each in calls.given]) if is_known else []
+        self._uniqueness = Uniqueness(text, Checker())
 
     @property
     def form(self) -> str:
         """See `Subject`."""
         return "arguments"
+
+    @property
+    def unexplained(self) -> str:
+        """See `Subject`."""
+        return ""
 
     @property
     def most_seconds(self) -> float:
@@ -65,8 +77,9 @@ class CallSubject:
         for number in range(wanted.round * tries, (wanted.round + 1) * tries):
             tier, maker = makers[number % len(makers)]
             turn = number // len(makers)
-            text = repr(maker(turn, random.Random(f"{self._problem.id} {number}")))  # noqa: S311
-            if text not in known and len(text) <= wanted.most_bytes:
+            args = maker(turn, random.Random(f"{self._problem.id} {number}"))  # noqa: S311
+            text = repr(args)
+            if text not in known and all(each.holds(args) for each in self._bounds) and len(text) <= wanted.most_bytes:
                 found.setdefault(text, Made(text, _how(tier, turn), tier))
             if len(found) == (NEAR if wanted.is_enough else wanted.count):
                 break
@@ -162,7 +175,7 @@ class CallSubject:
         known = set(_reals_in(args))
         is_near = isinstance(self._calls.like, AssertTest) and is_row_of_reals(result)
         is_sound = result is not None and (is_near or _is_comparable(result, known))
-        return self._calls.test(args, result) if is_sound else None
+        return self._calls.test(args, result) if is_sound and self._uniqueness.is_unique_value(result) else None
 
     def merged(self, tests: Sequence[TestCase]) -> list[TestCase]:
         """See `Subject`."""

@@ -15,16 +15,16 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from sandbox_service.strengthen.form import Form, Item, Length, Line, Numbers, Repeat, Value, whole
+from sandbox_service.strengthen.links import Links, links_of
+from sandbox_service.strengthen.rows import CHANCE, Block, Rows, rows_of
 
 Kind = Literal["int", "real", "word"]
 Order = Literal["", "ascending", "rising", "descending", "falling"]
 
 LEAST_INPUTS, LEAST_AT_BOUND = 8, 3  # with so many inputs, of which so many have the greatest number, it is a bound
-CHANCE = 0.05  # a fact that chance gives more rarely is certain
 MOST_PARTS = (4, 3, 2)  # equal parts of words
 LEAST_PART = 3  # letters of such a part
 MOST_WORDS = 12  # a vocabulary with more words is none
-Block = tuple[list[tuple[str, ...]], Numbers]  # the lines of a repeated part, and the numbers before it
 _REAL = re.compile(r"-?\d+\.\d+")
 
 
@@ -52,12 +52,15 @@ class SlotFacts:
         alphabet: Letters of words.
         words: All words, if they are few and come again.
         at_most: A slot whose number is never exceeded.
+        is_below: … and never reached.
         length_of: A slot with the length of each word.
         repeats: So many equal parts that each word has, but for one letter; 1 for no such parts.
         order: Of the items of each list.
         distinct: No list has an item twice.
         permutation: Each list has the numbers from 1 on.
-        parents: No item exceeds its place, from 1 on, as where trees name the parent of each further node.
+        parents: No item exceeds its place, from 1 on, as where trees name the parent of each further node. Numbers at
+            one place of a repeated line are such a list, too.
+        links: Each item names the parent of the node at its place.
         certain: Names of the facts that chance does not explain; `high` if the greatest number is a bound.
     """
 
@@ -68,12 +71,14 @@ class SlotFacts:
     alphabet: str = ""
     words: tuple[str, ...] = ()
     at_most: int | None = None
+    is_below: bool = False
     length_of: Length | None = None
     repeats: int = 1
     order: Order = ""
     distinct: bool = False
     permutation: bool = False
     parents: bool = False
+    links: Links | None = None
     certain: frozenset[str] = frozenset()
 
 
@@ -84,25 +89,6 @@ class Relation:
     left: int
     sign: Literal["<", "<=", "!="]
     right: int
-    is_certain: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Facts of the lines of a repeated part, by the slot that such a line begins with.
-
-    Attributes:
-        distinct: No line comes twice, in either order of its first two tokens.
-        tree: The first two tokens of the lines are the edges of a tree.
-        nodes: The slot with the number of nodes, if the first two tokens are nodes.
-        connected: They are the edges of a connected graph.
-        is_certain: Chance does not explain that it is connected.
-    """
-
-    distinct: bool
-    tree: bool
-    nodes: int | None = None
-    connected: bool = False
     is_certain: bool = True
 
 
@@ -124,10 +110,48 @@ def facts_of(form: Form, inputs: Sequence[str]) -> Facts:
     for text in inputs:
         _collect(form.items, form.parse(text), {}, seen, pairs, blocks)
     slots = {slot: _facts(each) for slot, each in seen.items()}
-    rows = {ends[0]: _rows(each, [slots.get(end) for end in ends]) for ends, each in blocks.items()}
+    rows = {line[0]: rows_of(each, [_bound_of(slots.get(end)) for end in line[:2]]) for line, each in blocks.items()}
+    for line, each in blocks.items():
+        slots.update(_columns(line, [lines for lines, _ in each], slots))
     lengths = {*_lengths(form.items), *(each.length_of.slot for each in slots.values() if each.length_of)}
     lengths |= {each.nodes for each in rows.values() if each.nodes is not None}
     return Facts(slots, tuple(_relations(pairs)), frozenset(lengths), rows)
+
+
+def _bound_of(facts: SlotFacts | None) -> int | None:
+    return facts.at_most if facts else None
+
+
+def _columns(
+    line: Sequence[int], blocks: Sequence[Sequence[tuple[str, ...]]], slots: dict[int, SlotFacts]
+) -> Iterator[tuple[int, SlotFacts]]:
+    """The facts of the slots of a repeated line whose numbers are links."""
+    for place, slot in enumerate(line):
+        if slot in slots and slots[slot].kind == "int":
+            columns = [[int(row[place]) for row in rows] for rows in blocks if rows]
+            yield slot, replace(slots[slot], links=links_of(columns), parents=_are_parents(columns))
+
+
+def _are_parents(lists: Sequence[Sequence[int]]) -> bool:
+    if not lists or not all(0 < number <= place for each in lists for place, number in enumerate(each, 1)):
+        return False
+    high = max(number for each in lists for number in each)
+    return math.prod(min(place / high, 1) for each in lists for place in range(1, len(each) + 1)) < CHANCE
+
+
+def sums_of(form: Form, text: str) -> dict[int, int]:
+    """Return the sum of the numbers of each slot of repeated parts in an input.
+
+    Args:
+        form: The form of the input.
+        text: The input.
+    """
+    seen: dict[int, Seen] = {}
+    values = zip(form.items, form.parse(text), strict=True)
+    inside = [(item, value) for item, value in values if isinstance(item, Repeat)]
+    _collect([item for item, _ in inside], [value for _, value in inside], {}, seen, {}, {})
+    numbers = {slot: [whole(token) for token in each.tokens] for slot, each in seen.items()}
+    return {slot: sum(each or 0 for each in found) for slot, found in numbers.items()}
 
 
 def without_ranges(facts: Facts) -> Facts:
@@ -136,52 +160,6 @@ def without_ranges(facts: Facts) -> Facts:
     relations = tuple(replace(each, is_certain=True) for each in facts.relations)
     rows = {slot: replace(each, is_certain=True) for slot, each in facts.rows.items()}
     return replace(facts, slots=slots, relations=relations, rows=rows)
-
-
-def _rows(blocks: Sequence[Block], ends: Sequence[SlotFacts | None]) -> Rows:
-    """The facts of the lines in these blocks. `ends`: those of their first two tokens."""
-    lines = [rows for rows, _ in blocks]
-    are_distinct = _are_distinct(lines)
-    if all(_parts(rows, len(rows) + 1) == 1 for rows in lines):
-        return Rows(are_distinct, tree=True)
-    slots = [slot for slot in blocks[0][1] if all(_are_connected(rows, numbers.get(slot)) for rows, numbers in blocks)]
-    if slots:
-        chance = math.prod(_chance_of_connection(numbers[slots[0]], len(rows)) for rows, numbers in blocks)
-        return Rows(are_distinct, tree=False, nodes=slots[0], connected=True, is_certain=chance < CHANCE)
-    bounds = {None if end is None else end.at_most for end in ends}
-    return Rows(are_distinct, tree=False, nodes=bounds.pop() if len(bounds) == 1 else None)
-
-
-def _are_distinct(blocks: Sequence[Sequence[tuple[str, ...]]]) -> bool:
-    if not any(len(block) > 2 for block in blocks):
-        return False
-    return all(len({frozenset(row[:2]) for row in block}) == len(block) for block in blocks)
-
-
-def _are_connected(rows: Sequence[tuple[str, ...]], nodes: int | None) -> bool:
-    return nodes is not None and 1 < nodes <= len(rows) + 1 and _parts(rows, nodes) == 1
-
-
-def _chance_of_connection(nodes: int, edges: int) -> float:
-    """The chance that random edges leave no node alone, which is about that of connecting all (Erdős and Rényi)."""
-    return math.exp(-nodes * math.exp(-2 * edges / nodes))
-
-
-def _parts(rows: Sequence[tuple[str, ...]], nodes: int) -> int:
-    """Return how many parts rows as edges leave of the nodes from 1 on; 0 if a row names no two of them."""
-    parents: dict[str, str] = {str(node): str(node) for node in range(1, nodes + 1)}
-
-    def root(node: str) -> str:
-        while parents[node] != node:
-            parents[node] = parents[parents[node]]
-            node = parents[node]
-        return node
-
-    for row in rows:
-        if row[0] not in parents or row[1] not in parents or row[0] == row[1]:
-            return 0
-        parents[root(row[0])] = root(row[1])
-    return sum(node == parent for node, parent in parents.items())
 
 
 def _lengths(items: Sequence[Item]) -> Iterator[int]:
@@ -205,9 +183,9 @@ def _collect(
     for item, value in zip(items, values, strict=True):
         if isinstance(item, Repeat):
             first = item.body[0]
-            if len(item.body) == 1 and isinstance(first, Line) and len(first.slots) >= 2 and first.rest is None:
+            if len(item.body) == 1 and isinstance(first, Line) and first.slots and first.rest is None:
                 rows = [tuple(turn[0].tokens) for turn in value]
-                blocks.setdefault(first.slots[:2], []).append((rows, dict(numbers)))
+                blocks.setdefault(first.slots, []).append((rows, dict(numbers)))
             for each in value:
                 _collect(item.body, each, numbers, seen, pairs, blocks)
         else:
@@ -264,17 +242,16 @@ def _numbers(seen: Seen, numbers: Sequence[int]) -> SlotFacts:
         permutation = distinct and all(sorted(each) == list(range(1, len(each) + 1)) for each in lists)
         if permutation:
             certain |= {"permutation", "distinct"}
-    parents = (
-        seen.is_list and all(number <= place for each in lists for place, number in enumerate(each, 1)) and low > 0
-    )
+    parents = seen.is_list and all(0 < number <= place for each in lists for place, number in enumerate(each, 1))
+    links = links_of([each for each in lists if each]) if seen.is_list else None
     if _is_bound(seen, low, high):
         certain.add("high")
     at_most = _at_most(seen)
     if at_most is not None and _meets(seen, at_most):
         certain.add("at_most")
     return SlotFacts(
-        "int", low, high, at_most=at_most, order=order, distinct=distinct, permutation=permutation,
-        parents=parents, certain=frozenset(certain),
+        "int", low, high, at_most=at_most, is_below=_is_below(seen, at_most), order=order, distinct=distinct,
+        permutation=permutation, parents=parents, links=links, certain=frozenset(certain),
     )  # fmt: skip
 
 
@@ -305,6 +282,12 @@ def _at_most(seen: Seen) -> int | None:
         return None
     slots = [slot for slot in lists[0][1] if all(slot in numbers and most <= numbers[slot] for most, numbers in lists)]
     return min(slots, key=lambda slot: sum(numbers[slot] for _, numbers in lists), default=None)
+
+
+def _is_below(seen: Seen, slot: int | None) -> bool:
+    if slot is None:
+        return False
+    return all(max(map(int, tokens)) < numbers[slot] for tokens, numbers in seen.lists if tokens)
 
 
 def _meets(seen: Seen, slot: int) -> bool:

@@ -132,6 +132,22 @@ def lines_in(items: Sequence[Item]) -> Iterator[Line]:
             yield item
 
 
+def case_slots(items: Sequence[Item]) -> Iterator[int]:
+    """Yield the slots that say how many cases there are, each with lengths of its own.
+
+    Args:
+        items: The items of the form.
+    """
+    for item in items:
+        if isinstance(item, Repeat) and item.length is not None and any(map(_is_case, item.body)):
+            yield item.length.slot
+
+
+def _is_case(item: Item) -> bool:
+    """Return whether an item has a length; only then are repeats of it cases and not rows."""
+    return isinstance(item, Repeat) or item.rest is not None or len(item.slots) == 1
+
+
 def _values_of(line: Line, items: Sequence[Item], values: Sequence[Any]) -> Iterator[Value]:
     for item, value in zip(items, values, strict=True):
         if isinstance(item, Repeat):

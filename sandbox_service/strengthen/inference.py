@@ -96,7 +96,7 @@ class _Search:
 
     def _sequences(self, places: list[_Place], depth: int, size: int) -> Iterator[Found]:
         """Yield sequences of at most this many items that fit, a shorter one before those that it begins."""
-        if size == 0 or any(place.left == 0 for place in places):
+        if size == 0 or all(place.left == 0 for place in places):
             return
         for item, after, left in self._items(places, depth, size):
             self._tries += 1
@@ -118,12 +118,13 @@ class _Search:
         if depth < MOST_DEPTH:
             for length in plain:
                 yield from self._repeats(length, places, depth, size)
-        for item, after in self._lines(places, lengths):
+        has_ended = any(place.left == 0 for place in places)  # what is left in an input is repeated no times
+        for item, after in () if has_ended else self._lines(places, lengths):
             yield item, after, size - 1
         if depth < MOST_DEPTH:
             for length in others:
                 yield from self._repeats(length, places, depth, size)
-        if self._has_free and depth == 0:
+        if self._has_free and depth == 0 and not has_ended:
             yield from self._repeats(None, places, depth, size)
             for item, after in self._free(places):
                 yield item, after, size - 1
@@ -164,6 +165,9 @@ class _Search:
     def _lines(self, places: list[_Place], lengths: Sequence[Length]) -> Iterator[tuple[Item, list[_Place]]]:
         sizes = [len(place.lines[place.at]) for place in places]
         varies = len(set(sizes)) > 1
+        are_pairs = not varies and sizes[0] == 2
+        if are_pairs:  # likelier than lists of two
+            yield from self._fitting(Line(self._new_slots(2)), places)
         for length in lengths:
             if [length.of(place.numbers) for place in places] != sizes or max(sizes) < 2:
                 continue
@@ -171,7 +175,7 @@ class _Search:
                 yield from self._fitting(Line((), Rest(next(self._slots), length)), places)
         if varies:
             yield from self._headed(places, sizes)
-        elif sizes[0] <= MOST_TOKENS:
+        elif sizes[0] <= MOST_TOKENS and not are_pairs:
             yield from self._fitting(Line(self._new_slots(sizes[0])), places)
 
     def _new_slots(self, many: int) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Makes inputs of a form: boundaries, lists of several shapes, one element, sizes up to the largest, random ones.
+"""Makes inputs of a form: lists of several shapes, one element, sizes up to the largest, random ones.
 
 Each input follows from a number and a seed alone. With `is_strict` every fact about the given inputs is kept;
 otherwise only those that chance does not explain.
@@ -7,63 +7,25 @@ otherwise only those that chance does not explain.
 from __future__ import annotations
 
 import random
-import string
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from sandbox_service.strengthen.facts import Facts, Relation, Rows, SlotFacts
-from sandbox_service.strengthen.form import Form, Item, Line, Numbers, Repeat, Value, whole
-from sandbox_service.strengthen.patterns import LISTS, arranged, by_parent, distinct_numbers, log_uniform
+from sandbox_service.strengthen.facts import Facts, Relation, SlotFacts
+from sandbox_service.strengthen.form import Form, Item, Line, Numbers, Repeat, Value, case_slots, whole
+from sandbox_service.strengthen.links import made_links
+from sandbox_service.strengthen.patterns import LISTS, arranged, distinct_numbers, log_uniform
+from sandbox_service.strengthen.plans import MOST, Plan
 from sandbox_service.strengthen.ranges import Range
-from sandbox_service.strengthen.trees import connected, edges
+from sandbox_service.strengthen.rows import Rows
+from sandbox_service.strengthen.trees import by_parent, connected, edges
+from sandbox_service.strengthen.words import widened, word_of
 
-# numbers of repeats: of cases that hold lengths of their own, and of everything else
-SCALES = (
-    ("one", "least"), ("cases", "few"), ("one", "few"), ("cases", "some"), ("one", "some"), ("cases", "least"),
-    ("few", "many"), ("cases", "few"), ("one", "few"), ("one", "largest"), ("one", "many"),
-)  # fmt: skip
-LONG = (("one", "largest"), ("one", "many"), ("few", "many"), ("cases", "some"), ("one", "largest"))
-PATTERNS = (
-    "wide", "narrow", "equal", "edges", "ascending", "ties", "low", "descending", "alternating", "high", "odd one",
-    "wide",
-)  # fmt: skip
-MOST = {"one": 1, "few": 6, "cases": 60, "some": 24, "many": 400, "largest": 100_000}
 TRIES = 12
-LEAST_LETTERS = 5
-ALPHABETS = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
 FREE_LENGTH = 12  # tokens of a list whose length nothing says
 
 
 class UnmadeError(Exception):
     """No input of this plan keeps the facts, or it is too large."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Sizes and pattern of an input."""
-
-    cases: str
-    size: str
-    pattern: str
-
-    @property
-    def name(self) -> str:
-        """Sizes and pattern in words."""
-        return f"{self.cases} × {self.size}, {self.pattern}"
-
-
-def plan_of(number: int, *, is_long: bool = False) -> Plan:
-    """Return a plan; each pair of sizes meets each pattern.
-
-    Args:
-        number: From 0.
-        is_long: Lengths are great.
-    """
-    cases, size = SCALES[number % len(SCALES)]
-    if is_long:
-        cases, size = LONG[number % len(LONG)]
-    return Plan(cases, size, PATTERNS[number % len(PATTERNS)])
 
 
 class Maker:
@@ -97,7 +59,7 @@ class Maker:
         self._letters = letters
         self.relations = [each for each in facts.relations if is_strict or each.is_certain]
         self.kept = kept or {}
-        self._cases = frozenset(_case_slots(form.items))
+        self._cases = frozenset(case_slots(form.items))
         self._graphs = dict(_graphs(form.items, facts))
 
     def make(self, plan: Plan, chance: random.Random) -> str:
@@ -130,46 +92,41 @@ class Maker:
         each = self._within_graph(slot, self._ranges[slot], numbers)
         facts = self._facts.slots[slot]
         if facts.at_most in numbers and self.holds(facts, "at_most"):
-            most = min(each.high, numbers[facts.at_most])
-            return Range(min(each.low, most), most)
+            most = numbers[facts.at_most] - (facts.is_below and self._is_strict)
+            return _from_to(each.low, min(each.high, most))
         return each
 
     def _within_graph(self, slot: int, allowed: Range, numbers: Numbers) -> Range:
         """The numbers of nodes and of edges that a graph may have."""
         low, high = allowed.low, allowed.high
         for edges_slot, rows in self._graphs.items():
-            is_connected = self.keeps_connected(rows)
+            is_connected = rows.tree or self.keeps_connected(rows)
             if slot == rows.nodes and is_connected:
                 high = min(high, self._ranges[edges_slot].high + 1)
             if slot == edges_slot and rows.nodes in numbers:
                 nodes = numbers[rows.nodes]
                 high = min(high, nodes * (nodes - 1) // 2) if rows.distinct else high
+                high = min(high, nodes - 1) if rows.tree else high
                 low = max(low, nodes - 1) if is_connected else low
-        return Range(min(low, high), high)
+        return _from_to(low, high)
 
     def keeps_connected(self, rows: Rows) -> bool:
         """Return whether lines are to be the edges of a connected graph."""
         return rows.connected and (self._is_strict or rows.is_certain)
+
+    def keeps_different(self, rows: Rows) -> bool:
+        """Return whether no line is to come twice."""
+        return rows.different and self._is_strict
 
     def is_cases(self, slot: int) -> bool:
         """Return whether a slot says how many cases there are, each with lengths of its own."""
         return slot in self._cases
 
 
-def widened(letters: str) -> str:
-    """Return letters with the rest of each alphabet of which several are among them.
-
-    Args:
-        letters: Those seen. A few may be all that the problem has, as where words are made of A, C, G and T.
-    """
-    wide = [each for each in ALPHABETS if len(set(each) & set(letters)) >= LEAST_LETTERS]
-    return "".join([*wide, *(each for each in letters if not any(each in alphabet for alphabet in wide))])
-
-
-def _case_slots(items: Sequence[Item]) -> Iterator[int]:
-    for item in items:
-        if isinstance(item, Repeat) and item.length is not None and any(map(_is_case, item.body)):
-            yield item.length.slot
+def _from_to(low: int, high: int) -> Range:
+    if low > high:
+        raise UnmadeError("no number is allowed here")
+    return Range(low, high)
 
 
 def _graphs(items: Sequence[Item], facts: Facts) -> Iterator[tuple[int, Rows]]:
@@ -184,11 +141,6 @@ def _graphs(items: Sequence[Item], facts: Facts) -> Iterator[tuple[int, Rows]]:
             if rows is not None and rows.nodes is not None and item.length is not None:
                 yield item.length.slot, rows
         yield from _graphs(item.body, facts)
-
-
-def _is_case(item: Item) -> bool:
-    """Return whether an item has a length; only then are repeats of it cases and not rows."""
-    return isinstance(item, Repeat) or item.rest is not None or len(item.slots) == 1
 
 
 class _Making:
@@ -219,9 +171,45 @@ class _Making:
                 return self._edges(first, edges(count + 1, self._plan.pattern, self._chance), numbers)
             if rows is not None and self._maker.keeps_connected(rows):
                 return self._edges(first, self._graph(rows, count, numbers), numbers)
-            if rows is not None and rows.distinct:
-                return self._distinct(first, count, numbers)
+            columns = self._columns(first, count)
+            if rows is not None and not columns and (rows.distinct or self._maker.keeps_different(rows)):
+                return self._distinct(first, count, numbers, is_ordered=not rows.distinct)
+            turns = [self.items(item.body, numbers) for _ in range(count)]
+            return self._linked(first, turns, columns)
         return [self.items(item.body, numbers) for _ in range(count)]
+
+    def _linked(self, line: Line, turns: list[Any], columns: Mapping[int, Sequence[int]]) -> list[Any]:
+        """The same lines with these numbers in some places, if they break no relation of a line."""
+        relations = self._relations_in(line)
+        for place, column in columns.items():
+            for turn, number in zip(turns, column, strict=True):
+                turn[0].tokens[place] = str(number)
+        for turn in turns if columns else ():
+            found = {slot: whole(token) for slot, token in zip(line.slots, turn[0].tokens, strict=True)}
+            known = {slot: each for slot, each in found.items() if each is not None}
+            if not all(_is_kept(each, known) for each in relations):
+                raise UnmadeError("the links break a relation")
+        return turns
+
+    def _relations_in(self, line: Line) -> list[Relation]:
+        return [each for each in self._maker.relations if each.left in line.slots and each.right in line.slots]
+
+    def _columns(self, line: Line, count: int) -> dict[int, list[int]]:
+        """The links in repeated lines, by their place in the line."""
+        found = {}
+        for place, slot in enumerate(line.slots if line.rest is None and count else ()):
+            facts = self._maker.facts.slots.get(slot)
+            if facts is not None and (links := self._links(facts, count)) is not None:
+                found[place] = links
+        return found
+
+    def _links(self, facts: SlotFacts, count: int) -> list[int] | None:
+        """A list of links, where the facts say that it is one."""
+        if facts.links and self._maker.holds(facts, "links"):
+            return made_links(count, facts.links, self._plan.pattern, self._chance)
+        if facts.parents and self._maker.holds(facts, "parents"):
+            return [parent for _, parent in by_parent(count + 1, self._plan.pattern, self._chance)]
+        return None
 
     def _graph(self, rows: Rows, count: int, numbers: Numbers) -> list[tuple[int, int]]:
         nodes = numbers.get(rows.nodes, 0) if rows.nodes is not None else 0
@@ -239,14 +227,14 @@ class _Making:
             turns.append([Value(tokens, value.rest)])
         return turns
 
-    def _distinct(self, line: Line, count: int, numbers: Numbers) -> list[Any]:
-        seen: set[frozenset[str]] = set()
+    def _distinct(self, line: Line, count: int, numbers: Numbers, *, is_ordered: bool) -> list[Any]:
+        seen: set[frozenset[str] | tuple[str, ...]] = set()
         turns: list[Any] = []
         for _ in range(count * TRIES):
             if len(turns) == count:
                 break
             value = self._line(line, numbers, pattern="wide" if turns else None)
-            key = frozenset(value.tokens[:2])
+            key = tuple(value.tokens) if is_ordered else frozenset(value.tokens[:2])
             if key not in seen:
                 seen.add(key)
                 turns.append([value])
@@ -259,7 +247,7 @@ class _Making:
     def _line(self, line: Line, numbers: Numbers, pattern: str | None = None) -> Value:
         if (values := self._maker.kept.get(line)) is not None:
             return self._kept(line, values, numbers)
-        relations = [each for each in self._maker.relations if each.left in line.slots and each.right in line.slots]
+        relations = self._relations_in(line)
         for turn in range(TRIES):
             tokens = [self._token(slot, numbers, pattern if not turn else "wide") for slot in line.slots]
             if all(_is_kept(each, numbers) for each in relations):
@@ -368,8 +356,8 @@ class _Making:
         holds, chance, pattern = self._maker.holds, self._chance, self._plan.pattern
         if facts.permutation and holds(facts, "permutation"):
             return arranged(list(range(1, length + 1)), pattern, chance)
-        if facts.parents and self._maker.holds(facts, "parents"):
-            return [parent for _, parent in by_parent(length + 1, pattern, chance)]
+        if (links := self._links(facts, length)) is not None:
+            return links
         if facts.distinct and holds(facts, "distinct"):
             if allowed.high - allowed.low + 1 < length:
                 raise UnmadeError("too few distinct numbers")
@@ -391,42 +379,13 @@ class _Making:
         return f"{value:.{facts.decimals}f}"
 
     def _word(self, facts: SlotFacts, slot: int, numbers: Numbers) -> str:
-        chance, pattern = self._chance, self._plan.pattern
         if facts.words:
-            return chance.choice(facts.words)
+            return self._chance.choice(facts.words)
         length = facts.length_of.of(numbers) if facts.length_of else self._word_length(slot)
         if length is None or length > self._left:
             raise UnmadeError("a word is too long")
-        letters = self._maker.alphabet_of(facts)
-        if facts.repeats > 1 and self._maker.holds(facts, "repeats"):
-            return self._repeated(facts.repeats, letters, length)
-        if pattern in ("equal", "low", "high"):
-            return chance.choice(letters) * length
-        if pattern == "alternating":
-            first, second = chance.choice(letters), chance.choice(letters)
-            return ((first + second) * length)[:length]
-        if pattern in ("narrow", "ties"):
-            letters = "".join(chance.sample(letters, min(2, len(letters))))
-        word = "".join(chance.choices(letters, k=length))
-        if pattern in ("ascending", "descending"):
-            return "".join(sorted(word, reverse=pattern == "descending"))
-        if pattern == "odd one" and length:
-            place = chance.randrange(length)
-            return letters[0] * place + chance.choice(letters) + letters[0] * (length - place - 1)
-        if pattern == "edges" and length > 1:  # the same from both ends
-            half = word[: (length + 1) // 2]
-            return half + half[: length // 2][::-1]
-        return word
-
-    def _repeated(self, times: int, letters: str, length: int) -> str:
-        """A word of equal parts, of which perhaps one letter is another one."""
-        chance = self._chance
-        size = max(length // times, 1)
-        word = list("".join(chance.choices(letters, k=size)) * times)
-        if chance.random() < 0.8:
-            place = chance.choice([0, size - 1]) if chance.random() < 0.5 else chance.randrange(size)
-            word[chance.randrange(times) * size + place] = chance.choice(letters)
-        return "".join(word)
+        parts = facts.repeats if self._maker.holds(facts, "repeats") else 1
+        return word_of(self._maker.alphabet_of(facts), length, parts, self._plan.pattern, self._chance)
 
     def _word_length(self, slot: int) -> int:
         allowed = self._maker.range_of(slot, {})

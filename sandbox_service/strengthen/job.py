@@ -18,9 +18,9 @@ from typing import Any
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.strengthen import manifest, report, work
+from sandbox_service.strengthen.records import Record
 from sandbox_service.strengthen.runs import NotJudgedError, Runner
 from sandbox_service.strengthen.totals import Totals
-from sandbox_service.strengthen.work import Record
 from sandbox_service.validation import manifest as manifests
 from sandbox_service.validation import preparation, record, sampler
 from sandbox_service.validation.job import Rows, rows_of
@@ -35,7 +35,7 @@ from sandbox_service.validation.sources import Malformed
 CLEAN, QUARANTINE = "clean.jsonl", "quarantine.jsonl"
 JOURNAL, MANIFEST, REPORT = "journal.jsonl", "manifest.json", "report.html"
 COMPLETIONS = "completions.jsonl"  # of the model that writes generators
-FORM = 5  # of the journal's records and of the way in which inputs are made
+FORM = 6  # of the journal's records and of the way in which inputs are made
 WINDOW = 4  # problems that wait to be written, for each that is in work
 
 

@@ -20,21 +20,6 @@ def log_uniform(low: int, high: int, chance: random.Random) -> int:
     return max(low, min(low + (1 << chance.randint(0, span)) - chance.randint(0, 2), high)) if span else low
 
 
-def by_parent(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int, int]]:
-    """Return nodes from 2 on with their parents, which come before them.
-
-    Args:
-        nodes: How many nodes the tree has.
-        pattern: equal and low give stars, ascending and high paths.
-        chance: Random numbers.
-    """
-    if pattern in ("equal", "low"):
-        return [(node, 1) for node in range(2, nodes + 1)]
-    if pattern in ("ascending", "high"):
-        return [(node, node - 1) for node in range(2, nodes + 1)]
-    return [(node, chance.randint(1, node - 1)) for node in range(2, nodes + 1)]
-
-
 def arranged(numbers: list[int], pattern: str, chance: random.Random) -> list[int]:
     """Return sorted numbers in the order of a pattern.
 

@@ -8,7 +8,7 @@ breaks a rule of the problem. Signs never change.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sandbox_service.strengthen.facts import Facts
@@ -18,11 +18,15 @@ WIDER = 10  # how much greater than any number seen
 LEAST_HIGH = 20  # … and at least this great
 SURE_HIGH = 100_000  # numbers this great show their bound
 
-_NUMBER = r"-?\d[\d,]*(?:\s*[·⋅*×]\s*10)?(?:\s*\^\s*\{?\d+\}?)?"
-_RELATION = r"(?:≤|<=|\\leq?q?\b|<)"
+NUMBER = r"-?\s?\d[\d,]*(?:\s*[·⋅*×]\s*10)?(?:\s*\^\s*\{?\d+\}?)?(?:\s*[-−–+]\s*1(?!\d))?"
+_RELATION = r"(?:≤|<=|\\leq?q?\b|\\lt\b|<)"
 _NAME = r"[A-Za-z](?:_?\{?[a-z0-9]{1,3}\}?)?"
-_BOUND = re.compile(rf"(?P<low>{_NUMBER})\s*{_RELATION}\s*(?P<names>{_NAME}(?:\s*(?:,|{_RELATION})\s*{_NAME})*)\s*{_RELATION}\s*(?P<high>{_NUMBER})")  # fmt: skip  # noqa: E501
-_POWER = re.compile(r"(?:(\d+)[·⋅*×])?(\d+)\^\{?(\d{1,2})\}?")
+_BOUND = re.compile(
+    rf"(?P<low>{NUMBER})\s*(?P<from>{_RELATION})\s*(?P<names>{_NAME}(?:\s*(?:,|{_RELATION})\s*{_NAME})*)"
+    rf"\s*(?P<to>{_RELATION})\s*(?P<high>{NUMBER})"
+)
+_STRICT = ("<", "\\lt")
+_POWER = re.compile(r"(-?)(?:(\d+)[·⋅*×])?(\d+)\^\{?(\d{1,2})\}?([-−–+]1)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ def ranges_of(
         most: If they do, numbers whose bound nothing says go up to this.
         longest: If they do, lengths whose bound nothing says go up to this.
     """
-    stated = _stated(form, facts, statement)
+    stated, bounds = _stated(form, facts, statement), bounds_in(statement)
     found: dict[int, Range] = {}
     for slot, each in facts.slots.items():
         seen = Range(each.low, each.high)
@@ -60,8 +64,16 @@ def ranges_of(
             wider = Range(wider.low, longest)
         if "high" in each.certain:
             wider = Range(wider.low, each.high)
-        found[slot] = stated.get(slot) or wider
+        found[slot] = stated.get(slot) or _within(bounds, wider, seen)
     return found
+
+
+def _within(bounds: Sequence[tuple[str, int, int]], wider: Range, seen: Range) -> Range:
+    """What lies between the least and the greatest number that any bound of the statement allows, or was seen."""
+    if not bounds:
+        return wider
+    low, high = min(low for _, low, _ in bounds), max(high for _, _, high in bounds)
+    return Range(max(wider.low, min(low, seen.low)), min(wider.high, max(high, seen.high)))
 
 
 def _wider(seen: Range) -> Range:
@@ -77,8 +89,11 @@ def bounds_in(statement: str) -> list[tuple[str, int, int]]:
     """Return name, least and greatest value of the variables whose bounds a statement gives, in its order."""
     found: dict[str, tuple[str, int, int]] = {}
     for each in _BOUND.finditer(statement):
-        low, high = _number(each["low"]), _number(each["high"])
-        if low is None or high is None or low > high:
+        low, high = number_in(each["low"]), number_in(each["high"])
+        if low is None or high is None:
+            continue
+        low, high = low + (each["from"] in _STRICT), high - (each["to"] in _STRICT)
+        if low > high:
             continue
         for name in re.findall(_NAME, re.sub(_RELATION, ",", each["names"])):
             found.setdefault(name[0], (name, low, high))
@@ -98,11 +113,21 @@ def _stated(form: Form, facts: Facts, statement: str) -> dict[int, Range]:
             )
             if fits:
                 return {slot: Range(low, high, True) for slot, (_, low, high) in zip(wanted, bounds, strict=True)}
+            return dict(_common(wanted, bounds, facts))
     if slots and bounds:  # only the first is certain: statements begin with it
         _, low, high = bounds[0]
         if low <= facts.slots[slots[0]].low and facts.slots[slots[0]].high <= high:
             return {slots[0]: Range(low, high, True)}
     return {}
+
+
+def _common(slots: Sequence[int], bounds: Sequence[tuple[str, int, int]], facts: Facts) -> Iterator[tuple[int, Range]]:
+    """What is both seen and stated, where given inputs break the bounds: those of some data sets do."""
+    for slot, (_, low, high) in zip(slots, bounds, strict=True):
+        seen = facts.slots[slot]
+        low, high = max(low, seen.low), min(high, seen.high)
+        if low <= high:
+            yield slot, Range(low, high)
 
 
 def _in_order(items: Sequence[Item]) -> list[int]:
@@ -115,8 +140,17 @@ def _in_order(items: Sequence[Item]) -> list[int]:
     return found
 
 
-def _number(text: str) -> int | None:
+def number_in(text: str) -> int | None:
+    """Return the number that a statement writes, such as `2 ⋅ 10^5` or `2^{25} - 1`, or None if it is none.
+
+    Args:
+        text: Digits, perhaps with commas, a factor, an exponent, and one more or less.
+    """
     plain = re.sub(r"[\s,]", "", text)
     if power := _POWER.fullmatch(plain):
-        return int(power[1] or 1) * int(power[2]) ** int(power[3]) if int(power[2]) <= 10 else None
+        sign, factor, base, exponent, by = power.groups()
+        if int(base) > 10:
+            return None
+        found: int = int(factor or 1) * int(base) ** int(exponent)
+        return (-found if sign else found) + (0 if not by else 1 if by[0] == "+" else -1)
     return int(plain) if re.fullmatch(r"-?\d{1,19}", plain) else None

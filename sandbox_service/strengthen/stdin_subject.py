@@ -5,19 +5,24 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import StdinTest, TestCase
+from sandbox_service.schema import Checker, StdinTest, TestCase
 from sandbox_service.strengthen import tables, tiers
-from sandbox_service.strengthen.facts import facts_of, without_ranges
-from sandbox_service.strengthen.form import Form, lines_in, trimmed
+from sandbox_service.strengthen.facts import facts_of, sums_of, without_ranges
+from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
 from sandbox_service.strengthen.inference import form_of
-from sandbox_service.strengthen.inputs import Maker, UnmadeError, plan_of, widened
+from sandbox_service.strengthen.inputs import Maker, UnmadeError
+from sandbox_service.strengthen.plans import plan_of
 from sandbox_service.strengthen.ranges import ranges_of
 from sandbox_service.strengthen.runs import Program
+from sandbox_service.strengthen.statement import rules_of
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made, Tier, Wanted
 from sandbox_service.strengthen.token_changes import changed
+from sandbox_service.strengthen.uniqueness import Uniqueness
+from sandbox_service.strengthen.words import widened
 from sandbox_service.validation.duplicates import text_of
 
 TRIES = 4  # for each input that is wanted
@@ -32,6 +37,9 @@ class StdinSubject:
         self._problem, self._tests = problem, tests
         self._inputs = [each.input for each in tests]
         self._form = form_of(self._inputs)
+        checker = problem.checker if isinstance(problem.checker, Checker) else Checker()  # others are refused before
+        self._uniqueness = Uniqueness(text_of(problem), checker)
+        self._rules = rules_of(text_of(problem))
 
     @property
     def form(self) -> str:
@@ -43,6 +51,13 @@ class StdinSubject:
         """See `Subject`."""
         return math.inf
 
+    @property
+    def unexplained(self) -> str:
+        """See `Subject`."""
+        if self._form is None:
+            return next(iter(self._rules.sentences), "")
+        return self._rules.unexplained(facts_of(self._form, self._inputs))
+
     # --- making
 
     def made(self, wanted: Wanted) -> list[Made]:
@@ -52,7 +67,8 @@ class StdinSubject:
         for made in self._candidates(wanted):
             if len(found) == wanted.count:
                 break
-            if " ".join(made.text.split()) not in known and len(made.text.encode()) <= wanted.most_bytes:
+            is_new = " ".join(made.text.split()) not in known and len(made.text.encode()) <= wanted.most_bytes
+            if is_new and self._keeps_sums(made.text):
                 found.setdefault(made.text, made)
         return list(found.values())
 
@@ -65,7 +81,9 @@ class StdinSubject:
             for place, tier in enumerate(used):
                 number = turn + PLANS_APART * place + turns * wanted.round
                 chance = random.Random(f"{self._problem.id} {wanted.round} {place} {turn}")  # noqa: S311
-                if tier.is_near or tier.given is not None:
+                if tier is tiers.CASES:
+                    made = self._recombined(chance)
+                elif tier.is_near or tier.given is not None:
                     made = self._changed(tier, number, chance, wanted)
                 else:
                     made = _made(maker(tier), tier, number, chance)
@@ -77,6 +95,8 @@ class StdinSubject:
         first = self._first(wanted)
         if not wanted.round:
             return first
+        if self.unexplained:
+            return []
         lines = len(list(lines_in(self._form.items))) if self._form else 0
         new = tiers.following(wanted, lines, is_wide=self._may_be_wide(wanted.judges))
         believed = [each for each in first if each.name not in wanted.doubted]
@@ -84,10 +104,14 @@ class StdinSubject:
 
     def _first(self, wanted: Wanted) -> list[Tier]:
         judges = wanted.judges
+        cases = [tiers.CASES] if self._has_cases() else []
+        if self.unexplained and judges < LEAST_JUDGES:
+            return cases
         given = tiers.changed(len(self._inputs))
         given += [tiers.CONSTANTS] if wanted.constants.numbers else []
         if self._form is None:
             return given
+        given += cases
         if not self._may_be_wide(judges):
             return [tiers.SEEN] * max(5 - len(given), 2) + given
         facts = facts_of(self._form, self._inputs)
@@ -104,6 +128,8 @@ class StdinSubject:
 
         Two references suffice for a single number: there is hardly a rule that it can break but its range.
         """
+        if self.unexplained:
+            return False
         return judges >= LEAST_JUDGES or (judges == LEAST_JUDGES - 1 and self._is_number())
 
     def _is_number(self) -> bool:
@@ -142,6 +168,38 @@ class StdinSubject:
             return None
         return Made(text, f"{tier.name}: changed tokens", tier.name)
 
+    def _has_cases(self) -> bool:
+        """Return whether an input is a number of cases and the cases, as the statement says."""
+        items = self._form.items if self._form else ()
+        if len(items) != 2 or not self._rules.has_cases:
+            return False
+        head, cases = items
+        if not (isinstance(head, Line) and len(head.slots) == 1 and head.rest is None and isinstance(cases, Repeat)):
+            return False
+        return cases.length == Length(head.slots[0])
+
+    def _recombined(self, chance: random.Random) -> Made | None:
+        """Some of the given cases, no more than one input has."""
+        assert self._form is not None
+        parsed = [self._form.parse(each) for each in self._inputs]
+        every = [case for _, cases in parsed for case in cases]
+        most = max(len(cases) for _, cases in parsed)
+        count = chance.randint(1, min(most, len(every)))
+        picked = chance.sample(every, count)
+        text = self._form.text([replace(parsed[0][0], tokens=[str(count)]), picked])
+        if not self._form.fits(text) or not self._is_within(self._form, text):
+            return None
+        return Made(text, tiers.CASES.name, tiers.CASES.name)
+
+    def _keeps_sums(self, text: str) -> bool:
+        """Return whether no number has a sum beyond a bound of the statement that its sums in given inputs keep."""
+        if not self._rules.sums or self._form is None or not self._form.fits(text):
+            return True
+        most = max(self._rules.sums)
+        given = [sums_of(self._form, each) for each in self._inputs]
+        are_bounded = {slot for each in given for slot in each if all(one.get(slot, 0) <= most for one in given)}
+        return all(total <= most for slot, total in sums_of(self._form, text).items() if slot in are_bounded)
+
     # --- the output of other programs
 
     @property
@@ -165,11 +223,16 @@ class StdinSubject:
     def _is_like_the_given(self, form: Form, text: str) -> bool:
         """Return whether all facts of the given inputs hold in this one, within their ranges or the statement's."""
         known, found = facts_of(form, self._inputs), facts_of(form, [*self._inputs, text])
+        return self._is_within(form, text) and without_ranges(found) == without_ranges(known)
+
+    def _is_within(self, form: Form, text: str) -> bool:
+        """Return whether the numbers of an input are within the ranges of the given ones, or the statement's."""
+        known, found = facts_of(form, self._inputs), facts_of(form, [text])
         ranges = ranges_of(form, known, text_of(self._problem), is_wide=False)
-        are_within = all(
-            ranges[slot].low <= each.low and each.high <= ranges[slot].high for slot, each in found.slots.items()
+        return all(
+            slot in ranges and ranges[slot].low <= each.low and each.high <= ranges[slot].high
+            for slot, each in found.slots.items()
         )
-        return are_within and without_ranges(found) == without_ranges(known)
 
     # --- programs and tests
 
@@ -179,7 +242,9 @@ class StdinSubject:
 
     def test(self, made: Made, output: str) -> TestCase | None:
         """See `Subject`."""
-        return StdinTest(input=made.text, output=output) if output.strip() else None
+        if not output.strip() or not self._uniqueness.is_unique(output):
+            return None
+        return StdinTest(input=made.text, output=output)
 
     def merged(self, tests: Sequence[TestCase]) -> list[TestCase]:
         """See `Subject`."""

@@ -6,6 +6,7 @@ makes tables of the given tests.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -17,6 +18,9 @@ from sandbox_service.strengthen.calls import calls_of
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.stdin_subject import StdinSubject
 from sandbox_service.strengthen.tiers import Made, Wanted
+from sandbox_service.validation.duplicates import text_of
+
+_INTERACTIVE = re.compile(r"\bfflush\b|\bflush\(|\bflush(?:ing)? the output\b", re.IGNORECASE)
 
 
 class Subject(Protocol):
@@ -25,6 +29,11 @@ class Subject(Protocol):
     @property
     def form(self) -> str:
         """Kind of knowledge about the inputs: form, tokens or arguments."""
+        ...
+
+    @property
+    def unexplained(self) -> str:
+        """A rule of the statement that nothing known about the inputs expresses; empty if there is none."""
         ...
 
     @property
@@ -96,6 +105,8 @@ def subject_of(problem: Problem) -> Subject | str:
     if stdin and len(stdin) == len(tests):
         if problem.language == "text":
             return "its answers are text"
+        if _INTERACTIVE.search(text_of(problem)):
+            return "its statement is interactive, and it has no interactor"
         return StdinSubject(problem, stdin)
     if problem.language != "python":
         return "its functions are not in Python"

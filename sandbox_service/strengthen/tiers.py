@@ -55,6 +55,7 @@ class Tier:
 SEEN = Tier("seen")
 WIDER = Tier("wider", is_wide=True)
 LOOSE = Tier("loose", is_wide=True, is_loose=True)
+CASES = Tier("given cases")  # cases of given inputs, others together or in another order
 WORDS = Tier("words")  # arguments of calls whose texts are words of given ones
 CONSTANTS = Tier("constants", given=-1, has_constants=True)
 LETTERS = Tier("letters", is_wide=True, letters=True)

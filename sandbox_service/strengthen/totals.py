@@ -6,8 +6,8 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 
+from sandbox_service.strengthen.records import Record
 from sandbox_service.strengthen.strength import Share
-from sandbox_service.strengthen.work import Record
 
 EXAMPLES = 40  # problems of each kind that the report shows
 PROGRAMS = 3  # caught programs of each problem that the report shows

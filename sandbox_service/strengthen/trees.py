@@ -54,3 +54,18 @@ def connected(nodes: int, edges_wanted: int, pattern: str, chance: random.Random
             found.append((one, other))
             left -= 1
     return found
+
+
+def by_parent(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int, int]]:
+    """Return nodes from 2 on with their parents, which come before them.
+
+    Args:
+        nodes: How many nodes the tree has.
+        pattern: equal and low give stars, ascending and high paths.
+        chance: Random numbers.
+    """
+    if pattern in ("equal", "low"):
+        return [(node, 1) for node in range(2, nodes + 1)]
+    if pattern in ("ascending", "high"):
+        return [(node, node - 1) for node in range(2, nodes + 1)]
+    return [(node, chance.randint(1, node - 1)) for node in range(2, nodes + 1)]

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sandbox_service.strengthen.constants import Constants
-from sandbox_service.strengthen.inputs import widened as more_letters
 from sandbox_service.strengthen.kinds import MOST_ITEMS, Choice, Fixed, Items, Kind, Mapping, Mixed, Real, Text, Whole
 from sandbox_service.strengthen.ranges import LEAST_HIGH, WIDER
 from sandbox_service.strengthen.tiers import LEAST_JUDGES
+from sandbox_service.strengthen.words import widened as more_letters
 
 CHARACTERS = " aZ09-_.,'é\t"  # of texts that may hold any
 

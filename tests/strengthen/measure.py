@@ -24,7 +24,7 @@ from sandbox_service.errors import ProctorError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, Limits, TestCase, Verdict
 from sandbox_service.settings import Settings
-from sandbox_service.strengthen import answers, work, wrong_programs
+from sandbox_service.strengthen import answers, choice, work, wrong_programs
 from sandbox_service.strengthen.answers import Answered, Candidate
 from sandbox_service.strengthen.calls import calls_of
 from sandbox_service.strengthen.runs import Program, Runner
@@ -202,7 +202,7 @@ def _folds_of_right(count: int) -> list[list[int]]:
     return [*(part if count - len(part) >= 2 else [] for part in parts), []]
 
 
-def _counted(found: work.Choice, right: Sequence[Program], accepts: Accepted, recipe: Recipe) -> tuple[Counts, int]:
+def _counted(found: choice.Choice, right: Sequence[Program], accepts: Accepted, recipe: Recipe) -> tuple[Counts, int]:
     """Counts wrong programs by tests that the others chose, and right ones by tests that the others found valid."""
     counts, tests = Counts(), 0
     for fold in range(FOLDS):
@@ -222,14 +222,14 @@ def _counted(found: work.Choice, right: Sequence[Program], accepts: Accepted, re
     return counts, tests
 
 
-def _picked(found: work.Choice, valid: set[int], recipe: Recipe, without: Sequence[int]) -> set[int]:
+def _picked(found: choice.Choice, valid: set[int], recipe: Recipe, without: Sequence[int]) -> set[int]:
     """The tests chosen among valid ones."""
     kept = sorted(valid)
     fails = {place: failed & valid for place, failed in found.fails.items()}
-    return {kept[place] for place in work.chosen(_only(found, fails, kept), recipe, without=without).chosen}
+    return {kept[place] for place in choice.chosen(_only(found, fails, kept), recipe, without=without).chosen}
 
 
-def _only(found: work.Choice, fails: dict[int, set[int]], kept: list[int]) -> work.Choice:
+def _only(found: choice.Choice, fails: dict[int, set[int]], kept: list[int]) -> choice.Choice:
     """The choice with the kept candidates only."""
     at = {old: new for new, old in enumerate(kept)}
     moved = {place: {at[each] for each in failed} for place, failed in fails.items()}

@@ -29,8 +29,9 @@ from sandbox_service.errors import ProctorError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade, Limits, StdinTest, TestCase
 from sandbox_service.settings import Settings
-from sandbox_service.strengthen import mutants, tables, work, wrong_programs
+from sandbox_service.strengthen import choice, mutants, tables, work, wrong_programs
 from sandbox_service.strengthen.calls import Calls, calls_of
+from sandbox_service.strengthen.records import audit_tests
 from sandbox_service.strengthen.runs import Program, Records, Runner
 from sandbox_service.strengthen.subjects import subject_of
 from sandbox_service.validation.journal import Journal
@@ -94,8 +95,8 @@ async def planted(problem: Problem, judge: Judge, records: Records, recipe: Reci
         return "no reference passes"
     answered = await work.valid_tests(runner, recipe, subject, references)
     choosing = wrong_programs.mutants_of(problem, references, recipe.strengthen.mutants)
-    choice = work.chosen(await work.fails_of(runner, recipe, choosing, answered), recipe)
-    audit = work.audit_tests(subject, [choice.candidates[place] for place in choice.audit], references)
+    picked = choice.chosen(await work.fails_of(runner, recipe, choosing, answered), recipe)
+    audit = audit_tests(subject, [picked.candidates[place] for place in picked.audit], references)
     used = {each.code for each in choosing}
     every = mutants.of(python[0].code, 200, random.Random(f"{problem.id} planted"))
     others = [each for each in every if each.code not in used][:8]

@@ -21,7 +21,7 @@ from sandbox_service.errors import ProctorError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Limits
 from sandbox_service.settings import Settings
-from sandbox_service.strengthen import strength, work, wrong_programs
+from sandbox_service.strengthen import choice, strength, work, wrong_programs
 from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.subjects import subject_of
 from sandbox_service.validation.journal import Journal
@@ -30,11 +30,11 @@ from sandbox_service.validation.recipe import Recipe
 from tests.strengthen.measure import problems
 
 
-def refused(found: work.Choice, recipe: Recipe) -> set[int]:
+def refused(found: choice.Choice, recipe: Recipe) -> set[int]:
     """Return the places of mutants that fail a given test, or an added one that the other four fifths chose."""
     out = {place for place in range(len(found.programs)) if place not in found.fails}
     for part in strength.folds(len(found.programs)):
-        tests = set(work.chosen(found, recipe, without=part).chosen)
+        tests = set(choice.chosen(found, recipe, without=part).chosen)
         out |= {place for place in part if found.fails.get(place, set()) & tests}
     return out
 
@@ -61,7 +61,7 @@ async def compare(plain: Problem, plus: Problem, judge: Judge, journal: Journal,
     by_plus = await passes(runner, found.programs, plus)
     by_made = refused(found, recipe)
     told = {place for place in range(len(found.programs)) if found.fails.get(place, {0}) or not by_plus[place]}
-    chosen = work.chosen(found, recipe)
+    chosen = choice.chosen(found, recipe)
     added = plain.model_copy(
         update={"tests": subject.merged([answered.candidates[place].test for place in chosen.chosen])}
     )

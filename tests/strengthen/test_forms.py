@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sandbox_service.strengthen.facts import facts_of
 from sandbox_service.strengthen.form import Form, Length, Line, MisfitError, Repeat
 from sandbox_service.strengthen.inference import form_of
-from sandbox_service.strengthen.inputs import Maker, UnmadeError, plan_of
+from sandbox_service.strengthen.inputs import Maker, UnmadeError
+from sandbox_service.strengthen.plans import plan_of
 from sandbox_service.strengthen.ranges import bounds_in, ranges_of
 from sandbox_service.strengthen.token_changes import changed
 
@@ -149,3 +150,78 @@ def test_a_graph_begins_with_its_numbers_of_nodes_and_edges_and_stays_connected(
         assert len(parts[1]) == nodes == len(parts)
         sizes.add((nodes, edges))
     assert len(sizes) > 5
+
+
+FORESTS = ["5\n-1\n1\n2\n1\n-1\n", "8\n3\n-1\n2\n2\n7\n3\n6\n1\n"]
+TREE_OF_OWN_COUNT = ["4 3\n1 2\n2 3\n3 4\n", "5 4\n4 2\n5 2\n1 2\n2 3\n"]
+
+
+def test_a_column_that_names_parents_has_no_cycle() -> None:
+    for text in made(FORESTS):
+        parents = [int(each) for each in text.split()[1:]]
+        for node in range(1, len(parents) + 1):
+            way = {node}
+            while (parent := parents[node - 1]) != -1:
+                assert 1 <= parent <= len(parents)
+                assert parent not in way
+                way.add(node := parent)
+
+
+def test_columns_of_negative_numbers_and_of_zeros_name_no_parents() -> None:
+    for column in (["-5", "-2", "-3"], ["0", "0", "0"]):
+        inputs = ["3\n" + "\n".join(column) + "\n", "1\n" + column[0] + "\n"]
+        form = form_of(inputs)
+        assert form is not None
+        assert not any(each.parents or each.links for each in facts_of(form, inputs).slots.values())
+
+
+def test_flags_name_no_parents() -> None:
+    form = form_of(["5\n0 1\n1 0\n1 1\n0 0\n0 1\n", "3\n0 0\n1 1\n0 0\n"])
+    assert form is not None
+    assert not any(each.links for each in facts_of(form, ["5\n0 1\n1 0\n1 1\n0 0\n0 1\n"]).slots.values())
+
+
+def test_a_tree_has_one_edge_less_than_its_own_number_of_nodes() -> None:
+    for text in made(TREE_OF_OWN_COUNT):
+        nodes, edges = map(int, text.split("\n")[0].split())
+        assert edges == nodes - 1 == len(text.splitlines()) - 1
+
+
+def test_a_part_that_is_repeated_no_times_may_end_an_input() -> None:
+    form = form_of(["3 2\n1 2\n2 3\n", "50 0\n"])
+    assert form is not None
+    assert form.fits("4 1\n3 4\n")
+    assert not form.fits("4 1\n")
+
+
+def test_a_tree_of_one_node_has_no_edges() -> None:
+    form = form_of([*TREES, "1\n"])
+    assert form is not None
+    assert form.fits("3\n1 2\n2 3\n")
+    assert not form.fits("3\n1 2\n")
+
+
+def test_no_number_is_below_its_least_one() -> None:
+    inputs = ["5 2\n3 1 2 5 4\n", "3 1\n3 2 1\n"]
+    for text in made([*inputs, "9 4\n1 2 3 4 5 6 7 9 8\n"], statement="(3 ≤ n ≤ 9, 1 ≤ k < n)"):
+        n, k = map(int, text.split("\n")[0].split())
+        assert 1 <= k < n
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("2 ≤ a_i ≤ 2^{25} - 1", ("a_i", 2, 2**25 - 1)),
+        ("0 < k < 10", ("k", 1, 9)),
+        ("1 ≤ n ≤ 3·10^5", ("n", 1, 300_000)),
+        ("-10^9 ≤ x ≤ 10^9", ("x", -(10**9), 10**9)),
+    ],
+)
+def test_bounds_are_read_as_they_are_written(text: str, bound: tuple[str, int, int]) -> None:
+    assert bounds_in(f"The first line has it ({text}).") == [bound]
+
+
+def test_of_given_inputs_that_break_the_bounds_only_what_is_allowed_is_made() -> None:
+    statement = "The first line has n (1 ≤ n ≤ 9), the second n colours c_i (0 ≤ c_i ≤ 1)."
+    found = made(["3\n-1 0 1\n", "4\n0 1 9 1\n"], statement=statement)
+    assert {int(each) for text in found for each in text.split()[1:]} == {0, 1}

@@ -12,16 +12,18 @@ from typing import Any
 
 import pytest
 
+from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, CallTest
 from sandbox_service.strengthen import mutants, tables, token_mutants
 from sandbox_service.strengthen.arguments import Arguments
+from sandbox_service.strengthen.call_bounds import bounds_of, names_in
 from sandbox_service.strengthen.call_subject import CallSubject
 from sandbox_service.strengthen.calls import GivenCall, calls_of, examples_in
 from sandbox_service.strengthen.constants import NONE, Constants, constants_of
 from sandbox_service.strengthen.operators import OPERATORS
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.subjects import subject_of
-from sandbox_service.strengthen.tiers import Made
+from sandbox_service.strengthen.tiers import Made, Wanted
 from sandbox_service.strengthen.widening import WIDENINGS
 from tests.validation.world import sums
 
@@ -373,3 +375,37 @@ def test_tokens_of_compiled_languages_are_exchanged() -> None:
         assert '"< 1 +"' in each.code
         assert each.code != CPP
     assert len({each.code for each in found}) == len(found)
+
+
+CONSTRAINTS = """Add them up.
+
+def total(self, nums: Dict[str, List[int]], k: int = 1) -> int:
+
+* `1 <= nums.length <= 3`
+* `-10^2 <= nums[i], k <= 10^2`
+* `0 < len(nums) < 9`
+* `1 <= i < nums.length`
+* `5 <= k <= 6`
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "is_allowed"),
+    [([[1, 2, 3], 4], True), ([[], 4], False), ([[1, 2, 3, 4], 4], False), ([[101], 4], False), ([[1], -101], False)],
+)
+def test_bounds_of_arguments_hold(args: list[Any], is_allowed: bool) -> None:
+    names = names_in(CONSTRAINTS, "Solution.total")
+    assert names == ("nums", "k")
+    found = bounds_of(CONSTRAINTS, names, [[[1, 2], 3]])
+    assert len(found) == 4  # a given call breaks the last one
+    assert all(each.holds(args) for each in found) == is_allowed
+
+
+def test_made_calls_keep_the_bounds_of_the_statement() -> None:
+    statement = "Count.\n\ndef count(nums):\n\n* `1 <= nums.length <= 4`\n* `1 <= nums[i] <= 9`\n"
+    tests = [{"type": "call", "function": "count", "args": [each], "output": 1} for each in ([2, 3, 9], [5, 1, 1, 4])]
+    subject = subject_of(Problem.model_validate({"id": "count", "prompt": statement, "tests": tests}))
+    assert not isinstance(subject, str)
+    found = [ast.literal_eval(each.text)[0] for each in subject.made(Wanted(40, 1))]
+    assert found
+    assert all(1 <= len(each) <= 4 and all(1 <= item <= 9 for item in each) for each in found)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from sandbox_service.schema import StdinTest
 from sandbox_service.strengthen import tiers
 from sandbox_service.strengthen.constants import Constants
@@ -121,3 +123,70 @@ def test_large_inputs_are_chosen_only_where_small_ones_do_not_tell() -> None:
     fails = {0: {0, 1}, 1: {0, 1}, 2: {0, 2}}
     assert choose(fails, [50_000, 10, 10], 2, 1) == [1, 2]
     assert choose({0: {0}, 1: {1}}, [50_000, 10], 2, 1) == [1, 0]
+
+
+STATEMENT = "# Chain\n\nA story.\n\nInput\n\nThe first line has n. {}\n\nOutput\n\nPrint {}.\n\nExamples\n"
+PAIRS = ["3\n1 2\n2 3\n3 1\n", "4\n1 4\n4 2\n2 3\n3 1\n"]
+
+
+def made_for(statement: str, inputs: list[str], judges: int = 1) -> list[Made]:
+    tests = [{"type": "stdin", "input": each, "output": "1"} for each in inputs]
+    problem = sums(prompt=statement, tests=tests)
+    return StdinSubject(problem, [each for each in problem.tests or [] if isinstance(each, StdinTest)]).made(
+        Wanted(40, judges)
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_made"),
+    [
+        ("It is guaranteed that no pair occurs twice.", True),
+        ("It is guaranteed that the number is stable.", False),
+        ("It is guaranteed that at least one solution exists.", False),
+        ("It is guaranteed that the pairs form a tree.", False),
+        ("He makes a guaranteed guess.", True),
+        ("", True),
+    ],
+)
+def test_few_references_judge_no_inputs_of_a_rule_that_no_fact_expresses(rule: str, is_made: bool) -> None:
+    statement = STATEMENT.format(rule, "a number")
+    assert bool(made_for(statement, PAIRS)) == is_made
+    assert made_for(statement, PAIRS, judges=3)
+
+
+def test_cases_of_given_inputs_are_valid_whatever_the_rule() -> None:
+    statement = STATEMENT.format("Then come test cases. It is guaranteed that each has a solution.", "a number")
+    cases = ["3\n4\n6\n9\n", "2\n10\n12\n"]
+    found = made_for(statement, cases)
+    assert {each.tier for each in found} == {"given cases"}
+    assert {number for each in found for number in each.text.split("\n")[1:-1]} <= {"4", "6", "9", "10", "12"}
+
+
+def test_sums_that_the_statement_bounds_stay_below() -> None:
+    statement = STATEMENT.format("Then come test cases. The sum of n over all cases does not exceed 100.", "a number")
+    for each in made_for(statement, ["3\n40\n6\n9\n", "2\n60\n12\n"]):
+        assert sum(map(int, each.text.split()[1:])) <= 100
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "is_test"),
+    [
+        ("the sum", "12", True),
+        ("any such number. If there is none, print NO", "12", False),
+        ("any such number. If there is none, print NO", "NO", True),
+        ("the pairs in any order", "1 2\n", False),
+        ("the sum of any two numbers", "12", True),
+        ("the share. If there are several solutions, print the least one", "3", True),
+        ("the share", "0.25", False),
+    ],
+)
+def test_answers_of_which_others_may_be_right_make_no_test(asked: str, answer: str, is_test: bool) -> None:
+    problem = sums(prompt=STATEMENT.format("", asked))
+    subject = StdinSubject(problem, [each for each in problem.tests or [] if isinstance(each, StdinTest)])
+    assert (subject.test(Made("1\n", "seen"), answer) is not None) == is_test
+
+
+def test_a_tolerance_compares_real_numbers() -> None:
+    problem = sums(checker={"type": "tokens", "float_tolerance": 1e-6})
+    subject = StdinSubject(problem, [each for each in problem.tests or [] if isinstance(each, StdinTest)])
+    assert subject.test(Made("1\n", "seen"), "0.25") is not None

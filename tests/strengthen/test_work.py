@@ -9,7 +9,7 @@ import pytest
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade, Limits, StdinTest, TestResult, Verdict
-from sandbox_service.strengthen import answers, cover, strength, work
+from sandbox_service.strengthen import answers, choice, cover, records, strength, work
 from sandbox_service.strengthen.runs import NotJudgedError, Program, Runner
 from sandbox_service.strengthen.strength import Share
 from sandbox_service.strengthen.subjects import subject_of
@@ -35,7 +35,7 @@ def recipe(**changes: Any) -> Recipe:
     return Recipe.model_validate({"name": "t", "sources": [{"path": "x"}], "strengthen": made})
 
 
-def strengthened(given: Problem, judge: ExecutingJudge, memory: Memory | None = None, **changes: Any) -> work.Record:
+def strengthened(given: Problem, judge: ExecutingJudge, memory: Memory | None = None, **changes: Any) -> records.Record:
     runner = Runner(given, judge, Memory() if memory is None else memory)
     return asyncio.run(work.strengthen(runner, recipe(**changes)))
 
@@ -154,4 +154,26 @@ def test_audit_tests_are_as_many_as_wanted() -> None:
     record = strengthened(problem(), ExecutingJudge(), audit=12)
     audit = [each for each in record["added"] if each["role"] == "audit"]
     assert len(audit) == 12
-    assert {each["cpu_seconds"] for each in audit} == {work.LEAST_AUDIT_SECONDS}  # the judge says that each takes 1 ms
+    assert {each["cpu_seconds"] for each in audit} == {records.LEAST_AUDIT_SECONDS}  # each takes 1 ms
+
+
+def test_audit_tests_refuse_mutants_that_given_tests_refuse() -> None:
+    made = [Made(f"{at}\n", "seen") for at in range(8)]
+    candidates = [answers.Candidate(StdinTest(input=each.text, output="1"), each, "1") for each in made]
+    mutant = Program("mutant", "refused", "")
+    found = choice.Choice([mutant], [], {}, candidates, known={0: {5}})
+    wanted = recipe(tests=2, least_tests=2, audit=1)
+    assert choice.chosen(found, wanted).audit == [5]
+    assert 5 not in choice.chosen(found, wanted).chosen
+    assert choice.chosen(found, wanted, without=[0]).audit != [5]
+
+
+def test_a_problem_without_a_valid_input_stays_as_it_is_and_says_why() -> None:
+    rule = "It is guaranteed that the first one is lucky."
+    given = problem(
+        prompt=f"Add.\n\nInput\n\nTwo numbers. {rule}\n\nOutput\n\nTheir sum.\n", solutions=[{"code": RIGHT[0]}]
+    )
+    record = strengthened(given, ExecutingJudge())
+    assert record["reason"].startswith("no made input is valid")
+    assert rule in record["reason"]
+    assert work.with_tests(given, record) == given

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox_service.errors.fields import kind_of
 from sandbox_service.formats import cases
 from sandbox_service.formats.problem import Problem, Provenance
 from sandbox_service.validation.sources import bounds, fields, programs, prompts
@@ -27,12 +28,20 @@ def make(row: Row) -> Problem:
         starter=starter,
         tests=cases.columns(found, starter=starter),
         limits=bounds.limits(row),
-        solutions=programs.solutions(row.get("solutions")),
+        solutions=programs.solutions(_solutions(row)),
         source=source,
         licence=fields.optional(row, "licence", "license"),
         provenance=Provenance(url=fields.optional(row, "url")),
         meta=_meta(row),
     )
+
+
+def _solutions(row: Row) -> list[Any]:
+    """The programs, which are a list, or JSON of one. Other text, as of a list that was cut off, is no program."""
+    found = fields.parsed(row, "solutions")
+    if found is not None and not isinstance(found, list):
+        raise ValueError(f"field solutions should be a list, but is {kind_of(found)}")
+    return found or []
 
 
 def _meta(row: Row) -> dict[str, Any] | None:

@@ -319,6 +319,14 @@ def test_codeelo_knows_its_contest_and_refuses_what_answers_back() -> None:
         problem(published.CODEELO | {"examples": []})
 
 
+def test_the_solutions_of_taco_are_a_list() -> None:
+    assert len(problem(published.TACO).references) == 2
+    assert problem(published.TACO | {"solutions": ""}).references == []
+    for wrong, reason in (('["print(1)", "pri', "solutions is not JSON"), ('{"a": 1}', "solutions should be a list")):
+        with pytest.raises(ValueError, match=reason):
+            problem(published.TACO | {"solutions": wrong})
+
+
 def test_areal_is_asked_as_it_is() -> None:
     made = problem(published.AREAL)
     assert (made.id, made.prompt, pairs(made)) == ("areal/q1", "Double a number, please.", [("2\n", "4\n")])

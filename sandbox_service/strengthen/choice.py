@@ -1,0 +1,113 @@
+"""The tests that are chosen for a problem, and how many wrong programs they refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from sandbox_service.schema import StdinTest, TestCase
+from sandbox_service.strengthen import cover, strength
+from sandbox_service.strengthen.answers import Candidate
+from sandbox_service.strengthen.runs import Kind, Program
+from sandbox_service.strengthen.strength import Share
+from sandbox_service.validation.recipe import Recipe
+
+_DIGITS = re.compile(r"\d{1,100}")  # of a number; a longer one is text
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The tests chosen for a problem, and the wrong programs with the tests that they fail.
+
+    Attributes:
+        programs: Mutants, tables, known wrong programs.
+        passed: The places of those that pass all given tests.
+        fails: For these, the candidates that they fail.
+        known: The same for mutants that the given tests refuse, where audit tests are wanted. A program that knows the
+            given tests may be one of them otherwise.
+        candidates: Valid tests.
+        chosen: Places of the candidates that are added.
+        audit: Places of the candidates that are added as audit tests.
+    """
+
+    programs: list[Program]
+    passed: list[int]
+    fails: dict[int, set[int]]
+    candidates: list[Candidate]
+    known: dict[int, set[int]] = field(default_factory=dict)
+    chosen: list[int] = field(default_factory=list)
+    audit: list[int] = field(default_factory=list)
+
+
+def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice:
+    """Return a choice of tests.
+
+    Args:
+        found: Wrong programs and what they fail.
+        recipe: Says how many tests to choose.
+        without: Places of programs that have no part in the choice.
+    """
+    wanted, candidates = recipe.strengthen, found.candidates
+    sizes = [size_of(each.test) for each in candidates]
+    groups = [each.made.how for each in candidates]
+    said = [each.answer for each in candidates]
+    fails = {place: tests for place, tests in found.fails.items() if place not in without}
+    least = min(wanted.least_tests, wanted.tests)
+    first = cover.choose(fails, sizes, wanted.tests, wanted.depth)
+    first += [each for each in extremes(candidates) if each not in first][: max(least - len(first), 0)]
+    added = cover.filled(first, groups, said, least)
+    others = {place: tests - set(added) for place, tests in {**found.known, **fails}.items() if place not in without}
+    every = [*added, *cover.choose(others, sizes, wanted.audit, wanted.depth)]
+    every = cover.filled(every, groups, said, len(added) + wanted.audit)
+    others_by_size = sorted(set(range(len(candidates))) - set(every), key=lambda place: (sizes[place], place))
+    every += others_by_size[: len(added) + wanted.audit - len(every)]
+    return replace(found, chosen=added, audit=every[len(added) :])
+
+
+def extremes(candidates: Sequence[Candidate]) -> list[int]:
+    """Return the places of the candidate with the greatest number and of the longest one; large ones are left out."""
+    cheap = [place for place, each in enumerate(candidates) if size_of(each.test) <= cover.LARGE]
+    texts = {place: candidates[place].made.text for place in cheap}
+    greatest = max(cheap, key=lambda place: (_greatest_number(texts[place]), -len(texts[place]), -place), default=None)
+    longest = max(cheap, key=lambda place: (len(texts[place]), -place), default=None)
+    return list(dict.fromkeys(each for each in (greatest, longest) if each is not None))
+
+
+def _greatest_number(text: str) -> int:
+    return max((int(digits) for digits in _DIGITS.findall(text)), default=0)
+
+
+def size_of(test: TestCase) -> int:
+    """Return the size of a made test, in characters."""
+    return len(test.input) if isinstance(test, StdinTest) else len(test.model_dump_json())
+
+
+def counts(choice: Choice, kind: Kind | None = None, places: Sequence[int] | None = None) -> tuple[Share, Share]:
+    """Return the shares of wrong programs that are refused before and after.
+
+    A mutant that no valid input tells from its reference is not counted.
+
+    Args:
+        choice: Programs and chosen tests.
+        kind: Only programs of this kind.
+        places: Only these programs.
+    """
+    before = after = programs = 0
+    tests = set(choice.chosen)
+    for place in range(len(choice.programs)) if places is None else places:
+        program = choice.programs[place]
+        if kind is not None and program.kind != kind:
+            continue
+        if place not in choice.fails:
+            before, after, programs = before + 1, after + 1, programs + 1
+        elif choice.fails[place] or program.kind != "mutant":
+            after += bool(choice.fails[place] & tests)
+            programs += 1
+    return Share(before, programs), Share(after, programs)
+
+
+def held_out(found: Choice, recipe: Recipe) -> Share:
+    """Return the share that is refused by tests which other programs chose: each fifth by those of the other four."""
+    parts = strength.folds(len(found.programs))
+    return strength.total(counts(chosen(found, recipe, without=part), places=part)[1] for part in parts)

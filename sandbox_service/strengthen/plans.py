@@ -1,0 +1,44 @@
+"""Plans of inputs: how many cases and how many items there are, and the pattern of their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# numbers of repeats: of cases that hold lengths of their own, and of everything else
+SCALES = (
+    ("one", "least"), ("cases", "few"), ("one", "few"), ("cases", "some"), ("one", "some"), ("cases", "least"),
+    ("few", "many"), ("cases", "few"), ("one", "few"), ("one", "largest"), ("one", "many"),
+)  # fmt: skip
+LONG = (("one", "largest"), ("one", "many"), ("few", "many"), ("cases", "some"), ("one", "largest"))
+PATTERNS = (
+    "wide", "narrow", "equal", "edges", "ascending", "ties", "low", "descending", "alternating", "high", "odd one",
+    "wide",
+)  # fmt: skip
+MOST = {"one": 1, "few": 6, "cases": 60, "some": 24, "many": 400, "largest": 100_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Sizes and pattern of an input."""
+
+    cases: str
+    size: str
+    pattern: str
+
+    @property
+    def name(self) -> str:
+        """Sizes and pattern in words."""
+        return f"{self.cases} × {self.size}, {self.pattern}"
+
+
+def plan_of(number: int, *, is_long: bool = False) -> Plan:
+    """Return a plan; each pair of sizes meets each pattern.
+
+    Args:
+        number: From 0.
+        is_long: Lengths are great.
+    """
+    cases, size = SCALES[number % len(SCALES)]
+    if is_long:
+        cases, size = LONG[number % len(LONG)]
+    return Plan(cases, size, PATTERNS[number % len(PATTERNS)])

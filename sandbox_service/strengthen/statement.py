@@ -1,0 +1,129 @@
+"""Reads rules about inputs from a statement, and says which of them the facts of the given inputs do not have.
+
+Ranges are read in ranges.py. A rule is a sentence that guarantees something, or that says what the input is. Facts
+express some rules: a tree, a connected graph, distinct items, an order, a permutation, a bound of a sum. Any other
+guarantee is one that made inputs may break, so that few references are not enough to judge them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sandbox_service.strengthen.facts import Facts
+from sandbox_service.strengthen.ranges import NUMBER, number_in
+
+_OUTPUT = re.compile(r"^\W*(?:the\s)?output\b", re.IGNORECASE | re.MULTILINE)
+_EXAMPLES = re.compile(r"^\W*(?:sample|examples?|notes?)\W*(?:inputs?|tests?|\d+)?\W*$", re.IGNORECASE | re.MULTILINE)
+_INPUT = re.compile(r"^\W*(?:the\s)?input\b", re.IGNORECASE | re.MULTILINE)
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n\s*\n|\n(?=\s*[*#-])")
+_GUARANTEE = re.compile(
+    r"guarant\w+,? that|guarant\w+ to\b|(?:is|are|it'?s) (?:\w+ )?guarant\w+|you (?:may|can) assume|it is known that",
+    re.IGNORECASE,
+)
+_CLAIM = re.compile(
+    r"always (?:\w+ )?(?:exists?|possible)|under (?:\w+ )*constraints", re.IGNORECASE
+)  # of what is asked
+_SUM = re.compile(r"\b(?:sum|total)\b|∑|\\sum|\bsums\b", re.IGNORECASE)
+_LIMIT = re.compile(rf"(?:exceeds?|at most|≤|<=|\\leq?q?|more than|greater than|up to)\s*({NUMBER})")
+_TREE = re.compile(r"\btrees?\b|\brooted\b|\bcycles?\b|\bacyclic\b", re.IGNORECASE)
+_CONNECTED = re.compile(r"\bconnect\w*|\breach\w*|\bpath\b|\b(?:get|pass) from\b|\btravel", re.IGNORECASE)
+_ONCE = re.compile(
+    r"no two|multiple (?:edges|roads)|multi-?edges|(?:at most|exactly|more than|only) once|twice|unique|pairwise"
+    r"|same (?:pair|point|position|place|number)|(?:at most|more than) one|coincide|repeat"
+    r"|all\b[^.]*(?:distinct|different)",
+    re.IGNORECASE,
+)
+_UNEQUAL = re.compile(r"distinct|different|loops?\b|\bitself\b|himself|≠|!=|\\ne\b|not equal|\bequal\b", re.IGNORECASE)
+_LESS = re.compile(r"[a-z](?:_?\{?[a-z]\}?)?\s*<\s*[a-z](?:_?\{?[a-z]\}?)?\s*(?:≤|<|\))", re.IGNORECASE)
+_PERMUTATION = re.compile(r"permutation", re.IGNORECASE)
+_SORTED = re.compile(r"sorted|(?:in|de)creasing|(?:ascending|descending|chronological) order", re.IGNORECASE)
+_HARMLESS = re.compile(
+    r"\b(?:answers?|results?|values?|outputs?)\b.*\b(?:fits?|exceed|less than|at most)\b|non-?empty"
+    r"|consists? (?:only )?of|(?:lower|upper)-?case|\bletters?\b|\bdigits?\b|leading zero",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile(
+    r"at least|equal to the"
+    r"|(?:≠|!=)\s*i\b|\bexists?\b|solutions?\b|possible to (?!reach)|\bvalid\b|\bcorrect\b|\bnever\b|intersect|overlap"
+    r"|touch|collinear",
+    re.IGNORECASE,
+)
+_SAID = re.compile(
+    r"(?:will be|is|are) equal to the"
+    r"|(?:pairwise|all\b[^.]*) (?:distinct|different|unique)"
+    r"|distinct (?:\w+ )?(?:integers|numbers|points|strings|words)"
+    r"|permutation of|connected (?:undirected )?graph|no two\b|at most once|exactly once|sorted in|possible to reach"
+    r"|(?:increasing|ascending|descending|decreasing) order"
+    r"|(?:form|is|be|are|describe|specif\w+) (?:a |the )?(?:\w+ )?tree",
+    re.IGNORECASE,
+)
+_CASES = re.compile(r"\btest ?-?cases?\b|\btestcases?\b|\bdata ?sets?\b|\bsets of (?:input|data)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of a statement: guarantees, bounds of sums, and whether an input has several cases."""
+
+    sentences: tuple[str, ...] = ()
+    sums: tuple[int, ...] = ()
+    has_cases: bool = False
+
+    def unexplained(self, facts: Facts) -> str:
+        """Return the first rule that the facts do not have, or an empty text.
+
+        Args:
+            facts: Of the given inputs.
+        """
+        return next((each for each in self.sentences if not _is_explained(each, facts)), "")
+
+
+def rules_of(statement: str) -> Rules:
+    """Return the rules of a statement.
+
+    Args:
+        statement: Text of the problem.
+    """
+    text = statement[: examples.start()] if (examples := _EXAMPLES.search(statement)) else statement
+    text = text[: output.start()] if (output := _OUTPUT.search(text)) else text
+    start = begin.start() if (begin := _INPUT.search(text)) else len(text)
+    found = [" ".join(each.split()) for each in _rules_in(text, start)]
+    limits = [number_in(limit[1]) for each in found if _SUM.search(each) and (limit := _LIMIT.search(each))]
+    return Rules(tuple(found), tuple(each for each in limits if each is not None), _CASES.search(text) is not None)
+
+
+def _rules_in(text: str, start: int) -> Iterator[str]:
+    """Sentences that guarantee something, and those of the part about the input that name a structure."""
+    yield from (each for each in _SENTENCE.split(text[:start]) if _GUARANTEE.search(each) and not _CLAIM.search(each))
+    for each in _SENTENCE.split(text[start:]):
+        if any(rule.search(each) for rule in (_GUARANTEE, _SAID, _LESS)) or (_SUM.search(each) and _LIMIT.search(each)):
+            yield each
+
+
+def _is_explained(sentence: str, facts: Facts) -> bool:
+    if _UNKNOWN.search(sentence):
+        return False
+    rows, slots = facts.rows.values(), facts.slots.values()
+    is_tree = any(each.tree for each in rows) or any(each.links or each.parents for each in slots)
+    is_connected = is_tree or any(each.connected for each in rows)
+    is_permutation = any(each.permutation for each in slots)
+    are_distinct = (
+        is_permutation or any(each.distinct or each.different for each in rows) or any(each.distinct for each in slots)
+    )
+    is_less = any(each.sign == "<" for each in facts.relations) or any(each.is_below or each.parents for each in slots)
+    are_unequal = are_distinct or is_tree or is_less or any(each.sign == "!=" for each in facts.relations)
+    is_sorted = any(each.order for each in slots) or any(each.sign != "!=" for each in facts.relations)
+    topics = (
+        (_SUM, _LIMIT.search(sentence) is not None),
+        (_TREE, is_tree),
+        (_CONNECTED, is_connected),
+        (_PERMUTATION, is_permutation),
+        (_ONCE, are_distinct),
+        (_UNEQUAL, are_unequal),
+        (_LESS, is_less),
+        (_SORTED, is_sorted),
+        (_HARMLESS, True),
+    )
+    named = [holds for topic, holds in topics if topic.search(sentence)]
+    return bool(named) and all(named)
