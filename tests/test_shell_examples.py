@@ -156,7 +156,6 @@ WAYS = (
     Way(r"proctor validate datasets/", more=f"--limit 1 {ONE}", prints="3 clean, 0 in quarantine"),
     Way(r"proctor validate .*--url", prints="1 clean, 0 in quarantine"),
     Way(r"proctor validate ", more=ONE, prints="1 clean, 0 in quarantine"),
-    Way(r"proctor strengthen .*--url", prints="1 strengthened with 12 tests"),
     Way(r"proctor strengthen ", more=ONE, prints="1 strengthened with 12 tests"),
     Way(r"proctor evaluate --samples", more="--service http://{service}", prints="pass@1"),
     Way(r"proctor train --show", reason=f"it needs torch; {THERE} runs it"),
