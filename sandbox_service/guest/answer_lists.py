@@ -18,7 +18,7 @@ def with_colons(text: str) -> str:
 
 
 def ratio(text: str) -> trees.Tree | None:
-    """Return the tree of a text that is a ratio of three or more parts; else None. The grammar reads one of two parts."""
+    """Return the tree of a text that is a ratio of three or more parts; else None. The grammar reads ratios of two."""
     parts, depth = [""], 0
     for sign in text:
         depth += (sign in "({[") - (sign in ")}]")

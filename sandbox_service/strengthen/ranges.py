@@ -69,7 +69,7 @@ def ranges_of(
 
 
 def _within(bounds: Sequence[tuple[str, int, int]], wider: Range, seen: Range) -> Range:
-    """What lies between the least and the greatest number that any bound of the statement allows, or was seen."""
+    """Return the part of `wider` between the least and the greatest number that a bound allows or that was seen."""
     if not bounds:
         return wider
     low, high = min(low for _, low, _ in bounds), max(high for _, _, high in bounds)
@@ -101,7 +101,7 @@ def bounds_in(statement: str) -> list[tuple[str, int, int]]:
 
 
 def _stated(form: Form, facts: Facts, statement: str) -> dict[int, Range]:
-    """The statement's bounds by slot, if there is one for each slot with numbers, and none is broken."""
+    """Return the statement's bounds by slot, if there is one for each slot with numbers, and none is broken."""
     slots = [slot for slot in _in_order(form.items) if facts.slots[slot].kind == "int"]
     free = [slot for slot in slots if facts.slots[slot].at_most not in slots or slot in facts.lengths]
     bounds = bounds_in(statement)
@@ -122,7 +122,7 @@ def _stated(form: Form, facts: Facts, statement: str) -> dict[int, Range]:
 
 
 def _common(slots: Sequence[int], bounds: Sequence[tuple[str, int, int]], facts: Facts) -> Iterator[tuple[int, Range]]:
-    """What is both seen and stated, where given inputs break the bounds: those of some data sets do."""
+    """Yield the ranges that are both seen and stated, where given inputs break the bounds, as in some data sets."""
     for slot, (_, low, high) in zip(slots, bounds, strict=True):
         seen = facts.slots[slot]
         low, high = max(low, seen.low), min(high, seen.high)
