@@ -262,7 +262,7 @@ def _unusable_names(settings: Settings) -> Iterator[tuple[str, str]]:
         text = f"SANDBOX_JUDGE_LIBRARIES: {settings.judge_libraries} is no folder"
         yield text, "name the folder that has testlib.h, or leave it out"
     folder = Path(settings.cache_folder)
-    if settings.cache_folder and next(path for path in (folder, *folder.parents) if path.exists()).is_file():
+    if settings.cache_folder and not next(path for path in (folder, *folder.parents) if path.exists()).is_dir():
         yield f"SANDBOX_CACHE_FOLDER: {folder} is no folder", "name a folder, which may be a new one, or leave it out"
 
 

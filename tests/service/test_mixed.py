@@ -68,7 +68,7 @@ def mixture(service: Service) -> list[Drawn]:
     """The pool: all of the corpus if many submissions are asked for, else a part of it."""
     found = list(bodies())
     random.Random(SEED).shuffle(found)
-    return [alone(service, body, is_attack) for body, is_attack in found[: max(48, SUBMISSIONS // 8)]]
+    return [alone(service, body, is_attack) for body, is_attack in found[: max(80, SUBMISSIONS // 8)]]
 
 
 def alone(service: Service, body: dict[str, Any], is_attack: bool) -> Drawn:
