@@ -102,6 +102,7 @@ outer = sys.modules["__main__"]  # the zygote's own; a program's stands in its p
 _bits: dict[str, int] = {}  # of what a plain program may import, of OPENERS, and of stderr
 _hidden: list[frozenset[str]] = []  # names, by bit
 _kinds = b""  # of each instruction, by number, with its shift
+_reach: list[tuple[int, int]] = []  # the bit of a module, and the bits of those that it uses itself
 caches: list[Any] = []  # what empties the caches of all these modules: one may be filled through another
 
 
@@ -119,6 +120,7 @@ def prepare() -> None:
         kept.append(_containers(module))
         _hidden.append(frozenset(_refused_names(name, module, modules)))
         caches.extend(_clearing(module))
+    _reach[:] = [(_bits[name], _reached(name, modules)) for name in modules]
     for name in OPENERS:
         _bits[name] = _bits.get(name, 0) | OPENS
     _bits["stderr"] = STDERR
@@ -126,6 +128,18 @@ def prepare() -> None:
     program.set_streams(None, None, None)  # no test has those of another, and CPython must be able to free them
     _box.remember(kept)
     program.set_streams(*streams)
+
+
+def _reached(name: str, modules: dict[str, types.ModuleType]) -> int:
+    """Return the bits of the modules whose state a module's functions may change: statistics draws random numbers."""
+    found, rest = {name}, [name]
+    while rest:
+        for value in list(vars(modules[rest.pop()]).values()):
+            led = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
+            if isinstance(led, str) and led in modules and led not in found:
+                found.add(led)
+                rest.append(led)
+    return sum(_bits[each] for each in found)
 
 
 def _kinds_by_number() -> bytes:
@@ -221,6 +235,19 @@ def uses_of(code: types.CodeType) -> int:
         return 0
     found = _box.uses(code, REFUSED, SPECIAL, UNREAD, _bits, _hidden, _kinds)
     return found | BASE if found >= 0 else 0
+
+
+def reached_by(uses: int) -> int:
+    """Return the bits of all modules whose state a program may change, itself or through the modules that it uses.
+
+    Args:
+        uses: what `uses_of` returned.
+    """
+    found = uses
+    for bit, reached in _reach:
+        if uses & bit:
+            found |= reached
+    return found
 
 
 def bit_of(name: str) -> int:

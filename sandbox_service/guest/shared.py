@@ -9,6 +9,9 @@ decimal context and the limits that the first one had. What is not put back must
 plain (plain_programs.py), or a test that leaves a stream replaced, a thread, a handler at exit, a finaliser, a file, a
 descriptor, a module or a changed attribute, ends the box after its test.
 
+Modules lead to others: statistics draws random numbers. So what can be put back is put back whatever a program imports,
+and what is compared includes the modules that its own ones use.
+
 Nothing here defends against the submission, which controls this process. The host believes outputs that it compared
 itself, and repeats everything else in a fresh box. No expected output is ever here.
 """
@@ -16,6 +19,7 @@ itself, and repeats everything else in a fresh box. No expected output is ever h
 import gc
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import _box
@@ -26,8 +30,8 @@ import program
 CHANNEL_FD = 5
 
 
-_random_bit = _decimal_bit = 0
 _recursion = _digits = 0
+_putting_back: list[Callable[[], object]] = []
 
 
 def prepare() -> None:
@@ -35,8 +39,13 @@ def prepare() -> None:
 
     See `program.rehearse` for the reason.
     """
-    global _random_bit, _decimal_bit, _recursion, _digits
-    _random_bit, _decimal_bit = plain_programs.bit_of("random"), plain_programs.bit_of("decimal")
+    global _recursion, _digits
+    if (random := sys.modules.get("random")) is not None:
+        seed = random.seed
+        _putting_back.append(lambda: seed(0))
+    if (decimal := sys.modules.get("decimal")) is not None:
+        context, set_context = decimal.DefaultContext, decimal.setcontext
+        _putting_back.append(lambda: set_context(context))
     _recursion, _digits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
     streams = sys.stdin, sys.stdout, sys.stderr
     main, code = ending.main, compile(program.REHEARSAL, program.FILENAME, "exec")
@@ -44,8 +53,8 @@ def prepare() -> None:
         uses = plain_programs.uses_of(code)
         _has_ended_well(search=False)
         stderr = _forget(uses)
-        _box.is_unchanged(uses)
-        _begin(uses, stderr)
+        _box.is_unchanged(plain_programs.reached_by(uses))
+        _begin(stderr)
     _forget(plain_programs.STDERR)
     ending.main = main
     program.set_streams(*streams)
@@ -93,11 +102,13 @@ def _has_begun_next(uses: int, folder_bytes: int) -> bool:
     try:
         stderr = _forget(uses)
         opens = bool(uses & plain_programs.OPENS)
-        if (opens and _box.folder_bytes(program.FOLDER) != folder_bytes) or not _box.is_unchanged(uses):
+        if (opens and _box.folder_bytes(program.FOLDER) != folder_bytes) or not _box.is_unchanged(
+            plain_programs.reached_by(uses)
+        ):
             return False
         if not _box.put_streams_back(opens):
             return False
-        _begin(uses, stderr)
+        _begin(stderr)
     except BaseException:  # no memory, or no descriptor
         return False
     return True
@@ -119,13 +130,10 @@ def _forget(uses: int) -> Any:
     return stderr
 
 
-def _begin(uses: int, stderr: Any) -> None:
+def _begin(stderr: Any) -> None:
     """Set up the next test's own streams and state. Its descriptors are in place."""
     program.open_streams(stderr)
     ending.prepare()
     program.make_main()
-    if uses & _random_bit:
-        sys.modules["random"].seed(0)
-    if uses & _decimal_bit:
-        decimal = sys.modules["decimal"]
-        decimal.setcontext(decimal.DefaultContext)
+    for put_back in _putting_back:
+        put_back()

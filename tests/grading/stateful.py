@@ -125,6 +125,11 @@ STATES = {
         "key.left",
         "",
     ),
+    "random numbers of another module": State(
+        "import statistics\ndraw = statistics.NormalDist().samples",
+        "draw(2) != [0.9417154046806644, -1.3965781047011498]",
+        "draw(2)",
+    ),
     "module through a module": State("import random", "random._os.left", "random._os.left = 1"),
     "module through a class pattern": State(
         "import sys\ndef table():\n    match sys:\n        case object(modules=found):\n            return found",
@@ -295,9 +300,9 @@ STATES = {
 PUT_BACK = (
     "global", "default argument", "class attribute", "function attribute", "cached function", "closure", "generator",
     "attribute of a cached type", "key of a cached type", "flags of a cached pattern", "cycle of objects",
-    "recursion limit", "digits of integers", "random numbers", "seed", "gauss", "decimal context", "decimal flags",
-    "stdin's attribute", "stdin in part", "stdout's attribute", "stdout's encoding", "stdout's buffering",
-    "stderr's attribute", "stdin opened by number",
+    "recursion limit", "digits of integers", "random numbers", "random numbers of another module", "seed", "gauss",
+    "decimal context", "decimal flags", "stdin's attribute", "stdin in part", "stdout's attribute",
+    "stdout's encoding", "stdout's buffering", "stderr's attribute", "stdin opened by number",
 )  # fmt: skip
 """States that a box forgets between two tests, so that programs which leave them still share one."""
 
