@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from tests.conftest import Service
+from tests.languages.toolchains import need
 
 CODE = "const add = (a, b) => a + b;"
 
@@ -27,3 +28,12 @@ def test_tests_without_a_driver_are_refused_over_http(service: Service) -> None:
     status, answer = service.client.post("/v1/grade", body)
     assert (status, answer["error"]["type"]) == (422, "invalid_request")
     assert "use stdin for lua" in answer["error"]["message"]
+
+
+def test_calls_in_a_standard_of_cpp_older_than_the_driver(service: Service) -> None:
+    need("cpp14")
+    completion = "```cpp17\nclass Solution { public: int twice(int x) { return 2 * x; } };\n```"
+    test = {"type": "call", "function": "twice", "args": [4], "output": 8}
+    grade = service.grade(language="c++14", completion=completion, tests=[test])
+    assert grade["verdict"] == "AC", grade["message"]
+    assert grade["grader"]["language"].startswith("cpp14 ")
