@@ -216,9 +216,10 @@ class Intake:
         admission.check(submission, suite)
         check_limits(submission.limits, self._settings)
         check_compile_limits(submission.compile_limits, self._settings)
-        for judge in admission.judges_of(submission, suite):
+        judges = admission.judges_of(submission, suite)
+        for judge in judges:
             check_limits(judge.limits, self._settings)
-        if not self._settings.redis_url:  # else the queue knows the workers' languages
+        if judges and not self._settings.redis_url:  # else the queue knows the workers' languages
             for judge in admission.judges_run(submission, suite):
                 require_for_judge(judge)
         check_display(submission.display_bytes, self._settings)

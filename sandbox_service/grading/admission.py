@@ -36,14 +36,19 @@ def _compares(submission: Submission) -> bool:
 def judges_of(submission: Submission, suite: Suite) -> list[JudgeProgram]:
     """Return the programs that judge the submission: its own and those of its suite."""
     checker = suite.checker if isinstance(submission.checker, SuiteChecker) else submission.checker
-    programs = (checker, submission.interactor or suite.interactor)
-    return [program for program in programs if isinstance(program, JudgeProgram)]
+    interactor = submission.interactor or suite.interactor
+    found = [checker] if isinstance(checker, JudgeProgram) else []
+    if interactor is not None:
+        found.append(interactor)
+    return found
 
 
 def judges_run(submission: Submission, suite: Suite) -> list[JudgeProgram]:
     """Return those of the judges that are run; a built-in checker replaces a program that is known to do the same."""
-    interactor = submission.interactor or suite.interactor
     programs = judges_of(submission, suite)
+    if not programs:
+        return programs
+    interactor = submission.interactor or suite.interactor
     return [each for each in programs if each is interactor or standard_checkers.known(each) is None]
 
 
