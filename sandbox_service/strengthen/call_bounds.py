@@ -32,7 +32,11 @@ class Bound:
     high: int
 
     def holds(self, args: Sequence[Any]) -> bool:
-        """Return whether the arguments keep it; what has no such items or length does."""
+        """Return whether the arguments keep it; what has no such items or length does.
+
+        Args:
+            args: Of a call.
+        """
         numbers = [each for each in self._reached(args[self.place]) if isinstance(each, int | float)]
         return all(self.low <= each <= self.high for each in numbers)
 

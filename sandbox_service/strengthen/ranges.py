@@ -69,7 +69,7 @@ def ranges_of(
 
 
 def _within(bounds: Sequence[tuple[str, int, int]], wider: Range, seen: Range) -> Range:
-    """What lies between the least and the greatest number that any bound of the statement allows, or was seen."""
+    """The part of a range from the least to the greatest number that a bound of the statement allows, or was seen."""
     if not bounds:
         return wider
     low, high = min(low for _, low, _ in bounds), max(high for _, _, high in bounds)
@@ -122,7 +122,7 @@ def _stated(form: Form, facts: Facts, statement: str) -> dict[int, Range]:
 
 
 def _common(slots: Sequence[int], bounds: Sequence[tuple[str, int, int]], facts: Facts) -> Iterator[tuple[int, Range]]:
-    """What is both seen and stated, where given inputs break the bounds: those of some data sets do."""
+    """The ranges that are both seen and stated, where given inputs break the bounds: those of some data sets do."""
     for slot, (_, low, high) in zip(slots, bounds, strict=True):
         seen = facts.slots[slot]
         low, high = max(low, seen.low), min(high, seen.high)
