@@ -79,7 +79,7 @@ def _checker(row: Row) -> Checker | None:
     checker: Any = row.get("checker") or {}
     if checker.get("type", "default") != "default":
         raise ValueError(f"the problem needs a checker of its own ({checker['type']}), and none is known here")
-    if not str(row.get("format", "")).startswith("kattis"):
+    if "flags" not in checker and not str(row.get("format", "")).startswith("kattis"):
         return None
     return kattis.checker(str(checker.get("flags") or ""))
 
