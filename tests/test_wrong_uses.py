@@ -133,7 +133,7 @@ COMMANDS = [
     Wrong("grade rows.jsonl right.py", "no reader knows rows with the fields a; name one of: problem, labelled"),
     Wrong("grade problem.json absent.py", "absent.py: No such file or directory"),
     Wrong("grade problem.json binary.py", "binary.py: not UTF-8: invalid start byte at byte 0"),
-    Wrong("grade . right.py", "not a problem package: there is no problem.yaml"),
+    Wrong("grade . right.py", "not a problem package: there is none of problem.yaml"),
     Wrong("grade problem.json right.py --id 5", "the file is one problem, not a data set; remove --id"),
     Wrong("grade problem.json right.py --jobs 0", "--jobs: must be at least 1"),
     Wrong("grade problem.json right.py --url ftp://x", "--url ftp://x: not an address like http://127.0.0.1:8080"),

@@ -79,12 +79,12 @@ def _checker(row: Row) -> Checker | None:
     checker: Any = row.get("checker") or {}
     if checker.get("type", "default") != "default":
         raise ValueError(f"the problem needs a checker of its own ({checker['type']}), and none is known here")
-    return kattis.checker(str(checker["flags"] or "")) if _is_kattis(row) else None
+    return kattis.checker(str(checker.get("flags") or "")) if _is_kattis(row) else None
 
 
 def _is_kattis(row: Row) -> bool:
-    """Return whether the problem is judged as Kattis does, by the flags of its validator."""
-    return "flags" in (row.get("checker") or {})
+    """Return whether the problem is judged as Kattis does: by its format, or by the flags of its validator."""
+    return "flags" in (row.get("checker") or {}) or str(row.get("format", "")).startswith("kattis")
 
 
 def _solution(row: Row, *, is_kattis: bool) -> Solution:

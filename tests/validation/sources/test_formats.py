@@ -96,6 +96,12 @@ def test_labelled_calls_and_asserts() -> None:
     assert (test.entry_point, test.prelude) == ("Solution().pick", "@leetcode")
 
 
+def test_labelled_problems_keep_the_flags_of_their_checker() -> None:
+    made = problem(published.LABELLED | {"checker": {"type": "default", "flags": "float_absolute_tolerance 1e-2"}})
+    assert made.checker == Checker(ignore_case=True, absolute_tolerance=0.01)
+    assert problem(published.LABELLED | {"checker": {"type": "default"}}).checker is None
+
+
 def test_labelled_problems_with_a_checker_of_their_own_are_refused() -> None:
     with pytest.raises(ValueError, match=r"a checker of its own \(custom\)"):
         problem(published.LABELLED | {"checker": {"type": "custom", "files": ["validate.cc"]}})
