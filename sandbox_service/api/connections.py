@@ -14,7 +14,7 @@ import json
 import resource
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -51,6 +51,22 @@ class ConnectionBounds:
     idle_seconds: float
 
 
+class _Transport:
+    """A transport that writes nothing once it is closing, as when the client has gone: uvloop raises RuntimeError then,
+    until `connection_lost` tells uvicorn.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+
+    def write(self, data: bytes) -> None:
+        if not self._transport.is_closing():
+            self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class Connection(HttpToolsProtocol):
     """A uvicorn connection with time and size limits, which `sweep` enforces."""
 
@@ -59,7 +75,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Implements asyncio.Protocol. Closes idle connections if there are too many, or refuses this one."""
-        super().connection_made(transport)
+        super().connection_made(cast(asyncio.Transport, _Transport(transport)))
         self.idle_since: float | None = self.loop.time()  # None: a request is arriving or being answered
         self._arriving_since: float | None = None
         self._unread_since: float | None = None  # since when sent data has not been read
