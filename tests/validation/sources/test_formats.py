@@ -98,7 +98,7 @@ def test_labelled_calls_and_asserts() -> None:
 
 def test_labelled_problems_keep_the_flags_of_their_checker() -> None:
     made = problem(published.LABELLED | {"checker": {"type": "default", "flags": "float_absolute_tolerance 1e-2"}})
-    assert made.checker == Checker(ignore_case=True, absolute_tolerance=0.01)
+    assert made.checker == Checker(ignore_case=True, absolute_tolerance=0.01, integers_too=True)
     assert problem(published.LABELLED | {"checker": {"type": "default"}}).checker is None
 
 
