@@ -363,7 +363,8 @@ static int start_job(const struct job *job, const struct files *files, unsigned 
     return failed ? -2 : -1;
 }
 
-/* Reap a box; a box that is not needed any more is killed first, unless it has already ended. */
+/* Reap a box; a box that is not needed any more is killed first, unless it has already ended. One that was about to end
+ * keeps its own status: a candidate's pipes close before the kernel says that it has ended. */
 static int bury(struct started *started, int i, double began, struct record *record, int needed)
 {
     struct seen seen;
@@ -373,7 +374,8 @@ static int bury(struct started *started, int i, double began, struct record *rec
     if (reap(started->pid[i], started->cpu_limit[i], &seen))
         return -1;
     close(started->pidfd[i]);
-    int why = kill_it ? NOT_NEEDED : seen.own_limit ? OWN_LIMIT : 0;
+    int was_killed = kill_it && WIFSIGNALED(seen.status) && WTERMSIG(seen.status) == SIGKILL;
+    int why = was_killed ? NOT_NEEDED : seen.own_limit ? OWN_LIMIT : 0;
     *record = (struct record){seen.status, why, seen.cpu_seconds, now() - began, 0.0, seen.peak_bytes};
     return 0;
 }

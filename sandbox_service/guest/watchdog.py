@@ -146,10 +146,11 @@ def end_unneeded(control: socket.socket, box: Box) -> Record:
     began, why_killed = time.monotonic(), wire.NOT_KILLED
     ended = box.wait(0.0, control)
     if ended is None:
-        why_killed = wire.NOT_NEEDED
         box.kill()
         ended = box.wait(-1.0, control)
-    assert ended is not None
+        assert ended is not None
+        if ended[0] == signal.SIGKILL:  # else it was about to end by itself
+            why_killed = wire.NOT_NEEDED
     return box.close(ended, began, 0.0, why_killed)
 
 
