@@ -217,7 +217,7 @@ def measure_compilers(bench: Bench, rounds: int, group: Group | None) -> None:
 def main(arguments: list[str]) -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks languages", description=__doc__)
-    present = [each.name for each in toolchains.present()]
+    present = [each.name for each in toolchains.present() if each.name != "sql"]  # its stdin is no pair of numbers
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--languages", default=",".join(present))
     parser.add_argument("--no-compilers", action="store_true", help="measure runs only")
