@@ -22,9 +22,8 @@ _GUARANTEE = re.compile(
     r"guarant\w+,? that|guarant\w+ to\b|(?:is|are|it'?s) (?:\w+ )?guarant\w+|you (?:may|can) assume|it is known that",
     re.IGNORECASE,
 )
-_CLAIM = re.compile(
-    r"always (?:\w+ )?(?:exists?|possible)|under (?:\w+ )*constraints", re.IGNORECASE
-)  # of what is asked
+# a guarantee about the answer, which no input can break
+_CLAIM = re.compile(r"always (?:\w+ )?(?:exists?|possible)|under (?:\w+ )*constraints", re.IGNORECASE)
 _SUM = re.compile(r"\b(?:sum|total)\b|∑|\\sum|\bsums\b", re.IGNORECASE)
 _LIMIT = re.compile(rf"(?:exceeds?|at most|≤|<=|\\leq?q?|more than|greater than|up to)\s*({NUMBER})")
 _TREE = re.compile(r"\btrees?\b|\brooted\b|\bcycles?\b|\bacyclic\b", re.IGNORECASE)

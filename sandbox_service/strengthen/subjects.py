@@ -6,7 +6,6 @@ makes tables of the given tests.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -18,9 +17,8 @@ from sandbox_service.strengthen.calls import calls_of
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.stdin_subject import StdinSubject
 from sandbox_service.strengthen.tiers import Made, Wanted
+from sandbox_service.validation.checks.prompt import interaction
 from sandbox_service.validation.duplicates import text_of
-
-_INTERACTIVE = re.compile(r"\bfflush\b|\bflush\(|\bflush(?:ing)? the output\b", re.IGNORECASE)
 
 
 class Subject(Protocol):
@@ -105,7 +103,7 @@ def subject_of(problem: Problem) -> Subject | str:
     if stdin and len(stdin) == len(tests):
         if problem.language == "text":
             return "its answers are text"
-        if _INTERACTIVE.search(text_of(problem)):
+        if interaction(text_of(problem)) is not None:
             return "its statement is interactive, and it has no interactor"
         return StdinSubject(problem, stdin)
     if problem.language != "python":

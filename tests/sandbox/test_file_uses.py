@@ -14,8 +14,8 @@ from sandbox_service.sandbox.files import Program
 from sandbox_service.sandbox.pool import JailPool
 from sandbox_service.schema import Limits
 from sandbox_service.settings import Settings
-from sandbox_service.slots import main
 from tests.conftest import need_firejail
+from tests.sandbox.pools import opened
 
 LOOKING = """
 import os
@@ -33,13 +33,8 @@ print(os.getcwd(), os.listdir("/proc"), os.listdir("/tmp"), sorted({tried(f"{pla
 @pytest.fixture(scope="module")
 def pool() -> Iterator[JailPool]:
     need_firejail()
-    settings = Settings()
-    jails = main.pool_of(settings, settings.slot_count + 2)
-    try:
-        jails.open()
+    with opened(Settings()) as jails:
         yield jails
-    finally:
-        jails.close()
 
 
 @pytest.mark.parametrize(

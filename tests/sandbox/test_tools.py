@@ -22,6 +22,7 @@ from sandbox_service.schema import Limits
 from sandbox_service.settings import Settings
 from sandbox_service.slots import main
 from tests.markers import needs
+from tests.sandbox.pools import opened
 
 LIMITS = Limits()
 STAND_INS = {
@@ -44,13 +45,8 @@ def settings_for(name: str, **fields: Any) -> Settings:
 
 @pytest.fixture(params=TOOLS)
 def pool(request: pytest.FixtureRequest) -> Iterator[JailPool]:
-    settings = settings_for(request.param)
-    jails = main.pool_of(settings, settings.slot_count + 2)
-    try:
-        jails.open()
+    with opened(settings_for(request.param)) as jails:
         yield jails
-    finally:
-        jails.close()
 
 
 def test_a_tool_is_chosen_by_its_name() -> None:

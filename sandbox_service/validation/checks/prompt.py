@@ -24,11 +24,20 @@ _EXAMPLES = re.compile(
 _INTERACTIVE = re.compile(
     r"\binteractive (?:problem|task)\b|\b(?:problem|task) is interactive\b"
     r"|\binteract(?:ing)? with the (?:judge|jury|grader|interactor)\b"
-    r"|\bflush(?:ing)? (?:the |your )?(?:standard )?(?:output|stdout|buffer)\b|\bfflush\(|\bcout\.flush\b",
+    r"|\bflush(?:ing)? (?:the |your )?(?:standard )?(?:output|stdout|buffer)\b|\bfflush\b|\bflush\(|\bcout\.flush\b",
     re.IGNORECASE,
 )
 # a problem that says it is not interactive: "this is not an interactive problem", "in the non-interactive version"
 _NOT_INTERACTIVE = re.compile(r"\b(?:not|isn't|non)[- ]+(?:an? )?interactive\b", re.IGNORECASE)
+
+
+def interaction(text: str) -> re.Match[str] | None:
+    """Return the first words of a statement by which its problem seems to be interactive.
+
+    Args:
+        text: the statement.
+    """
+    return _INTERACTIVE.search(text)
 
 
 def is_text(problem: Problem, _: Evidence, recipe: Recipe) -> Iterator[Finding]:
@@ -73,7 +82,7 @@ def needs_no_conversation(problem: Problem, _: Evidence, __: Recipe) -> Iterator
     if problem.interactor is not None:
         return
     text = text_of(problem)
-    found = _INTERACTIVE.search(text)
+    found = interaction(text)
     if found is not None and not _NOT_INTERACTIVE.search(text):
         yield Finding("interactive", f"the prompt says {_around(text, found)!r}")
 
