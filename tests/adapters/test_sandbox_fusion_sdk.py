@@ -73,7 +73,7 @@ def test_a_slot_that_dies_is_not_heard_of(sdk: Foreign) -> None:
     assert [each.get("stdout", each) for each in said] == [OUTPUTS[0]] * 2
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.full)])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_restart_in_the_middle_is_survived(sdk: Foreign, how: signal.Signals) -> None:
     with restarted(how) as url:
         asked = [{"code": SLOW, "stdin": INPUTS[0], "run_timeout": 5}] * 8
