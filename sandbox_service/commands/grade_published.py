@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sandbox_service.commands import grade_input
 from sandbox_service.errors import BadRequestError, ConfigurationError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Submission
@@ -21,7 +22,8 @@ def is_published(path: Path) -> bool:
     if path.suffix.lower() in PACKED:
         return True
     try:
-        text = path.read_bytes()
+        with path.open("rb") as file:
+            text = file.read(grade_input.MOST_BYTES + 1)  # a problem that is longer is refused; of rows, two are enough
     except OSError:
         return False  # reading the problem says why
     try:

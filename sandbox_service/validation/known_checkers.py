@@ -7,13 +7,13 @@ A value is the source of a checker program of the protocol `function`, or anothe
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import JudgeProgram, StdinTest
+from sandbox_service.validation import toml_files
 
 _FUNCTION = re.compile(r"^def check\(", re.MULTILINE)
 
@@ -39,12 +39,7 @@ class KnownCheckers:
         """
         if not path:
             return cls()
-        try:
-            found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ConfigurationError(f"{path}: {error.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigurationError(f"{path}: not TOML: {error}") from None
+        found = toml_files.read(Path(path))
         sources = {name: found.get(source, source) if isinstance(source, str) else "" for name, source in found.items()}
         for name, source in sources.items():
             if not isinstance(source, str) or not _FUNCTION.search(source):

@@ -7,7 +7,6 @@ judgements, so one may resume the run of another. Difficulty is not part of the 
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.errors.fields import describe
+from sandbox_service.validation import toml_files
 from sandbox_service.validation.finding import MEANINGS, Severity
 
 NOT_IN_FINGERPRINT = {"output", "judge", "difficulty", "strengthen"}  # fields that do not affect a judgement
@@ -240,10 +240,6 @@ def read(path: Path) -> Recipe:
         ConfigurationError: The file cannot be read, or a field is wrong; the message names it.
     """
     try:
-        return Recipe.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise ConfigurationError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: not TOML: {error}") from None
+        return Recipe.model_validate(toml_files.read(path))
     except ValidationError as error:
         raise ConfigurationError(f"{path}: {describe(error)}") from None
