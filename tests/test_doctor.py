@@ -57,7 +57,8 @@ def test_elsewhere_nothing_more_is_asked(monkeypatch: pytest.MonkeyPatch) -> Non
         ("firejail version 0.9.72", OK),
         ("firejail version 0.9.66", WARNING),
         ("firejail version 0.9.80", OK),
-        ("?", WARNING),
+        ("", WARNING),
+        ("ls (GNU coreutils) 9.1", PROBLEM),
     ],
 )
 def test_versions_of_firejail(says: str, level: Level, tmp_path: Path) -> None:

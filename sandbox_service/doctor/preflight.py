@@ -109,10 +109,12 @@ def isolation_tool(settings: Settings) -> Finding:
     if not _is_program(tool.program):
         mend = f"{install} (or set SANDBOX_ISOLATION_PROGRAM to where it is)"
         return Finding(name, Level.PROBLEM, f"{name} is not at {tool.program}", mend)
-    said = re.search(tool.version_pattern, _ask(tool.program, "--version").stdout)
+    told = _ask(tool.program, "--version").stdout
+    said = re.search(tool.version_pattern, told)
     if said is None:
         text = f"{tool.program} --version does not name {name} and a version"
-        return Finding(name, Level.WARNING, text, install)
+        mend = f"{install}, and leave SANDBOX_ISOLATION_PROGRAM unset or set it to {name}"
+        return Finding(name, Level.PROBLEM if told.strip() else Level.WARNING, text, mend)
     if _version(said[1]) < tool.oldest_tried:
         text = f"{tool.program} is {said[1]}; {_dotted(tool.oldest_tried)} is the oldest that was tried"
         return Finding(name, Level.WARNING, text, f"{install} on Debian 12, Ubuntu 24.04 or newer")
