@@ -224,6 +224,8 @@ class Settings(BaseModel):
         except ValueError:
             form = "language=factor, separated by commas, such as java=2,pypy=1.5"
             raise ConfigurationError(f"SANDBOX_CPU_FACTORS should be {form}") from None
+        if len(found) < len(pairs):
+            raise ConfigurationError("SANDBOX_CPU_FACTORS names a language twice")
         if any(not 0 < factor <= MOST_CPU_FACTOR for factor in found.values()):
             raise ConfigurationError(f"SANDBOX_CPU_FACTORS: a factor is above 0 and at most {MOST_CPU_FACTOR}")
         return found

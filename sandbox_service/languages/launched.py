@@ -70,7 +70,7 @@ class LaunchedRuntime:
         """Return the limits, with the memory that the virtual machine itself takes, and the language's time factor."""
         limits, toolchain = source.limits, _toolchain(source)
         memory, processes = toolchain.memory_bytes, max(limits.processes, toolchain.needs.processes)
-        factor = self.cpu_factors.get(source.language, 1.0)
+        factor = self._time_factor(source.language)
         if factor == 1.0 and not memory and processes == limits.processes:
             return limits
         changed = {
@@ -80,6 +80,10 @@ class LaunchedRuntime:
             "wall_seconds": limits.wall * factor,
         }
         return limits.model_copy(update=changed)
+
+    def _time_factor(self, language: str) -> float:
+        """Return the language's own factor, or else that of the language of which it is another standard."""
+        return self.cpu_factors.get(language, self.cpu_factors.get(languages.find(language).family, 1.0))
 
     def described(self, source: Source) -> str:
         """Return language, version and flags."""

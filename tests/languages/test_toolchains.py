@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 
 from sandbox_service.languages import LANGUAGES, toolchains
+from sandbox_service.languages.base import Source
+from sandbox_service.languages.compiler import Compiler
+from sandbox_service.languages.launched import LaunchedRuntime
+from sandbox_service.languages.machine_cache import MachineCache
+from sandbox_service.schema import Limits
 
 WAIT_SECONDS = 60
 ROWS = [each for each in LANGUAGES if each.toolchain is not None][: toolchains.ASKED_AT_ONCE]
@@ -43,3 +48,21 @@ def test_compilers_are_asked_at_the_same_time(monkeypatch: pytest.MonkeyPatch, t
     count = f"$(ls {tmp_path} | wc -l)"
     compilers(monkeypatch, f"touch {tmp_path}/$0; while [ {count} -lt {len(ROWS)} ]; do sleep 0.02; done; echo 2.$0")
     assert [words.partition(":")[0] for words in toolchains.versions().values()] == [f"2.{n}" for n in range(len(ROWS))]
+
+
+@pytest.mark.parametrize(
+    ("factors", "language", "factor"),
+    [
+        ({"cpp": 2.0}, "cpp", 2.0),
+        ({"cpp": 2.0}, "cpp11", 2.0),
+        ({"cpp": 2.0, "cpp20": 3.0}, "cpp20", 3.0),
+        ({"cpp20": 3.0}, "cpp", 1.0),
+        ({"cpp": 2.0}, "c", 1.0),
+    ],
+)
+def test_the_time_factor_of_a_language_holds_for_its_other_standards(
+    factors: dict[str, float], language: str, factor: float, tmp_path: Path
+) -> None:
+    runtime = LaunchedRuntime(Compiler(MachineCache(tmp_path, 1), 1), factors)
+    limits = runtime.limits_of(Source(language, "", Limits(cpu_seconds=2, wall_seconds=4)))
+    assert (limits.cpu_seconds, limits.wall_seconds) == (2 * factor, 4 * factor)
