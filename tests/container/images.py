@@ -1,6 +1,8 @@
 """The images of docker/ and of what deploy/compose.yaml names, built by podman on this machine.
 
-    sudo .venv/bin/python -m tests.container.images     the service's and the trainer's; the others' are compose.py's
+    sudo .venv/bin/python -m tests.container.images [service] [full] [trainer]     all three by default; the time and
+                                                                                   size of each. The others' are
+                                                                                   compose.py's
 
 Nothing of the Dockerfiles is changed, but the base image has another maker: debootstrap. Redis, HAProxy and Prometheus
 are Debian's, under the names that the compose file has for theirs.
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +27,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 SERVICE = "localhost/proctor:latest"
+FULL = "localhost/proctor:full"
 TRAINER = "localhost/proctor-trainer:latest"
 BASE = "docker.io/library/debian:bookworm-slim"
 STAND_INS = {  # image: package, and what it starts with
@@ -72,6 +76,13 @@ def build_service() -> None:
     _build_own("docker/Dockerfile", SERVICE)
 
 
+def build_full() -> None:
+    """The service's with the compilers of all languages, as docker/bake.hcl says."""
+    target = (REPOSITORY / "docker/bake.hcl").read_text().partition('target "full" {')[2].partition("tags =")[0]
+    arguments = re.findall(r'(\w+_PACKAGES) = "([^"]*)"', target)
+    _build_own("docker/Dockerfile", FULL, *(f"{name}={packages}" for name, packages in arguments))
+
+
 def build_trainer() -> None:
     """The trainer's, with all that it imports there: a quarter of an hour, and 30 GB of disk on the way."""
     _build_own("docker/trainer.Dockerfile", TRAINER)
@@ -81,10 +92,11 @@ def build_trainer() -> None:
     say(f"DeepSpeed, PyTorch, vLLM: {said.splitlines()[-1]}")
 
 
-def _build_own(dockerfile: str, image: str) -> None:
+def _build_own(dockerfile: str, image: str, *arguments: str) -> None:
     _need_base()
     began = time.monotonic()
-    _build(["-f", dockerfile, "-t", image, "."])
+    given = [part for argument in arguments for part in ("--build-arg", argument)]
+    _build(["-f", dockerfile, "-t", image, *given, "."])
     took, size, base = time.monotonic() - began, _size(image), _size(BASE)
     say(f"{image}: built in {took:.0f} s, {size / 1e6:.0f} MB (base {base / 1e6:.0f} MB)")
 
@@ -163,7 +175,9 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
+BUILDERS = {"service": build_service, "full": build_full, "trainer": build_trainer}
+
 if __name__ == "__main__":
     with podman():
-        build_service()
-        build_trainer()
+        for name in sys.argv[1:] or BUILDERS:
+            BUILDERS[name]()
