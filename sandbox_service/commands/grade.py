@@ -55,7 +55,7 @@ def run(options: GradeOptions, settings: Settings) -> int:
         ProctorError: The files or the machine are not usable.
         BadRequestError: No program is named.
     """
-    if options.problem.is_dir():
+    if options.problem.is_dir() or grade_package.is_archive(options.problem):
         return _package(options, settings)
     if not options.solutions:
         raise BadRequestError("name the programs to grade")

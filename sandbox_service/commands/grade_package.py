@@ -3,7 +3,7 @@
 In Kattis' packages programs are in folders of `submissions` that are named by their verdict; a program may also name
 verdicts for DOMjudge. A program of several files has a folder of its own; the first file whose name begins with `main`,
 or else the first one, is the one that is run. Polygon's packages and tasks of CMS name their programs themselves.
-DMOJ's problems have none.
+Problems of DMOJ and LiveCodeBench Pro have none.
 """
 
 from __future__ import annotations
@@ -19,14 +19,20 @@ from sandbox_service.errors import BadRequestError, ConfigurationError, Unsuppor
 from sandbox_service.formats.problem import Problem
 from sandbox_service.formats.problem import Solution as ProblemSolution
 from sandbox_service.languages import find
-from sandbox_service.validation.sources import cms, dmoj, kattis, packages, polygon
+from sandbox_service.validation.sources import cms, dmoj, kattis, lightcp, packages, polygon
 from sandbox_service.validation.sources.kattis_judges import HEADERS, language_of
 from sandbox_service.validation.sources.rows import Malformed
 
 SUBMISSIONS = "submissions"
 WITHOUT_STATEMENT = "The package has no statement."  # which grading does not need, and a problem does
 ANY_FAILURE = "NOT_AC"
-KINDS = ((packages, kattis.READER), (polygon, polygon.READER), (dmoj, dmoj.READER), (cms, cms.READER))
+KINDS = (
+    (packages, kattis.READER),
+    (polygon, polygon.READER),
+    (dmoj, dmoj.READER),
+    (cms, cms.READER),
+    (lightcp, lightcp.READER),
+)
 """The kinds of packages: the module that makes a row of a folder, and the reader that makes a problem of the row."""
 
 
@@ -48,11 +54,16 @@ class PackageSolution(Solution):
         return {"language": self.language_name}
 
 
+def is_archive(path: Path) -> bool:
+    """Return whether the path is a package in one file."""
+    return path.is_file() and lightcp.is_package(path)
+
+
 def read(folder: Path) -> Problem:
     """Return the problem of a package.
 
     Args:
-        folder: the package.
+        folder: the package, which may be an archive.
 
     Raises:
         BadRequestError: it is no package, or it is judged in a way that is not known here.

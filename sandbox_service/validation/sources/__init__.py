@@ -31,6 +31,7 @@ from sandbox_service.validation.sources import (
     kodcode,
     labelled,
     leetcode,
+    lightcp,
     livecodebench,
     mathematics,
     mbpp,
@@ -49,7 +50,7 @@ __all__ = ["READERS", "Malformed", "Reader", "detect", "read"]
 _FORMATS = (
     ours, labelled, verl, deepcoder, livecodebench, leetcode, taco, codecontests, kodcode, synthetic, humaneval, mbpp,
     codeelo, areal, mathematics, kattis, codeforces, codecontestsplus, multiple, humanevalx, polygon, dmoj,
-    cms,
+    cms, lightcp,
 )  # fmt: skip
 
 READERS: Mapping[str, Reader] = {each.READER.name: each.READER for each in _FORMATS}

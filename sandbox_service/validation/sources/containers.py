@@ -13,6 +13,7 @@ from sandbox_service.validation.sources import (
     hub,
     jsonlines,
     jsonrecords,
+    lightcp,
     packages,
     parquet,
     polygon,
@@ -30,6 +31,7 @@ _PACKAGES: tuple[tuple[Callable[[Path], bool], Callable[[list[Path]], Rows]], ..
     (polygon.is_package, polygon.rows),
     (dmoj.is_package, dmoj.rows),
     (cms.is_package, cms.rows),
+    (lightcp.is_package, lightcp.rows),
 )
 _TEXTS: Mapping[str, Callable[[IO[bytes], str], Rows]] = {
     ".jsonl": jsonlines.rows,
@@ -55,7 +57,7 @@ def rows(name: str, *, split: str, revision: str, options: Mapping[str, Any]) ->
     if path.exists():
         if split or options.get("config") or options.get("files"):
             raise ConfigurationError(f"{name}: split, config and files are for the hub: name the file, or its folder")
-        return _folder(path) if path.is_dir() else _file(path)
+        return _folder(path) if path.is_dir() else lightcp.rows([path]) if lightcp.is_package(path) else _file(path)
     if not _may_be_on_the_hub(name):
         raise ConfigurationError(f"{name}: no such file or folder, and not a name on the hub (owner/name)")
     where = {key: str(options[key]) for key in ("config", "files") if options.get(key)}
@@ -104,6 +106,6 @@ def _folder(path: Path) -> Rows:
             return rows_of(sorted(each.absolute() for each in inside))
     files = sorted(each for each in path.rglob("*") if each.is_file() and _kind(each) in (*_TEXTS, ".parquet"))
     if not files:
-        sheets = f"{packages.SHEET}, {polygon.SHEET}, {dmoj.SHEET}, {cms.SHEET}"
+        sheets = f"{packages.SHEET}, {polygon.SHEET}, {dmoj.SHEET}, {cms.SHEET}, {lightcp.SHEET}"
         raise ConfigurationError(f"{path}: no problem package in it ({sheets}), and no file of {KINDS}")
     return (each for file in files for each in _file(file))

@@ -21,19 +21,20 @@ NAMES = {
 IN_A_BOX = "Think step by step, and put the final answer in \\boxed{}."
 
 
-def to_solve(statement: str, starter: str = "", function: str = "") -> str:
+def to_solve(statement: str, starter: str = "", function: str = "", language: str = "python") -> str:
     """Return the prompt that asks for a program that solves a problem.
 
     Args:
         statement: The problem.
         starter: The starter code of the function that is asked for instead of a program.
         function: The name of that function, if there is no starter.
+        language: That of a program which reads standard input, by the service's name.
     """
     if starter.strip():
         return f"{BY_CALL}\n\n{statement.strip()}\n\n{fenced(starter)}"
     if function:
         return f"{TO_WRITE}\n\n{statement.strip()}\n\nThe function is called `{function}`."
-    return f"{BY_STDIN}\n\n{statement.strip()}"
+    return f"{BY_STDIN.replace('Python', NAMES.get(language, language))}\n\n{statement.strip()}"
 
 
 def to_complete(code: str, language: str) -> str:

@@ -42,7 +42,13 @@ def test_a_form_is_known_by_its_fields(name: str, row: Row) -> None:
 
 
 def test_every_reader_has_a_row_here_but_for_that_of_folders() -> None:
-    assert {name for name, _ in ROWS.values()} == set(READERS) - {"kattis", "polygon", "dmoj", "cms"}
+    assert {name for name, _ in ROWS.values()} == set(READERS) - {
+        "kattis",
+        "polygon",
+        "dmoj",
+        "cms",
+        "livecodebench-pro",
+    }
 
 
 def test_a_row_that_nobody_knows_is_told_by_its_fields() -> None:
