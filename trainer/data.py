@@ -1,7 +1,7 @@
 """Reads problems from JSON Lines files, and keeps a position in them that can be checkpointed.
 
 A line is a `Problem` of sandbox_service.formats.problem. Training reads the prompt, the grading fields, "source" (the
-data set; by default the file's name) and "difficulty". Grading fields are sent to the service unchanged.
+data set; by default the file's name) and "difficulty". Grading fields are sent to the service.
 
 All lines are validated before a run starts, but only their offsets are kept in memory, because tests may be gigabytes.
 `prompts` converts a problem for a model.
@@ -24,7 +24,8 @@ from pydantic import ValidationError
 from sandbox_service.formats.problem import Problem as Line
 from trainer.errors import ConfigError
 
-GRADING = ("tests", "suite", "checker", "limits", "language")
+SENT = ("checker", "interactor", "groups", "language")  # grading fields that a submission has unchanged
+GRADING = ("tests", "suite", "limits", *SENT)
 SHOWN_ERRORS = 5
 Order = Literal["shuffled", "file", "easiest_first"]
 Range = tuple[float, float]

@@ -16,6 +16,7 @@ from typing import Any
 
 from sandbox_service.client import Peer, reason_of
 from trainer.config import Config
+from trainer.data import SENT
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.reward_client import FaultGauge, RewardClient
 
@@ -103,7 +104,7 @@ class Grader:
             "stop_on_failure": config.scheme.get("scheme") not in ("fraction", "weighted"),
             "labels": self._labels,
         }
-        submission |= {name: grading[name] for name in ("checker", "language") if name in grading}
+        submission |= {name: grading[name] for name in SENT if name in grading}
         if limits := {**grading.get("limits", {}), **config.limits}:
             submission["limits"] = limits
         if config.tests:

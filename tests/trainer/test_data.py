@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from trainer.data import Cursor, Order, Problem, Problems
+from sandbox_service.formats.problem import Problem as Line
+from sandbox_service.schema import Submission
+from trainer.data import GRADING, SENT, Cursor, Order, Problem, Problems
 from trainer.errors import ConfigError
 
 TESTS = [{"type": "stdin", "input": "1", "output": "2"}]
@@ -45,6 +47,12 @@ def test_a_problem_has_what_its_line_says(tmp_path: Path) -> None:
     assert problem.messages == [{"role": "user", "content": "do a"}]
     assert problem.grading == {"tests": TESTS, "checker": {"type": "exact"}, "limits": {"cpu_seconds": 2}}
     assert (problem.source, problem.place) == ("hand", f"{path}:2")
+
+
+def test_all_fields_that_decide_a_verdict_are_grading_fields() -> None:
+    shared = set(Line.model_fields) & set(Submission.model_fields) - {"id"}
+    assert set(GRADING) == shared
+    assert set(SENT) == shared - {"tests", "suite", "limits"}  # which the trainer sends changed
 
 
 def test_problems_are_read_by_place_though_lines_are_of_many_bytes(tmp_path: Path) -> None:

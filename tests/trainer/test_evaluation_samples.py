@@ -17,6 +17,7 @@ from tests.fake_service import FAULT, PASSED, FakeService, answers
 from tests.ports import free_port
 from tests.trainer.fake_model import FakeModel
 from tests.trainer.fake_service import run
+from trainer.data import Problems
 from trainer.errors import ConfigError, TooManyFaultsError, TrainerError
 from trainer.evaluation import endpoint, grading, jsonl, samples
 from trainer.evaluation.evaluation import RESULTS, SUMMARY, Evaluation
@@ -393,3 +394,17 @@ def test_a_seed_is_of_its_problem_and_number_alone() -> None:
     assert len(seeds) == 200
     assert all(0 <= seed < 2**31 for seed in seeds)
     assert SamplingOptions(temperature=0.1).seed_of("a", 3) == SamplingOptions(max_tokens=5).seed_of("a", 3)
+
+
+def test_judges_and_groups_of_a_problem_are_sent(tmp_path: Path) -> None:
+    judged: dict[str, Any] = {
+        "interactor": {"type": "program", "protocol": "function", "source": "def interact(*_): return True"},
+        "groups": [{"name": "small", "points": 40.0}],
+        "language": "cpp",
+    }
+    path = tmp_path / "problems.jsonl"
+    line = {"id": "p", "prompt": "ask", "tests": [{"type": "interactive", "input": "3", "group": "small"}], **judged}
+    path.write_text(json.dumps(line))
+    (problem,) = Problems([path])
+    sent = grading.submission_of(samples.Sample("p", 0, "answer"), problem, grading.GradingOptions())
+    assert judged.items() <= sent.items()

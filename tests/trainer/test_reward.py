@@ -53,6 +53,17 @@ def test_a_submission_says_what_the_problem_and_the_configuration_say() -> None:
     assert json.loads(fake.suites[suite]) == {"tests": TESTS}
 
 
+def test_judges_and_groups_of_a_problem_are_sent() -> None:
+    fake = FakeService()
+    judged: dict[str, Any] = {
+        "interactor": {"type": "program", "protocol": "function", "source": "def interact(*_): return True"},
+        "groups": [{"name": "small", "points": 40.0}],
+        "language": "cpp",
+    }
+    ask(fake, prompt(tests=TESTS, **judged))
+    assert judged.items() <= fake.asked[-1].items()
+
+
 def test_tests_are_stored_once_and_named_afterwards() -> None:
     fake = FakeService()
     ask(fake, prompt("a"), prompt("a"), prompt("b", tests=TESTS[:1]), prompt("a"))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_service.client import REQUEST_FAULTS, Grade, Peer, reason_of
-from trainer.data import Problem, Problems
+from trainer.data import SENT, Problem, Problems
 from trainer.errors import ConfigError
 from trainer.evaluation import jsonl
 from trainer.evaluation.concurrency import ClosableQueue
@@ -178,7 +178,7 @@ def submission_of(sample: Sample, problem: Problem, options: GradingOptions) -> 
         "extraction": options.extraction,
         "labels": {"client": "evaluate"},
     }
-    submission |= {name: grading[name] for name in ("checker", "language") if name in grading}
+    submission |= {name: grading[name] for name in SENT if name in grading}
     ours = options.default_limits if "tests" in grading else {}  # a suite may define limits
     if limits := {**ours, **grading.get("limits", {}), **options.limits}:
         submission["limits"] = limits
