@@ -26,6 +26,8 @@ from trainer.errors import ConfigError
 
 SENT = ("checker", "interactor", "groups", "language")  # grading fields that a submission has unchanged
 GRADING = ("tests", "suite", "limits", *SENT)
+# fields of a submission to a problem that is graded by other tests than its own, which belong to no group
+OTHER_TESTS = {"groups": None, "stop_on_failure": False, "display_bytes": 0}
 SHOWN_ERRORS = 5
 Order = Literal["shuffled", "file", "easiest_first"]
 Range = tuple[float, float]

@@ -16,7 +16,7 @@ from typing import Any
 
 from sandbox_service.client import Peer, reason_of
 from trainer.config import Config
-from trainer.data import SENT
+from trainer.data import OTHER_TESTS, SENT
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.reward_client import FaultGauge, RewardClient
 
@@ -85,7 +85,7 @@ class Grader:
         """
         async with self._free:
             submission = self._submission(episode_id, prompt, completion)
-            submission |= {"sample": None, "stop_on_failure": False, "display_bytes": 0}
+            submission |= {**OTHER_TESTS, "sample": None, "reward": {"scheme": "all_or_nothing"}}
             grade = await self._client.grade_problem(submission, {"tests": tests}, prompt.id)
         self._gauge.count(reason_of(grade) if grade.reward is None else None)
         if grade.reward is None:

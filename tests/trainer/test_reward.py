@@ -64,6 +64,19 @@ def test_judges_and_groups_of_a_problem_are_sent() -> None:
     assert judged.items() <= fake.asked[-1].items()
 
 
+def test_other_tests_than_a_problems_own_belong_to_no_group() -> None:
+    async def work(fake: FakeService) -> list[bool] | None:
+        port = free_port()
+        async with fake.running(port), Grader(configured(f"http://127.0.0.1:{port}")) as grader:
+            grouped = prompt(tests=TESTS, groups=[{"name": "small", "points": 40.0}])
+            return await grader.passes("run.x.0.0", grouped, completion(), TESTS[:1])
+
+    fake = FakeService()
+    assert run(work(fake)) is not None
+    asked = fake.asked[-1]
+    assert (asked["groups"], asked["stop_on_failure"], asked["reward"]) == (None, False, {"scheme": "all_or_nothing"})
+
+
 def test_tests_are_stored_once_and_named_afterwards() -> None:
     fake = FakeService()
     ask(fake, prompt("a"), prompt("a"), prompt("b", tests=TESTS[:1]), prompt("a"))

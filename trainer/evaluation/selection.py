@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainer.data import Problem, Problems
+from trainer.data import OTHER_TESTS, Problem, Problems
 from trainer.duel.matrix import choose, distinct
 from trainer.duel.question import Case, parse_cases, question_for
 from trainer.evaluation import jsonl, samples
@@ -133,7 +133,7 @@ class Selection:
     def _submission(
         self, sample: Sample, problem: Problem, cases: Sequence[Case], options: GradingOptions
     ) -> dict[str, Any]:
-        submission = submission_of(sample, problem, options) | {"stop_on_failure": False, "display_bytes": 0}
+        submission = submission_of(sample, problem, options) | OTHER_TESTS
         what = json.dumps([submission, list(cases)], sort_keys=True)
         return {"id": f"evaluate-cases-{digest(what)}-{digest(sample.problem)}", **submission}
 
