@@ -56,9 +56,11 @@ async def _validate(made: Recipe, settings: Settings) -> dict[str, Any]:
         def show(totals: Totals) -> None:
             shown.take(totals.read, f"{totals.clean} clean, {totals.quarantined} in quarantine")
 
-        async with opened as ready, opened_model(made.difficulty, shown.say) as model:
+        model, writer = opened_model(made.difficulty, shown.say), opened_model(made.checker.writer, shown.say)
+        async with opened as ready, model as asked, writer as asked_for_checkers:
             await check_judge(ready)
-            return await job.Job(made, ready, at_once, show, model=model).run()
+            work = job.Job(made, ready, at_once, show, model=asked, checker_model=asked_for_checkers)
+            return await work.run()
 
 
 def _tell(made: Recipe, manifest: dict[str, Any]) -> None:

@@ -38,6 +38,7 @@ MEANINGS: Mapping[str, tuple[Severity, str]] = {
     "needs_checker": ("quarantine", "more than one answer is right, and the tests know only one"),
     "unstable": ("quarantine", "the reference's answer changes from run to run, or with the hash seed"),
     "bad_test": ("quarantine", "a test cannot be run, or no program can pass it"),
+    "generated_checker": ("note", "a model wrote the checker, and the programs of the problem confirm it"),
     "bad_checker": ("quarantine", "the checker or interactor failed on the output of a program"),
     "checker_accepts_nothing": ("quarantine", "the checker or interactor refuses all references"),
     "checker_accepts_all": ("quarantine", "the checker or interactor accepts all wrong programs"),

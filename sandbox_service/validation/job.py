@@ -17,7 +17,18 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_service.formats.problem import Problem
-from sandbox_service.validation import difficulty, evidence, manifest, preparation, record, report, sampler, sources
+from sandbox_service.validation import (
+    checker_writer,
+    difficulty,
+    evidence,
+    manifest,
+    preparation,
+    record,
+    report,
+    sampler,
+    sources,
+)
+from sandbox_service.validation.checker_writer import CheckerWriter
 from sandbox_service.validation.difficulty import Results, Samples, Tally
 from sandbox_service.validation.duplicates import Index
 from sandbox_service.validation.evidence import Evidence
@@ -34,7 +45,8 @@ from sandbox_service.validation.sources import Malformed
 from sandbox_service.validation.totals import Totals
 
 CLEAN, QUARANTINE, DIFFICULTY = "clean.jsonl", "quarantine.jsonl", "difficulty.jsonl"
-JOURNAL, SAMPLES, MANIFEST, REPORT = "journal.jsonl", "samples.jsonl", "manifest.json", "report.html"
+JOURNAL, SAMPLES, CHECKERS = "journal.jsonl", "samples.jsonl", "checkers.jsonl"
+MANIFEST, REPORT = "manifest.json", "report.html"
 WINDOW = 4  # problems that wait to be written, for each that is being judged
 
 Rows = Callable[[Source], Iterator[Problem | Malformed]]
@@ -98,6 +110,7 @@ class Job:
         show: Called with the totals after every problem.
         rows: Reads a source.
         model: Completes prompts; needed if the recipe measures difficulty with a model.
+        checker_model: Writes checkers; needed if the recipe names such a model.
 
     Raises:
         ConfigurationError: the recipe's checker programs cannot be read.
@@ -111,10 +124,13 @@ class Job:
         show: Callable[[Totals], None],
         rows: Rows = rows_of,
         model: Completer | None = None,
+        checker_model: Completer | None = None,
     ) -> None:
         self._recipe = recipe
         self._judge = judge
         self._model = model
+        self._checker_model = checker_model
+        self._writer: CheckerWriter | None = None
         self._judging_limit = asyncio.Semaphore(at_once)
         self._window = WINDOW * at_once
         self._most_decided = max(self._window, _samples_in_flight(recipe))
@@ -153,6 +169,11 @@ class Job:
                 assert self._model is not None, "a recipe with difficulty.url needs a model"
                 asked = stack.enter_context(Journal(folder / SAMPLES, sampler.FORM))
                 self._samples = Samples(wanted, Sampler(wanted, self._model, asked), self._judge, journal)
+            if (writer := self._recipe.checker.writer) is not None:
+                assert self._checker_model is not None, "a recipe with checker.writer needs a model"
+                written = stack.enter_context(Journal(folder / CHECKERS, sampler.FORM))
+                asking = Sampler(writer, self._checker_model, written)
+                self._writer = CheckerWriter(writer, asking, self._judge, self._recipe)
             output = stack.enter_context(Output(folder, (CLEAN, QUARANTINE, *([DIFFICULTY] if self._samples else []))))
             try:
                 await self._stream(journal, output)
@@ -225,12 +246,23 @@ class Job:
         if known is not None:
             return known
         async with self._judging_limit:
-            found = await self._evidence(problem, other)
-        made = record.make(problem, found, self._recipe)
+            made = await self._judged(problem, other)
         self._judged_now += 1
         if record.is_final(made):
             journal.put(key, made)
         return made
+
+    async def _judged(self, problem: Problem, other: Problem | None) -> Record:
+        """The record of a problem; with a checker that a model writes, if it needs one and one is confirmed."""
+        found = await self._evidence(problem, other)
+        made = record.make(problem, found, self._recipe)
+        writer = self._recipe.checker.writer
+        if self._writer is None or writer is None:
+            return made
+        if not checker_writer.is_wanted(problem, found, read(made["findings"]), self._recipe):
+            return made
+        written = await self._writer.write(problem, other, found)
+        return made if written is None else record.make(*written, self._recipe, writer.model)
 
     async def _evidence(self, problem: Problem, other: Problem | None) -> Evidence:
         if problem.tests is None:

@@ -15,7 +15,7 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import JudgeProgram, StdinTest
 from sandbox_service.validation import toml_files
 
-_FUNCTION = re.compile(r"^def check\(", re.MULTILINE)
+FUNCTION = re.compile(r"^def check\(", re.MULTILINE)
 
 
 class KnownCheckers:
@@ -42,7 +42,7 @@ class KnownCheckers:
         found = toml_files.read(Path(path))
         sources = {name: found.get(source, source) if isinstance(source, str) else "" for name, source in found.items()}
         for name, source in sources.items():
-            if not isinstance(source, str) or not _FUNCTION.search(source):
+            if not isinstance(source, str) or not FUNCTION.search(source):
                 raise ConfigurationError(f"{path}: {name} has no function check(input, output, answer)")
         return cls(sources)
 

@@ -47,6 +47,7 @@ def make(recipe: Recipe, totals: Totals, files: Iterable[Path], run: Mapping[str
             for name, count in sorted(totals.findings.items(), key=lambda each: (-each[1], each[0]))
         },
         "causes": dict(sorted(totals.causes.items(), key=lambda each: (-each[1], each[0]))),
+        **({"generated_checkers": totals.generated} if recipe.checker.writer else {}),
         "by_source": {name: dict(sorted(counts.items())) for name, counts in sorted(totals.by_source.items())},
         "verdicts": {role: dict(sorted(counts.items())) for role, counts in totals.verdicts.items()},
         "figures": {name: summary(values) for name, values in totals.values.items() if len(values)},

@@ -17,7 +17,12 @@ from sandbox_service.errors.fields import describe
 from sandbox_service.validation import toml_files
 from sandbox_service.validation.finding import MEANINGS, Severity
 
-NOT_IN_FINGERPRINT = {"output", "judge", "difficulty", "strengthen"}  # fields that do not affect a judgement
+# fields that do not affect a judgement
+OF_A_CONNECTION = {"url", "concurrency", "patience_seconds", "key_variable"}
+NOT_IN_FINGERPRINT: dict[str, Any] = {
+    **dict.fromkeys(("output", "judge", "difficulty", "strengthen"), True),
+    "checker": {"writer": OF_A_CONNECTION},
+}
 
 Rung = Literal["exact", "lines", "tokens", "numbers", "ignore_case", "unordered_lines"]
 
@@ -87,27 +92,6 @@ class Thresholds(Part):
     evaluation_similarity: float = Field(0.6, gt=0, le=1, description="the same, against evaluation sets")
 
 
-class CheckerPolicy(Part):
-    """Which checker is written into a clean line.
-
-    `keep`: the problem's own. `loosen`: if the references fail under it, the strictest one under which they pass.
-    `strictest`: the strictest one under which they pass, in any case.
-    """
-
-    policy: Literal["keep", "loosen", "strictest"] = "loosen"
-    allowed: list[Rung] = Field(["tokens", "numbers"], description="strictest first")
-    tolerance: float = Field(1e-6, gt=0, description="of numbers")
-    programs: str = Field("", description="a TOML file of checker programs for problems that have none")
-
-
-class Judge(Part):
-    """The service that grades; this machine if there is no URL."""
-
-    url: str = ""
-    slots: int = Field(0, ge=0, description="grading processes on this machine; 0: one per processor")
-    in_flight: int = Field(0, ge=0, description="concurrent problems; 0: three per slot, or 24 with a service")
-
-
 class Endpoint(Part):
     """A model at an OpenAI-compatible endpoint, and how to sample from it."""
 
@@ -125,6 +109,44 @@ class Endpoint(Part):
     def _require_model(self) -> None:
         if self.url and not self.model:
             raise ValueError("url needs model, the name of the model at the endpoint")
+
+    def _require_address(self) -> None:
+        if not self.url:
+            raise ValueError("url is missing: the base address of an OpenAI-compatible endpoint")
+        self._require_model()
+
+
+class CheckerModel(Endpoint):
+    """A model that writes checkers for problems with several right answers and no checker."""
+
+    programs: int = Field(3, ge=1, le=64, description="checkers to try for a problem, until one is confirmed")
+
+    @model_validator(mode="after")
+    def _has_an_address(self) -> Self:
+        self._require_address()
+        return self
+
+
+class CheckerPolicy(Part):
+    """Which checker is written into a clean line.
+
+    `keep`: the problem's own. `loosen`: if the references fail under it, the strictest one under which they pass.
+    `strictest`: the strictest one under which they pass, in any case.
+    """
+
+    policy: Literal["keep", "loosen", "strictest"] = "loosen"
+    allowed: list[Rung] = Field(["tokens", "numbers"], description="strictest first")
+    tolerance: float = Field(1e-6, gt=0, description="of numbers")
+    programs: str = Field("", description="a TOML file of checker programs for problems that have none")
+    writer: CheckerModel | None = Field(None, description="a model that writes checkers; none by default")
+
+
+class Judge(Part):
+    """The service that grades; this machine if there is no URL."""
+
+    url: str = ""
+    slots: int = Field(0, ge=0, description="grading processes on this machine; 0: one per processor")
+    in_flight: int = Field(0, ge=0, description="concurrent problems; 0: three per slot, or 24 with a service")
 
 
 class Difficulty(Endpoint):
@@ -157,9 +179,7 @@ class Generators(Endpoint):
 
     @model_validator(mode="after")
     def _has_an_address(self) -> Self:
-        if not self.url:
-            raise ValueError("url is missing: the base address of an OpenAI-compatible endpoint")
-        self._require_model()
+        self._require_address()
         return self
 
 

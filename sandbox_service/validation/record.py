@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import Checker, Limits
+from sandbox_service.schema import Checker, JudgeProgram, Limits
 from sandbox_service.validation import checks
 from sandbox_service.validation.checks import comparison
 from sandbox_service.validation.checks.tests import answers_of, how_many
 from sandbox_service.validation.duplicates import text_of
 from sandbox_service.validation.evidence import Evidence, Run
+from sandbox_service.validation.finding import Finding
 from sandbox_service.validation.recipe import Recipe
+
+GENERATED = "generated_checker"  # a finding, and a field of a clean problem's `meta`
 
 Record = dict[str, Any]
 
@@ -24,19 +27,24 @@ def key_of(problem: Problem) -> str:
     return hashlib.sha256(problem.model_dump_json(exclude={"difficulty"}).encode()).hexdigest()
 
 
-def make(problem: Problem, evidence: Evidence, recipe: Recipe) -> Record:
+def make(problem: Problem, evidence: Evidence, recipe: Recipe, writer: str = "") -> Record:
     """Return the record of a problem.
 
     Args:
         problem: The problem with the tests that were run.
         evidence: All runs.
         recipe: Thresholds and checker policy.
+        writer: The model that wrote the problem's checker, if one did.
     """
     checker = comparison.proposed(problem, evidence, recipe)
     passed = any(each.passed for each in evidence.references)
+    findings = checks.findings(problem, evidence, recipe)
+    if writer:
+        findings.append(Finding(GENERATED, f"the checker was written by {writer}"))
     return {
-        "findings": [each.line() for each in checks.findings(problem, evidence, recipe)],
+        "findings": [each.line() for each in findings],
         "checker": checker.model_dump(mode="json", exclude_none=True) if checker else None,
+        "written": {"by": writer, "source": _source(problem)} if writer else None,
         "limits": _said(evidence.limits) if evidence.limits and passed else None,
         "other": evidence.other,
         "figures": _figures(problem, evidence),
@@ -50,7 +58,15 @@ def with_measured_limits(problem: Problem, record: Record) -> Problem:
         changes["limits"] = Limits(**record["limits"])
     if record["checker"] is not None:
         changes["checker"] = Checker(**record["checker"])
+    if (written := record.get("written")) is not None:
+        changes["checker"] = JudgeProgram(type="program", protocol="function", source=written["source"])
+        changes["meta"] = {**(problem.meta or {}), GENERATED: written["by"]}
     return problem.model_copy(update=changes)
+
+
+def _source(problem: Problem) -> str:
+    assert isinstance(problem.checker, JudgeProgram)
+    return problem.checker.source or ""
 
 
 def is_final(record: Record) -> bool:

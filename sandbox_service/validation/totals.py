@@ -43,6 +43,7 @@ class Totals:
     samples: Counter[str] = field(default_factory=Counter)  # of a model: graded, passed, cut, not_judged
     unknown: list[tuple[str, str]] = field(default_factory=list)  # clean problems without a difficulty, and why
     unknowns: int = 0
+    generated: list[str] = field(default_factory=list)  # clean problems with a checker that a model wrote
     runs: int = 0
     tests_run: int = 0
     cpu_seconds: float = 0.0
@@ -110,6 +111,8 @@ class Totals:
         self.clean += not causes
         self.quarantined += bool(causes)
         self.by_source[problem.source or "–"]["quarantine" if causes else "clean"] += 1
+        if record.get("written") and not causes:
+            self.generated.append(problem.id)
         self._blame(problem.id, findings, causes)
         self._measure(problem, record["figures"], is_clean=not causes)
 
