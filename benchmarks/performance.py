@@ -7,6 +7,7 @@ time of the tests. Programs of compiled languages are compiled in the round that
 
     python -m benchmarks performance
     python -m benchmarks performance --rows python-stdin,cpp-stdin --rounds 5
+    python -m benchmarks performance --rows python-stdin --flame build/flame    and a flame graph of the API and a slot
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import statistics
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
-from benchmarks import workloads
+from benchmarks import flame, workloads
 from benchmarks.contenders.base import UnavailableError
 from benchmarks.cpu import SETTLE_SECONDS, Group
 from benchmarks.service import Service, counted_service
@@ -86,6 +89,8 @@ def main(arguments: list[str]) -> int:
     """Print the table; returns 1 if a submission is not accepted, 2 if it cannot run."""
     options = _options(arguments)
     try:
+        if options.flame is not None:
+            flame.need()
         with counted_service("performance") as (service, group), Client(service.url) as client:
             return int(_measure(options, client, service, group) > 0)
     except UnavailableError as reason:
@@ -100,10 +105,24 @@ def _measure(options: argparse.Namespace, client: Client, service: Service, grou
     for row in _rows():
         if options.rows and row.name not in options.rows:
             continue
-        measured = [_measured(row, client, service, group) for _ in range(options.rounds + 1)][1:]
+        with _recorded(options, row, service):
+            measured = [_measured(row, client, service, group) for _ in range(options.rounds + 1)][1:]
         wrong += sum(accepted < row.submissions for _, accepted in measured)
         print(_line(row, [shares for shares, _ in measured]), flush=True)
     return wrong
+
+
+@contextlib.contextmanager
+def _recorded(options: argparse.Namespace, row: Row, service: Service) -> Iterator[None]:
+    """Record the API process and one slot, if that is asked for; py-spy does not stop them."""
+    if options.flame is None:
+        yield
+        return
+    api, slots = _seconds(service)
+    pids = {f"{row.name}-api": next(iter(api)), f"{row.name}-slot": next(iter(slots))}
+    with flame.recorded(options.flame, pids):
+        yield
+    print(*(f"{options.flame / name}.svg" for name in pids), sep="\n", file=sys.stderr)
 
 
 def _rows() -> Iterator[Row]:
@@ -201,4 +220,5 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--rows", type=lambda text: text.split(","), help="such as python-stdin,java-call; default: all"
     )
+    parser.add_argument("--flame", type=Path, metavar="FOLDER", help="write flame graphs to this folder, by py-spy")
     return parser.parse_args(arguments)
