@@ -59,6 +59,7 @@ class JudgeFolder:
         """Make the folder. Raises SandboxError."""
         self.fd = _mounted()
         self._feedback = -1
+        self._empty_bytes = 0  # the size of the feedback folder without a name in it
         self._written: dict[str, _File] = {}
         self._has_old = False
         self._is_used = False  # filled since it was cleared
@@ -85,6 +86,7 @@ class JudgeFolder:
                 os.mkdir(FEEDBACK, dir_fd=self.fd)
                 self._feedback = os.open(FEEDBACK, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.fd)
                 os.fchmod(self._feedback, 0o777)  # whatever the umask; only this judge's box can reach it
+                self._empty_bytes = os.fstat(self._feedback).st_size
         except OSError as error:
             raise SandboxError(f"the judge's folder cannot be filled: {error}") from None
 
@@ -112,9 +114,8 @@ class JudgeFolder:
 
     def left(self) -> frozenset[str]:
         """Return the names in the feedback folder."""
-        if (
-            self._feedback < 0 or os.fstat(self._feedback).st_size == 0
-        ):  # in a tmpfs each name counts in a folder's size
+        # in a tmpfs each name counts in a folder's size
+        if self._feedback < 0 or os.fstat(self._feedback).st_size == self._empty_bytes:
             return frozenset()
         return frozenset(os.listdir(self._feedback))  # noqa: PTH208  a descriptor has no path
 
