@@ -18,7 +18,7 @@ from sandbox_service.grading.runner import Runner
 from sandbox_service.judging import judges, standard_checkers
 from sandbox_service.judging.judges import ANSWER, FEEDBACK_FILES, INPUT, OUTPUT, PROTOCOLS, Judgement, Report
 from sandbox_service.languages.base import Runtime, Source
-from sandbox_service.sandbox.base import JudgeCall, Outcome
+from sandbox_service.sandbox.base import JUDGING, Check, JudgeCall, Outcome
 from sandbox_service.sandbox.judge_folder import JudgeFolder
 from sandbox_service.schema import Checker, JudgedTest, JudgeProgram, Limits, Submission, Verdict
 
@@ -101,7 +101,13 @@ class Judge:
         self.folder = self._folders.take()
 
     def check(
-        self, test: str, stdin: bytes, output: bytes, answer: bytes, first: bytes | None = None
+        self,
+        test: str,
+        stdin: bytes,
+        output: bytes,
+        answer: bytes,
+        first: bytes | None = None,
+        ran: Outcome | None = None,
     ) -> tuple[Judgement, float]:
         """Run it as a checker of one output.
 
@@ -111,6 +117,7 @@ class Judge:
             output: what the program printed.
             answer: the test's answer.
             first: the test's input, if `stdin` is that of a later pass.
+            ran: its outcome, if it ran after the program; see `check_after`.
 
         Returns:
             The judgement, AC or WA, and the CPU seconds that it took.
@@ -120,12 +127,31 @@ class Judge:
             SandboxError: the sandbox failed.
         """
         self.check_compiled(test)
-        outcome = self._run_on(stdin, output, answer)
-        found = self.judgement(outcome)
+        if ran is None or not self._runner.counts(ran, self.limits):
+            ran = self._run_on(stdin, output, answer)
+        found = self.judgement(ran)
         if found.verdict != Verdict.IE:
-            return found, outcome.cpu_seconds
-        provoked = self.can_be_provoked(outcome) and self._decides(stdin if first is None else first, answer)
-        return self.failed(test, found, provoked=provoked), outcome.cpu_seconds
+            return found, ran.cpu_seconds
+        provoked = self.can_be_provoked(ran) and self._decides(stdin if first is None else first, answer)
+        return self.failed(test, found, provoked=provoked), ran.cpu_seconds
+
+    def follows(self, kind: str | None) -> bool:
+        """Return whether it can run after a program of this kind, in the same launcher; see `check_after`."""
+        return self.kind == f"{JUDGING}{kind}" and self.source.refused is None
+
+    def check_after(self, stdin: bytes, answer: bytes) -> Check:
+        """Write the judge's files but the output, which a program is to write.
+
+        Args:
+            stdin: the input of the program.
+            answer: the test's answer.
+
+        Returns:
+            The call of the judge after that program.
+        """
+        call = self.fill({INPUT: stdin, OUTPUT: b"", ANSWER: answer}, interacts=False)
+        output = self.folder.output(judges.named(self.program, OUTPUT))
+        return Check(self.source, call, self.limits, output, PROTOCOLS[self.program.protocol].output_on_stdin)
 
     def _run_on(self, stdin: bytes, output: bytes, answer: bytes) -> Outcome:
         on_stdin = output if PROTOCOLS[self.program.protocol].output_on_stdin else b""

@@ -102,6 +102,16 @@ class JudgeFolder:
             os.fchmod(file.fd, 0o444)
         file.write(content)
 
+    def output(self, name: str) -> int:
+        """Return the descriptor of a file that was filled, for a launcher that will write to it.
+
+        Args:
+            name: the file's name.
+        """
+        file = self._written[name]
+        file.is_written_elsewhere()
+        return file.fd
+
     def _unlink(self, name: str) -> None:
         os.close(self._written.pop(name).fd)
         os.unlink(name, dir_fd=self.fd)
@@ -193,7 +203,11 @@ class _File:
     def __init__(self, fd: int) -> None:
         self.fd = fd
         self.is_old = False
-        self._content: bytes | None = b""  # None: it is long, or could not be written whole
+        self._content: bytes | None = b""  # None: it is long or unknown
+
+    def is_written_elsewhere(self) -> None:
+        """Forget its content, which another process changes."""
+        self._content = None
 
     def write(self, content: bytes) -> None:
         """Give it this content."""
