@@ -29,8 +29,8 @@ MOST_NEXT_BYTES = 64 << 20
 NEXT_PASS = "nextpass.in"  # noqa: S105  not a password
 
 
-_Called = tuple[list[str], dict[str, bytes], tuple[str, ...], tuple[str, ...]]
-"""The names of the files of a test, the judge's own files, its arguments, and the names that its box has."""
+_Called = tuple[list[str], dict[str, bytes], JudgeCall]
+"""The names of the files of a test, the judge's own files, and its call."""
 
 
 class Judge:
@@ -67,7 +67,7 @@ class Judge:
         self._left: frozenset[str] = frozenset()
         self._folders = bench.folders
         self._runner = runner
-        self._calls: dict[tuple[tuple[str, ...], bool, tuple[str, ...]], _Called] = {}
+        self._calls: dict[tuple[tuple[str, ...], bool, tuple[str, ...], int], _Called] = {}
         self._beside: tuple[Limits | None, Limits, Limits] = None, self.limits, self.limits
         self._prepared = runtime.prepare(source, runner, once=False)
         self.source = self._prepared.__enter__()
@@ -151,7 +151,7 @@ class Judge:
         """
         call = self.fill({INPUT: stdin, OUTPUT: b"", ANSWER: answer}, interacts=False)
         output = self.folder.output(judges.named(self.program, OUTPUT))
-        return Check(self.source, call, self.limits, output, PROTOCOLS[self.program.protocol].output_on_stdin)
+        return Check(self.source, call, self.limits, PROTOCOLS[self.program.protocol].output_on_stdin, output)
 
     def _run_on(self, stdin: bytes, output: bytes, answer: bytes) -> Outcome:
         on_stdin = output if PROTOCOLS[self.program.protocol].output_on_stdin else b""
@@ -206,26 +206,27 @@ class Judge:
         Returns:
             The call.
         """
-        names = tuple(files)
-        key = names, interacts, tuple(self.program.arguments)
+        names, folder = tuple(files), self.folder
+        key = names, interacts, tuple(self.program.arguments), folder.fd
         if key not in self._calls:
             self._calls[key] = self._called(names, interacts=interacts)
-        named, own, arguments, links = self._calls[key]
-        self.folder.fill({**dict(zip(named, files.values(), strict=True)), **own})
-        return JudgeCall(self.folder.fd, arguments, links, self._is_inside)
+        named, own, call = self._calls[key]
+        folder.fill({**dict(zip(named, files.values(), strict=True)), **own})
+        return call
 
     def _called(self, names: tuple[str, ...], *, interacts: bool) -> _Called:
-        """Return its command line for files of these names: the same for all tests."""
-        named = [judges.named(self.program, name) for name in names]
+        """Return its call for files of these names: the same for all tests."""
+        named, folder = [judges.named(self.program, name) for name in names], self.folder.fd
         if self._is_inside:
-            return named, {}, tuple(judges.arguments(self.program, interacts=interacts, folder=judges.CURRENT)), ()
+            arguments = judges.arguments(self.program, interacts=interacts, folder=judges.CURRENT)
+            return named, {}, JudgeCall(folder, tuple(arguments), (), is_inside=True)
         arguments = judges.arguments(self.program, interacts=interacts)
         if not self._is_python:
-            return named, {}, tuple(arguments), (*named, "feedback")
+            return named, {}, JudgeCall(folder, tuple(arguments), (*named, "feedback"))
         own = {name: text.encode() for name, text in _files_beside(self.program).items() if name not in named}
         links = [*named, *own, "feedback"]
         own["order.json"] = self._order(arguments, links, interacts=interacts)
-        return named, own, tuple(arguments), tuple(links)
+        return named, own, JudgeCall(folder, tuple(arguments), tuple(links))
 
     def limits_beside(self, limits: Limits) -> tuple[Limits, Limits]:
         """Return the limits of a program and of this judge beside it: each may wait for the other one's CPU time.

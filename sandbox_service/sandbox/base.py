@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import psutil
@@ -81,23 +81,22 @@ class JudgeCall:
     is_inside: bool = False
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """A checker that is to judge the output of a program.
 
     Attributes:
         program: the prepared checker.
         call: its folder and arguments.
         limits: those of its box.
-        output: descriptor of the file in its folder that is to have the program's output.
-        on_stdin: that is its stdin, too.
+        on_stdin: the program's output is its stdin, too.
+        output: descriptor of the file in its folder that is to have that output.
     """
 
     program: Any
     call: JudgeCall
     limits: Limits
-    output: int
     on_stdin: bool
+    output: int
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ class Executable:
             The message, for STDIN, STDOUT and STDERR of the program and of the checker, the descriptors of the program,
             those of the checker, the folder, and the file in it that gets the output.
         """
-        key = program, check.limits, check.call.arguments, check.call.links, check.call.is_inside, check.on_stdin
+        key = program, check[:-1]
         if self._packed_check[0] is not limits or self._packed_check[1] != key:
             self._packed_check = limits, key, self._pack_check(program, limits, check)
         return self._packed_check[2]

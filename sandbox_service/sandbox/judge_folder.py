@@ -22,6 +22,7 @@ from sandbox_service.errors import SandboxError
 from sandbox_service.sandbox import files
 
 FEEDBACK = "feedback"
+NOTHING: frozenset[str] = frozenset()
 HELP_SECONDS = 30
 COMPARED_BYTES = 1 << 16  # up to this size a file is left as it is if its content is the same again
 OPTIONS = "size=512m,nr_inodes=2048,mode=755"
@@ -126,7 +127,7 @@ class JudgeFolder:
         """Return the names in the feedback folder."""
         # in a tmpfs each name counts in a folder's size
         if self._feedback < 0 or os.fstat(self._feedback).st_size == self._empty_bytes:
-            return frozenset()
+            return NOTHING
         return frozenset(os.listdir(self._feedback))  # noqa: PTH208  a descriptor has no path
 
     def feedback(self, name: str, most: int) -> bytes | None:

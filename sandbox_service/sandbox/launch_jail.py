@@ -155,7 +155,7 @@ def explained(outcome: Outcome, program: Executable) -> Outcome:
         outcome: the outcome.
         program: the program.
     """
-    if outcome.timed_out or outcome.signal == signal.SIGKILL:
+    if not outcome.stderr or outcome.timed_out or outcome.signal == signal.SIGKILL:
         return outcome
     if not any(words in outcome.stderr for words in program.needs.out_of_memory):
         return outcome
