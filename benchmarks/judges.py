@@ -5,6 +5,9 @@
 
 CPU time of everything that a grader starts and of itself, counted by a cgroup. The contenders take turns. Programs and
 judges are compiled before the first turn. Interactive programs guess a number in twenty rounds.
+
+The bare contenders are the same programs in C++ without the service: fork, exec and wait; the two of a conversation are
+joined by pipes. A plain test and the bare checker together are the least that a checked test can cost.
 """
 
 from __future__ import annotations
@@ -12,8 +15,10 @@ from __future__ import annotations
 import argparse
 import cProfile
 import pstats
+import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from benchmarks.cpu import FALLBACK_NOTE, counted
@@ -101,6 +106,29 @@ def submissions(tests: int) -> dict[str, Submission]:
 LINES = {"checker, C++": 1.8, f"{ROUNDS} rounds, C++": 2.0}
 
 
+def bare_turns(folder: Path) -> dict[str, Turn]:
+    """Return turns that run the programs in C++ without a grader.
+
+    Args:
+        folder: for the programs and their files.
+    """
+    for name, text in {"add": ADD, "guess": GUESS, "checker": CHECKER, "interactor": INTERACTOR}.items():
+        (folder / f"{name}.cpp").write_text(text)
+        subprocess.run(["g++", "-O2", "-static", "-s", folder / f"{name}.cpp", "-o", folder / name], check=True)
+    subprocess.run(["gcc", "-O2", "-static", Path(__file__).with_name("bare.c"), "-o", folder / "bare"], check=True)
+    for name, text in {"input": "20 22\n", "answer": "42\n", "number": f"{NUMBER}\n"}.items():
+        (folder / name).write_text(text)
+
+    def run(count: int, *words: str) -> None:
+        subprocess.run(["./bare", str(count), *words], cwd=folder, check=True)
+
+    return {
+        "plain, bare": lambda count: run(count, "input", "output", "./add"),
+        "checker, bare": lambda count: run(count, "input", "said", "./checker", "input", "answer", "answer"),
+        f"{ROUNDS} rounds, bare": lambda count: run(count, "talk", "./guess", "./interactor", "number"),
+    }
+
+
 def turn_of(grader: Grader, submission: Submission) -> Turn:
     """Return a turn that grades the submission; the count is that of its tests."""
 
@@ -125,6 +153,7 @@ def main(arguments: list[str]) -> int:
         slots.pin_to_processor(0)  # as a slot's process is
         with bootstrap.grader(settings) as grader:
             turns = {name: turn_of(grader, each) for name, each in submissions(options.tests).items()}
+            turns |= bare_turns(Path(folder))
             if options.profile:
                 _profile(turns[options.profile], options.tests)
             else:

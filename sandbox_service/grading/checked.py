@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from sandbox_service.grading.judges import NEXT_PASS, Judge
 from sandbox_service.grading.work import BadCheckerError, Work
 from sandbox_service.judging.judges import Judgement
-from sandbox_service.sandbox.base import Outcome, Sandbox
+from sandbox_service.sandbox.base import Outcome
 from sandbox_service.schema import StdinTest, TestResult, Verdict
 
 
@@ -35,12 +34,12 @@ def grade(work: Work, judge: Judge, index: int, test: StdinTest) -> TestResult:
     before: Outcome | None = None
     for _ in range(judge.program.passes):
         given = stdin
-        outcome = work.run(_run_of(work, given), _itself)
+        outcome, checked = _run(work, judge, given, answer)
         verdict, message = work.judge(outcome)
         outcome = sum_of(before, outcome)
         if verdict != Verdict.AC:
             return work.result(index, verdict, message, outcome)
-        found, _ = judge.check(f"test {index}", given, outcome.stdout, answer, test.input.encode())
+        found, _ = judge.check(f"test {index}", given, outcome.stdout, answer, test.input.encode(), checked)
         following = next_pass(judge, found)
         if following is None:
             return judged(work, index, found, outcome)
@@ -104,10 +103,8 @@ def judged(work: Work, index: int, found: Judgement, outcome: Outcome) -> TestRe
     return result.model_copy(update={"share": found.share, "provoked": found.provoked})
 
 
-def _itself(outcome: Outcome) -> Outcome:
-    return outcome
-
-
-def _run_of(work: Work, stdin: bytes) -> Callable[[Sandbox], Outcome]:
-    program, limits = work.program, work.limits
-    return lambda jail: jail.run_stdin(program, stdin, limits)
+def _run(work: Work, judge: Judge, stdin: bytes, answer: bytes) -> tuple[Outcome, Outcome | None]:
+    """Run the program, and the checker at once after it if one launcher can run both."""
+    if not judge.follows(work.kind):
+        return work.run_stdin(stdin), None
+    return work.run_checked(stdin, lambda: judge.check_after(stdin, answer))

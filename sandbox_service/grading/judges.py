@@ -18,7 +18,7 @@ from sandbox_service.grading.runner import Runner
 from sandbox_service.judging import judges, standard_checkers
 from sandbox_service.judging.judges import ANSWER, FEEDBACK_FILES, INPUT, OUTPUT, PROTOCOLS, Judgement, Report
 from sandbox_service.languages.base import Runtime, Source
-from sandbox_service.sandbox.base import JudgeCall, Outcome
+from sandbox_service.sandbox.base import JUDGING, Check, JudgeCall, Outcome
 from sandbox_service.sandbox.judge_folder import JudgeFolder
 from sandbox_service.schema import Checker, JudgedTest, JudgeProgram, Limits, Submission, Verdict
 
@@ -29,8 +29,8 @@ MOST_NEXT_BYTES = 64 << 20
 NEXT_PASS = "nextpass.in"  # noqa: S105  not a password
 
 
-_Called = tuple[list[str], dict[str, bytes], tuple[str, ...], tuple[str, ...]]
-"""The names of the files of a test, the judge's own files, its arguments, and the names that its box has."""
+_Called = tuple[list[str], dict[str, bytes], JudgeCall]
+"""The names of the files of a test, the judge's own files, and its call."""
 
 
 class Judge:
@@ -67,7 +67,7 @@ class Judge:
         self._left: frozenset[str] = frozenset()
         self._folders = bench.folders
         self._runner = runner
-        self._calls: dict[tuple[tuple[str, ...], bool, tuple[str, ...]], _Called] = {}
+        self._calls: dict[tuple[tuple[str, ...], bool, tuple[str, ...], int], _Called] = {}
         self._beside: tuple[Limits | None, Limits, Limits] = None, self.limits, self.limits
         self._prepared = runtime.prepare(source, runner, once=False)
         self.source = self._prepared.__enter__()
@@ -101,7 +101,13 @@ class Judge:
         self.folder = self._folders.take()
 
     def check(
-        self, test: str, stdin: bytes, output: bytes, answer: bytes, first: bytes | None = None
+        self,
+        test: str,
+        stdin: bytes,
+        output: bytes,
+        answer: bytes,
+        first: bytes | None = None,
+        ran: Outcome | None = None,
     ) -> tuple[Judgement, float]:
         """Run it as a checker of one output.
 
@@ -111,6 +117,7 @@ class Judge:
             output: what the program printed.
             answer: the test's answer.
             first: the test's input, if `stdin` is that of a later pass.
+            ran: its outcome, if it ran after the program; see `check_after`.
 
         Returns:
             The judgement, AC or WA, and the CPU seconds that it took.
@@ -120,12 +127,31 @@ class Judge:
             SandboxError: the sandbox failed.
         """
         self.check_compiled(test)
-        outcome = self._run_on(stdin, output, answer)
-        found = self.judgement(outcome)
+        if ran is None or not self._runner.counts(ran, self.limits):
+            ran = self._run_on(stdin, output, answer)
+        found = self.judgement(ran)
         if found.verdict != Verdict.IE:
-            return found, outcome.cpu_seconds
-        provoked = self.can_be_provoked(outcome) and self._decides(stdin if first is None else first, answer)
-        return self.failed(test, found, provoked=provoked), outcome.cpu_seconds
+            return found, ran.cpu_seconds
+        provoked = self.can_be_provoked(ran) and self._decides(stdin if first is None else first, answer)
+        return self.failed(test, found, provoked=provoked), ran.cpu_seconds
+
+    def follows(self, kind: str | None) -> bool:
+        """Return whether it can run after a program of this kind, in the same launcher; see `check_after`."""
+        return self.kind == f"{JUDGING}{kind}" and self.source.refused is None
+
+    def check_after(self, stdin: bytes, answer: bytes) -> Check:
+        """Write the judge's files but the output, which a program is to write.
+
+        Args:
+            stdin: the input of the program.
+            answer: the test's answer.
+
+        Returns:
+            The call of the judge after that program.
+        """
+        call = self.fill({INPUT: stdin, OUTPUT: b"", ANSWER: answer}, interacts=False)
+        output = self.folder.output(judges.named(self.program, OUTPUT))
+        return Check(self.source, call, self.limits, PROTOCOLS[self.program.protocol].output_on_stdin, output)
 
     def _run_on(self, stdin: bytes, output: bytes, answer: bytes) -> Outcome:
         on_stdin = output if PROTOCOLS[self.program.protocol].output_on_stdin else b""
@@ -180,26 +206,27 @@ class Judge:
         Returns:
             The call.
         """
-        names = tuple(files)
-        key = names, interacts, tuple(self.program.arguments)
+        names, folder = tuple(files), self.folder
+        key = names, interacts, tuple(self.program.arguments), folder.fd
         if key not in self._calls:
             self._calls[key] = self._called(names, interacts=interacts)
-        named, own, arguments, links = self._calls[key]
-        self.folder.fill({**dict(zip(named, files.values(), strict=True)), **own})
-        return JudgeCall(self.folder.fd, arguments, links, self._is_inside)
+        named, own, call = self._calls[key]
+        folder.fill({**dict(zip(named, files.values(), strict=True)), **own})
+        return call
 
     def _called(self, names: tuple[str, ...], *, interacts: bool) -> _Called:
-        """Return its command line for files of these names: the same for all tests."""
-        named = [judges.named(self.program, name) for name in names]
+        """Return its call for files of these names: the same for all tests."""
+        named, folder = [judges.named(self.program, name) for name in names], self.folder.fd
         if self._is_inside:
-            return named, {}, tuple(judges.arguments(self.program, interacts=interacts, folder=judges.CURRENT)), ()
+            arguments = judges.arguments(self.program, interacts=interacts, folder=judges.CURRENT)
+            return named, {}, JudgeCall(folder, tuple(arguments), (), is_inside=True)
         arguments = judges.arguments(self.program, interacts=interacts)
         if not self._is_python:
-            return named, {}, tuple(arguments), (*named, "feedback")
+            return named, {}, JudgeCall(folder, tuple(arguments), (*named, "feedback"))
         own = {name: text.encode() for name, text in _files_beside(self.program).items() if name not in named}
         links = [*named, *own, "feedback"]
         own["order.json"] = self._order(arguments, links, interacts=interacts)
-        return named, own, tuple(arguments), tuple(links)
+        return named, own, JudgeCall(folder, tuple(arguments), tuple(links))
 
     def limits_beside(self, limits: Limits) -> tuple[Limits, Limits]:
         """Return the limits of a program and of this judge beside it: each may wait for the other one's CPU time.

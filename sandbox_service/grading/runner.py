@@ -71,6 +71,17 @@ class Runner:
         """
         return self._settled(lambda: self._jails.run_both(*kinds, action), limits, outcome_of)
 
+    def counts(self, outcome: Outcome, limits: Limits) -> bool:
+        """Return whether `run` would not repeat a run for this outcome.
+
+        Args:
+            outcome: of the run.
+            limits: the limits of the run.
+        """
+        if _killed_from_outside(outcome, limits):
+            return False
+        return self.slow_alone or not is_suspect(outcome, limits)
+
     def _settled(self, run_once: Callable[[], T], limits: Limits, outcome_of: Callable[[T], Outcome]) -> T:
         """Return the result of a run that the machine did not cause. Raise SandboxError if it was killed twice."""
         with self._exclusive.shared():

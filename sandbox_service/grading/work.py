@@ -13,7 +13,7 @@ from sandbox_service.grading.faults import BadTestError as BadTestError
 from sandbox_service.grading.judges import Judges
 from sandbox_service.grading.runner import Runner
 from sandbox_service.judging.verdict import judge
-from sandbox_service.sandbox.base import Outcome, Sandbox
+from sandbox_service.sandbox.base import Check, Outcome, Sandbox
 from sandbox_service.schema import Checker, Limits, Submission, TestResult, Verdict
 
 T = TypeVar("T")
@@ -105,6 +105,19 @@ class Work:
         """Run the program on an input; see `Runner.run`."""
         program, limits = self.program, self.limits
         return self.run(lambda jail: jail.run_stdin(program, stdin, limits), lambda outcome: outcome)
+
+    def run_checked(self, stdin: bytes, check: Callable[[], Check]) -> tuple[Outcome, Outcome | None]:
+        """Run the program on an input, and a checker after it; see `Sandbox.run_checked` and `Runner.run`.
+
+        Args:
+            stdin: the input.
+            check: prepares a run of the checker.
+
+        Returns:
+            The outcome of the program, and that of the checker.
+        """
+        program, limits = self.program, self.limits
+        return self.run(lambda jail: jail.run_checked(program, stdin, limits, check()), lambda both: both[0])
 
     @property
     def refused(self) -> str | None:

@@ -4,8 +4,9 @@
  *
  * The isolation tool starts it. It builds a room that shows the folders SHOWN (room.h), installs the system call filter,
  * reports its identity, and serves requests until the host closes the control socket. A request says everything about its
- * one or two boxes: executable, arguments, environment, descriptors, files in /tmp, pipes between the two, limits.
- * launch_wire.py describes the messages. The launcher reads no byte that a user wrote.
+ * one or two boxes: executable, arguments, environment, descriptors, files in /tmp, pipes between the two, limits. A
+ * second request may follow in the same message: it is run if the box of the first one ended well. launch_wire.py
+ * describes the messages. The launcher looks at no byte that a user wrote.
  *
  * The child shares the launcher's memory until it executes (vfork), so no page table is copied. A native box may execute
  * once: the filter allows execveat on the descriptor EXEC_FD only. The executable is put there before the limit on open
@@ -51,6 +52,13 @@ struct __attribute__((packed)) request {
     double wall_seconds, patience_seconds, grace_seconds, idle_seconds;
 };
 
+/* Between the two requests of a message. The second one is run if the only box of the first one ended by itself with
+ * status 0 and wrote at most so many bytes: what it wrote is then copied. Places in the job's descriptors. */
+struct __attribute__((packed)) following {
+    int16_t output, copy, second_copy;
+    uint64_t most_bytes;
+};
+
 /* Followed by: the sources of its descriptors, its files (kind, source, name, target), the path of its executable if it
  * has no descriptor, arguments and environment. Texts end with a zero. */
 struct __attribute__((packed)) wanted {
@@ -71,6 +79,7 @@ struct file {
 
 struct spec {
     struct wanted wanted;
+    int user; /* the place of its uid: no two boxes of a job have the same */
     int executable, folder, fds[MAX_FDS];
     struct file files[MAX_FILES];
     char *path, *arguments[MAX_WORDS], *variables[MAX_WORDS];
@@ -171,19 +180,23 @@ static void install_filter(int fd)
     STEP(filter_calls(bytes, (size_t)size));
 }
 
+/* -1: errno. */
+static int copy_all(int to, int from)
+{
+    off_t at = 0, size = lseek(from, 0, SEEK_END);
+    while (at < size)
+        if (sendfile(to, from, &at, (size_t)(size - at)) <= 0)
+            return -1;
+    return size < 0 ? -1 : 0;
+}
+
 /*** For every run, in the child, which shares the launcher's memory until it executes ***/
 
 static void copy_file(const struct file *file)
 {
-    int from = files.fds[file->source], to = open(file->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-    off_t at = 0, size = lseek(from, 0, SEEK_END);
+    int to = open(file->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
     STEP(to);
-    STEP(size);
-    while (at < size) {
-        ssize_t sent = sendfile(to, from, &at, (size_t)(size - at));
-        if (sent <= 0)
-            fail("sendfile");
-    }
+    STEP(copy_all(to, files.fds[file->source]));
     close(to);
 }
 
@@ -217,10 +230,10 @@ static int run_box(void *argument)
     struct limits limits = {(unsigned long long)(2 * wanted->cpu_seconds) + 2, wanted->file_bytes, OPEN_FILES, wanted->tasks};
     char options[96], owned[OWNED_BYTES];
     snprintf(options, sizeof options, "size=%llu,nr_inodes=8192,mode=700", (unsigned long long)wanted->tmp_bytes);
-    own_tmp(owned, options, place);
+    own_tmp(owned, options, spec->user);
     enter_box(wanted->mounts, owned, MS_NOEXEC);
     take_files(spec->fds, wanted->fds);
-    become_nobody(place);
+    become_nobody(spec->user);
     put_files(spec);
     if (spec->folder >= 0)
         STEP(fchdir(spec->folder));
@@ -314,11 +327,10 @@ static int take_box(struct reader *reader, struct spec *spec, const int *ends)
     return take_words(reader, spec->arguments, wanted->arguments) || take_words(reader, spec->variables, wanted->variables);
 }
 
-/* -1: errno, or EPROTO if the message is not a request. */
-static int take_request(char *message, size_t size, int *ends)
+/* -1: errno, or EPROTO if the message has no request. */
+static int take_request(struct reader *reader, int *ends)
 {
-    struct reader reader = {message, message + size};
-    struct request *found = take_bytes(&reader, sizeof *found);
+    struct request *found = take_bytes(reader, sizeof *found);
     errno = EPROTO;
     if (!found || found->boxes < 1 || found->boxes > MAX_BOXES)
         return -1;
@@ -326,10 +338,26 @@ static int take_request(char *message, size_t size, int *ends)
     if (request.boxes == 2 && (pipe2(ends, O_CLOEXEC) || pipe2(ends + 2, O_CLOEXEC)))
         return -1;
     errno = EPROTO;
-    for (int i = 0; i < request.boxes; i++)
-        if (take_box(&reader, &specs[i], ends))
+    for (int i = 0; i < request.boxes; i++) {
+        specs[i].user = i;
+        if (take_box(reader, &specs[i], ends))
             return -1;
-    return reader.at == reader.end ? 0 : -1;
+    }
+    return 0;
+}
+
+/* -1: errno, or EPROTO if the message has no two requests of one box each. */
+static int take_following(struct reader *reader, struct following *following, int *ends)
+{
+    struct following *found = take_bytes(reader, sizeof *found);
+    errno = EPROTO;
+    if (!found || !is_file(found->output) || !is_file(found->copy) || !is_file(found->second_copy))
+        return -1;
+    *following = *found;
+    if (request.boxes != 1 || take_request(reader, ends))
+        return -1;
+    specs[0].user = 1;
+    return request.boxes == 1 && reader->at == reader->end ? 0 : -1;
 }
 
 /*** Runs ***/
@@ -394,9 +422,9 @@ static int await_any(struct running *running, int *first, double seconds)
     return left;
 }
 
-static void kill_all(struct running *running, int why)
+static void kill_all(struct running *running, int count, int why)
 {
-    for (int i = 0; i < request.boxes; i++)
+    for (int i = 0; i < count; i++)
         if (!running[i].ended)
             kill_box(&running[i], why);
 }
@@ -433,7 +461,7 @@ static double enforce(struct running *running, struct watch *watch)
         return left < next ? left : next;
     if (elapsed < request.patience_seconds && is_held_up(&pids))
         return HELD_UP_SECONDS;
-    kill_all(running, DEADLINE);
+    kill_all(running, request.boxes, DEADLINE);
     return 1.0;
 }
 
@@ -476,7 +504,7 @@ static void enforce_pair(struct running *running, struct watch *watch)
         watch->idle_since = now();
     watch->sleeps = sleeps;
     if (now() - watch->idle_since >= request.idle_seconds)
-        kill_all(running, IDLE);
+        kill_all(running, request.boxes, IDLE);
 }
 
 static int await_all(struct running *running, double began)
@@ -516,10 +544,10 @@ static int bury(struct running *running, int place, double began, struct record 
 }
 
 /* Send the records, or the report of a box whose set-up failed. The exit status alone does not show a failed set-up. */
-static void answer(const struct record *records, int first)
+static void answer(const struct record *records, int count, int first)
 {
     char message[2 + MAX_BOXES * sizeof *records], report[200];
-    for (int i = 0; i < request.boxes; i++)
+    for (int i = 0; i < count; i++)
         if (records[i].status == EXIT_SETUP << 8) {
             ssize_t size = read(box.report[0], report, sizeof report - 1);
             if (size > 0) {
@@ -530,41 +558,94 @@ static void answer(const struct record *records, int first)
         }
     message[0] = 'D';
     message[1] = (char)first;
-    memcpy(message + 2, records, (size_t)request.boxes * sizeof *records);
-    send(control, message, 2 + (size_t)request.boxes * sizeof *records, 0);
+    memcpy(message + 2, records, (size_t)count * sizeof *records);
+    send(control, message, 2 + (size_t)count * sizeof *records, 0);
+}
+
+static void answer_fault(int error)
+{
+    char text[64];
+    snprintf(text, sizeof text, "no box could be started: errno %d", error);
+    send_fault(control, text);
+}
+
+static void close_ends(int *ends)
+{
+    for (int i = 0; i < 4; i++)
+        if (ends[i] >= 0) {
+            close(ends[i]);
+            ends[i] = -1;
+        }
+}
+
+/* Start the boxes of the request that was taken, and wait until they have ended. The box that ended first; -1: errno,
+ * and no box is left. `keeps`: the job's files are needed later; else they are closed, so that a pipe can end. */
+static int run_boxes(struct record *records, int *ends, int keeps)
+{
+    struct running running[MAX_BOXES];
+    int started = 0;
+    double began = now();
+    while (started < request.boxes && !start(started, &running[started]))
+        started++;
+    int error = errno;
+    close_ends(ends);
+    if (!keeps)
+        close_files(&files);
+    if (started < request.boxes)
+        kill_all(running, started, NOT_NEEDED);
+    int first = started < request.boxes ? -1 : await_all(running, began);
+    for (int i = 0; i < started; i++)
+        if (bury(&running[i], i, began, &records[i]))
+            _exit(4);
+    errno = error;
+    return first;
+}
+
+/* Whether the box ended so that the second request is to be run. */
+static int ended_well(const struct record *record, const struct following *following)
+{
+    off_t size = lseek(files.fds[following->output], 0, SEEK_END);
+    return record->status == 0 && record->why_killed == NOT_KILLED && size >= 0 && (uint64_t)size <= following->most_bytes;
+}
+
+/* Copy what the first box wrote. All its processes have ended, so that it cannot change any more. -1: errno. */
+static int copy_output(const struct following *following)
+{
+    int from = files.fds[following->output], to[] = {files.fds[following->copy], files.fds[following->second_copy]};
+    for (int i = 0; i < (to[0] == to[1] ? 1 : 2); i++)
+        if (copy_all(to[i], from) || lseek(to[i], 0, SEEK_SET))
+            return -1;
+    return 0;
+}
+
+/* The records of the boxes of a message, of which `first` ended first. How many there are; -1: errno. */
+static int run_message(struct reader *reader, int *ends, struct record *records, int *first)
+{
+    struct following following;
+    if (take_request(reader, ends))
+        return -1;
+    int is_followed = reader->at < reader->end, count = request.boxes;
+    *first = run_boxes(records, ends, is_followed);
+    if (*first < 0 || !is_followed)
+        return *first < 0 ? -1 : count;
+    if (take_following(reader, &following, ends))
+        return -1;
+    if (!ended_well(records, &following))
+        return count;
+    return copy_output(&following) || run_boxes(records + count, ends, 0) < 0 ? -1 : count + 1;
 }
 
 static void run(char *message, size_t size)
 {
-    int ends[4] = {-1, -1, -1, -1}, started = 0, error = 0, bad = take_request(message, size, ends);
-    struct running running[MAX_BOXES];
+    struct reader reader = {message, message + size};
     struct record records[MAX_BOXES];
-    double began = now();
-    error = errno;
-    for (; !bad && started < request.boxes; started++)
-        if (start(started, &running[started])) {
-            error = errno;
-            break;
-        }
-    for (int i = 0; i < 4; i++)
-        if (ends[i] >= 0)
-            close(ends[i]);
+    int ends[] = {-1, -1, -1, -1}, first = 0, count = run_message(&reader, ends, records, &first), error = errno;
+    close_ends(ends);
     close_files(&files);
-    if (bad || started < request.boxes) {
-        char text[64];
-        snprintf(text, sizeof text, "no box could be started: errno %d", error);
-        for (int i = 0; i < started; i++) {
-            kill_box(&running[i], NOT_NEEDED);
-            bury(&running[i], i, began, &records[i]);
-        }
-        send_fault(control, text);
-        return;
-    }
-    int first = await_all(running, began);
-    for (int i = 0; i < request.boxes; i++)
-        if (bury(&running[i], i, began, &records[i]))
-            _exit(4);
-    answer(records, first);
+    if (count < 0)
+        answer_fault(error);
+    else
+        answer(records, count, first);
 }
 
 static void set_up(char *const *arguments, int count)
@@ -593,12 +674,12 @@ static void set_up(char *const *arguments, int count)
     build_room(arguments + 6, count - 6);
     int report[2];
     STEP(pipe2(report, O_CLOEXEC | O_NONBLOCK));
-    reserve_fds();
     STEP(dup3(report[1], REPORT_FD, O_CLOEXEC));
     close(report[1]);
     box.report[0] = report[0];
     box.report[1] = REPORT_FD;
     install_filter(filter);
+    reserve_fds(); /* last: what is closed after it leaves a low number free */
 }
 
 int main(int count, char **arguments)

@@ -20,13 +20,14 @@ from sandbox_service.languages.compiler import Compiler
 from sandbox_service.languages.launcher import LauncherZygote
 from sandbox_service.languages.rows import LANGUAGES, SHOWN, Toolchain
 from sandbox_service.sandbox import files, huge_page
+from sandbox_service.sandbox.base import JUDGING
 from sandbox_service.sandbox.executable import Executable
 from sandbox_service.sandbox.file_uses import native_uses_files
 from sandbox_service.schema import Limits
 
 MIB = 1 << 20
 LEAST_HEAP_MIB = 16
-JUDGE_KINDS = ("judge-native", "judge-machine")
+JUDGE_KINDS = (f"{JUDGING}native", f"{JUDGING}machine")
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class LaunchedRuntime:
             LauncherZygote("native-processes", may_fork=True),
             LauncherZygote("machine", shown=SHOWN, calls=calls),
             LauncherZygote("machine-processes", may_fork=True, shown=SHOWN, calls=calls),
-            LauncherZygote("judge-native"),
-            LauncherZygote("judge-machine", shown=SHOWN, calls=calls),
+            LauncherZygote(f"{JUDGING}native"),
+            LauncherZygote(f"{JUDGING}machine", shown=SHOWN, calls=calls),
             LauncherZygote(compiler.KIND, may_fork=True, shown=SHOWN, calls=calls),
         )
         return {zygote.kind: zygote for zygote in made}
@@ -64,7 +65,7 @@ class LaunchedRuntime:
 
     def judge_kind_of(self, source: Source) -> str:
         """Return the kind of launcher for a judge."""
-        return "judge-machine" if _toolchain(source).run else "judge-native"
+        return f"{JUDGING}machine" if _toolchain(source).run else f"{JUDGING}native"
 
     def limits_of(self, source: Source) -> Limits:
         """Return the limits, with the memory that the virtual machine itself takes, and the language's time factor."""

@@ -20,7 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_FDS 64 /* of a message, as in guest/box.h */
+#define MAX_FDS 64   /* of a message, as in guest/box.h */
+#define MAX_BOXES 2  /* the same */
+#define FILES_OF_BOX 3
 #define PIECE_BYTES (1 << 16)
 #define MOST_FOR_A_BYTE 3 /* in a transcript: a mark and the byte, which is a line of its own */
 
@@ -39,6 +41,17 @@ static int write_all(int fd, const char *bytes, Py_ssize_t size)
     return 0;
 }
 
+/* Append a descriptor to `fds`; -1 with an exception. */
+static int add_fd(int fd, int *fds, int *count)
+{
+    if (*count == MAX_FDS) {
+        PyErr_SetString(PyExc_ValueError, "too many descriptors for one message");
+        return -1;
+    }
+    fds[(*count)++] = fd;
+    return 0;
+}
+
 /* Append the descriptors of a sequence to `fds`; -1 with an exception. */
 static int take_fds(PyObject *given, int *fds, int *count)
 {
@@ -47,15 +60,23 @@ static int take_fds(PyObject *given, int *fds, int *count)
         PyObject *item = PySequence_GetItem(given, i);
         long fd = item ? PyLong_AsLong(item) : -1;
         Py_XDECREF(item);
-        if (fd == -1 && PyErr_Occurred())
+        if ((fd == -1 && PyErr_Occurred()) || add_fd((int)fd, fds, count))
             return -1;
-        if (*count == MAX_FDS) {
-            PyErr_SetString(PyExc_ValueError, "too many descriptors for one message");
-            return -1;
-        }
-        fds[(*count)++] = (int)fd;
     }
     return size < 0 ? -1 : 0;
+}
+
+/* Make so many files without names: all, or -1 with an exception and none. */
+static int make_files(int *made, int wanted, int *count)
+{
+    for (*count = 0; *count < wanted; (*count)++)
+        if ((made[*count] = memfd_create("box", MFD_CLOEXEC)) < 0) {
+            os_error();
+            while (*count > 0)
+                close(made[--*count]);
+            return -1;
+        }
+    return 0;
 }
 
 static int send_all(int control, const char *message, Py_ssize_t size, const int *fds, int count)
@@ -76,35 +97,38 @@ static int send_all(int control, const char *message, Py_ssize_t size, const int
     return sent < 0 ? -1 : 0;
 }
 
-PyDoc_STRVAR(begin_doc, "begin(control, message, before, stdin, after, /) -> (stdout, stderr)\n\n"
-    "Send a message to a zygote, with the descriptors `before`, new files for stdin, stdout and stderr, and `after`.\n"
-    "Returns the descriptors of stdout and stderr, which `finish` closes. Raises OSError, ValueError.");
+PyDoc_STRVAR(begin_doc, "begin(control, message, before, stdin, after, boxes, /) -> (stdout, stderr, ...)\n\n"
+    "Send a message to a zygote, with the descriptors `before`, new files for stdin, stdout and stderr of each box, and\n"
+    "`after`. `stdin` is the content of the first file; the others are empty. Returns the descriptors of stdout and stderr\n"
+    "of each box, which `finish` closes. Raises OSError, ValueError.");
 
 static PyObject *begin(PyObject *self, PyObject *args)
 {
-    int control, fds[MAX_FDS], count = 0, made[3] = {-1, -1, -1}, bad = 0;
+    int control, boxes, fds[MAX_FDS], count = 0, made[FILES_OF_BOX * MAX_BOXES], makes = 0, bad;
     const char *message, *stdin_bytes;
     Py_ssize_t size, stdin_size;
     PyObject *before, *after;
-    if (!PyArg_ParseTuple(args, "iy#Oy#O", &control, &message, &size, &before, &stdin_bytes, &stdin_size, &after))
+    if (!PyArg_ParseTuple(args, "iy#Oy#Oi", &control, &message, &size, &before, &stdin_bytes, &stdin_size, &after, &boxes))
         return NULL;
-    if (take_fds(before, fds, &count))
+    if (boxes < 1 || boxes > MAX_BOXES) {
+        PyErr_SetString(PyExc_ValueError, "one or two boxes");
         return NULL;
-    for (int i = 0; i < 3 && !bad; i++)
-        bad = (made[i] = memfd_create("box", MFD_CLOEXEC)) < 0;
-    if (bad)
-        os_error();
-    PyObject *ours = bad ? NULL : Py_BuildValue("(iii)", made[0], made[1], made[2]);
-    bad = !ours || take_fds(ours, fds, &count) || take_fds(after, fds, &count);
-    Py_XDECREF(ours);
+    }
+    if (take_fds(before, fds, &count) || (bad = make_files(made, FILES_OF_BOX * boxes, &makes)) < 0)
+        return NULL;
+    for (int i = 0; i < makes && !bad; i++)
+        bad = add_fd(made[i], fds, &count);
+    bad = bad || take_fds(after, fds, &count);
     if (!bad && (write_all(made[0], stdin_bytes, stdin_size) || send_all(control, message, size, fds, count))) {
         bad = 1;
         os_error();
     }
-    for (int i = 0; i < (bad ? 3 : 1); i++)
-        if (made[i] >= 0)
+    for (int i = 0; i < makes; i++)
+        if (bad || i % FILES_OF_BOX == 0)
             close(made[i]);
-    return bad ? NULL : Py_BuildValue("(ii)", made[1], made[2]);
+    if (bad)
+        return NULL;
+    return boxes == 1 ? Py_BuildValue("(ii)", made[1], made[2]) : Py_BuildValue("(iiii)", made[1], made[2], made[4], made[5]);
 }
 
 /* The beginning of a file, at most so many bytes. */

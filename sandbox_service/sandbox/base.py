@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import psutil
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from sandbox_service.sandbox.running import RunningBox
     from sandbox_service.sandbox.shared_run import SharedRun
     from sandbox_service.schema import Limits
+
+JUDGING = "judge-"
+"""The beginning of the kinds of launcher for judges. The rest of the name is a kind for programs, from which it differs
+by the uid of its boxes only."""
 
 OUT_OF_MEMORY = 111
 """The exit status of the guest's runner after an uncaught MemoryError. A hint: it selects one of two failures."""
@@ -75,6 +79,24 @@ class JudgeCall:
     arguments: tuple[str, ...]
     links: tuple[str, ...]
     is_inside: bool = False
+
+
+class Check(NamedTuple):
+    """A checker that is to judge the output of a program.
+
+    Attributes:
+        program: the prepared checker.
+        call: its folder and arguments.
+        limits: those of its box.
+        on_stdin: the program's output is its stdin, too.
+        output: descriptor of the file in its folder that is to have that output.
+    """
+
+    program: Any
+    call: JudgeCall
+    limits: Limits
+    on_stdin: bool
+    output: int
 
 
 @dataclass(frozen=True)
@@ -316,6 +338,23 @@ class Sandbox(Protocol):
 
         Raises:
             SandboxError: the run failed for a reason that is not the judge's.
+        """
+        ...
+
+    def run_checked(self, program: Any, stdin: bytes, limits: Limits, check: Check) -> tuple[Outcome, Outcome | None]:
+        """Run a program as `run_stdin` does, and a checker on its output when the program's box has ended.
+
+        Args:
+            program: the prepared program.
+            stdin: its standard input.
+            limits: those of its box.
+            check: the checker. Its box has another uid, and a copy of the output.
+
+        Returns:
+            The outcome of the program; and that of the checker, None if the program failed or wrote too much.
+
+        Raises:
+            SandboxError: the run failed for a reason that is not the programs'.
         """
         ...
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 
-from sandbox_service.sandbox.base import JudgeCall
-from sandbox_service.sandbox.launch_wire import ENVIRONMENT, Box, BoxFile, Request, pack
+from sandbox_service.sandbox.base import Check, JudgeCall
+from sandbox_service.sandbox.launch_wire import ENVIRONMENT, Box, BoxFile, Following, Request, pack
 from sandbox_service.schema import Limits
 
 STARVED_FACTOR = 8.0  # a starved box may run for up to this many times its wall limit
@@ -94,6 +94,7 @@ class Executable:
         # of the last run: the next one is nearly always by the same limits, and comparing the objects costs least
         self._packed: tuple[Limits | None, bytes] = None, b""
         self._packed_judge: tuple[Limits | None, object, bytes] = None, None, b""
+        self._packed_check: tuple[Limits | None, object, bytes] = None, None, b""
 
     @classmethod
     def refusing(cls, reason: str) -> Executable:
@@ -176,21 +177,53 @@ class Executable:
         """
         key = call.arguments, call.links, call.is_inside
         if self._packed_judge[0] is not limits or self._packed_judge[1] != key:
-            self._packed_judge = limits, key, self._pack_judge(call, limits)
+            request = self._judges_request(call, FIRST_FILE, (STDIN, STDOUT, STDERR), limits)
+            self._packed_judge = limits, key, pack(request)
         return self._packed_judge[2]
 
-    def _pack_judge(self, call: JudgeCall, limits: Limits) -> bytes:
-        folder, arguments = FIRST_FILE + len(self.fds), call.arguments
+    def checks_message(self, program: Executable, limits: Limits, check: Check) -> bytes:
+        """Return the message that runs a program, and this one as its checker.
+
+        Args:
+            program: the program.
+            limits: those of its box.
+            check: how this one is called.
+
+        Returns:
+            The message, for STDIN, STDOUT and STDERR of the program and of the checker, the descriptors of the program,
+            those of the checker, the folder, and the file in it that gets the output.
+        """
+        key = program, check[:-1]
+        if self._packed_check[0] is not limits or self._packed_check[1] != key:
+            self._packed_check = limits, key, self._pack_check(program, limits, check)
+        return self._packed_check[2]
+
+    def _pack_check(self, program: Executable, limits: Limits, check: Check) -> bytes:
+        stdin, stdout, stderr, first = (FIRST_FILE + place for place in (STDIN, STDOUT, STDERR, FIRST_FILE))
+        own = first + len(program.fds)
+        output = own + len(self.fds) + 1
+        box = program.box(first, (STDIN, STDOUT, STDERR), limits)
+        return pack(
+            Request((box,), limits.wall, patience_of(limits)),
+            Following(
+                self._judges_request(check.call, own, (stdin, stdout, stderr), check.limits),
+                output=STDOUT,
+                copies=(output, stdin if check.on_stdin else output),
+                most_bytes=limits.output_bytes,
+            ),
+        )
+
+    def _judges_request(self, call: JudgeCall, place: int, descriptors: tuple[int, ...], limits: Limits) -> Request:
+        """Return the request that runs it as a judge; in the list of descriptors the folder is behind its own."""
+        folder = place + len(self.fds)
         if call.is_inside:
-            box = replace(self.box(FIRST_FILE, (STDIN, STDOUT, STDERR), limits), folder=folder, mounts=False)
-            return pack(
-                Request((replace(box, arguments=(*box.arguments, *arguments)),), limits.wall, patience_of(limits))
-            )
-        box = self.box(FIRST_FILE, (STDIN, STDOUT, STDERR, folder), limits)
-        linked = tuple(BoxFile(name, target=f"/proc/self/fd/3/{name}") for name in call.links if name not in self.files)
-        files = *box.files, *linked
-        whole = replace(box, arguments=(*box.arguments, *arguments), files=files, mounts=True)
-        return pack(Request((whole,), limits.wall, patience_of(limits)))
+            box = replace(self.box(place, descriptors, limits), folder=folder, mounts=False)
+        else:
+            box = self.box(place, (*descriptors, folder), limits)
+            links = (name for name in call.links if name not in self.files)
+            linked = tuple(BoxFile(name, target=f"/proc/self/fd/3/{name}") for name in links)
+            box = replace(box, files=(*box.files, *linked), mounts=True)
+        return Request((replace(box, arguments=(*box.arguments, *call.arguments)),), limits.wall, patience_of(limits))
 
     def _pack(self, limits: Limits) -> bytes:
         box = self.box(FIRST_FILE, (STDIN, STDOUT, STDERR), limits)

@@ -201,24 +201,43 @@ class Jail:
         patience_seconds: float,
     ) -> Outcome:
         """Run one box with files of its own for stdin, stdout and stderr, sent between these descriptors."""
-        written, stdout, stderr = 0, b"", b""
+        return self._run_boxes(message, before, stdin, after, (limits,), patience_seconds)[0]
+
+    def _run_boxes(
+        self,
+        message: bytes,
+        before: Sequence[int],
+        stdin: bytes,
+        after: Sequence[int],
+        limits: Sequence[Limits],
+        patience_seconds: float,
+    ) -> list[Outcome]:
+        """Run a box for each of `limits`, one after the other, as `_run_box` does; `stdin` is that of the first one.
+
+        Returns:
+            The outcomes of the boxes that were run.
+        """
+        wrote = []
+        wall_seconds = sum(each.wall for each in limits)
 
         def run() -> list[wire.Record]:
-            nonlocal written, stdout, stderr
-            out, err = self._send_files(message, before, stdin, after)
+            fds = self._send_files(message, before, stdin, after, len(limits))
             try:
-                records = self._records(self._answer(limits.wall, patience_seconds))
+                return self._records(self._answer(wall_seconds, patience_seconds))
             finally:
-                written, stdout, stderr = self._host.finish(out, err, limits.output_bytes + 1, STDERR_BYTES)
-            return records
+                for at, each in enumerate(limits):
+                    out, err = fds[2 * at : 2 * at + 2]
+                    wrote.append(self._host.finish(out, err, each.output_bytes + 1, STDERR_BYTES))
 
-        (record,) = self._limited(limits, run)
-        return outcome_with(record, written, stdout, stderr)
+        records = self._limited(limits[0], run)
+        return [outcome_with(record, *found) for record, found in zip(records, wrote, strict=False)]
 
-    def _send_files(self, message: bytes, before: Sequence[int], stdin: bytes, after: Sequence[int]) -> tuple[int, int]:
-        """Send a job with a run's files, and return those of stdout and stderr."""
+    def _send_files(
+        self, message: bytes, before: Sequence[int], stdin: bytes, after: Sequence[int], boxes: int
+    ) -> tuple[int, ...]:
+        """Send a job with a run's files, and return those of stdout and stderr of each box."""
         try:
-            return self._host.begin(self._control.fileno(), message, before, stdin, after)
+            return self._host.begin(self._control.fileno(), message, before, stdin, after, boxes)
         except OSError as error:
             if error.errno in NO_ROOM:
                 raise

@@ -22,6 +22,7 @@ from sandbox_service.errors import SandboxError
 from sandbox_service.sandbox import files
 
 FEEDBACK = "feedback"
+NOTHING: frozenset[str] = frozenset()
 HELP_SECONDS = 30
 COMPARED_BYTES = 1 << 16  # up to this size a file is left as it is if its content is the same again
 OPTIONS = "size=512m,nr_inodes=2048,mode=755"
@@ -59,6 +60,7 @@ class JudgeFolder:
         """Make the folder. Raises SandboxError."""
         self.fd = _mounted()
         self._feedback = -1
+        self._empty_bytes = 0  # the size of the feedback folder without a name in it
         self._written: dict[str, _File] = {}
         self._has_old = False
         self._is_used = False  # filled since it was cleared
@@ -85,6 +87,7 @@ class JudgeFolder:
                 os.mkdir(FEEDBACK, dir_fd=self.fd)
                 self._feedback = os.open(FEEDBACK, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.fd)
                 os.fchmod(self._feedback, 0o777)  # whatever the umask; only this judge's box can reach it
+                self._empty_bytes = os.fstat(self._feedback).st_size
         except OSError as error:
             raise SandboxError(f"the judge's folder cannot be filled: {error}") from None
 
@@ -100,6 +103,16 @@ class JudgeFolder:
             os.fchmod(file.fd, 0o444)
         file.write(content)
 
+    def output(self, name: str) -> int:
+        """Return the descriptor of a file that was filled, for a launcher that will write to it.
+
+        Args:
+            name: the file's name.
+        """
+        file = self._written[name]
+        file.is_written_elsewhere()
+        return file.fd
+
     def _unlink(self, name: str) -> None:
         os.close(self._written.pop(name).fd)
         os.unlink(name, dir_fd=self.fd)
@@ -112,10 +125,9 @@ class JudgeFolder:
 
     def left(self) -> frozenset[str]:
         """Return the names in the feedback folder."""
-        if (
-            self._feedback < 0 or os.fstat(self._feedback).st_size == 0
-        ):  # in a tmpfs each name counts in a folder's size
-            return frozenset()
+        # in a tmpfs each name counts in a folder's size
+        if self._feedback < 0 or os.fstat(self._feedback).st_size == self._empty_bytes:
+            return NOTHING
         return frozenset(os.listdir(self._feedback))  # noqa: PTH208  a descriptor has no path
 
     def feedback(self, name: str, most: int) -> bytes | None:
@@ -192,7 +204,11 @@ class _File:
     def __init__(self, fd: int) -> None:
         self.fd = fd
         self.is_old = False
-        self._content: bytes | None = b""  # None: it is long, or could not be written whole
+        self._content: bytes | None = b""  # None: it is long or unknown
+
+    def is_written_elsewhere(self) -> None:
+        """Forget its content, which another process changes."""
+        self._content = None
 
     def write(self, content: bytes) -> None:
         """Give it this content."""

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from sandbox_service.errors import SandboxError
 from sandbox_service.sandbox import files, launch_wire, wire
-from sandbox_service.sandbox.base import OUT_OF_MEMORY, JudgeCall, Outcome
+from sandbox_service.sandbox.base import OUT_OF_MEMORY, Check, JudgeCall, Outcome
 from sandbox_service.sandbox.executable import Executable, patience_of
 from sandbox_service.sandbox.jail import Jail
 from sandbox_service.sandbox.launch_wire import Launched, Request
@@ -33,6 +33,21 @@ class LaunchJail(Jail):
         """Run a judge once, with its folder; see `base.Sandbox`."""
         message, fds = program.judges_message(call, limits), [*program.fds, call.folder]
         return explained(self._run_box(message, (), stdin, fds, limits, patience_of(limits)), program)
+
+    def run_checked(
+        self, program: Executable, stdin: bytes, limits: Limits, check: Check
+    ) -> tuple[Outcome, Outcome | None]:
+        """Run the program, and then a checker on its output, by one message; see `base.Sandbox`."""
+        if program.is_too_large(limits):
+            return _too_large(program), None
+        checker: Executable = check.program
+        message = checker.checks_message(program, limits, check)
+        fds = [*program.fds, *checker.fds, check.call.folder, check.output]
+        both = limits, check.limits
+        outcome, *checked = self._run_boxes(message, (), stdin, fds, both, sum(map(patience_of, both)))
+        if outcome.exit_code != 0:
+            outcome = explained(outcome, program)
+        return outcome, explained(checked[0], checker) if checked else None
 
     def start_program(self, program: Executable, stdin: int, stdout: int, limits: Limits) -> RunningBox:
         """Start the program with these ends of pipes; see `base.Sandbox`."""
@@ -140,7 +155,7 @@ def explained(outcome: Outcome, program: Executable) -> Outcome:
         outcome: the outcome.
         program: the program.
     """
-    if outcome.timed_out or outcome.signal == signal.SIGKILL:
+    if not outcome.stderr or outcome.timed_out or outcome.signal == signal.SIGKILL:
         return outcome
     if not any(words in outcome.stderr for words in program.needs.out_of_memory):
         return outcome

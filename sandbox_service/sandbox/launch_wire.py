@@ -4,6 +4,9 @@ A request says everything about its one or two boxes: executable, arguments, env
 limits. Files and descriptors are named by their place in the list of descriptors that is sent along. Two boxes are
 joined by two pipes: box 0 writes to pipe 0, box 1 to pipe 1. Box 1 is the judge of the two: its end ends the run, after
 `grace_seconds` for the other.
+
+A message may have a second request, of one box. It is run, with another uid, when the only box of the first one has
+ended with status 0 and has not written too much; what that box wrote is copied first.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ COPY, LINK = 0, 1
 REQUEST = struct.Struct("<Bdddd")
 WANTED = struct.Struct("<hhHHHHHIIQQQQQQd")
 FILE = struct.Struct("<Bh")
+FOLLOWING = struct.Struct("<hhhQ")
 
 MOST_DESCRIPTORS, MOST_FILES, MOST_WORDS, MOST_BYTES = 12, 128, 511, 128 << 10
 
@@ -102,22 +106,50 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Following:
+    """The second request of a message.
+
+    Attributes:
+        request: the request.
+        output: place of the file to which the box of the first request writes.
+        copies: places of the files that get a copy of it, before the box of this request starts.
+        most_bytes: if there is more in that file, this request is not run.
+    """
+
+    request: Request
+    output: int
+    copies: tuple[int, int]
+    most_bytes: int
+
+
+@dataclass(frozen=True)
 class Launched:
-    """The answer to a request: the box that ended first, and a record of each."""
+    """The answer to a message: the box that ended first, and a record of each box that was run."""
 
     first: int
     records: list[Record]
 
 
-def pack(request: Request) -> bytes:
+def pack(request: Request, following: Following | None = None) -> bytes:
     """Return the message of a request.
 
     Args:
         request: the request.
+        following: a second one.
 
     Raises:
         ValueError: a text has a zero in it, or there is too much of something.
     """
+    message = _packed(request)
+    if following is not None:
+        link = FOLLOWING.pack(following.output, *following.copies, following.most_bytes)
+        message += link + _packed(following.request)
+    if len(message) > MOST_BYTES:
+        raise ValueError(f"a request of {len(message)} bytes, the most is {MOST_BYTES}")
+    return message
+
+
+def _packed(request: Request) -> bytes:
     head = REQUEST.pack(
         len(request.boxes),
         request.wall_seconds,
@@ -125,10 +157,7 @@ def pack(request: Request) -> bytes:
         request.grace_seconds,
         request.idle_seconds,
     )
-    message = head + b"".join(map(_packed_box, request.boxes))
-    if len(message) > MOST_BYTES:
-        raise ValueError(f"a request of {len(message)} bytes, the most is {MOST_BYTES}")
-    return message
+    return head + b"".join(map(_packed_box, request.boxes))
 
 
 def _packed_box(box: Box) -> bytes:

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from sandbox_service.errors import SandboxError
 from sandbox_service.sandbox import calls_run, files, wire
-from sandbox_service.sandbox.base import JudgeCall, Outcome, PairResult
+from sandbox_service.sandbox.base import Check, JudgeCall, Outcome, PairResult
 from sandbox_service.sandbox.file_uses import python_uses_files
 from sandbox_service.sandbox.files import Program
 from sandbox_service.sandbox.jail import Jail
@@ -91,6 +91,10 @@ class PythonJail(Jail):
         job = _job(wire.JUDGE, limits, mounts=True)
         own = (program.source_fd, program.cache_fd)
         return self._run_box(wire.JOB.pack(*job), own, stdin, (call.folder,), limits, job.patience_seconds)
+
+    def run_checked(self, program: Program, stdin: bytes, limits: Limits, check: Check) -> NoReturn:  # noqa: ARG002
+        """Raise SandboxError: a launcher runs a check after a program with its stdin and limits."""
+        raise SandboxError(f"{self.zygote.kind} boxes are not followed by others")
 
     def start_program(self, program: Program, stdin: int, stdout: int, limits: Limits) -> RunningBox:
         """Start the program with these ends of pipes; see `base.Sandbox`."""

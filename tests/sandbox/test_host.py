@@ -132,7 +132,7 @@ def test_a_side_that_reads_no_more_gives_back_everything(pair: Pair) -> None:
 def test_a_run_has_files_of_its_own() -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
-        out, err = _host.begin(ours.fileno(), b"job", (0,), b"input", [1, 2])
+        out, err = _host.begin(ours.fileno(), b"job", (0,), b"input", [1, 2], 1)
         message, (_, stdin, stdout, stderr, _, _), _, _ = socket.recv_fds(theirs, 100, 9)
         assert (message, os.pread(stdin, 9, 0)) == (b"job", b"input")
         os.write(stdout, b"answer")
@@ -149,9 +149,9 @@ def test_nothing_is_left_of_a_run_that_cannot_be_sent() -> None:
     before = sorted(Path("/proc/self/fd").iterdir())
     with ours:
         with pytest.raises(BrokenPipeError):
-            _host.begin(ours.fileno(), b"job", (), b"input", ())
+            _host.begin(ours.fileno(), b"job", (), b"input", (), 2)
         with pytest.raises(ValueError, match="too many"):
-            _host.begin(ours.fileno(), b"job", [0] * 65, b"input", ())
+            _host.begin(ours.fileno(), b"job", [0] * 65, b"input", (), 2)
         assert sorted(Path("/proc/self/fd").iterdir()) == before
 
 

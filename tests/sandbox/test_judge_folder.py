@@ -91,3 +91,11 @@ def test_a_folder_that_was_never_filled_is_clear(folder: JudgeFolder) -> None:
     folder.clear()
     assert folder.left() == frozenset()
     assert names(folder) == []
+
+
+def test_an_empty_feedback_folder_is_not_listed(folder: JudgeFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.fill({"input": b"1"})
+    leave(folder, "state", b"x")
+    folder.remove("state")
+    monkeypatch.setattr(os, "listdir", lambda _: pytest.fail("the folder was listed"))
+    assert folder.left() == frozenset()

@@ -29,6 +29,7 @@ from sandbox_service.sandbox.launch_wire import (
     PIPE_1_WRITES,
     Box,
     BoxFile,
+    Following,
     Request,
     pack,
 )
@@ -53,6 +54,7 @@ def layout(name: str) -> str:
 def test_c_and_python_lay_out_the_same_fields() -> None:
     assert layout("request") == launch_wire.REQUEST.format
     assert layout("wanted") == launch_wire.WANTED.format
+    assert layout("following") == launch_wire.FOLLOWING.format
 
 
 def test_c_and_python_number_alike() -> None:
@@ -196,6 +198,65 @@ def test_a_box_over_its_cpu_limit_is_killed_and_the_judge_sees_the_end(jail: Lau
     assert said == b"end\n"
 
 
+# --- a second request in a message
+
+
+def followed(jail: LaunchJail, first: str, then: Request, most_bytes: int = 100) -> tuple[list[int], list[bytes]]:
+    """Run a script, and a request behind it.
+
+    Returns:
+        The wait statuses; and the contents of the files: what the script wrote, two copies of that, and what the second
+        box wrote.
+    """
+    fds = files.create_all(b"", b"", b"", b"")
+    request = Request((shell(first, (NOTHING, 0, NOTHING)),), 5, 20)
+    try:
+        message = pack(request, Following(then, output=0, copies=(1, 2), most_bytes=most_bytes))
+        records = launch_wire.unpack(jail._exchange(message, fds, 10, 40)).records
+        return [record.status for record in records], [os.pread(fd, 100, 0) for fd in fds]
+    finally:
+        files.close_all(fds)
+
+
+def second(script: str) -> Request:
+    return Request((shell(script, (1, 3, NOTHING, 2)),), 5, 20)
+
+
+def test_a_second_box_has_a_copy_and_another_uid(jail: LaunchJail) -> None:
+    then = second("read line; read again <&3; echo $line $again $UID; echo more >&0; exit 42")
+    statuses, contents = followed(jail, "echo $UID", then)
+    first, *said = (int(word) for content in contents[::3] for word in content.split())
+    assert [os.WEXITSTATUS(status) for status in statuses] == [0, 42]
+    assert said[:2] == [first, first]
+    assert (said[2] != first) == (os.geteuid() == 0)
+    assert contents[0] == b"%d\n" % first  # the second box wrote to its own copy
+    assert contents[1] == contents[0] + b"more\n"
+
+
+@pytest.mark.parametrize("script", ["exit 1", "echo 123456", "while :; do :; done", "kill -SEGV $$; exit 3"])
+def test_a_second_box_does_not_run_after_a_first_that_failed(jail: LaunchJail, script: str) -> None:
+    statuses, contents = followed(jail, script, second("echo ran"), most_bytes=6)
+    assert len(statuses) == 1
+    assert contents[1:] == [b"", b"", b""]
+
+
+@pytest.mark.parametrize("written", [0, 6])
+def test_a_first_box_may_write_up_to_the_limit(jail: LaunchJail, written: int) -> None:
+    statuses, contents = followed(jail, f"echo -n {'x' * written}", second("echo ran"), most_bytes=6)
+    assert (statuses, contents[3]) == ([0, 0], b"ran\n")
+    assert contents[1] == contents[2] == b"x" * written
+
+
+def test_a_second_box_that_is_not_there_is_a_fault(jail: LaunchJail) -> None:
+    with pytest.raises(BoxSetupError, match="nowhere"):
+        followed(jail, "exit 0", Request((Box("/usr/bin/nowhere", ("x",), (NOTHING,), 1, 1 << 28),), 1, 2))
+
+
+def test_two_boxes_cannot_follow(jail: LaunchJail) -> None:
+    with pytest.raises(BoxSetupError, match="errno"):
+        followed(jail, "exit 0", pair("exit 0", "exit 0"))
+
+
 def test_a_program_that_is_not_there_is_a_fault(jail: LaunchJail) -> None:
     with pytest.raises(BoxSetupError, match="nowhere"):
         launched(jail, Request((Box("/usr/bin/nowhere", ("x",), (NOTHING,), 1, 1 << 28),), 1, 2))
@@ -212,6 +273,9 @@ def test_runs_leave_no_descriptor_behind(jail: LaunchJail) -> None:
     for _ in range(3):
         for _ in range(5):
             launched(jail, pair("exit 0", "exit 0"), b"")
+            followed(jail, "exit 0", second("exit 0"))
+            with pytest.raises(BoxSetupError):
+                followed(jail, "exit 0", pair("exit 0", "exit 0"))
         counts.append(len(list(Path(f"/proc/{zygote.pid}/fd").iterdir())))
     assert len(set(counts)) == 1
 

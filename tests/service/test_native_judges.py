@@ -120,23 +120,81 @@ def judge(source: str, protocol: str, **fields: Any) -> dict[str, Any]:
     return {"type": "program", "language": "cpp", "source": source, "protocol": protocol, "limits": LIMITS, **fields}
 
 
+CODES = {
+    "python": "print(2 * int(input()))",
+    # its box and the judge's are one message to one launcher
+    "cpp": '#include <cstdio>\nint main() { int n; std::scanf("%d", &n); std::printf("%d\\n", 2 * n); }\n',
+}
+
+
+@pytest.mark.parametrize("language", CODES)
 @pytest.mark.parametrize("needs_proc", [False, True])
-def test_each_ending_has_its_verdict(service: Service, needs_proc: bool) -> None:
+def test_each_ending_has_its_verdict(service: Service, needs_proc: bool, language: str) -> None:
     protocols = {"t": "testlib", "k": "kattis"}
     # a judge whose text mentions /proc has it, and may write into its current folder; any other has neither
     source = ("#define INSIDE 0 // it may look at /proc\n" if needs_proc else "") + CHECKER
     submissions = [
-        {"id": f"{name} {needs_proc}", "code": "print(2 * int(input()))", "tests": [TEST]}
+        {"id": f"{name} {needs_proc} {language}", "language": language, "code": CODES[language], "tests": [TEST]}
         | {"reward": {"scheme": "fraction"}}
         | {"checker": judge(source, protocols[name[0]], arguments=[name])}
         for name in ENDINGS
     ]
     answers = service.client.batch(submissions)
-    grades = {name: answers[f"{name} {needs_proc}"] for name in ENDINGS}
+    grades = {name: answers[f"{name} {needs_proc} {language}"] for name in ENDINGS}
     found = {name: (grades[name]["verdict"], grades[name]["tests"][0]["share"]) for name in ENDINGS}
     wrong = {name: (found[name], grades[name]["failure_reason"]) for name in ENDINGS if found[name] != ENDINGS[name]}
     assert wrong == {}
     assert grades["k message"]["message"] == "too small"
+
+
+ACCEPTS = "#include <cstdio>\nint main() { return 0; }\n"
+FAILS = {
+    "return 3;": "RTE",
+    "abort();": "RTE",
+    "*(volatile int *)8 = 0;": "RTE",
+    'for (int i = 0; i < 200000; i++) puts("0123456789");': "OLE",
+    "for (;;) ;": "TLE",
+    "raise(SIGKILL);": "RTE",
+    "sleep(100);": "TLE",
+    "static char all[400 << 20]; memset(all, 1, sizeof all); return all[7] - 1;": "MLE",
+    "return 0;": "AC",
+}
+
+
+def test_a_program_that_fails_is_not_accepted_by_its_checker(service: Service) -> None:
+    head = "#include <csignal>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <unistd.h>\n"
+    submissions = [{"id": body, "code": f"{head}int main() {{ {body} }}\n"} for body in FAILS]
+    limits = LIMITS | {"wall_seconds": 3.0}
+    common = {"language": "cpp", "tests": [TEST], "limits": limits, "checker": judge(ACCEPTS, "testlib")}
+    grades = service.client.batch(submissions, **common)
+    assert {body: grades[body]["verdict"] for body in FAILS} == FAILS
+
+
+TWO_PASSES = r"""
+#include <fstream>
+#include <iostream>
+#include <string>
+int main(int argc, char **argv) {
+    std::string folder = argv[3];
+    int given, seen = 0, printed;
+    std::ifstream(argv[1]) >> given;
+    std::ifstream(folder + "state") >> seen;
+    if (!(std::cin >> printed) || printed != 2 * given) return 43;
+    if (seen == 2) return 42;
+    std::ofstream(folder + "state") << seen + 1;
+    std::ofstream(folder + "nextpass.in") << printed << "\n";
+    return 42;
+}
+"""
+
+
+@pytest.mark.parametrize("language", CODES)
+def test_a_native_judge_asks_for_passes(service: Service, language: str) -> None:
+    program = judge(TWO_PASSES, "kattis", passes=3)
+    common = {"language": language, "code": CODES[language], "tests": [TEST, TEST]}
+    assert service.grade(**common, checker=program)["verdict"] == "AC"
+    grade = service.grade(**common, checker=program | {"passes": 2})
+    assert (grade["verdict"], grade["failure_kind"]) == ("IE", "bad_checker")
 
 
 INTERACTOR = """
@@ -297,3 +355,47 @@ def test_no_output_is_paid_for_what_it_says(service: Service) -> None:
             assert not grade["reward"], (name, protocol, grade)
             assert grade["verdict"] in ("WA", "RTE"), (name, protocol, grade["verdict"])
             assert secret not in str(grade["tests"]), (name, protocol)
+
+
+# every descriptor, and every name that a judge's folder has
+SNOOPS = r"""
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static void show(int fd) {
+    static char text[1 << 16];
+    struct stat found;
+    if (fstat(fd, &found)) return;
+    printf("%d: %o\n", fd, found.st_mode);
+    ssize_t size = pread(fd, text, sizeof text, 0);
+    if (size > 0) fwrite(text, 1, size, stdout);
+    const char *names[] = {"answer.txt", "input.txt", "output.txt", "feedback"};
+    for (int i = 0; i < 4; i++) {
+        int inner = openat(fd, names[i], O_RDONLY);
+        if (inner >= 0) { puts(names[i]); show(inner); close(inner); }
+    }
+}
+int main() {
+    for (int fd = 3; fd < 2000; fd++) show(fd);
+    const char *folders[] = {"/", ".", "..", "/tmp", "/proc", "/proc/self/fd", "/dev", "/dev/shm"};
+    for (int i = 0; i < 8; i++) {
+        DIR *folder = opendir(folders[i]);
+        if (folder) { show(dirfd(folder)); closedir(folder); }
+    }
+    puts("done");
+}
+"""
+
+
+def test_a_program_has_nothing_of_the_checker_that_follows_it(service: Service) -> None:
+    secret = hashlib.sha256(b"another").hexdigest()
+    test = {"type": "stdin", "input": "", "output": secret}
+    checker = judge(CHECKER, "testlib", arguments=["t compare"])
+    grade = service.grade(code=SNOOPS, language="c", tests=[test, test], checker=checker, stop_on_failure=False)
+    assert [each["verdict"] for each in grade["tests"]] == ["WA", "WA"]
+    for each in grade["tests"]:
+        assert each["stdout"].endswith("done\n")
+        assert not any(name in each["stdout"] for name in (secret, ".txt", "feedback"))
