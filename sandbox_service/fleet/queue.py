@@ -80,7 +80,7 @@ class FleetQueue:
         self._ledger = ledger
         self._waker = Waker(enqueuer)
         self._bounds = bounds
-        self.name = f"{platform.node()}.{os.getpid()}.{secrets.token_hex(3)}"
+        self.name = f"{platform.node()}.{os.getpid()}.{secrets.token_hex(8)}"
         self._estimate = Estimate()
         self._pending = PendingSubmissions(self._estimate)
         self._suites = SuiteStore(ledger, suite_bytes, read_suite)
