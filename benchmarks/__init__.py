@@ -11,6 +11,7 @@ started once, and then they take turns in random order, round after round, so th
     python -m benchmarks languages   languages.py: programs and compilers in boxes, and without
     python -m benchmarks shared_runs shared_runs.py: stdin tests in shared boxes and apart; is any verdict another?
     python -m benchmarks endless     endless.py: a training batch in which a few programs never end
+    python -m benchmarks burst       burst.py: a million tests at once, CPU time and memory of each part
     python -m benchmarks performance performance.py: where the CPU time of a submission goes, from request to answer
 
 How a turn is measured:

@@ -3,6 +3,7 @@
 import sys
 
 from benchmarks import (
+    burst,
     client,
     delta,
     endless,
@@ -38,6 +39,7 @@ COMMANDS = {
     "labelled": labelled.main,
     "shared_runs": shared_runs.main,
     "endless": endless.main,
+    "burst": burst.main,
     "performance": performance.main,
     "service_cpu": service_cpu.main,
 }

@@ -3,10 +3,10 @@
 By default 64 problems, 8 answers to each, 15 tests: half of the answers pass, a third fail in the first test, 2 % never
 end, and the others fail in a later test. The batch is sent to a service as a trainer sends it, once for each row, with
 and without the endless answers: with the default limits; with limits that follow the CPU time of the references, which
-are measured before as `proctor validate` does; and the same with stdin tests in shared boxes. The last row is
-LiveCodeBench's way (contenders/inprocess.py) in a pool of two processes.
+are measured before as `proctor validate` does; and the same with stdin tests in shared boxes. The last rows are
+LiveCodeBench's way, verl's own module and isolate (contenders/) in a pool of two processes; each needs its program.
 
-    python -m benchmarks endless
+    BENCH_VERL=FOLDER python -m benchmarks endless
     python -m benchmarks endless --problems 8 --answers 6 --rows followed,shared
 """
 
@@ -18,12 +18,10 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
-from benchmarks import workloads
+from benchmarks import pools, workloads
 from benchmarks.contenders.base import UnavailableError
-from benchmarks.contenders.inprocess import LiveCodeBench
 from benchmarks.cpu import Group, Meter, counted
 from benchmarks.service import Service
 from benchmarks.workloads import ADDITION, DIJKSTRA, TWO_SUM, Body
@@ -41,7 +39,11 @@ ROWS = {
     "followed": f"proctor, {FOLLOWED}, fresh boxes for stdin",
     "shared": f"proctor, {FOLLOWED}, shared boxes",
     "livecodebench": "LiveCodeBench's way, pool of two",
+    "prime_code": "verl's prime_code, pool of two",
+    "isolate": "isolate per test (Judge0's way), pool of two",
 }
+RIVALS = {"livecodebench": "inprocess", "prime_code": "prime_code", "isolate": "isolate"}
+"""The contenders of rows that a pool grades."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Row:
 def main(arguments: list[str]) -> int:
     """Print the table; returns 1 after a wrong verdict, 2 if it cannot run."""
     options = _options(arguments)
-    problems = [_problem(number, options.tests) for number in range(options.problems)]
+    problems = [problem_of(number, options.tests) for number in range(options.problems)]
     answers = list(_answers(problems, options.answers))
     with contextlib.ExitStack() as stack:
         group = stack.enter_context(counted("endless"))
@@ -96,7 +98,12 @@ def main(arguments: list[str]) -> int:
         with Client(service.url) as client:
             references = _references(client, problems)
             for name in options.rows:
-                rows.append(_row(name, _way(name, client, problems, references), answers, group))
+                try:
+                    way = _way(name, client, problems, references)
+                except UnavailableError as reason:
+                    print(f"{ROWS[name]}: skipped: {reason}", flush=True)
+                    continue
+                rows.append(_row(name, way, answers, group))
                 print(f"{rows[-1].label}: {rows[-1].figures}", flush=True)
     print(_table(rows, answers, options))
     return int(any(wrong for row in rows for _, _, wrong in row.figures))
@@ -118,9 +125,11 @@ def _row(name: str, way: Way, answers: list[Answer], group: Group | None) -> Row
 
 
 def _way(name: str, client: Client, problems: list[Problem], references: list[Body]) -> Way:
-    if name == "livecodebench":
+    """Return the function that grades as a row says. Raises UnavailableError."""
+    if name in RIVALS:
+        pools.check_usable(RIVALS[name])
         return lambda answers: _in_pool(
-            [{"code": each.code, "tests": problems[each.problem].tests} for each in answers]
+            RIVALS[name], [{"code": each.code, "tests": problems[each.problem].tests} for each in answers]
         )
     isolation: Body = {"isolation": "submission" if name == "shared" else "calls"}
 
@@ -143,24 +152,14 @@ def _references(client: Client, problems: list[Problem]) -> list[Body]:
     return [reference_for(seconds, Thresholds()).model_dump() for seconds in slowest]
 
 
-def _in_pool(bodies: list[Body]) -> list[str]:
-    with ProcessPoolExecutor(POOL, initializer=_prepare) as pool:
-        passed = list(pool.map(_judge, bodies))
+def _in_pool(contender: str, bodies: list[Body]) -> list[str]:
     return [
         "AC" if each else "TLE" if "while True" in body["code"] else "WA"
-        for each, body in zip(passed, bodies, strict=True)
+        for each, body in zip(pools.passed(contender, bodies, POOL), bodies, strict=True)
     ]
 
 
-def _prepare() -> None:
-    LiveCodeBench().start()
-
-
-def _judge(body: Body) -> bool:
-    return LiveCodeBench().grade(body)
-
-
-def _problem(number: int, tests: int) -> Problem:
+def problem_of(number: int, tests: int) -> Problem:
     """Return a problem of one of three kinds: additions, shortest paths, and calls."""
     rng = random.Random(number)
     kind = number % 3
@@ -179,12 +178,15 @@ def _answers(problems: list[Problem], each: int) -> Iterator[Answer]:
     rng.shuffle(kinds)
     for number, kind in enumerate(kinds):
         place, problem = number // each, problems[number // each]
-        code = _changed(problem, kind, rng) + f"\n# answer {number}\n"
+        code = changed(problem, kind, rng) + f"\n# answer {number}\n"
         yield Answer(place, code, {"pass": "AC", "endless": "TLE"}.get(kind))
 
 
-def _changed(problem: Problem, kind: str, rng: random.Random) -> str:
-    """Return the reference, or a program that fails as `kind` says, in the first test or in a later one."""
+def changed(problem: Problem, kind: str, rng: random.Random) -> str:
+    """Return the reference of a problem if `kind` is "pass", or a program that fails.
+
+    It fails in the first test if `kind` is "first", else in a later one, and "endless" in that it never ends.
+    """
     if kind == "pass":
         return problem.code
     test = problem.tests[0 if kind == "first" else rng.randrange(1, len(problem.tests))]

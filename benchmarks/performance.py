@@ -21,9 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
-from benchmarks import flame, workloads
+from benchmarks import flame, parts, workloads
 from benchmarks.contenders.base import UnavailableError
 from benchmarks.cpu import SETTLE_SECONDS, Group
 from benchmarks.service import Service, counted_service
@@ -118,8 +116,8 @@ def _recorded(options: argparse.Namespace, row: Row, service: Service) -> Iterat
     if options.flame is None:
         yield
         return
-    api, slots = _seconds(service)
-    pids = {f"{row.name}-api": next(iter(api)), f"{row.name}-slot": next(iter(slots))}
+    found = parts.seconds(service)
+    pids = {f"{row.name}-api": next(iter(found[parts.API])), f"{row.name}-slot": next(iter(found[parts.SLOTS]))}
     with flame.recorded(options.flame, pids):
         yield
     print(*(f"{options.flame / name}.svg" for name in pids), sep="\n", file=sys.stderr)
@@ -159,44 +157,19 @@ def _measured(row: Row, client: Client, service: Service, group: Group) -> tuple
     """Return the shares of one batch, and how many of its submissions were accepted."""
     is_compiled = not row.name.startswith("python")
     bodies = [row.body if is_compiled else workloads.fresh(row.body, number) for number in range(row.submissions)]
-    before, began = _seconds(service), (time.process_time(), group.seconds())
+    before, began = parts.seconds(service), (time.process_time(), group.seconds())
     grades = client.grade_many(bodies)
     time.sleep(SETTLE_SECONDS)
     own, whole = time.process_time() - began[0], group.seconds() - began[1]
-    api, slots = (sum(used - begin for used, begin in part.values()) for part in _since(before, _seconds(service)))
+    after = parts.seconds(service)
+    api, slots = (parts.spent(before, after, part) for part in (parts.API, parts.SLOTS))
     tests = sum(test.cpu_seconds for grade in grades for test in grade.tests)
-    parts = (own, api, slots, whole - own - api - slots, tests)
-    return Shares(*(1e3 * part / row.submissions for part in parts)), sum(map(_is_accepted, grades))
+    shares = (own, api, slots, whole - own - api - slots, tests)
+    return Shares(*(1e3 * share / row.submissions for share in shares)), sum(map(_is_accepted, grades))
 
 
 def _is_accepted(grade: Grade) -> bool:
     return grade.verdict == "AC"
-
-
-Used = dict[int, float]  # CPU seconds of processes, by id
-
-
-def _since(before: tuple[Used, Used], after: tuple[Used, Used]) -> list[dict[int, tuple[float, float]]]:
-    """Return what each living process had used after and before; one that has ended counts with the sandboxes."""
-    return [
-        {pid: (used, old.get(pid, 0.0)) for pid, used in new.items()} for old, new in zip(before, after, strict=True)
-    ]
-
-
-def _seconds(service: Service) -> tuple[Used, Used]:
-    """Return the CPU seconds of the API's processes and of the slots'."""
-    api = psutil.Process(service.pid)
-    found: tuple[Used, Used] = ({api.pid: _own(api)}, {})
-    for child in api.children():
-        with contextlib.suppress(psutil.Error):
-            is_slot = "sandbox_service.slots.main" in " ".join(child.cmdline())
-            found[is_slot][child.pid] = _own(child)
-    return found
-
-
-def _own(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)
 
 
 def _head(options: argparse.Namespace) -> str:

@@ -41,6 +41,12 @@ def descendants(root: int) -> list[int]:
     return found
 
 
+def parent(pid: int) -> int:
+    """Return the process id of the parent; 0 if the process is gone."""
+    fields = _stat(pid)
+    return int(fields[1]) if fields else 0
+
+
 def cpu_seconds(pid: int) -> float:
     """Return a process's own CPU seconds and those of the children it waited for."""
     fields = _stat(pid)

@@ -13,6 +13,8 @@ CONTENDERS = {
     "firejail_lean": ("firejail", "LeanFirejail"),
     "python": ("processes", "BarePython"),
     "inprocess": ("inprocess", "LiveCodeBench"),
+    "prime_code": ("prime_code", "PrimeCode"),
+    "isolate": ("isolate", "IsolatePerTest"),
     "fork_limit": ("fork_limit", "ForkLimit"),
     "proctor_direct": ("proctor", "DirectGrader"),
     "proctor_fresh": ("proctor", "FreshBoxes"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 
 from benchmarks.simulation.fleet import Fleet
 from sandbox_service.fleet.ledger import lua
@@ -25,12 +26,7 @@ def profile(here: Fleet, when: str) -> None:
     for entry in here.redis.slowlog_get(1_000_000):
         if _is_of_a_script(entry["command"]):
             continue
-        words = entry["command"].split(b" ", 3)
-        name = words[0].decode().lower()
-        if name == "fcall":
-            name = names.get(words[1].decode(), "a function of another version")
-        elif name == "evalsha":
-            name = "a script of RQ's"
+        name = _name(entry["command"], names)
         calls[name] += 1
         micros[name] += entry["duration"]
     print(f"\n{here.workers} workers, {when}: {change.answered / change.seconds:.0f} submissions a second")
@@ -48,6 +44,26 @@ def profile(here: Fleet, when: str) -> None:
 def _is_of_a_script(command: bytes) -> bool:
     """Return whether a command is part of a script, with which it is counted."""
     return b" proctor:" in command and b":suite:" not in command and not command.startswith((b"XREAD", b"XTRIM"))
+
+
+def _name(command: bytes, functions: dict[str, str]) -> str:
+    """Return the name of a call in the table."""
+    words = command.split(b" ")
+    name = words[0].decode().lower()
+    if name == "evalsha":
+        return "a script of RQ's"
+    if name != "fcall":
+        return name
+    function = functions.get(words[1].decode(), "a function of another version")
+    return f"{function}: {_parts(words[3:])}" if function == "exchange.lua" else function
+
+
+def _parts(words: Sequence[bytes]) -> str:
+    """Return which parts a call of exchange.lua has, of its arguments as that file describes them."""
+    is_beat, is_claim = words[3] != b"", words[5] != b""
+    first_step = (14 + int(words[13]) if is_claim else 6) + 3
+    found = {"steps": len(words) > first_step, "claim": is_claim, "beat": is_beat}
+    return ", ".join(name for name, there in found.items() if there)
 
 
 def _names_of_scripts() -> dict[str, str]:

@@ -47,7 +47,7 @@ class Membership:
         self.name = self._new_name()
 
     def _new_name(self) -> str:
-        return f"{self._host}.{os.getpid()}.{secrets.token_hex(3)}"
+        return f"{self._host}.{os.getpid()}.{secrets.token_hex(8)}"
 
     async def has_registered(self, pool: SlotPool) -> bool:
         """Try to register.

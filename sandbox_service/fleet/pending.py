@@ -131,10 +131,19 @@ class PendingSubmissions:
                 pending.answer.exception()  # marks it as retrieved: the waiters may be gone
         self._by_name.clear()
 
-    def overdue(self, seconds: float) -> Iterator[PendingSubmission]:
-        """Return those that were not looked up for so many seconds."""
+    def overdue(self, seconds: float, most: float) -> Iterator[PendingSubmission]:
+        """Return those that were not looked up for half of their age.
+
+        Args:
+            seconds: since the last look, at least.
+            most: seconds since the last look that are enough at any age.
+        """
         now = time.monotonic()
-        return (each for each in self if each.is_known and now - each.looked_at > seconds)
+        return (
+            each
+            for each in self
+            if each.is_known and now - each.looked_at > min(max(seconds, (now - each.since) / 2), most)
+        )
 
     def suites(self) -> dict[str, Suite]:
         """Return the suites that they need, by id."""

@@ -52,6 +52,11 @@ RECALL_SECONDS = 60.0  # in which every API process has submitted the lost submi
 NO_BOUNDS = Bounds(1 << 50, 1 << 50, 1e9)  # a submission that was taken is not refused when it is submitted again
 
 
+def is_recent_loss(seconds: float | None) -> bool:
+    """Return whether API processes may still be submitting what Redis has lost so many seconds ago, if it has."""
+    return seconds is not None and seconds < RECALL_SECONDS
+
+
 class FleetQueue:
     """See ObservedQueue. `start` must be called in the event loop that uses it."""
 
@@ -80,7 +85,7 @@ class FleetQueue:
         self._ledger = ledger
         self._waker = Waker(enqueuer)
         self._bounds = bounds
-        self.name = f"{platform.node()}.{os.getpid()}.{secrets.token_hex(3)}"
+        self.name = f"{platform.node()}.{os.getpid()}.{secrets.token_hex(8)}"
         self._estimate = Estimate()
         self._pending = PendingSubmissions(self._estimate)
         self._suites = SuiteStore(ledger, suite_bytes, read_suite)
@@ -227,7 +232,7 @@ class FleetQueue:
     async def _check_memory(self) -> None:
         """Raise UnavailableError if Redis has lost data lately: another API process may have the submission."""
         lost = await self._with_retries(self._ledger.lost_seconds_ago)
-        if lost is not None and lost < RECALL_SECONDS:
+        if lost is not None and is_recent_loss(lost):
             reason = f"Redis has lost its memory {lost:.0f} s ago, and what is pending is being submitted again"
             raise UnavailableError(f"{reason}; ask again")
 
@@ -319,7 +324,7 @@ class FleetQueue:
                 await self._refresh()
                 await self._reaper.look()
                 self._pending.forget_cancelled(REPLY_SECONDS)
-                await self._watchdog.look()
+                await self._watchdog.look(has_lost=is_recent_loss(self._status.lost_seconds))
                 await self._suites.keep(self._pending.suites())
 
     async def _refresh(self) -> None:

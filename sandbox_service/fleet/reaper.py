@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sandbox_service.fleet.ledger.entries import Lost
-from sandbox_service.fleet.ledger.intervals import beat_seconds
+from sandbox_service.fleet.ledger.intervals import dead_seconds
 from sandbox_service.fleet.ledger.ledger import Ledger
 from sandbox_service.fleet.ledger.workers import REAPER
 from sandbox_service.grading.encoded_grade import fault
@@ -17,8 +17,8 @@ from sandbox_service.schema import FailureKind
 log = logging.getLogger(__name__)
 
 LEAD_SECONDS = 2.0
-DEAD_BEATS = 4  # missed in a row
 LONGEST_LOOK_SECONDS = 0.75  # that count of the time between two looks: this process or Redis may have stalled
+FORGETS = 0.97  # so much of the former size counts after a look: two thirds of it after the longest beat
 
 
 @dataclass
@@ -30,8 +30,8 @@ class _Beats:
 class Reaper:
     """Watches the workers' beats.
 
-    A worker is dead when it has missed four beats (two seconds, with up to 250 workers) while this process looked and
-    Redis answered. Time in which Redis or this process stalls does not count.
+    A worker is dead when no beat has come for `dead_seconds` (two, with up to 125 workers) while this process looked
+    and Redis answered. Time in which Redis or this process stalls does not count.
     """
 
     def __init__(self, ledger: Ledger, name: str) -> None:
@@ -40,7 +40,7 @@ class Reaper:
         self._leads = False
         self._looked_at = time.monotonic()
         self._watched: dict[str, _Beats] = {}
-        self._most = 0.0  # workers lately: in a shrinking fleet they shorten their beats one beat late
+        self._most = 0.0  # workers lately: in a shrinking fleet they shorten their beats one beat late, see FORGETS
 
     async def look(self) -> None:
         """Reap dead workers, if this process has the lock. Raises redis.RedisError."""
@@ -65,8 +65,8 @@ class Reaper:
             same = before is not None and before.beats == count
             watched[name] = _Beats(count, before.silent + passed if before and same else 0.0)
         self._watched = watched
-        self._most = max(len(beats), self._most * 0.9)
-        longest = DEAD_BEATS * beat_seconds(round(self._most))
+        self._most = max(len(beats), self._most * FORGETS)
+        longest = dead_seconds(round(self._most))
         return [name for name, each in watched.items() if each.silent >= longest]
 
     async def _answer(self, lost: list[Lost]) -> None:

@@ -17,7 +17,12 @@ WORKERS_A_SECOND = 200  # read for their states: with more workers, each is read
 
 
 class FleetStatus:
-    """The last figures that were read. `graders`: the kind of all workers, if answers are cached; see `_kind_of`."""
+    """The last figures that were read.
+
+    Attributes:
+        graders: the kind of all workers, if answers are cached; see `_kind_of`.
+        lost_seconds: how long ago Redis may have lost data; None if no loss is known.
+    """
 
     def __init__(self, ledger: Ledger, caches: bool) -> None:
         self._ledger = ledger
@@ -27,11 +32,12 @@ class FleetStatus:
         self._workers: dict[str, WorkerState] = {}
         self._read_workers_at = 0.0
         self.graders = ""
+        self.lost_seconds: float | None = None
 
     async def refresh(self) -> Need:
         """Read the figures. Return the numbers of waiting submissions, workers and slots. Raises redis.RedisError."""
         self._totals = await self._ledger.totals()
-        await self._ledger.lost_seconds_ago()
+        self.lost_seconds = await self._ledger.lost_seconds_ago()
         age = time.monotonic() - self._read_workers_at
         if self._totals.workers != len(self._workers) or age >= len(self._workers) / WORKERS_A_SECOND:
             self._read_workers_at = time.monotonic()

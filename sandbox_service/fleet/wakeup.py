@@ -37,13 +37,13 @@ log = logging.getLogger(__name__)
 CALL = "proctor.take"
 CHUNK = 64  # submissions that a worker may claim for a wake-up, which costs Redis as much as ten of them
 MOST_CALLS = 256  # at once: workers pass a wake-up on, so a burst of thousands needs no more
-TURN_SECONDS = 30.0  # a worker claims so long for one wake-up: RQ gives up on a job after 90
 MOST_JOB_BYTES = 16_384
 MOST_DATA_BYTES = 256
 READ = frozenset({"created_at", "origin", "enqueued_at", "status"})
 TIMES = {b"timeout": b"-1", b"result_ttl": b"0"}  # instead of those in the job
 FAILURE_SECONDS = 60
 IDLE_SECONDS = 5
+NOTE_SECONDS = 60.0  # between two notes that a worker listens or works: RQ forgets it after 80 s
 SOCKET_SECONDS = 15
 RESTART_SECONDS = 0.2
 KEEPS = "noeviction"
@@ -119,10 +119,10 @@ class WakeupJob(Job):
     @property
     def func(self) -> Callable[[], object]:
         """Return the function that a wake-up runs."""
-        return self.take
+        return lambda: self.take(self)
 
     # set by JobListener, in a subclass
-    take: Callable[[], object]
+    take: Callable[[Job], object]
     refused: Callable[[], object]
 
 
@@ -162,10 +162,12 @@ class _WakeupWorker(SimpleWorker):
 
     death_penalty_class = _NoPenalty
     max_connection_wait_time = 1.0
+    _noted_at = 0.0
 
     def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
-        """Implements RQ's method.
+        """Implements RQ's method, for RQ's own list of workers, which keeps one for over a minute.
 
+        RQ calls it around each wait for a job. A thousand idle workers would send Redis 400 commands a second.
         Between two attempts to reach Redis, RQ checks for nothing else.
 
         Raises:
@@ -173,7 +175,10 @@ class _WakeupWorker(SimpleWorker):
         """
         if self._stop_requested:
             raise StopRequested
+        if pipeline is None and time.monotonic() - self._noted_at < NOTE_SECONDS:
+            return
         super().heartbeat(timeout, pipeline)
+        self._noted_at = time.monotonic()
 
     def _install_signal_handlers(self) -> None:
         pass
@@ -251,21 +256,27 @@ class JobListener:
         self._queue = queue
         self._worker_loop.work(logging_level="CRITICAL")
 
-    def _work(self) -> None:
-        end = time.monotonic() + TURN_SECONDS
+    def _work(self, job: Job) -> None:
+        """Claim until nothing waits: another wake-up in between would cost Redis fifty commands."""
+        noted_at = time.monotonic()
         waiting, workers, slots = self._take()
         if wanted(waiting, workers, slots) == MOST_CALLS:
             self._pass_on()
         while waiting and not self._stopped.is_set():
-            if time.monotonic() > end:
-                self._pass_on()
-                return
+            if time.monotonic() - noted_at > NOTE_SECONDS:
+                noted_at = time.monotonic()
+                self._note(job)
             waiting, workers, slots = self._take()
 
     def _pass_on(self) -> None:
         """Enqueue one wake-up. If each worker enqueued all that are missing, all of them would at the same time."""
         if not self._stopped.is_set():
             _make(self._queue, 1)
+
+    def _note(self, job: Job) -> None:
+        """Keep RQ from taking the job for abandoned."""
+        if self._worker_loop is not None:
+            self._worker_loop.maintain_heartbeats(job)
 
     def _refuse(self) -> None:
         self.refused += 1

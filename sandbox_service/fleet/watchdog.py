@@ -1,7 +1,8 @@
 """Looks up submissions that wait for long, and submits those again that Redis has lost.
 
 A reply can be lost with its stream, and a submission with all of Redis' memory. The API process that waits for it finds
-out here, every two seconds.
+out here: after two seconds, and then when half of the submission's age has passed, but every ten seconds; every two
+seconds after Redis has lost data.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sandbox_service.queues.base import Job
 from sandbox_service.schema import FailureKind
 
 WATCH_SECONDS = 2.0
+MOST_WATCH_SECONDS = 10.0  # of a submission that has waited for long: a look costs Redis a fiftieth of a submission
 WATCHED_AT_ONCE = 2048
 OTHERS_SECONDS = 1.0  # between two attempts to have a submission graded by a worker that can read it
 
@@ -53,9 +55,17 @@ class Watchdog:
         self._to_resend: list[tuple[float, PendingSubmission]] = []  # not before this time, monotonic
         self.counts: Counter[str] = Counter()
 
-    async def look(self) -> None:
-        """Look up submissions that have waited for `WATCH_SECONDS` since the last look. Raises redis.RedisError."""
-        overdue = list(itertools.islice(self._pending.overdue(WATCH_SECONDS), WATCHED_AT_ONCE))
+    async def look(self, *, has_lost: bool) -> None:
+        """Look up submissions whose last look is too long ago.
+
+        Args:
+            has_lost: Redis may have lost data lately; then all are looked up after `WATCH_SECONDS`.
+
+        Raises:
+            RedisError: Redis cannot be reached or refuses.
+        """
+        late = self._pending.overdue(WATCH_SECONDS, WATCH_SECONDS if has_lost else MOST_WATCH_SECONDS)
+        overdue = list(itertools.islice(late, WATCHED_AT_ONCE))
         if not overdue:
             return
         forgotten = {}
@@ -74,7 +84,7 @@ class Watchdog:
         if self._pending.get(pending.name) is not pending or found.state == "pending":
             return False
         if found.state == "answered" and not pending.is_due:
-            pending.is_due, pending.looked_at = True, now - WATCH_SECONDS
+            pending.is_due, pending.looked_at = True, now - MOST_WATCH_SECONDS
             return False
         return True
 

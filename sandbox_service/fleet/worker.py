@@ -359,6 +359,7 @@ class Worker:
                 await self._start_over()
             except (RedisError, OSError) as error:
                 self._ledger.outage.failed(error)
+                self._heartbeat.failed()
             self._steps.room_changed()
             await self._heartbeat.wait()
 

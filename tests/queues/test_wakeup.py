@@ -1,20 +1,24 @@
-"""A wake-up whose work fails: the worker receives the next one, and only defects are logged."""
+"""Wake-ups: one is enough while work waits, and the next one arrives after one whose work failed."""
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 import redis
 
+from sandbox_service.fleet import wakeup
 from sandbox_service.fleet.wakeup import JobEnqueuer, JobListener
 from tests.redis_server import RedisServer, running_redis
 
 NAME = "test"
 ARRIVE_SECONDS = 10.0
+CLAIMS = 20
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +108,57 @@ def test_an_error_after_the_stop_of_the_listener_is_not_logged_as_a_defect(
         listener.stop()
         stopped.set()
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def test_a_worker_claims_for_one_wakeup_until_nothing_waits(
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(wakeup, "NOTE_SECONDS", 0.02)
+    done, needs = threading.Event(), iter([(1, 1, 1)] * CLAIMS)
+
+    def take() -> tuple[int, int, int]:
+        done.wait(0.05)
+        try:
+            return next(needs)
+        except StopIteration:
+            done.set()
+            return 0, 1, 1
+
+    with redis.Redis.from_url(server.url) as reader, listening(server.url, take) as (_, enqueuer):
+        failed = set(reader.scan_iter("rq:job:*"))  # in other tests
+        enqueuer.enqueue_missing(1, 1, 1)
+        assert done.wait(ARRIVE_SECONDS)
+        until(lambda: set(reader.scan_iter("rq:job:*")) <= failed)
+        assert enqueuer.enqueue_missing(1, 1, 1) == 1  # no other wake-up was left
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def test_an_idle_worker_does_not_tell_rq_of_each_wait(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wakeup, "IDLE_SECONDS", 1)
+    with redis.Redis.from_url(server.url) as reader:
+        reader.flushall()  # wake-ups of other tests
+        reader.config_resetstat()
+        idle_worker_tells_nothing(server.url, reader)
+
+
+def idle_worker_tells_nothing(url: str, reader: redis.Redis) -> None:
+    """Listen for the time of two waits; RQ notes the worker in none of them."""
+    with listening(url, lambda: (0, 1, 1)):
+        until(lambda: calls_of(reader, "blmove") >= 1)
+        before = calls_of(reader, "hset")
+        until(lambda: calls_of(reader, "blmove") >= 3)
+        assert calls_of(reader, "hset") == before
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait until a condition holds."""
+    deadline = time.monotonic() + ARRIVE_SECONDS
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def calls_of(reader: redis.Redis, command: str) -> int:
+    """Return how often Redis was sent a command."""
+    stats: Any = reader.info("commandstats")
+    return int(stats.get(f"cmdstat_{command}", {"calls": 0})["calls"])

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 
 def beat_seconds(workers: int) -> float:
-    """Return the seconds between two beats of a worker: 0.5, but so that all workers together beat 500 times a second.
+    """Return the seconds between two beats of a worker: 0.5, but so that all workers together beat 250 times a second.
 
-    It is at most 2 s. A worker is dead after four missed beats.
+    It is at most 4 s. See docs/decisions/0182.
     """
-    return min(max(0.5, workers * 0.002), 2.0)
+    return min(max(0.5, workers * 0.004), 4.0)
+
+
+def dead_seconds(workers: int) -> float:
+    """Return the seconds after the last beat of a worker until it is dead: 2.0, and 8.0 from 1,000 workers on.
+
+    A beat may be late by 1.5 s, and by as much as the time between two if that is longer.
+    """
+    pause = beat_seconds(workers)
+    return pause + max(1.5, pause)
 
 
 def gathering_seconds(count: int, age: float, most: float) -> float:

@@ -5,7 +5,7 @@
 local key, now = PREFIX .. 'quota:' .. ARGV[2], clock()
 local FIELDS = {'submissions', 'slot_seconds'}
 local row = sound(try('HMGET', key, 'at', FIELDS[1], FIELDS[2])) or {}
-local since, found, seconds = now - number(row[1]), {}, 1
+local since, found, seconds = math.max(0, now - number(row[1])), {}, 1  -- a clock that was set back gives no time
 for each = 1, 2 do
   local quota, level = number(ARGV[4 + each]), 0
   if quota > 0 then
