@@ -447,7 +447,8 @@ def test_roles_and_opponents_must_agree(duel: dict[str, Any]) -> None:
         dueling(**duel)
 
 
-def test_the_other_policy_is_environment() -> None:
+@pytest.mark.parametrize(("own", "thinks"), [({}, False), ({"template": {"enable_thinking": True}}, True)])
+def test_the_other_policy_is_environment(own: dict[str, Any], thinks: bool) -> None:
     asked: list[dict[str, Any]] = []
 
     async def answer(request: web.Request) -> web.Response:
@@ -460,7 +461,9 @@ def test_the_other_policy_is_environment() -> None:
         runner = web.AppRunner(app)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", port := free_port()).start()
-        config, world = dueling(trains="solver", opponent=f"http://127.0.0.1:{port}"), World()
+        config, world = dueling(trains="solver", opponent=f"http://127.0.0.1:{port}", **own), World()
+        data = config.data.model_copy(update={"template": {"enable_thinking": False}})
+        config = config.model_copy(update={"data": data})
         one = Collector(config, world, world, world)  # type: ignore[arg-type]
         await one.begin(0, config)
         batch = await one.batch()
@@ -471,6 +474,7 @@ def test_the_other_policy_is_environment() -> None:
     batch: Batch = run(work())
     assert len(asked) == 2 * 3
     assert all(each["temperature"] == 1.0 and each["top_p"] == 1.0 for each in asked)
+    assert all(each["chat_template_kwargs"] == {"enable_thinking": thinks} for each in asked)
     for group in batch.groups:
         assert [each.is_own for each in group.episodes] == [True] * 4 + [False] * 3
         assert len(rows_of(group)) == 4

@@ -101,6 +101,7 @@ class Duel(Section):
     ask: str = ""  # the tester's question, with {statement} and {cases}; empty: duel/question.py's
     trains: Literal["both", "solver", "tester"] = "both"  # the roles of the trained policy
     opponent: str = ""  # URL of the vLLM with the policy of the other role
+    template: Mapping[str, Any] | None = None  # further arguments of its chat template; none: `data.template`
 
     @property
     def trains_tester(self) -> bool:

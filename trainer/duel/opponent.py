@@ -24,6 +24,7 @@ class Opponent:
 
     def __init__(self, config: Config, notice: Callable[[str], None] = print) -> None:
         self._is_plain = config.data.format == "plain"
+        self._template = config.data.template if config.duel.template is None else config.duel.template
         self._temperature = config.rollout.temperature
         peer = Peer(
             config.duel.opponent,
@@ -52,6 +53,7 @@ class Opponent:
             path, request["prompt"] = "/v1/completions", "\n\n".join(each["content"] for each in prompt.messages)
         else:
             path, request["messages"] = "/v1/chat/completions", list(prompt.messages)
+            request["chat_template_kwargs"] = dict(self._template)
         body = json.dumps({**UNMODIFIED_SAMPLING, **request}).encode()
         with trainer_errors():
             status, answer = await self._transport.ask("POST", path, body)
