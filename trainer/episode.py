@@ -49,6 +49,7 @@ class Reward:
     reason: str = ""
     seconds: float = 0.0  # from request to answer
     is_suspect: bool = False  # it was accepted and fails an audit test
+    has_program: bool = True  # a program was found in the response
     figures: Mapping[str, float] = field(default_factory=dict)  # further measurements of the sample
 
     @property

@@ -67,7 +67,8 @@ class Grader:
             submission = self._submission(episode_id, prompt, completion)
             grade = await self._client.grade_problem(submission, prompt.grading, prompt.id)
         seconds = time.monotonic() - began
-        reward = Reward(grade.reward, grade.verdict.value, reason_of(grade), seconds, grade.suspect)
+        has_program = grade.verdict != "CE" or bool(grade.tests)  # without one the service runs no test
+        reward = Reward(grade.reward, grade.verdict.value, reason_of(grade), seconds, grade.suspect, has_program)
         self._gauge.count(reward.reason if reward.is_fault else None)
         return reward
 

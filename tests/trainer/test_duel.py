@@ -311,6 +311,17 @@ def test_a_suspect_solution_is_no_right_one() -> None:
     assert batch_metrics(batch_of(Suspect(), dueling()))["tester_judged"] == 0
 
 
+def test_an_answer_without_a_program_is_no_wrong_one() -> None:
+    """It fails any case, so that catching it says nothing of the case."""
+
+    class Silent(World):
+        async def grade(self, *given: Any) -> Reward:
+            reward = await super().grade(*given)
+            return replace(reward, has_program=reward.verdict == "AC")
+
+    assert batch_metrics(batch_of(Silent(), dueling()))["tester_judged"] == 0
+
+
 def test_answers_of_another_form_earn_nothing_and_are_counted() -> None:
     told = batch_metrics(batch_of(World("no"), dueling()))
     assert (told["tester_reward"], told["tester_valid"], told["tester_formed"]) == (0, 0, 0)
@@ -406,9 +417,9 @@ def test_without_earlier_programs_answers_to_solved_problems_are_masked() -> Non
     assert batch_metrics(second_batch(Learnt(), earlier=0))["tester_judged"] == 0
 
 
-def solved(problem: str, *texts: str, verdict: str = "WA", cut: bool = False) -> Group:
+def solved(problem: str, *texts: str, verdict: str = "WA", cut: bool = False, silent: bool = False) -> Group:
     prompt = Prompt(problem, [1], {})
-    reward = Reward(float(verdict == "AC"), verdict)
+    reward = Reward(float(verdict == "AC"), verdict, has_program=not silent)
     return Group(prompt, [Episode(prompt, Completion([1], [0.0], text, cut, 0, 0), reward) for text in texts])
 
 
@@ -419,6 +430,7 @@ def test_the_newest_wrong_programs_are_kept_once_each() -> None:
         solved("p", "a"),
         solved("p", "c", verdict="AC"),
         solved("p", "d", cut=True),
+        solved("p", "no program", silent=True),
         solved("q", "e"),
     ):
         kept.add(group)

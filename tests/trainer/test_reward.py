@@ -226,7 +226,7 @@ def test_a_penalty_does_not_make_a_flat_group_another() -> None:
 
 def test_the_real_service_pays_for_what_is_right(service: str) -> None:
     async def work() -> list[Reward]:
-        texts = ["```python\nprint(3)\n```", "```python\nprint(4)\n```", "no program"]
+        texts = ["```python\nprint(3)\n```", "```python\nprint(4)\n```", "no program", "```python\nprint(\n```"]
         async with Grader(configured(service, name="real", reward={"patience_seconds": 60.0, "tests": 1})) as grader:
             return await asyncio.gather(
                 *(
@@ -236,7 +236,8 @@ def test_the_real_service_pays_for_what_is_right(service: str) -> None:
             )
 
     rewards: list[Reward] = run(work())
-    assert [(each.value, each.verdict) for each in rewards] == [(1.0, "AC"), (0.0, "WA"), (0.0, "CE")]
+    assert [(each.value, each.verdict) for each in rewards] == [(1.0, "AC"), (0.0, "WA"), (0.0, "CE"), (0.0, "CE")]
+    assert [each.has_program for each in rewards] == [True, True, False, True]
 
 
 def test_the_real_service_refuses_what_is_wrong(service: str) -> None:

@@ -68,6 +68,7 @@ def _as_completion(text: str) -> Completion:
 
 
 def _is_right(solution: Episode) -> bool | None:
-    """Return None for a solution that says nothing about test cases: without a verdict, or suspect."""
+    """Return None for a solution that says nothing about test cases: without a verdict or a program, or suspect."""
     reward = solution.reward
-    return None if reward.is_fault or reward.is_suspect else reward.verdict == "AC"
+    is_evidence = reward.has_program and not (reward.is_fault or reward.is_suspect)
+    return reward.verdict == "AC" if is_evidence else None
