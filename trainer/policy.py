@@ -26,6 +26,7 @@ from torch import Tensor, nn
 
 from trainer.config import Config, Optimiser, merge
 from trainer.episode import MicroBatch, Tally
+from trainer.errors import ConfigError
 from trainer.logprob import Head, Scorer
 from trainer.model import load, weights_of
 from trainer.objective import Objective
@@ -143,22 +144,37 @@ class Policy:
         self._engine.checkpoint_engine.save = write
         self._engine._copy_recovery_script = lambda _: None  # bypasses `write`, and `model/` makes it unnecessary
         self._engine.save_checkpoint(str(folder), tag=STATE, save_latest=False)
-        write(_rng_state(), str(folder / RNG_STATE.format(self._ranks.rank)))
+        model = {"model": self._config.model.path, "shapes": self._shapes()}
+        write(_rng_state() | model, str(folder / RNG_STATE.format(self._ranks.rank)))
         self._raise_on_all_ranks(errors)
 
     def restore(self, folder: Path) -> None:
         """Load the state that `save_state` wrote. Requires the same number of ranks and ZeRO stage.
 
         The files are unpickled: load only checkpoints that you trust.
+
+        Raises:
+            ConfigError: The state is of a model with other weights.
         """
+        state, shapes = torch.load(folder / RNG_STATE.format(self._ranks.rank), weights_only=True), self._shapes()
+        if state.get("shapes", shapes) != shapes:  # older checkpoints have none
+            raise ConfigError(
+                f"the checkpoint {folder.parent} is of the model {state['model']}, whose weights have other shapes than "
+                f"those of {self._config.model.path}: set model.path to that model, or choose another name for a new run"
+            )
         self._engine.load_checkpoint(str(folder), tag=STATE)
-        _set_rng_state(torch.load(folder / RNG_STATE.format(self._ranks.rank), weights_only=True))
+        _set_rng_state(state)
 
     def close(self) -> None:
         """Release DeepSpeed's hooks and buffers."""
         for each in (self._engine, self._reference):
             if isinstance(each, self._deepspeed.DeepSpeedEngine):
                 each.destroy()
+
+    def _shapes(self) -> dict[str, list[int]]:
+        """Return the shapes of all parameters by name; under ZeRO-3 those of the whole ones."""
+        parameters = self._engine.module.named_parameters()
+        return {name: list(getattr(each, "ds_shape", each.shape)) for name, each in parameters}
 
     # --- passes
 
