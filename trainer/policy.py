@@ -159,8 +159,9 @@ class Policy:
         state, shapes = torch.load(folder / RNG_STATE.format(self._ranks.rank), weights_only=True), self._shapes()
         if state.get("shapes", shapes) != shapes:  # older checkpoints have none
             raise ConfigError(
-                f"the checkpoint {folder.parent} is of the model {state['model']}, whose weights have other shapes than "
-                f"those of {self._config.model.path}: set model.path to that model, or choose another name for a new run"
+                f"the checkpoint {folder.parent} is of the model {state['model']}, whose weights have other shapes "
+                f"than those of {self._config.model.path}: set model.path to that model, or choose another name for a "
+                "new run"
             )
         self._engine.load_checkpoint(str(folder), tag=STATE)
         _set_rng_state(state)

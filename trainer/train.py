@@ -52,7 +52,7 @@ from trainer.objective import Objective
 from trainer.policy import Policy, learning_rate
 from trainer.prompts import Prompts
 from trainer.ranks import Ranks
-from trainer.report import METRICS, Report, WritePage
+from trainer.report import METRICS, Report
 from trainer.reward import Grader
 from trainer.rollouts import Rollouts
 from trainer.sync import Syncer
@@ -73,10 +73,8 @@ class Command:
     folder: Path = Path()
 
 
-def run(config: Config, write_page: WritePage) -> None:
-    """Train a model, and write a page of its curves on the way (`write_page`). Raise TrainerError if the run cannot
-    continue; the message says what to change.
-    """
+def run(config: Config) -> None:
+    """Train a model. Raise TrainerError if the run cannot continue; the message says what to change."""
     ranks = Ranks.join()
     checkpoint = ranks.broadcast(find_checkpoint(config, ranks.size) if ranks.is_leader else None)
     learner = Learner(config, Policy(config, ranks), ranks)
@@ -84,7 +82,7 @@ def run(config: Config, write_page: WritePage) -> None:
         learner.policy.restore(checkpoint.engine)
     with ExitStack() as ends:  # the last one is called first
         if ranks.is_leader:
-            report = Report(config, checkpoint.step if checkpoint else 0, write_page)
+            report = Report(config, checkpoint.step if checkpoint else 0)
             controller = Controller(config, learner, ranks, report)
             ends.callback(report.close)
             ends.callback(controller.close)

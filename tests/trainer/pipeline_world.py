@@ -17,8 +17,6 @@ from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from rich.console import Console
-
 from trainer.checkpoint import Checkpoint
 from trainer.collect import Collector
 from trainer.config import resolve
@@ -116,7 +114,7 @@ def run(depth: int, max_staleness: int | None, uneven: bool) -> tuple[float, flo
                 "watch": {"tensorboard": False},
             }
         )
-        report = Report(config, console=Console(quiet=True))
+        report = Report(config)
         controller = Simulated(Slow(uneven), config, report)
         controller.run(None)
         controller.close()

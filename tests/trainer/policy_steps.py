@@ -2,8 +2,8 @@
 
     python -m tests.trainer.policy_steps FOLDER        or under torchrun, with several ranks
 
-FOLDER/model is a tiny model, FOLDER/untied one with an untied output embedding, FOLDER/wide a wider one. The results of all scenarios are
-written to FOLDER/ranks<number>.pt as a mapping by name.
+FOLDER/model is a tiny model, FOLDER/untied one with an untied output embedding, FOLDER/wide a wider one. The results of
+all scenarios are written to FOLDER/ranks<number>.pt as a mapping by name.
 """
 
 from __future__ import annotations
@@ -266,6 +266,8 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
         do(f"one {zero}", steps, plain, ONE)
         do(f"spoilt {zero}", spoilt_step, plain)
         made[f"lonely {zero}"] = lonely(plain, ranks)
+        wide = settings(folder, zero, model="wide")
+        made[f"other {zero}"] = other_model(plain, wide, ranks, folder / f"other{ranks.size} {zero}")
     for zero in (1, 2, 3):
         do(f"bfloat16 {zero}", steps, settings(folder, zero, dtype="bfloat16"))
     for zero in (2, 3):
@@ -283,9 +285,6 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
         **{f"{zero} adapters": settings(folder, zero, lora=LORA) for zero in (2, 3)},
     }.items():
         made[f"kept {name}"] = kept(config, ranks, folder / f"kept{ranks.size} {name}")
-    for zero in STAGES:
-        own, other = settings(folder, zero), settings(folder, zero, model="wide")
-        made[f"other {zero}"] = other_model(own, other, ranks, folder / f"other{ranks.size} {zero}")
     for zero in (2, 3) if ranks.size > 1 else ():
         split = settings(folder, zero, sequence_parallel=ranks.size)
         do(f"several split {zero}", steps, split)
