@@ -25,7 +25,7 @@ from typing import Any
 from trainer.config import Config
 from trainer.duel.earlier import EarlierPrograms
 from trainer.duel.opponent import Opponent
-from trainer.duel.referee import Referee
+from trainer.duel.referee import judge
 from trainer.engines.base import Engine
 from trainer.episode import Completion, Episode, Group, Prompt, Role
 from trainer.prompts import Prompts
@@ -76,7 +76,6 @@ class Collector:
         self._config = config
         self._engine = engine
         self._grader = grader
-        self._referee = Referee(config.duel, grader)
         self._opponent = Opponent(config) if config.duel.opponent else None
         self._earlier = EarlierPrograms(config.duel.earlier if config.duel.trains_tester else 0)
         self._prompts = prompts
@@ -153,9 +152,9 @@ class Collector:
             finished: Finished groups, the second result.
             version: The version of the weights.
         """
-        ready = len(finished) - state.get("dropped", 0)
+        ready = len(finished) - state["dropped"]
         self._started, self._ready, self._next.dropped = state["begun"], [*finished[:ready]], [*finished[ready:]]
-        self._earlier.restore(state.get("earlier", {}))  # older checkpoints have none
+        self._earlier.restore(state["earlier"])
         self._to_restart = [
             PendingGroup(number, self._prompts.by_id(name), version) for number, name in state["on_the_way"]
         ]
@@ -244,8 +243,9 @@ class Collector:
         try:
             sampled = await asyncio.gather(*tasks)
             name = f"{self._run}.{pending.number}"
-            judged = await self._referee.judge(name, sampled[:count], sampled[count:], earlier)
-            return replace(build_group([*sampled[:count], *judged], config), number=pending.number)
+            solutions, answers = sampled[:count], sampled[count:]
+            judged = await judge(self._grader, config.duel.cases, name, solutions, answers, earlier)
+            return replace(build_group([*solutions, *judged], config), number=pending.number)
         finally:
             for task in tasks:
                 task.cancel()

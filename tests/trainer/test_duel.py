@@ -24,9 +24,9 @@ from trainer.config import Config, resolve
 from trainer.data import Problem
 from trainer.duel import opponent
 from trainer.duel.earlier import EarlierPrograms
-from trainer.duel.matrix import choose, distinct, scores
 from trainer.duel.opponent import Opponent
 from trainer.duel.question import CASE_BYTES, parse_cases, question_for, without_examples
+from trainer.duel.referee import choose, distinct, scores
 from trainer.engines.process import VllmProcess
 from trainer.episode import Completion, Episode, Group, Prompt, Reward, Row
 from trainer.errors import ConfigError
