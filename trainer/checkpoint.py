@@ -95,12 +95,8 @@ class Checkpoints:
         return None
 
     def write(self, step: int, state: dict[str, Any], fill: Callable[[Path], None]) -> None:
-        """Write a checkpoint.
-
-        Args:
-            step: The step that was completed.
-            state: Rank 0's state.
-            fill: Writes all other files into the given folder.
+        """Write a checkpoint of a completed step: rank 0's state, and the files that `fill` writes into the given
+        folder.
 
         Raises:
             OSError: Writing failed; no part of the checkpoint remains.

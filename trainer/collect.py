@@ -144,13 +144,9 @@ class Collector:
         return state | {"dropped": len(dropped)}, [*self._ready, *dropped]
 
     async def restore(self, state: Mapping[str, Any], finished: Sequence[Group], version: int) -> None:
-        """Load the two results of `state` at a version. The next `begin` restarts groups that were in flight, with
-        their seeds.
+        """Load the two results of `state`, the second of which are finished groups, at a version of the weights.
 
-        Args:
-            state: JSON-compatible data, the first result of `state`.
-            finished: Finished groups, the second result.
-            version: The version of the weights.
+        The next `begin` restarts groups that were in flight, with their seeds.
         """
         ready = len(finished) - state["dropped"]
         self._started, self._ready, self._next.dropped = state["begun"], [*finished[:ready]], [*finished[ready:]]

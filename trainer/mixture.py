@@ -44,11 +44,10 @@ class Mixture:
         self._said, self._shares, self._difficulty = dict(shares), chosen, difficulty
 
     def check(self, shares: Mapping[str, float], difficulty: Range | None) -> dict[str, Fraction]:
-        """Return the shares of sources that have one, with sum 1.
+        """Return the shares of sources that have one, with sum 1, from relative shares by source.
 
-        Args:
-            shares: Relative shares by source; every source must be named. Empty: all problems as one source.
-            difficulty: The range, both ends included; None: all problems.
+        Every source must be named; empty shares stand for all problems as one source. The difficulty is a range with
+        both ends.
 
         Raises:
             ConfigError: A source is unknown or not named, or has a share but no problem within the range.

@@ -66,18 +66,11 @@ class Objective:
         prepared: Mapping[str, torch.Tensor] = NOTHING,
         is_first: bool = False,
     ) -> tuple[torch.Tensor, Tally]:
-        """Return the objective of a micro-batch and its metrics.
+        """Return the objective of a micro-batch, a scalar for backward(), and its metrics.
 
-        Args:
-            micro: The micro-batch.
-            logp: [N] log-probabilities of the current policy, with gradient.
-            entropy: [N] entropies of the current policy, in nats; with gradient if there is an entropy bonus.
-            prepared: The result of `prepare`.
-            is_first: Whether no step was taken on the batch yet: `logp` then stands for a missing `micro.old`.
-
-        Returns:
-            A scalar for backward(), which depends on logp even if N is 0, so that every rank can run the backward
-            pass; and the tally of this micro-batch.
+        The current policy's log-probabilities [N] have a gradient, and its entropies [N], in nats, have one if there is
+        an entropy bonus. Without a step on the batch yet (`is_first`) `logp` stands for a missing `micro.old`. The
+        scalar depends on logp even if N is 0, so that every rank can run the backward pass.
 
         Raises:
             ValueError: The micro-batch lacks log-probabilities that the objective needs.

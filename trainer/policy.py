@@ -65,17 +65,11 @@ class Policy:
         return self._scored(self._reference, micro, self._config.rollout.temperature)
 
     def update(self, micro: Sequence[MicroBatch], objective: Objective, is_first: bool, lr: float) -> Tally:
-        """Take one optimiser step on the sum of `objective` over all micro-batches and ranks.
+        """Return this rank's tally of one optimiser step, at the rate `lr`, on the sum of `objective` over all
+        micro-batches, of which each rank has at least one, and ranks.
 
-        Args:
-            micro: This rank's micro-batches, at least one.
-            objective: The function to minimise.
-            is_first: Whether no step was taken on the batch yet.
-            lr: The learning rate.
-
-        Returns:
-            This rank's tally: the objective's metrics, lr, grad_norm (over all ranks, before clipping), and
-            skipped_steps, which is 1 if the norm was not finite and nothing was changed.
+        Nothing is changed if the gradient's norm is not finite (`skipped_steps`). The tally has the objective's
+        metrics, lr and grad_norm (over all ranks, before clipping). `is_first`: no step was taken on the batch yet.
         """
         prepared = self._prepared(micro, objective, is_first)
         tally = Tally()
@@ -282,15 +276,11 @@ def _forward(
 
 
 def learning_rate(settings: Optimiser, step: int, steps: int) -> float:
-    """Return the learning rate of a batch: linear warm-up over `warmup_steps`, then constant, or decay to 0.
+    """Return the learning rate of a batch (step, from 1): linear warm-up over `warmup_steps`, then constant, or decay
+    to 0 after all steps.
 
     It is constant within a batch, as in verl, because the number of a batch's updates may vary. verl's first batch has
     rate 0; here it has the first part of the warm-up.
-
-    Args:
-        settings: The optimiser's settings.
-        step: The number of the batch, from 1.
-        steps: The total number of batches.
     """
     before = step - 1
     if before < settings.warmup_steps:

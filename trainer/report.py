@@ -46,13 +46,7 @@ class Report:
         sys.stderr.write(text + "\n")
 
     def step(self, step: int, figures: Mapping[str, float], clock: Clock) -> None:
-        """Report a step: its figures by name, and its time by the clock.
-
-        Args:
-            step: The number of the step.
-            figures: Its metrics by name.
-            clock: Has the seconds of its parts.
-        """
+        """Report a step: its figures by name, and the seconds of its parts by the clock."""
         seconds = clock.seconds()
         self._seconds.update(seconds)
         timed = {f"seconds_{name}": seconds[name] for name in _in_order(seconds)}

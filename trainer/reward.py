@@ -54,13 +54,10 @@ class Grader:
         await self._client.close()
 
     async def grade(self, episode_id: str, prompt: Prompt, completion: Completion) -> Reward:
-        """Return the reward of a sample.
+        """Return the reward of a sample with a unique id `GROUP.SAMPLE`.
 
-        Args:
-            episode_id: A unique id of the form `GROUP.SAMPLE`. If `reward.tests` selects a subset of the tests, the
-                part before the last dot determines it, so that all samples of a group get the same tests.
-            prompt: The prompt.
-            completion: The sample.
+        If `reward.tests` selects a subset of the tests, the part before the id's last dot determines it, so that all
+        samples of a group get the same tests.
         """
         async with self._free:
             began = time.monotonic()
@@ -75,13 +72,10 @@ class Grader:
     async def passes(
         self, episode_id: str, prompt: Prompt, completion: Completion, tests: Sequence[Mapping[str, Any]]
     ) -> list[bool] | None:
-        """Return True for each test that a sample passes, in order; None without a verdict.
+        """Return whether a sample with a unique id passes each of these tests, which are not its problem's; None
+        without a verdict.
 
-        Args:
-            episode_id: A unique id.
-            prompt: The problem.
-            completion: The sample.
-            tests: Tests other than those of its problem; they must not be modified later.
+        The tests must not be modified later.
         """
         async with self._free:
             submission = self._submission(episode_id, prompt, completion)

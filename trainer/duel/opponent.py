@@ -38,12 +38,7 @@ class Opponent:
             self._transport = HttpTransport(peer, notice)
 
     async def generate(self, prompt: Prompt, seed: int, max_tokens: int) -> Completion:
-        """Return an answer of the other policy to a prompt's messages, by a seed, of at most so many tokens.
-
-        Args:
-            prompt: The prompt, whose messages are sent.
-            seed: The seed of the sample.
-            max_tokens: The most tokens of the answer.
+        """Return an answer of the other policy to a prompt's messages, by a seed, of at most `max_tokens`.
 
         Raises:
             TrainerError: The server refuses the request.

@@ -44,12 +44,9 @@ Case = Mapping[str, str]  # a stdin test of sandbox_service.schema
 
 
 def question_for(problem: Problem, ask: str, cases: int) -> Problem:
-    """Return the problem as a question for test cases, in the last turn of its conversation.
+    """Return the problem as a question for so many test cases, in the last turn of its conversation.
 
-    Args:
-        problem: The problem.
-        ask: The question, with the placeholders `{statement}` and `{cases}`; empty: ASK.
-        cases: The number of test cases.
+    The question to ask has the placeholders `{statement}` and `{cases}`; empty: ASK.
 
     Raises:
         ConfigError: The problem has tests that are not of the type stdin.

@@ -76,13 +76,8 @@ def scores(right: Sequence[bool | None], rows: Sequence[Row], columns: Sequence[
     least one of them. This is the positive part of CURE's reward (arXiv 2506.03136, section 3.2), which also punishes
     invalid cases by the share of wrong solutions that pass them. The group's mean does that here.
 
-    Args:
-        right: For each solution whether it passes the hidden tests; None if nothing is known of it.
-        rows: For each solution its row.
-        columns: For each answer the numbers of its cases; None if its form is wrong.
-
-    Returns:
-        A reward an answer; an empty list if there is no right or no wrong solution with a row.
+    Solutions are right, wrong or unknown (None), and have a row each; answers have the numbers of their cases
+    (columns), or None if their form is wrong. Without a right or a wrong solution with a row the list is empty.
     """
     passing = [row for row, is_right in zip(rows, right, strict=True) if is_right is True and row is not None]
     failing = [row for row, is_right in zip(rows, right, strict=True) if is_right is False and row is not None]

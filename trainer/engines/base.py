@@ -98,12 +98,7 @@ class SamplingParameters:
 
 
 def check_state(state: dict[str, Any], sampling: SamplingParameters, where: str) -> None:
-    """Check that a vLLM instance was started as the trainer requires, by its `Extension.proctor_state`.
-
-    Args:
-        state: The state of a worker.
-        sampling: The run's parameters.
-        where: The name of the instance, for messages.
+    """Check that vLLM was started as the trainer requires, by a worker's `Extension.proctor_state`; `where` names it.
 
     Raises:
         ConfigError: A setting of vLLM is wrong.

@@ -114,12 +114,9 @@ class VllmProcess:
 def start_guarded(
     command: Sequence[str], output: IO[bytes] | None, env: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
-    """Return the guard of a started process that ends with this thread; the guard ends when the process ends.
+    """Return the guard of a started command that ends with this thread; the guard ends when the command ends.
 
-    Args:
-        command: The program and its arguments.
-        output: Where the process writes; None: to this process's terminal.
-        env: Its environment; None: this process's.
+    It writes to an output file (None: this process's terminal) and has the environment `env` (None: this process's).
     """
     guard = [sys.executable, "-I", str(GUARD), str(os.getpid())]  # a file: a module imports its package
     return subprocess.Popen(

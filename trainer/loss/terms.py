@@ -58,13 +58,14 @@ def correct(
 
 
 def estimate(name: str, logp: Tensor, reference: Tensor) -> Tensor:
-    """Return an estimate of KL(policy ‖ reference) for each token [N], in nats, by its name.
+    """Return the k2 or k3 estimate (name) of KL(policy ‖ reference) for each token [N], in nats, from
+    log-probabilities.
 
     Schulman, "Approximating KL Divergence" (2020), with d = reference − logp. Its k1, −d, is no loss: the expected
     gradient is 0.
 
-    k2  d² / 2         biased, little where the two are near; as a loss, the gradient of KL(policy ‖ reference).
-    k3  exp(d) − d − 1 unbiased, never negative; as a loss, the gradient of KL(reference ‖ policy).
+        k2  d² / 2         biased, little where the two are near; as a loss, the gradient of KL(policy ‖ reference).
+        k3  exp(d) − d − 1 unbiased, never negative; as a loss, the gradient of KL(reference ‖ policy).
 
     On the gradients: Tang and Munos, arXiv 2506.09477. k2 raises a token's logp by d, k3 by exp(d) − 1: near the
     reference they agree, and far from it k3 raises logp much more strongly than it lowers it. All of them ignore a
@@ -72,11 +73,6 @@ def estimate(name: str, logp: Tensor, reference: Tensor) -> Tensor:
 
     k3 has verl's clamps: d to ±20, and the result to ±10. A clamped token has *no gradient*: d above 2.61 (a token that
     the reference finds 13.6 times as likely) or below −11.0. k2 has no clamps.
-
-    Args:
-        name: `k2`, or another for k3.
-        logp: Log-probabilities under the policy [N].
-        reference: Log-probabilities under the reference [N].
     """
     difference = reference - logp
     if name == "k2":

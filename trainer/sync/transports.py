@@ -56,13 +56,10 @@ class Transport(ABC):
     def send(
         self, version: int, weights: Weights, begin: UpdateKind = "full", coded: Callable[[Weights], Weights] = iter
     ) -> Delivery:
-        """Return the delivery of all weights of a version; each is read once and in order.
+        """Return the delivery of all weights of a version, in an update of a kind (`begin`); each is read once and in
+        order.
 
-        Args:
-            version: The version of the weights.
-            weights: Names and tensors.
-            begin: The kind of update.
-            coded: Encodes the weights for transfer; by default they are sent as they are.
+        `coded` encodes the weights for transfer; by default they are sent as they are.
 
         Raises:
             InterruptedGenerationError: vLLM became unavailable.

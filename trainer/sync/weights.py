@@ -40,12 +40,9 @@ class Bucket:
 
 
 def pack(weights: Iterable[tuple[str, Tensor]], bucket_bytes: int, device: torch.device) -> Iterator[Bucket]:
-    """Yield buckets. Each weight is copied before the next is requested, because it may be valid until then only.
+    """Yield buckets of so many bytes, unless a single tensor is larger, built on a device.
 
-    Args:
-        weights: Names and tensors.
-        bucket_bytes: The size of a bucket, unless a single tensor is larger.
-        device: Where to build the buckets.
+    Each weight is copied before the next is requested, because it may be valid until then only.
     """
     places: list[Place] = []
     buffer, used = torch.empty(0, dtype=torch.uint8, device=device), 0
@@ -128,11 +125,6 @@ def merged(weight: Tensor, first: Tensor, second: Tensor) -> Tensor:
     """Return W + B A, summed in float32 and rounded to the type of W.
 
     The weight W is [outputs, inputs], the first matrix A [rank, inputs], the second B [outputs, rank] with its scaling.
-
-    Args:
-        weight: W [outputs, inputs].
-        first: A [rank, inputs].
-        second: B [outputs, rank], with its scaling.
     """
     return (weight.float() + second.float() @ first.float()).to(weight.dtype)
 
