@@ -51,11 +51,6 @@ class Checkpoint:
     path: Path
     step: int
 
-    @property
-    def engine(self) -> Path:
-        """DeepSpeed's folder."""
-        return self.path / ENGINE
-
     def state(self) -> dict[str, Any]:
         """Return rank 0's state."""
         state: dict[str, Any] = json.loads((self.path / STATE).read_text())

@@ -14,6 +14,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def where_the_time_went(seconds: Mapping[str, float]) -> str:
     """Return one line with the shares of the total time, from seconds by name."""
     total = sum(seconds.values()) or 1.0
     shares = [f"{name} {seconds[name] / total:.0%}" for name in _in_order(seconds) if seconds[name] > 0]
-    return f"{_duration(sum(seconds.values()))}: " + " · ".join(shares)
+    return f"{timedelta(seconds=round(total))}: " + " · ".join(shares)
 
 
 def _tensorboard(config: Config, done: int, notice: Callable[[str], None]) -> Iterator[Sink]:
@@ -133,11 +134,3 @@ def keep_steps(path: Path, done: int) -> None:
 
 def _in_order(seconds: Mapping[str, float]) -> list[str]:
     return sorted(seconds, key=lambda name: (NAMES.index(name) if name in NAMES else len(NAMES), name))
-
-
-def _duration(seconds: float) -> str:
-    minutes, left = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {left} s" if minutes else f"{seconds:.1f} s"

@@ -33,7 +33,7 @@ from vllm.platforms import current_platform
 
 from trainer.sync.delta import WeightCopy
 from trainer.sync.process_group import WeightGroup, local_address_towards
-from trainer.sync.transports import UpdateKind, read_weights
+from trainer.sync.transports import UpdateKind, read_bucket
 from trainer.sync.weights import Checksum, Merger, name_of_weight, unpack
 
 if current_platform.is_cpu():
@@ -113,7 +113,8 @@ class Extension:
                 "error": f"no file {missing[0]}: sync.folder must be one that vLLM sees as well"
             }
         for path in paths:
-            self._proctor_take(read_weights(path, str(self._proctor_landing())))
+            bucket = read_bucket(path, str(self._proctor_landing()))
+            self._proctor_take(unpack(bucket.places, bucket.payload))
         return self._proctor_answer()
 
     def proctor_load_tensors(self, weights: Iterable[tuple[str, Tensor]]) -> dict[str, Any]:

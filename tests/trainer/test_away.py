@@ -131,7 +131,7 @@ def test_stopped_for_a_while_the_run_waits_and_goes_on(world: World, policy: Pol
         assert not engine.needs_sync
         assert max(policy.gap(ids, made) for ids, made in zip(prompts(24), samples, strict=True)) < CLOSE
     said = "\n".join(world.notices)
-    assert "is away (no answer for 1 s): waiting" in said
+    assert "is away (no answer for " in said
     assert "is back after" in said
 
 

@@ -213,14 +213,14 @@ def test_a_step_is_a_plain_line_on_the_terminal(tmp_path: Path, capsys: pytest.C
     assert capsys.readouterr().err.splitlines() == [
         "step 1/9 · reward 0.500 · passed 25.0% · s/step 3",
         "[bold]vLLM[/] is away",
-        "3.0 s: generate 33% · train 67%",
+        "0:00:03: generate 33% · train 67%",
     ]
 
 
 def test_where_the_time_went_is_one_line_in_the_order_of_a_step() -> None:
     seconds = {"other": 36.0, "sync": 0.0, "train": 1800.0, "generate": 3600.0, "wait": 1764.0}
-    assert where_the_time_went(seconds) == "2 h 0 min: generate 50% · wait 24% · train 25% · other 0%"
-    assert where_the_time_went({"train": 61.0}) == "1 min 1 s: train 100%"
+    assert where_the_time_went(seconds) == "2:00:00: generate 50% · wait 24% · train 25% · other 0%"
+    assert where_the_time_went({"train": 61.0}) == "0:01:01: train 100%"
 
 
 # --- repetition
