@@ -52,7 +52,6 @@ class Checkpoint:
     step: int
 
     def state(self) -> dict[str, Any]:
-        """Return rank 0's state."""
         state: dict[str, Any] = json.loads((self.path / STATE).read_text())
         return state
 
@@ -150,7 +149,6 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _settings(section: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the settings of a section and of those in it, by their full names."""
     for key, value in section.items():
         if isinstance(value, Mapping):
             yield from _settings(value, f"{where}{key}.")
@@ -190,7 +188,6 @@ def _checkpoints(folder: Path) -> Iterator[Checkpoint]:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, int]]:
-    """Yield the names and sizes of a folder's files, without the manifest."""
     for path in folder.rglob("*"):
         if path.is_file() and path.name != MANIFEST:
             yield str(path.relative_to(folder)), path.stat().st_size

@@ -28,7 +28,6 @@ class Clock:
         self.reset()
 
     def reset(self) -> None:
-        """Start a new step."""
         self._since = self._now()
         self._seconds = {"other": 0.0}
 

@@ -51,7 +51,6 @@ class Batch:
 
     @property
     def episodes(self) -> list[Episode]:
-        """The episodes of all groups."""
         return [episode for group in self.sampled for episode in group.episodes]
 
     @property
@@ -156,7 +155,6 @@ class Collector:
         ]
 
     async def close(self) -> None:
-        """Cancel all groups in flight."""
         tasks = list(self._in_flight)
         self._cancel(tasks)
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -285,7 +283,6 @@ class _BusyTime:
             self._seconds += self.last - self._since
 
     def take(self) -> float:
-        """Return the seconds since the last call."""
         now = time.monotonic()
         seconds = self._seconds + (now - self._since if self._count else 0.0)
         self._seconds, self._since = 0.0, now

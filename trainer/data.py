@@ -85,7 +85,6 @@ class Problems(Sequence[Problem]):
         return len(self.spots)
 
     def __getitem__(self, index: Any) -> Any:
-        """Read the problem at an index from its file."""
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
         return self._read(self.spots[index])

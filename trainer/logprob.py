@@ -69,7 +69,6 @@ class Scorer(nn.Module):
         return logp, entropy
 
     def _hidden(self, ids: Tensor, positions: Tensor, lengths: list[int]) -> Tensor:
-        """Return the hidden states [T, width]."""
         own = {"row_lengths": lengths, "sequence_group": self._group} if self._is_by_rows else {}
         answer = self.model.base_model(
             input_ids=ids[None], position_ids=positions[None], attention_mask=None, use_cache=False, **own
@@ -151,7 +150,6 @@ class Head(nn.Module):
         weight: Tensor,
         bias: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
-        """Return log-probabilities and entropies [n] of a chunk."""
         logits = F.linear(hidden, weight, bias).float().div_(temperature)
         all_logp = torch.log_softmax(logits, dim=-1)
         logp = all_logp.gather(1, targets[:, None])[:, 0]

@@ -76,7 +76,6 @@ class Weight:
     scaling: float = 1.0
 
     def whole(self) -> Tensor:
-        """Return the weight with its adapters added."""
         *adapters, own = (tensor for _, tensor in self.parts())
         return merged(own, *adapters) if adapters else own
 

@@ -35,7 +35,6 @@ class Objective:
 
     @classmethod
     def of(cls, config: Config) -> Objective:
-        """Return the objective of a run."""
         return cls(config.loss, config.correction, config.kl)
 
     @property

@@ -161,7 +161,6 @@ class Policy:
         _set_rng_state(state)
 
     def close(self) -> None:
-        """Release DeepSpeed's hooks and buffers."""
         for each in (self._engine, self._reference):
             if isinstance(each, self._deepspeed.DeepSpeedEngine):
                 each.destroy()
@@ -220,7 +219,6 @@ class Policy:
     # --- DeepSpeed
 
     def _initialize(self, scorer: Scorer, optimiser: torch.optim.Optimizer | None) -> Any:
-        """Return DeepSpeed's engine for a scorer."""
         self._deepspeed.utils.set_z3_leaf_modules(scorer, [Head])
         settings = deepspeed_settings(self._config, trains=optimiser is not None)
         engine, *_ = self._deepspeed.initialize(model=scorer, optimizer=optimiser, config=settings)
@@ -321,7 +319,6 @@ def _recording(errors: list[str]) -> Iterator[None]:
 
 
 def _rng_state() -> dict[str, Tensor]:
-    """Return the states of the random generators."""
     state = {"cpu": torch.get_rng_state()}
     return state | {"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else state
 

@@ -73,7 +73,6 @@ class Prompts:
         return prompts
 
     def __len__(self) -> int:
-        """The number of prompts of an epoch."""
         return len(self.problems)
 
     @property

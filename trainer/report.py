@@ -97,7 +97,6 @@ def _tensorboard(config: Config, done: int, notice: Callable[[str], None]) -> It
 
 
 def _wandb(config: Config) -> Iterator[Sink]:
-    """Yield a sender to Weights & Biases, if there is a project."""
     if not config.watch.wandb:
         return
     try:

@@ -50,7 +50,6 @@ class Grader:
         await self.close()
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.close()
 
     async def grade(self, episode_id: str, prompt: Prompt, completion: Completion) -> Reward:
@@ -148,7 +147,6 @@ def _apply_filters(episode: Episode, config: Config) -> Episode:
 
 
 def _room(episode: Episode, config: Config) -> int:
-    """Return the most tokens that the response could have."""
     rollout = config.rollout
     if not rollout.max_model_len:
         return rollout.max_tokens

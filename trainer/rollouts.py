@@ -50,7 +50,6 @@ class Rollouts:
             self._file = self._path.open("a", encoding="utf-8")
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 

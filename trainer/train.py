@@ -141,7 +141,6 @@ class Learner:
         self.save_model(folder)
 
     def save_model(self, folder: Path) -> None:
-        """Write the model to a folder."""
         self.policy.save_model(folder / MODEL)
 
     def sync(self, probe: Sequence[int]) -> None:
@@ -238,12 +237,10 @@ class Controller:
         self._execute("save_model", self._config.folder)
 
     def close(self) -> None:
-        """Close the collector, the engine and the connections."""
         self._ends.close()
         self._loop.close()
 
     def _open(self, checkpoint: Checkpoint | None) -> None:
-        """Load the prompts and connect to vLLM and the reward service."""
         self._prompts = Prompts.of(self._config)
         self._report.notice(f"{len(self._prompts)} prompts; {self._prompts.problems.left_out} skipped: too long")
         self._report.notice(f"attention: {self._learner.policy.attention} (model.attention)")
@@ -272,7 +269,6 @@ class Controller:
         self._report.notice(f"resuming after step {checkpoint.step}")
 
     def _evaluate(self, step: int) -> dict[str, float]:
-        """Return the figures of the held-out problems, if they are due."""
         if not self._config.held_out.is_due(step, self._config.steps):
             return {}
         with self._clock("evaluate"):
@@ -312,7 +308,6 @@ class Controller:
         return self._prompts.mixture.state(), *await self._collector.state()
 
     def _collect(self) -> Batch:
-        """Return the next batch."""
         with self._clock("generate"):
             batch = self._wait_for(self._collector.batch())
         self._clock.move("generate", "wait", batch.reward_wait_seconds)
@@ -382,15 +377,12 @@ class _EventLoopThread:
         self._thread.start()
 
     def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start a coroutine in the loop and return its concurrent future."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop and wait for its result."""
         return self.begin(work).result()
 
     def close(self) -> None:
-        """Stop the loop and join the thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

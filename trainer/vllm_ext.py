@@ -99,14 +99,12 @@ class Extension:
         return self._proctor_answer()
 
     def proctor_receive(self) -> dict[str, Any]:
-        """Load the weights that the group's rank 0 broadcasts."""
         assert self._proctor.group is not None, "proctor_join comes first"
         for bucket in self._proctor.group.receive():
             self._proctor_take(unpack(bucket.places, bucket.payload.to(self._proctor_landing())))
         return self._proctor_answer()
 
     def proctor_load_files(self, paths: Sequence[str]) -> dict[str, Any]:
-        """Load safetensors files by their paths."""
         missing = [path for path in paths if not Path(path).exists()]
         if missing:
             return self._proctor_answer() | {
@@ -118,7 +116,6 @@ class Extension:
         return self._proctor_answer()
 
     def proctor_load_tensors(self, weights: Iterable[tuple[str, Tensor]]) -> dict[str, Any]:
-        """Load tensors of this process."""
         self._proctor_take(weights)
         return self._proctor_answer()
 

@@ -105,7 +105,6 @@ class Duel(Section):
 
     @property
     def trains_tester(self) -> bool:
-        """Return whether testers' answers are trained on."""
         return self.testers > 0 and self.trains != "solver"
 
     @model_validator(mode="after")
@@ -127,5 +126,4 @@ class HeldOut(Section):
     samples: int = Field(4, ge=1)  # solutions a problem, at the temperature of training
 
     def is_due(self, step: int, steps: int) -> bool:
-        """Return whether to evaluate after a step."""
         return bool(self.problems) and (step % self.every == 0 or step == steps)

@@ -49,7 +49,6 @@ class Loss(Section):
 
     @property
     def constants(self) -> dict[str, Any]:
-        """The loss function's constants."""
         return dict(self.model_extra or {})
 
 

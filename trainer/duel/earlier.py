@@ -35,11 +35,9 @@ class EarlierPrograms:
         self._put(group.prompt.id, [*old, *dict.fromkeys(texts)][-self._count :] if self._count else [])
 
     def state(self) -> dict[str, list[str]]:
-        """Return the programs by problem as plain data, for a checkpoint."""
         return dict(self._texts)
 
     def restore(self, state: Mapping[str, Sequence[str]]) -> None:
-        """Load the programs of a saved state."""
         for problem, texts in state.items():
             self._put(problem, list(texts))
 

@@ -59,5 +59,4 @@ class Opponent:
         return Completion((), (), text, choice["finish_reason"] == "length", 0, 0)
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._transport.close()

@@ -80,7 +80,6 @@ class SamplingParameters:
 
     @classmethod
     def of(cls, config: Config) -> SamplingParameters:
-        """Return a run's parameters."""
         return cls(config.rollout.temperature, config.longest, config.buffer.in_flight == "keep")
 
     def tokens_after(self, prompt_tokens: int, max_tokens: int) -> int:

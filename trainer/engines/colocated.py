@@ -174,7 +174,6 @@ class ColocatedEngine:
                     waiting.set_result(output)
 
     def _ended(self, stepping: asyncio.Task[None]) -> None:
-        """Fail all requests if a step failed."""
         if not stepping.cancelled():
             for waiting in filter(lambda each: not each.done(), self._samples.values()):
                 waiting.set_exception(TrainerError(f"vLLM ended: {stepping.exception()!r}"))

@@ -87,7 +87,6 @@ class VllmProcess:
             self._process = start_guarded(self._command, log, env=ours)
 
     def end(self) -> None:
-        """Send SIGTERM, then kill the process group."""
         atexit.unregister(self.end)
         if self.is_running:
             assert self._process is not None
@@ -97,7 +96,6 @@ class VllmProcess:
         self._kill()
 
     def tail(self) -> str:
-        """Return the last lines of the log."""
         if not self.log.exists():
             return ""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-TAIL_LINES:])

@@ -102,7 +102,6 @@ class ServerEngine:
         return replace(completion, last_version=self.version)
 
     async def score(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1."""
         return await self._unless_replaced(self._api.score(ids))
 
     async def sleep(self) -> None:
@@ -118,7 +117,6 @@ class ServerEngine:
         await self._post("/wake_up?tags=weights" if self._is_asleep else "/pause?mode=keep&clear_cache=false")
 
     async def resume(self) -> None:
-        """Reset the prefix cache; requests in flight recompute theirs, without which the reset is refused."""
         if self._is_asleep:
             await self._post("/wake_up?tags=kv_cache")
             self._is_asleep = False
@@ -267,7 +265,6 @@ class Coalesced(Generic[T]):
         return await self._ask()
 
     async def close(self) -> None:
-        """Cancel the calls in flight."""
         for task in filter(None, [self._now, self._next]):
             task.cancel()
             await asyncio.wait([task])

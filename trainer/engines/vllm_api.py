@@ -127,7 +127,6 @@ class VllmApi:
             return False
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._session.close()
 
 

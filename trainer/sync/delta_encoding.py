@@ -91,5 +91,4 @@ def pieces(size: int) -> Iterator[slice]:
 
 
 def _crc(rest: str, payload: Bytes) -> int:
-    """Return the CRC-32 of label and payload."""
     return zlib.crc32(payload.data, zlib.crc32(rest.encode()))

@@ -85,7 +85,6 @@ class Syncer:
         return replace(delivery, seconds=time.monotonic() - began, gap=gap)
 
     def close(self) -> None:
-        """Release the transport's resources."""
         self._sender.close()
 
     def _deliver_weights(self, version: int, stream: Iterator[tuple[str, Tensor]]) -> Delivery | None:

@@ -79,14 +79,12 @@ class Checksum:
 
     @classmethod
     def of(cls, weights: Iterable[tuple[str, Tensor]]) -> Checksum:
-        """Return the checksum of all weights."""
         made = cls()
         for name, tensor in weights:
             made.add(name, tensor)
         return made
 
     def add(self, name: str, tensor: Tensor) -> None:
-        """Add a tensor by its name."""
         dtype, total = str(tensor.dtype), sum_of_bits(tensor)
         self.plain[dtype] = wrap_int64(self.plain.get(dtype, 0) + total)
         self.named[dtype] = wrap_int64(self.named.get(dtype, 0) + total * zlib.crc32(name.encode()))
@@ -142,7 +140,6 @@ class Merger:
         self.has_merged = False
 
     def __call__(self, weights: Iterable[tuple[str, Tensor]]) -> Iterator[tuple[str, Tensor]]:
-        """Yield whole weights."""
         for name, tensor in weights:
             if name.endswith((FIRST, SECOND)):
                 self._waiting[name] = tensor.clone()  # its memory may be used again before the weight comes
