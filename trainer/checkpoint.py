@@ -66,12 +66,9 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """The checkpoints of one run. Used on rank 0 only."""
+    """The checkpoints of one run, on rank 0: `keep` of the newest, and of steps divisible by `keep_every` (0: none)."""
 
     def __init__(self, run: Path, keep: int = 1, keep_every: int = 0) -> None:
-        """Open the checkpoints of a run: `keep` of the newest, and the steps divisible by `keep_every` (0: none), are
-        kept.
-        """
         self._folder = run / FOLDER
         self._keep = keep
         self._keep_every = keep_every
@@ -89,8 +86,7 @@ class Checkpoints:
         return None
 
     def write(self, step: int, state: dict[str, Any], fill: Callable[[Path], None]) -> None:
-        """Write a checkpoint of a completed step: rank 0's state, and the files that `fill` writes into the given
-        folder.
+        """Write a checkpoint of a step, with rank 0's state and the files that `fill` writes to a folder.
 
         Raises:
             OSError: Writing failed; no part of the checkpoint remains.

@@ -93,9 +93,7 @@ class Collector:
     # --- called by the controller
 
     async def begin(self, version: int, config: Config) -> None:
-        """Start groups after vLLM received weights of a new version. The configuration is that of the step that trains
-        next.
-        """
+        """Start groups after a sync of a new version, by the configuration of the step that trains next."""
         self._prompts.select(config.data)
         self._version, self._config = version, config
         self._replacements = config.rollout.prompts * (config.buffer.max_generations - 1) - len(self._next.dropped)
@@ -191,9 +189,7 @@ class Collector:
         return group.is_flat and self._config.buffer.drop_flat
 
     def _is_complete(self) -> bool:
-        """Return whether a batch can be taken: it is full or nothing more is in flight, and no group on its last chance
-        is missing.
-        """
+        """Return whether a batch is full, or nothing more in flight, and no group on its last chance is missing."""
         if self._error:
             return True
         if self._config.buffer.in_flight == "finish" and self._is_overtaken():

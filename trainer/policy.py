@@ -54,8 +54,7 @@ class Policy:
         self._reference = self._load_reference() if config.kl.is_on else None
 
     def score(self, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
-        """Return log-probabilities [N] of each micro-batch, without gradient, in host memory, by default at the
-        rollouts' temperature.
+        """Return log-probabilities [N] of each micro-batch without gradient, by default at the rollouts' temperature.
         """
         return self._scored(self._engine, micro, temperature or self._config.rollout.temperature)
 
@@ -65,11 +64,11 @@ class Policy:
         return self._scored(self._reference, micro, self._config.rollout.temperature)
 
     def update(self, micro: Sequence[MicroBatch], objective: Objective, is_first: bool, lr: float) -> Tally:
-        """Return this rank's tally of one optimiser step, at the rate `lr`, on the sum of `objective` over all
-        micro-batches, of which each rank has at least one, and ranks.
+        """Return this rank's tally of one optimiser step, at the rate `lr`, on the sum of `objective` over all ranks.
 
-        Nothing is changed if the gradient's norm is not finite (`skipped_steps`). The tally has the objective's
-        metrics, lr and grad_norm (over all ranks, before clipping). `is_first`: no step was taken on the batch yet.
+        Each rank has at least one micro-batch. Nothing is changed if the gradient's norm is not finite
+        (`skipped_steps`). The tally has the objective's metrics, lr and grad_norm (over all ranks, before clipping).
+        `is_first`: no step was taken on the batch yet.
         """
         prepared = self._prepared(micro, objective, is_first)
         tally = Tally()

@@ -71,8 +71,7 @@ class Grader:
     async def passes(
         self, episode_id: str, prompt: Prompt, completion: Completion, tests: Sequence[Mapping[str, Any]]
     ) -> list[bool] | None:
-        """Return whether a sample with a unique id passes each of these tests, which are not its problem's; None
-        without a verdict.
+        """Return whether a sample with a unique id passes each of these other tests; None without a verdict.
 
         The tests must not be modified later.
         """

@@ -153,9 +153,7 @@ class Learner:
         return self.policy.weights(apart=self._config.sync.delta)
 
     def score(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probabilities of tokens (ids [n]) but the first, under the policy, at temperature 1.
-        Collective.
-        """
+        """Return the policy's log-probabilities of tokens (ids [n]) but the first, at temperature 1. Collective."""
         row = Row(ids, len(ids) - 1, [0.0] * (len(ids) - 1), 0.0)
         (scores,) = self.policy.score([collate([row], [0.0])], temperature=1.0)
         return [float(score) for score in scores]
@@ -187,8 +185,8 @@ class Learner:
         return [collate(mine, [weight[id(row)] for row in mine]) for mine in shares[self._ranks.rank // sharing]]
 
     def _scored(self, micro: list[MicroBatch], is_first: bool) -> list[MicroBatch]:
-        """Return micro-batches with old and reference log-probabilities. The first step, if its rows are used once,
-        takes the old ones from its own pass.
+        """Return micro-batches with old and reference log-probabilities, without old ones where the first pass gives
+        them.
         """
         if self._objective.needs_old and not (is_first and self._config.optimiser.epochs == 1):
             scores = self.policy.score(micro)

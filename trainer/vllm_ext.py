@@ -160,9 +160,7 @@ class Extension:
         self._proctor_load(state.copy.tee(coming) if state.begun == "kept" else coming)
 
     def _proctor_patch(self, label: str, payload: Tensor) -> None:
-        """Apply a patch to the copy. Errors are reported at the end, because stopping here would block the other
-        members.
-        """
+        """Apply a patch to the copy. Errors are reported at the end: stopping here would block the other members."""
         state = self._proctor
         try:
             state.changed.add(state.copy.apply_patch(label, payload))

@@ -77,8 +77,7 @@ def without_examples(statement: str) -> str:
 
 
 def parse_cases(text: str, count: int) -> list[Case] | None:
-    """Return the `count` test cases of an answer, None if its form is not a JSON array of {"input": text, "output":
-    text}.
+    """Return the `count` test cases of an answer, None if it is no JSON array of {"input": text, "output": text}.
 
     The array is the last fenced block, or the whole answer, without a part that ends with `</think>`.
     """

@@ -35,8 +35,8 @@ class Engine(Protocol):
         """
 
     async def score(self, ids: Sequence[int]) -> list[list[float]]:
-        """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1, by each vLLM instance
-        of the current sync.
+        """Return all log-probabilities but the first token's (ids [n]), at temperature 1, by each vLLM of the current
+        sync.
         """
 
     async def pause(self, version: int) -> None:
@@ -47,9 +47,7 @@ class Engine(Protocol):
         """
 
     async def sleep(self) -> None:
-        """Give the memory of weights and cache back until the next `pause`; only if `rollout.turns`, and without
-        requests in flight.
-        """
+        """Give memory back until the next `pause`; only if `rollout.turns`, and without requests in flight."""
 
     async def resume(self) -> None:
         """Continue, with a reset KV cache unless `buffer.in_flight` is "keep"."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import shlex
 import signal
@@ -75,8 +74,6 @@ class VllmProcess:
     def start(self) -> None:
         """Start the server after killing remains of the previous one, which could still hold the GPU."""
         self._kill()
-        atexit.unregister(self.end)
-        atexit.register(self.end)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         home = str(Path(trainer.__path__[0]).parent)  # the server must find this package and expose its development API
         path = os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -87,7 +84,6 @@ class VllmProcess:
             self._process = start_guarded(self._command, log, env=ours)
 
     def end(self) -> None:
-        atexit.unregister(self.end)
         if self.is_running:
             assert self._process is not None
             self._process.terminate()

@@ -243,9 +243,7 @@ class ServerEngine:
 
 
 class Coalesced(Generic[T]):
-    """Coalesces concurrent calls: a call's result serves every caller that asked before it started. One call runs at
-    a time.
-    """
+    """Coalesces calls, one at a time: a call's result serves every caller that asked before it started."""
 
     def __init__(self, ask: Callable[[], Awaitable[T]]) -> None:
         self._ask = ask

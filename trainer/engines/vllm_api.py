@@ -67,8 +67,7 @@ class VllmApi:
             raise InterruptedGenerationError(f"{type(error).__name__}: {error}") from None
 
     async def call(self, method: str, *arguments: Any, seconds: float | None = None) -> list[Answer]:
-        """Return each worker's result of a method of vllm_ext.Extension, with JSON-compatible arguments, within
-        `seconds`.
+        """Return each worker's result of a method of vllm_ext.Extension, with JSON-compatible arguments, in `seconds`.
 
         Raises:
             RequestFailedError: The method failed in a worker.

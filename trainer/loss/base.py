@@ -80,9 +80,7 @@ def high_entropy(entropy: Tensor, sequence: Tensor, quantile: float) -> Tensor:
 
 
 def by_class(high: Tensor, of_high: float, of_low: float, like: Tensor) -> Tensor:
-    """Return `of_high` for tokens of the high class (mask [N]) and `of_low` for others, in the type of the tensor
-    `like`.
-    """
+    """Return `of_high` for tokens of the high class (mask [N]), else `of_low`, in the type of the tensor `like`."""
     return torch.where(high, like.new_tensor(of_high), like.new_tensor(of_low))
 
 
