@@ -1,9 +1,9 @@
 """Takes problems of several sources in exact proportions, and keeps a position that can be checkpointed.
 
 Each source has its own epochs, so a small source with a large share repeats more often. An epoch has every problem of
-its source exactly once, in an order of its own (a permutation that depends on the seed only, `shuffled`) or in that of
-the files (`file`), except those outside the difficulty range when their turn comes. Without shares all problems are one
-source. Shares and range may change from step to step (`select`); positions stay.
+its source exactly once, in an order of its own (a permutation that depends on the seed only, `shuffled`), in that of
+the files (`file`) or by difficulty (`easiest_first`), except those outside the difficulty range when their turn comes.
+Without shares all problems are one source. Shares and range may change from step to step (`select`); positions stay.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trainer.data import Problem, Problems
 from trainer.errors import ConfigError
 
 ALL = ""  # all problems; no source has this name
-Order = Literal["shuffled", "file"]
+Order = Literal["shuffled", "file", "easiest_first"]
 Range = tuple[float, float]
 
 
@@ -37,6 +37,8 @@ class Mixture:
         self._shares = {ALL: Fraction(1)}
         self._taken = {ALL: 0}  # prompts a source, since the shares last changed
         self._difficulty: Range | None = None
+        if order == "easiest_first":
+            self._check_known(ALL, "data.order = 'easiest_first'")
 
     def select(self, shares: Mapping[str, float], difficulty: Range | None) -> None:
         """Set relative shares by source and the difficulty range for the following prompts; see `check`."""
@@ -127,8 +129,13 @@ class Mixture:
         if self._kind == "file":
             return places
         if self._orders.get(source, (-1, ()))[0] != epoch:
-            salt = f"{self._seed}/{epoch}/"
-            self._orders[source] = epoch, sorted(places, key=lambda each: blake2b(f"{salt}{each}".encode()).digest())
+
+            def rank(place: int) -> Any:
+                if self._kind == "easiest_first":
+                    return self._problems.spots[place].difficulty
+                return blake2b(f"{self._seed}/{epoch}/{place}".encode()).digest()
+
+            self._orders[source] = epoch, sorted(places, key=rank)
         return self._orders[source][1]
 
     def _is_within(self, place: int, difficulty: Range) -> bool:
@@ -138,10 +145,13 @@ class Mixture:
     def _check_range(self, source: str, difficulty: Range | None) -> None:
         if difficulty is None:
             return
-        spots = [self._problems.spots[place] for place in self._places[source]]
-        if unknown := [spot.place for spot in spots if spot.difficulty is None]:
-            raise ConfigError(f'{unknown[0]}: data.difficulty needs a "difficulty" on this line')
-        if not any(self._is_within(place, difficulty) for place in self._places[source]):
-            raise ConfigError(
-                f"data.difficulty: no problem of {spots[0].source!r} is from {difficulty[0]} to {difficulty[1]}"
-            )
+        self._check_known(source, "data.difficulty")
+        places = self._places[source]
+        if not any(self._is_within(place, difficulty) for place in places):
+            name = self._problems.spots[places[0]].source
+            raise ConfigError(f"data.difficulty: no problem of {name!r} is from {difficulty[0]} to {difficulty[1]}")
+
+    def _check_known(self, source: str, setting: str) -> None:
+        for spot in map(self._problems.spots.__getitem__, self._places[source]):
+            if spot.difficulty is None:
+                raise ConfigError(f'{spot.place}: {setting} needs a "difficulty" on this line')

@@ -54,8 +54,7 @@ class Policy:
         self._reference = self._load_reference() if config.kl.is_on else None
 
     def score(self, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
-        """Return log-probabilities [N] of each micro-batch without gradient, by default at the rollouts' temperature.
-        """
+        """Return log-probabilities [N] of each micro-batch, by default at the rollouts' temperature. No gradient."""
         return self._scored(self._engine, micro, temperature or self._config.rollout.temperature)
 
     def score_reference(self, micro: Sequence[MicroBatch]) -> list[Tensor]:

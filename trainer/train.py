@@ -127,6 +127,7 @@ class Learner:
 
     def follow(self) -> None:
         """Execute rank 0's calls until it broadcasts None."""
+        call: Sequence[Any] | None
         while call := self._ranks.broadcast():
             with suppress(OSError):  # rank 0 gets the same error and reports it
                 self.execute(*call)

@@ -92,7 +92,7 @@ def problem(number: int) -> dict[str, Any]:
 
 def curriculum(said: dict[str, Any]) -> dict[str, Any]:
     """What no shipped configuration does: a mixture, and problems that become harder."""
-    data = said["data"] | {"order": "file", "mixture": {"a": 0.75, "b": 0.25}, "difficulty": [0.0, 0.3]}
+    data = said["data"] | {"order": "easiest_first", "mixture": {"a": 0.75, "b": 0.25}, "difficulty": [0.0, 0.3]}
     stages = [
         {"begin": 2, "data": {"difficulty": [0.3, 0.6]}},
         {"begin": 3, "data": {"difficulty": [0.6, 1.0], "mixture": {"a": 0, "b": 1}}},

@@ -171,7 +171,7 @@ def mean_reward(toy: list[tuple[str, str]], answer: Callable[[str, str], str]) -
     for verb, word in toy:
         cases, columns = distinct([parse_cases(answer(verb, word), 1)])
         rows = [[means(each["input"], word) == each["output"] for each in cases] for means in meanings.values()]
-        earned += [each.value for each in scores([other == verb for other in meanings], rows, columns)]
+        earned += [each.value or 0.0 for each in scores([other == verb for other in meanings], rows, columns)]
     return sum(earned) / len(earned)
 
 

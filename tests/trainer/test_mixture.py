@@ -6,6 +6,7 @@ import json
 import random
 from collections import Counter
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,13 @@ def test_a_curriculum_goes_on_where_it_is(problems: Problems) -> None:
     assert taken(mix, 4) == ["math2", "text3", "text4", "code4"], "from math0 on, into the next epoch"
 
 
+def test_the_easiest_come_first_in_every_epoch(problems: Problems) -> None:
+    got = mixture(problems, "easiest_first").take(30)
+    hard = [int(problem.id[4:]) / SIZES[source(problem.id)] for problem in got]
+    assert hard[:15] == hard[15:] == sorted(hard[:15])
+    assert all(before <= after for before, after in pairwise(hard[:15]))
+
+
 def test_other_shares_count_from_when_they_hold(problems: Problems) -> None:
     mix = mixture(problems)
     mix.select({"code": 1, "math": 0, "text": 0}, None)
@@ -123,7 +131,7 @@ def test_the_same_choice_again_changes_nothing(problems: Problems) -> None:
 
 
 @pytest.mark.parametrize("before", [0, 1, 7, 23, 40])
-@pytest.mark.parametrize("order", ["shuffled", "file"])
+@pytest.mark.parametrize("order", ["shuffled", "file", "easiest_first"])
 def test_what_is_restored_goes_on_as_it_would_have(problems: Problems, before: int, order: str) -> None:
     """In the middle of a stage and of the epoch of each source, and then into the next stage."""
     stages: list[tuple[dict[str, float], tuple[float, float] | None]] = [
@@ -179,6 +187,8 @@ def test_a_difficulty_that_is_not_said_is_not_guessed(tmp_path: Path) -> None:
     problems = Problems([path])
     with pytest.raises(ConfigError, match=r'd\.jsonl:1: data\.difficulty needs a "difficulty" on this line'):
         mixture(problems).select({}, (0.0, 1.0))
+    with pytest.raises(ConfigError, match=r"easiest_first.*needs a"):
+        mixture(problems, "easiest_first")
 
 
 @pytest.mark.parametrize("shares", [{"a": 0}, {"a": -1, "b": 2}, {"a": float("inf")}, {"a": float("nan")}])

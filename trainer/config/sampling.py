@@ -21,7 +21,7 @@ class Data(Section):
     system: str = ""
     template: Mapping[str, Any] = {}  # further arguments of the chat template, such as {enable_thinking = false}
     max_prompt_tokens: int = Field(2048, ge=1)  # longer prompts are skipped and counted
-    order: Literal["shuffled", "file"] = "shuffled"  # within a source
+    order: Literal["shuffled", "file", "easiest_first"] = "shuffled"  # within a source
     difficulty: tuple[float, float] | None = None  # the range of problems' difficulties; none: all problems
     mixture: Mapping[str, float] = {}  # relative shares by source; all must be named, 0 omits one; empty: unmixed
 

@@ -55,7 +55,7 @@ class Shape:
         try:
             said = AutoConfig.for_model(**(known.get(path) or json.loads((Path(path) / "config.json").read_text())))
             with torch.device("meta"):
-                model: Any = AutoModelForCausalLM.from_config(said)
+                model: Any = AutoModelForCausalLM.from_config(said)  # type: ignore[no-untyped-call]
             heads, size = said.num_key_value_heads, getattr(said, "head_dim", None)
             return cls(
                 parameters=sum(each.numel() for each in model.parameters()),
