@@ -234,7 +234,7 @@ class Collector:
             sampled = await asyncio.gather(*tasks)
             name = f"{self._run}.{pending.number}"
             solutions, answers = sampled[:count], sampled[count:]
-            judged = await judge(self._grader, config.duel.cases, name, solutions, answers, earlier)
+            judged = await judge(config.duel, self._grader, name, solutions, answers, earlier)
             return replace(build_group([*solutions, *judged], config), number=pending.number)
         finally:
             for task in tasks:

@@ -80,19 +80,14 @@ class Objective:
             raise ValueError("loss.old is 'recomputed', but the micro-batch has no old log-probabilities")
         inputs = LossInputs(logp, old, micro.advantage, entropy.detach(), micro.sequence)
         out = LOSSES[self.loss.name](inputs, **self._constants, **prepared)
-        factor, cut = correct(
-            old=old, behaviour=micro.behaviour, sequence=micro.sequence, **self.correction.model_dump()
-        )
+        factor, cut = correct(self.correction, old, micro.behaviour, micro.sequence)
         watched = _watched(inputs, out) | {"correction": factor, "correction_cut": cut}
         total = factor * out.loss
         if self.needs_reference:
             if micro.reference is None:
                 raise ValueError("there is a KL term, but the micro-batch has no log-probabilities of the reference")
             kl = estimate(self.kl.estimator, logp, micro.reference)
-            total = (
-                total
-                + kl_coefficients(inputs.entropy, inputs.sequence, **self.kl.model_dump(exclude={"estimator"})) * kl
-            )
+            total = total + kl_coefficients(self.kl, inputs.entropy, inputs.sequence) * kl
             watched["kl"] = kl
         if self.loss.entropy_bonus:
             total = total - self.loss.entropy_bonus * entropy

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from sandbox_service.client import Peer, reason_of
-from trainer.config import Config
+from trainer.config import Config, RewardService
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.reward_client import FaultGauge, RewardClient
 
@@ -105,21 +105,15 @@ class Grader:
         return submission
 
 
-def overlong(tokens: int, room: int, buffer: int, factor: float) -> float:
-    """Return DAPO's soft overlong punishment (arXiv 2503.14476, equation 13).
+def overlong(tokens: int, room: int, settings: RewardService) -> float:
+    """Return DAPO's soft overlong punishment (arXiv 2503.14476, equation 13) of a response of so many tokens.
 
-    0 up to room - buffer tokens, then linear down to -factor at `room` tokens.
-
-    Args:
-        tokens: The response's length.
-        room: The most tokens that the response could have.
-        buffer: The length of the interval in which the penalty grows; 0 disables it.
-        factor: The largest penalty.
+    It is 0 up to room - overlong_buffer tokens, and then falls linearly to -overlong_factor at room tokens, the most.
     """
-    if not buffer:
+    if not settings.overlong_buffer:
         return 0.0
-    excess = min(max(tokens - (room - buffer), 0), buffer)
-    return -factor * excess / buffer if excess else 0.0
+    excess = min(max(tokens - (room - settings.overlong_buffer), 0), settings.overlong_buffer)
+    return -settings.overlong_factor * excess / settings.overlong_buffer if excess else 0.0
 
 
 def build_group(episodes: Sequence[Episode], config: Config) -> Group:
@@ -137,9 +131,7 @@ def _apply_filters(episode: Episode, config: Config) -> Episode:
     service, cut = config.reward, episode.completion.is_truncated
     return replace(
         episode,
-        penalty=overlong(
-            len(episode.completion.ids), _room(episode, config), service.overlong_buffer, service.overlong_factor
-        ),
+        penalty=overlong(len(episode.completion.ids), _room(episode, config), service),
         is_masked=cut and service.overlong_filter == "mask",
         is_silenced=cut and service.overlong_filter == "silence" and episode.reward.value <= 0,
     )

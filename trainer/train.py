@@ -309,7 +309,7 @@ class Controller:
     def _collect(self) -> Batch:
         with self._clock("generate"):
             batch = self._wait_for(self._collector.batch())
-        self._clock.move("generate", "wait", batch.reward_wait_seconds)
+        self._clock.count_as_wait(batch.reward_wait_seconds)
         return batch
 
     def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:

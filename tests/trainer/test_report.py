@@ -69,9 +69,9 @@ def test_times_add_up_to_the_step() -> None:
 
 def test_waiting_is_taken_from_generating() -> None:
     made = clock(generate=6)
-    made.move("generate", "wait", 2)
+    made.count_as_wait(2)
     assert made.seconds() == {"generate": 4, "wait": 2, "other": 0}
-    made.move("generate", "wait", 100)
+    made.count_as_wait(100)
     assert made.seconds() == {"generate": 0, "wait": 6, "other": 0}
 
 

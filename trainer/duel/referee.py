@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from trainer.config import Duel
 from trainer.duel.question import Case, parse_cases
 from trainer.episode import Completion, Episode, Reward
 
@@ -22,30 +23,21 @@ UNKNOWN = Reward(None, reason="no right or no wrong solution")
 
 
 async def judge(
+    settings: Duel,
     grader: Grader,
-    count: int,
     name: str,
     solutions: Sequence[Episode],
     answers: Sequence[Completion],
     earlier: Sequence[str] = (),
 ) -> list[Episode]:
-    """Return the testers' episodes.
+    """Return the testers' episodes of a group with a unique name, one for each of the answers to the same problem.
 
-    Args:
-        grader: Grades solutions against the cases.
-        count: The number of test cases of an answer.
-        name: A unique name of the group.
-        solutions: The solver's graded episodes.
-        answers: The testers' answers to the same problem.
-        earlier: Wrong programs of earlier steps.
-
-    Returns:
-        An episode an answer; without a reward if no solution is right, or neither a solution nor an earlier program is
-        wrong.
+    They have no reward if none of the solver's solutions is right, or neither a solution nor a program of earlier steps
+    is wrong.
     """
     if not answers:
         return []
-    cases, columns = distinct([parse_cases(each.text, count) for each in answers])
+    cases, columns = distinct([parse_cases(each.text, settings.cases) for each in answers])
     prompt, now = solutions[0].prompt, [each.completion for each in solutions]
     before = [Completion((), (), text, False, 0, 0) for text in earlier if text not in {each.text for each in now}]
     right = [*map(_is_right, solutions), *(False for _ in before)]
