@@ -186,9 +186,7 @@ class Learner:
         return [collate(mine, [weight[id(row)] for row in mine]) for mine in shares[self._ranks.rank // sharing]]
 
     def _scored(self, micro: list[MicroBatch], is_first: bool) -> list[MicroBatch]:
-        """Return micro-batches with old and reference log-probabilities, without old ones where the first pass gives
-        them.
-        """
+        """Return micro-batches with the log-probabilities that the objective needs and no pass of `update` gives."""
         if self._objective.needs_old and not (is_first and self._config.optimiser.epochs == 1):
             scores = self.policy.score(micro)
             micro = [replace(each, old=old) for each, old in zip(micro, scores, strict=True)]
