@@ -258,8 +258,8 @@ class Controller:
 
     async def _restore(self, checkpoint: Checkpoint) -> None:
         state = checkpoint.state()
-        self._prompts.mixture.restore(state["prompts"])
         ready = await asyncio.to_thread(read_groups, checkpoint.path, self._prompts.by_id)
+        self._prompts.mixture.restore(state["prompts"])
         await self._collector.restore(state["collector"], ready, checkpoint.step)
         for line in differences(state["config"], self._config.model_dump(mode="json")):
             self._report.notice(f"configuration differs from the checkpoint's: {line}")
