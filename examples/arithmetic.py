@@ -44,7 +44,7 @@ def main() -> int:
     late, least = running.mean(rates[-5:]), min(rates[SETTLED:], default=0.0)
     print(f"pass rate {running.mean(rates[:5]):.2f} → {late:.3f}, after step {SETTLED} at least {least:.3f}")
     print(f"{time.monotonic() - began:.0f} s in all")
-    print(f"the run: {folder / 'run'}; its page: {folder / 'run' / 'page.html'}")
+    print(f"the run: {folder / 'run'}; its curves: tensorboard --logdir {folder / 'run'}")
     return 0 if late >= options.expect and least >= LEAST else 1
 
 

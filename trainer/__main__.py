@@ -62,9 +62,8 @@ def _train(options: argparse.Namespace) -> int:
         print(text)
         return int("does not fit" in text)
     from trainer import train
-    from trainer.inspection import page
 
-    train.run(config, page.write)
+    train.run(config)
     return 0
 
 

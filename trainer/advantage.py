@@ -14,9 +14,9 @@ BATCH_STD_FLOOR = 1e-5  # AReaL's
 
 
 def advantages(name: str, rewards: Sequence[float | None]) -> list[float]:
-    """Return the advantages of one group, computed in double precision.
+    """Return the advantages of one group by a rule (name), one a reward; masked episodes have the reward None.
 
-    With rewards r, their mean, and n rewards that are not None:
+    With rewards r, their mean, and n rewards that are not None, in double precision:
 
         grpo     (r − mean) / (std + 1e-6), unbiased std (n − 1). DeepSeekMath, arXiv 2402.03300, section 4.1.2. The
                  1e-6 is that of verl and its forks.
@@ -25,13 +25,6 @@ def advantages(name: str, rewards: Sequence[float | None]) -> list[float]:
         rloo     r − mean of the other rewards, which is n / (n − 1) times dr_grpo. arXiv 2402.14740, section 2.3.
 
     For n = 1, where all other samples are masked, they give 0. verl gives the reward itself, which has no baseline.
-
-    Args:
-        name: "grpo", "dr_grpo" or "rloo".
-        rewards: The group's rewards; None for a masked episode.
-
-    Returns:
-        One advantage a reward, in the same order.
 
     Raises:
         ValueError: A reward is not finite.
@@ -44,14 +37,10 @@ def advantages(name: str, rewards: Sequence[float | None]) -> list[float]:
 
 
 def batch_normalised(values: Sequence[float], tokens: Sequence[int]) -> list[float]:
-    """Return advantages minus their mean, divided by their deviation + 1e-5, over all tokens of a batch.
+    """Return advantages (values, one a response) minus their mean, divided by their deviation + 1e-5, over all tokens.
 
     The adv_norm of AReaL, on which AstraFlow runs M2PO: mean and population deviation are over tokens, so that long
     responses count more.
-
-    Args:
-        values: One advantage a response.
-        tokens: The number of response tokens of each.
     """
     total = sum(tokens)
     if not total:

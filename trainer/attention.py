@@ -47,18 +47,18 @@ def attend(
     sequence_group: Any = None,
     **more: Any,
 ) -> tuple[Tensor, None]:
-    """Attend within each row, as an attention function of transformers.
+    """Attend within each row, as an attention function of transformers: [1, heads, tokens, size] each.
 
     Args:
         _module: The layer.
-        query: [1, heads, tokens, size].
-        key: [1, key heads, tokens, size].
-        value: [1, key heads, tokens, size].
+        query: Of the tokens of all rows, end to end.
+        key: With as many heads as queries, or fewer.
+        value: As many as keys.
         _mask: None.
         dropout: The probability of dropping a weight.
         scaling: The factor of the products.
         sliding_window: The most tokens that a token attends to.
-        row_lengths: The lengths of all rows; their sum is the number of tokens, on all ranks of the group together.
+        row_lengths: The lengths of all rows, on all ranks of the group together.
         sequence_group: The ranks over which the tokens are split; None: they are not.
         more: Further arguments; attention sinks and soft caps are not supported.
 

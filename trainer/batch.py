@@ -65,15 +65,10 @@ def _row(episode: Episode, advantage: float) -> Row:
 
 
 def minibatches(groups: Sequence[Sequence[Row]], count: int, prompts: int = 0) -> list[list[Row]]:
-    """Split a batch into optimiser steps. Groups are never split.
+    """Return the rows of each optimiser step of a batch. Groups are never split, and no step is empty.
 
-    Args:
-        groups: The rows of each group.
-        count: The number of steps, with about equal numbers of tokens.
-        prompts: If not 0, `count` is ignored and each step has so many groups, in order; the last one the rest.
-
-    Returns:
-        The rows of each step, none of which is empty; fewer steps than `count` if there are fewer groups.
+    There are `count` steps with about equal numbers of tokens, or as many as there are groups. If `prompts` is not 0,
+    each step has so many groups instead, in order, and the last one the rest.
     """
     if prompts:
         starts = range(0, len(groups), prompts)
@@ -86,15 +81,11 @@ def minibatches(groups: Sequence[Sequence[Row]], count: int, prompts: int = 0) -
 
 
 def pack(rows: Sequence[Row], budget_tokens: int, ranks: int) -> list[list[list[Row]]]:
-    """Return micro-batches, each a list of rows, for each rank.
+    """Return micro-batches, each a list of rows, for each of the ranks.
 
-    The number of micro-batches is the smallest that fits and the same for each rank; a micro-batch may be empty. The
-    i-th micro-batches of the ranks have about equal lengths, because ranks wait for each other.
-
-    Args:
-        rows: The rows of one optimiser step.
-        budget_tokens: The most tokens of a micro-batch, unless it is a single longer row.
-        ranks: The number of ranks.
+    Their number is the smallest that fits the budget in tokens, unless a single row is longer, and the same for each
+    rank; a micro-batch may be empty. The i-th micro-batches of the ranks have about equal lengths, because ranks wait
+    for each other.
     """
     lengths = [len(row.ids) for row in rows]
     each = max(1, math.ceil(sum(lengths) / (budget_tokens * ranks)))
@@ -109,20 +100,14 @@ def pack(rows: Sequence[Row], budget_tokens: int, ranks: int) -> list[list[list[
 def weights(rows: Sequence[Row], mean: Mean, max_tokens: int, full: int = 0) -> list[float]:
     """Return the weight of each row's response tokens in the objective Σ weight × loss of a mini-batch over all ranks.
 
-    With |o_i| the number of tokens of response i and S the number of rows:
+    By the kind of mean, with |o_i| the number of tokens of response i and S the number of rows:
 
         token     1 / Σ|o_i|            equal weight for every token (DAPO, arXiv 2503.14476, eq. 8)
         sequence  1 / (S · |o_i|)       equal weight for every response (GRPO, arXiv 2402.03300, eq. 3)
         constant  1 / (S · max_tokens)  no preference for any length (Dr. GRPO, arXiv 2503.20783)
 
-    With `full` F, all weights are multiplied by S / F where S < F: the rest of a batch counts as much as it would in a
-    whole mini-batch, as in verl, which divides by the configured size.
-
-    Args:
-        rows: All rows of the mini-batch.
-        mean: Which of these.
-        max_tokens: The token limit of a response.
-        full: The rows of a whole mini-batch; 0: as many as there are.
+    If a whole mini-batch has more rows (`full`; 0: unknown), all weights are multiplied by S / full: the rest of a
+    batch counts as much as it would in a whole mini-batch, as in verl, which divides by the configured size.
     """
     size, tokens = len(rows), sum(row.response for row in rows)
     share = min(1.0, size / full) if full else 1.0
@@ -134,11 +119,9 @@ def weights(rows: Sequence[Row], mean: Mean, max_tokens: int, full: int = 0) -> 
 
 
 def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
-    """Return rows packed end to end as a micro-batch; without rows, one token of a prompt, and no response token.
+    """Return rows packed end to end as a micro-batch, with the weight of each row's response tokens (scale).
 
-    Args:
-        rows: The rows.
-        scale: The weight of each row's response tokens.
+    Without rows it is one token of a prompt, and no response token.
 
     Raises:
         ValueError: A row has no prompt or no response, or its `behaviour` is not one number for each response token.

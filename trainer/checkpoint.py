@@ -3,30 +3,27 @@
     RUN/checkpoints/step_000120/
         manifest.json   {"step": 120, "files": {path: {"bytes": n}}}
         state.json      rank 0's state: the position in the data, and the groups in flight
-        groups.json, groups.npz   finished groups that were not trained on, with their prompts' ids
+        groups.pickle   finished groups that were not trained on; JSON is too slow for millions of tokens
         model/          in Hugging Face's format, so that vLLM can load it
         engine/         DeepSpeed's: weights, optimiser and random generators of each rank
 
 A checkpoint is written under a temporary name, synced to disk and renamed, so a crash of the process or the machine
-cannot leave an incomplete one under the final name. All ranks must see the folder. Tokens and log-probabilities of
-groups are arrays, end to end: there may be millions, for which JSON is too slow.
+cannot leave an incomplete one under the final name. All ranks must see the folder.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
+import pickle
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from trainer.episode import Completion, Episode, Group, Prompt, Reward
+from trainer.episode import Group, Prompt
 from trainer.errors import ConfigError
 
 FOLDER = "checkpoints"
@@ -34,7 +31,7 @@ MANIFEST = "manifest.json"
 STATE = "state.json"
 ENGINE = "engine"
 MODEL = "model"
-INDEX, ARRAYS = "groups.json", "groups.npz"
+GROUPS = "groups.pickle"
 UNFINISHED = ".tmp"
 # settings that finished samples, or the position in the data, depend on; the rest may change when a run is resumed
 UNCHANGEABLE = (
@@ -54,13 +51,7 @@ class Checkpoint:
     path: Path
     step: int
 
-    @property
-    def engine(self) -> Path:
-        """DeepSpeed's folder."""
-        return self.path / ENGINE
-
     def state(self) -> dict[str, Any]:
-        """Return rank 0's state."""
         state: dict[str, Any] = json.loads((self.path / STATE).read_text())
         return state
 
@@ -75,12 +66,9 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """The checkpoints of one run. Used on rank 0 only."""
+    """The checkpoints of one run, on rank 0: `keep` of the newest, and of steps divisible by `keep_every` (0: none)."""
 
     def __init__(self, run: Path, keep: int = 1, keep_every: int = 0) -> None:
-        """Open the checkpoints of a run: `keep` of the newest, and the steps divisible by `keep_every` (0: none), are
-        kept.
-        """
         self._folder = run / FOLDER
         self._keep = keep
         self._keep_every = keep_every
@@ -98,12 +86,7 @@ class Checkpoints:
         return None
 
     def write(self, step: int, state: dict[str, Any], fill: Callable[[Path], None]) -> None:
-        """Write a checkpoint.
-
-        Args:
-            step: The step that was completed.
-            state: Rank 0's state.
-            fill: Writes all other files into the given folder.
+        """Write a checkpoint of a step, with rank 0's state and the files that `fill` writes to a folder.
 
         Raises:
             OSError: Writing failed; no part of the checkpoint remains.
@@ -162,7 +145,6 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _settings(section: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the settings of a section and of those in it, by their full names."""
     for key, value in section.items():
         if isinstance(value, Mapping):
             yield from _settings(value, f"{where}{key}.")
@@ -171,49 +153,28 @@ def _settings(section: Mapping[str, Any], where: str = "") -> Iterator[tuple[str
 
 
 def write_groups(folder: Path, groups: Sequence[Group]) -> None:
-    """Write groups to two files of a folder."""
-    completions = [each.completion for group in groups for each in group.episodes]
-    np.savez(
-        folder / ARRAYS,
-        ends=np.cumsum([0, *(len(each.ids) for each in completions)]),
-        ids=np.fromiter(itertools.chain.from_iterable(each.ids for each in completions), np.int64),
-        logprobs=np.fromiter(itertools.chain.from_iterable(each.logprobs for each in completions), np.float64),
-    )
-    index = [
-        {"prompt": each.prompt.id, "number": each.number, "episodes": [_plain(episode) for episode in each.episodes]}
-        for each in groups
+    """Write groups to a file of a folder, with the ids of their problems in place of prompts and tests."""
+    nameless = Prompt("", (), {})
+    entries = [
+        (group.prompt.id, group.number, [replace(each, prompt=nameless) for each in group.episodes]) for group in groups
     ]
-    (folder / INDEX).write_text(json.dumps(index))
+    (folder / GROUPS).write_bytes(pickle.dumps(entries))
 
 
 def read_groups(folder: Path, prompt_of: Callable[[str], Prompt]) -> list[Group]:
-    """Return the groups of a folder, none if it has no such files; `prompt_of` returns the prompt of an id."""
-    if not (folder / INDEX).exists():
-        return []
-    with np.load(folder / ARRAYS) as arrays:
-        ends, ids, logprobs = (arrays[name].tolist() for name in ("ends", "ids", "logprobs"))
-    spans = itertools.starmap(slice, itertools.pairwise(ends))
+    """Return the groups of a folder; `prompt_of` returns the prompt of an id.
 
-    def episode(entry: dict[str, Any], prompt: Prompt) -> Episode:
-        span = next(spans)
-        tokens = {"ids": ids[span], "logprobs": logprobs[span]}
-        asked = prompt.tester or prompt if entry["role"] == "tester" else prompt
-        parts = {"completion": Completion(**entry["completion"], **tokens), "reward": Reward(**entry["reward"])}
-        return Episode(asked, **entry | parts)
-
+    Raises:
+        ConfigError: The folder has no such file.
+    """
+    if not (folder / GROUPS).exists():
+        raise ConfigError(f"{folder} is of an earlier version: start a new run from its model, {folder / MODEL}")
     groups = []
-    for entry in json.loads((folder / INDEX).read_text()):
-        prompt = prompt_of(entry["prompt"])
-        groups.append(Group(prompt, [episode(each, prompt) for each in entry["episodes"]], entry["number"]))
+    for name, number, episodes in pickle.loads((folder / GROUPS).read_bytes()):  # noqa: S301 - trusted, as engine/ is
+        prompt = prompt_of(name)
+        asked = {"solver": prompt, "tester": prompt.tester or prompt}
+        groups.append(Group(prompt, [replace(each, prompt=asked[each.role]) for each in episodes], number))
     return groups
-
-
-def _plain(episode: Episode) -> dict[str, Any]:
-    """Return all fields of an episode but its prompt, token ids and log-probabilities."""
-    completion = replace(episode.completion, ids=(), logprobs=())
-    plain = asdict(replace(episode, prompt=Prompt("", (), {}), completion=completion))
-    del plain["prompt"], plain["completion"]["ids"], plain["completion"]["logprobs"]
-    return plain
 
 
 def _checkpoints(folder: Path) -> Iterator[Checkpoint]:
@@ -223,7 +184,6 @@ def _checkpoints(folder: Path) -> Iterator[Checkpoint]:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, int]]:
-    """Yield the names and sizes of a folder's files, without the manifest."""
     for path in folder.rglob("*"):
         if path.is_file() and path.name != MANIFEST:
             yield str(path.relative_to(folder)), path.stat().st_size

@@ -3,7 +3,7 @@
     clock.reset()
     with clock("generate"):
         …
-    clock.move("generate", "wait", batch.reward_wait_seconds)
+    clock.count_as_wait(batch.reward_wait_seconds)
     clock.seconds()  # {"generate": …, "wait": …, "other": …}
 
 The time of a nested span counts for the inner span only. Sampling and grading overlap, so grading has no span: "wait"
@@ -28,7 +28,6 @@ class Clock:
         self.reset()
 
     def reset(self) -> None:
-        """Start a new step."""
         self._since = self._now()
         self._seconds = {"other": 0.0}
 
@@ -41,17 +40,11 @@ class Clock:
         finally:
             self._switch(outer)
 
-    def move(self, source: str, target: str, seconds: float) -> None:
-        """Move time from one name to another.
-
-        Args:
-            source: The name to take from.
-            target: The name to add to.
-            seconds: The time to move, at most what the source has.
-        """
-        seconds = min(max(seconds, 0.0), self._seconds.get(source, 0.0))
-        self._seconds[source] = self._seconds.get(source, 0.0) - seconds
-        self._seconds[target] = self._seconds.get(target, 0.0) + seconds
+    def count_as_wait(self, seconds: float) -> None:
+        """Count some seconds of "generate", at most all of them, as "wait"."""
+        moved = min(max(seconds, 0.0), self._seconds.get("generate", 0.0))
+        for name, change in (("generate", -moved), ("wait", moved)):
+            self._seconds[name] = self._seconds.get(name, 0.0) + change
 
     def seconds(self) -> dict[str, float]:
         """Return the seconds by name since the last reset; "other" is the time outside all spans."""

@@ -25,7 +25,7 @@ from typing import Any
 from trainer.config import Config
 from trainer.duel.earlier import EarlierPrograms
 from trainer.duel.opponent import Opponent
-from trainer.duel.referee import Referee
+from trainer.duel.referee import judge
 from trainer.engines.base import Engine
 from trainer.episode import Completion, Episode, Group, Prompt, Role
 from trainer.prompts import Prompts
@@ -51,7 +51,6 @@ class Batch:
 
     @property
     def episodes(self) -> list[Episode]:
-        """The episodes of all groups."""
         return [episode for group in self.sampled for episode in group.episodes]
 
     @property
@@ -76,7 +75,6 @@ class Collector:
         self._config = config
         self._engine = engine
         self._grader = grader
-        self._referee = Referee(config.duel, grader)
         self._opponent = Opponent(config) if config.duel.opponent else None
         self._earlier = EarlierPrograms(config.duel.earlier if config.duel.trains_tester else 0)
         self._prompts = prompts
@@ -95,9 +93,7 @@ class Collector:
     # --- called by the controller
 
     async def begin(self, version: int, config: Config) -> None:
-        """Start groups after vLLM received weights of a new version. The configuration is that of the step that trains
-        next.
-        """
+        """Start groups after a sync of a new version, by the configuration of the step that trains next."""
         self._prompts.select(config.data)
         self._version, self._config = version, config
         self._replacements = config.rollout.prompts * (config.buffer.max_generations - 1) - len(self._next.dropped)
@@ -145,23 +141,18 @@ class Collector:
         return state | {"dropped": len(dropped)}, [*self._ready, *dropped]
 
     async def restore(self, state: Mapping[str, Any], finished: Sequence[Group], version: int) -> None:
-        """Load the two results of `state` at a version. The next `begin` restarts groups that were in flight, with
-        their seeds.
+        """Load the two results of `state`, the second of which are finished groups, at a version of the weights.
 
-        Args:
-            state: JSON-compatible data, the first result of `state`.
-            finished: Finished groups, the second result.
-            version: The version of the weights.
+        The next `begin` restarts groups that were in flight, with their seeds.
         """
-        ready = len(finished) - state.get("dropped", 0)
+        ready = len(finished) - state["dropped"]
         self._started, self._ready, self._next.dropped = state["begun"], [*finished[:ready]], [*finished[ready:]]
-        self._earlier.restore(state.get("earlier", {}))  # older checkpoints have none
+        self._earlier.restore(state["earlier"])
         self._to_restart = [
             PendingGroup(number, self._prompts.by_id(name), version) for number, name in state["on_the_way"]
         ]
 
     async def close(self) -> None:
-        """Cancel all groups in flight."""
         tasks = list(self._in_flight)
         self._cancel(tasks)
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -198,9 +189,7 @@ class Collector:
         return group.is_flat and self._config.buffer.drop_flat
 
     def _is_complete(self) -> bool:
-        """Return whether a batch can be taken: it is full or nothing more is in flight, and no group on its last chance
-        is missing.
-        """
+        """Return whether a batch is full, or nothing more in flight, and no group on its last chance is missing."""
         if self._error:
             return True
         if self._config.buffer.in_flight == "finish" and self._is_overtaken():
@@ -244,8 +233,9 @@ class Collector:
         try:
             sampled = await asyncio.gather(*tasks)
             name = f"{self._run}.{pending.number}"
-            judged = await self._referee.judge(name, sampled[:count], sampled[count:], earlier)
-            return replace(build_group([*sampled[:count], *judged], config), number=pending.number)
+            solutions, answers = sampled[:count], sampled[count:]
+            judged = await judge(config.duel, self._grader, name, solutions, answers, earlier)
+            return replace(build_group([*solutions, *judged], config), number=pending.number)
         finally:
             for task in tasks:
                 task.cancel()
@@ -289,7 +279,6 @@ class _BusyTime:
             self._seconds += self.last - self._since
 
     def take(self) -> float:
-        """Return the seconds since the last call."""
         now = time.monotonic()
         seconds = self._seconds + (now - self._since if self._count else 0.0)
         self._seconds, self._since = 0.0, now

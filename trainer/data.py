@@ -1,4 +1,4 @@
-"""Reads problems from JSON Lines files, and keeps a position in them that can be checkpointed.
+"""Reads problems from JSON Lines files.
 
 A line is a `Problem` of sandbox_service.formats.problem. Training reads the prompt, the grading fields, "source" (the
 data set; by default the file's name) and "difficulty". Grading fields are sent to the service.
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -29,8 +29,6 @@ GRADING = ("tests", "suite", "limits", *SENT)
 # fields of a submission to a problem that is graded by other tests than its own, which belong to no group
 OTHER_TESTS = {"groups": None, "stop_on_failure": False, "display_bytes": 0}
 SHOWN_ERRORS = 5
-Order = Literal["shuffled", "file", "easiest_first"]
-Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,6 @@ class Problems(Sequence[Problem]):
         return len(self.spots)
 
     def __getitem__(self, index: Any) -> Any:
-        """Read the problem at an index from its file."""
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
         return self._read(self.spots[index])
@@ -130,89 +127,6 @@ class Problems(Sequence[Problem]):
         if self.left_out:
             return f"{files}: all {self.left_out} problems are longer than data.max_prompt_tokens"
         return f"{files}: no problems found; one JSON object a line is expected"
-
-
-class Cursor:
-    """Iterates over problems, of one source or all, epoch after epoch.
-
-    Each epoch has its own order: a permutation that depends on the seed only (`shuffled`), that of the files (`file`),
-    or by difficulty (`easiest_first`). Every epoch has every problem exactly once, except those outside the difficulty
-    range when their turn comes.
-
-    Raises:
-        ConfigError: A difficulty is needed and a line has none.
-    """
-
-    def __init__(self, problems: Problems, seed: int, order: Order = "shuffled", source: str | None = None) -> None:
-        self._problems = problems
-        self._seed = seed
-        self._kind = order
-        self._places = [place for place, spot in enumerate(problems.spots) if source in (None, spot.source)]
-        self.epoch = 0
-        self.position = 0  # of the next problem, within the epoch
-        if order == "easiest_first":
-            self._check_difficulties("data.order = 'easiest_first'")
-        self._order = self._order_of(0)
-
-    def check(self, difficulty: Range | None) -> None:
-        """Check a difficulty range, both ends included; None is all problems.
-
-        Raises:
-            ConfigError: No problem is within the range, or a line has no difficulty.
-        """
-        if difficulty is None:
-            return
-        self._check_difficulties("data.difficulty")
-        if not any(self._is_in(place, difficulty) for place in self._places):
-            source = self._problems.spots[self._places[0]].source
-            raise ConfigError(f"data.difficulty: no problem of {source!r} is from {difficulty[0]} to {difficulty[1]}")
-
-    def take(self, difficulty: Range | None = None) -> Problem:
-        """Return the next problem within a difficulty range, which `check` must have accepted."""
-        while True:
-            if self.position == len(self._order):
-                self.epoch, self.position = self.epoch + 1, 0
-                self._order = self._order_of(self.epoch)
-            self.position += 1
-            place = self._order[self.position - 1]
-            if difficulty is None or self._is_in(place, difficulty):
-                problem: Problem = self._problems[place]
-                return problem
-
-    def state(self) -> dict[str, Any]:
-        """Return the position as plain data for `restore`."""
-        return {"epoch": self.epoch, "position": self.position, "problems": self._problems.fingerprint}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue at the position of another cursor, its `state`.
-
-        Raises:
-            ConfigError: The problems differ from those of the state.
-        """
-        if state["problems"] != self._problems.fingerprint:
-            raise ConfigError(
-                "the problems differ from those of the checkpoint: "
-                "use the same files and data.max_prompt_tokens, or start a new run"
-            )
-        self.epoch, self.position = int(state["epoch"]), int(state["position"])
-        self._order = self._order_of(self.epoch)
-
-    def _order_of(self, epoch: int) -> Sequence[int]:
-        """Shuffle by a hash of seed, epoch and index: independent of any interpreter's random generator."""
-        if self._kind == "file":
-            return self._places
-        if self._kind == "easiest_first":
-            return sorted(self._places, key=lambda place: self._problems.spots[place].difficulty or 0.0)
-        return sorted(self._places, key=lambda each: hashlib.blake2b(f"{self._seed}/{epoch}/{each}".encode()).digest())
-
-    def _is_in(self, place: int, difficulty: Range) -> bool:
-        own = self._problems.spots[place].difficulty
-        return own is not None and difficulty[0] <= own <= difficulty[1]
-
-    def _check_difficulties(self, wanted: str) -> None:
-        for spot in map(self._problems.spots.__getitem__, self._places):
-            if spot.difficulty is None:
-                raise ConfigError(f'{spot.place}: {wanted} needs a "difficulty" on this line')
 
 
 def _spots(path: Path) -> Iterator[tuple[ProblemLocation, bytes]]:

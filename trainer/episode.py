@@ -49,6 +49,7 @@ class Reward:
     reason: str = ""
     seconds: float = 0.0  # from request to answer
     is_suspect: bool = False  # it was accepted and fails an audit test
+    has_program: bool = True  # a program was found in the response
     figures: Mapping[str, float] = field(default_factory=dict)  # further measurements of the sample
 
     @property
@@ -164,13 +165,11 @@ class Tally:
         self.peaks[name] = max(self.peaks.get(name, value), value)
 
     def merge(self, other: Tally) -> None:
-        """Add another tally to this one."""
         for name, total in other.sums.items():
             self.add(name, total, other.counts[name])
         for name, value in other.peaks.items():
             self.add_max(name, value)
 
     def metrics(self) -> dict[str, float]:
-        """Return means and maxima by name."""
         means = {name: total / self.counts[name] for name, total in self.sums.items() if self.counts[name]}
         return means | self.peaks

@@ -1,11 +1,4 @@
-"""The exceptions of a run; each message says what to change.
-
-TrainerError
-├── ConfigError         configuration or data are invalid; raised before training starts
-├── UnavailableError    vLLM or the reward service did not answer for longer than its patience_seconds
-├── StaleWeightsError   vLLM does not compute with the synced weights
-└── TooManyFaultsError  too many samples have no verdict
-"""
+"""The exceptions of a run; each message says what to change."""
 
 from __future__ import annotations
 
@@ -15,11 +8,11 @@ class TrainerError(Exception):
 
 
 class ConfigError(TrainerError):
-    """The configuration, the data or the machine does not support the run."""
+    """The configuration, the data or the machine does not support the run; raised before training starts."""
 
 
 class UnavailableError(TrainerError):
-    """A service did not answer in time."""
+    """vLLM or the reward service did not answer for longer than its `patience_seconds`."""
 
 
 class StaleWeightsError(TrainerError):

@@ -42,9 +42,7 @@ class HeldOut:
         return cls(config, engine, grader, prompts.take(len(prompts)))
 
     async def figures(self, version: int, max_tokens: int) -> dict[str, float]:
-        """Return metrics of all problems with a verdict, sampled with the weights of a version and at most so many
-        tokens.
-        """
+        """Return metrics of all problems with a verdict, by the weights of a version and at most so many tokens."""
         numbers = range(self._config.held_out.samples)
         names = [(place, number) for place in range(len(self._prompts)) for number in numbers]
         episodes = await asyncio.gather(*(self._episode(version, max_tokens, *name) for name in names))

@@ -55,19 +55,12 @@ class Scorer(nn.Module):
         temperature: float = 1.0,
         with_entropy: bool = False,
     ) -> tuple[Tensor, Tensor]:
-        """Return the log-probabilities of `targets` after the tokens at `where`, and the entropies there.
+        """Return the log-probabilities of `targets` [N] after the tokens at the indices `where` [N], and the entropies
+        there.
 
-        Args:
-            ids: [T] int64, rows end to end.
-            positions: [T] int64, from 0 in each row.
-            where: [N] int64, indices into T; N may be 0.
-            targets: [N] int64.
-            temperature: The divisor of the logits: the temperature at which the tokens were sampled.
-            with_entropy: Whether to compute entropies; they are 0 otherwise.
-
-        Returns:
-            Log-probabilities [N] float32 with a gradient, and entropies [N] float32 in nats, with one if
-            `learns_entropy`.
+        Rows are end to end: `ids` [T], and `positions` [T] from 0 in each row. Logits are divided by the temperature.
+        Log-probabilities have a gradient; entropies, in nats, have one if `learns_entropy`, and are 0 unless asked for
+        (`with_entropy`).
         """
         if self._group is not None:
             return self._split(ids, positions, where, targets, temperature, with_entropy)
@@ -76,7 +69,6 @@ class Scorer(nn.Module):
         return logp, entropy
 
     def _hidden(self, ids: Tensor, positions: Tensor, lengths: list[int]) -> Tensor:
-        """Return the hidden states [T, width]."""
         own = {"row_lengths": lengths, "sequence_group": self._group} if self._is_by_rows else {}
         answer = self.model.base_model(
             input_ids=ids[None], position_ids=positions[None], attention_mask=None, use_cache=False, **own
@@ -158,7 +150,6 @@ class Head(nn.Module):
         weight: Tensor,
         bias: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
-        """Return log-probabilities and entropies [n] of a chunk."""
         logits = F.linear(hidden, weight, bias).float().div_(temperature)
         all_logp = torch.log_softmax(logits, dim=-1)
         logp = all_logp.gather(1, targets[:, None])[:, 0]

@@ -1,38 +1,44 @@
-"""Mixes problems of several sources in exact proportions, without randomness.
+"""Takes problems of several sources in exact proportions, and keeps a position that can be checkpointed.
 
-Each source has its own cursor and epochs, so a small source with a large share repeats more often. Without shares there
-is one cursor over all problems. The mixture may change from step to step (`select`); cursors keep their positions.
+Each source has its own epochs, so a small source with a large share repeats more often. An epoch has every problem of
+its source exactly once, in an order of its own (a permutation that depends on the seed only, `shuffled`), in that of
+the files (`file`) or by difficulty (`easiest_first`), except those outside the difficulty range when their turn comes.
+Without shares all problems are one source. Shares and range may change from step to step (`select`); positions stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from hashlib import blake2b
+from typing import Any, Literal
 
-from trainer.data import Cursor, Order, Problem, Problems, Range
+from trainer.data import Problem, Problems
 from trainer.errors import ConfigError
 
-ALL = ""  # the name of the cursor over all problems; no source has this name
+ALL = ""  # all problems; no source has this name
+Order = Literal["shuffled", "file", "easiest_first"]
+Range = tuple[float, float]
 
 
 class Mixture:
-    """Problems of several sources in turn.
-
-    Raises:
-        ConfigError: As raised by `Cursor`.
-    """
+    """The problems of a run in the order in which they are taken."""
 
     def __init__(self, problems: Problems, seed: int, order: Order = "shuffled") -> None:
         self._problems = problems
         self._seed = seed
         self._kind = order
-        self._sources = sorted({spot.source for spot in problems.spots})
-        self._cursors = {ALL: Cursor(problems, seed, order)}
+        self._places: dict[str, list[int]] = {ALL: [*range(len(problems))]}  # by source
+        for place, spot in enumerate(problems.spots):
+            self._places.setdefault(spot.source, []).append(place)
+        self._positions: dict[str, tuple[int, int]] = {}  # by source: an epoch, and the index of the next place in it
+        self._orders: dict[str, tuple[int, Sequence[int]]] = {}  # by source: an epoch, and the places in its order
         self._said: dict[str, float] = {}  # the shares as configured
         self._shares = {ALL: Fraction(1)}
         self._taken = {ALL: 0}  # prompts a source, since the shares last changed
         self._difficulty: Range | None = None
+        if order == "easiest_first":
+            self._check_known(ALL, "data.order = 'easiest_first'")
 
     def select(self, shares: Mapping[str, float], difficulty: Range | None) -> None:
         """Set relative shares by source and the difficulty range for the following prompts; see `check`."""
@@ -44,29 +50,36 @@ class Mixture:
         self._said, self._shares, self._difficulty = dict(shares), chosen, difficulty
 
     def check(self, shares: Mapping[str, float], difficulty: Range | None) -> dict[str, Fraction]:
-        """Return the shares of sources that have one, with sum 1.
+        """Return the shares of sources that have one, with sum 1, from relative shares by source.
 
-        Args:
-            shares: Relative shares by source; every source must be named. Empty: all problems as one source.
-            difficulty: The range, both ends included; None: all problems.
+        Every source must be named; empty shares stand for all problems as one source. The difficulty is a range with
+        both ends; None: all problems.
 
         Raises:
             ConfigError: A source is unknown or not named, or has a share but no problem within the range.
         """
-        self._check_names(shares)
+        sources = self._places.keys() - {ALL}
+        if unknown := shares.keys() - sources:
+            there = ", ".join(sorted(sources))
+            raise ConfigError(f"data.mixture: there is no source {min(unknown)!r}; there are {there}")
+        if shares and (missing := sources - shares.keys()):
+            raise ConfigError(
+                f"data.mixture: the source {min(missing)!r} is not named: give it a share, 0 to leave it out"
+            )
         parts = {name: Fraction(repr(shares[name])) for name in sorted(shares) if shares[name]} or {ALL: Fraction(1)}
         for name in parts:
-            self._cursor(name).check(difficulty)
+            self._check_range(name, difficulty)
         return {name: part / sum(parts.values()) for name, part in parts.items()}
 
     def take(self, count: int) -> list[Problem]:
         """Return the next problems, `count` of them, across epochs."""
-        return [self._cursor(self._next_source()).take(self._difficulty) for _ in range(count)]
+        return [self._problems[self._next_place(self._next_source())] for _ in range(count)]
 
     def state(self) -> dict[str, Any]:
         """Return the position as plain data for `restore`."""
         return {
-            "cursors": {name: cursor.state() for name, cursor in self._cursors.items()},
+            "problems": self._problems.fingerprint,
+            "positions": self._positions,
             "mixture": self._said,
             "difficulty": self._difficulty,
             "taken": self._taken,
@@ -78,9 +91,13 @@ class Mixture:
         Raises:
             ConfigError: The problems differ from those of the state.
         """
-        for name, place in state["cursors"].items():
-            self._cursor(name).restore(place)
-        self.select(state["mixture"], None if state["difficulty"] is None else tuple(state["difficulty"]))
+        if state["problems"] != self._problems.fingerprint:
+            raise ConfigError(
+                "the problems differ from those of the checkpoint: "
+                "use the same files and data.max_prompt_tokens, or start a new run"
+            )
+        self._positions = {name: (epoch, position) for name, (epoch, position) in state["positions"].items()}
+        self.select(state["mixture"], state["difficulty"] and tuple(state["difficulty"]))
         self._taken = dict(state["taken"])
 
     def _next_source(self) -> str:
@@ -95,17 +112,46 @@ class Mixture:
         self._taken[name] += 1
         return name
 
-    def _cursor(self, name: str) -> Cursor:
-        """Return the cursor of a source, created on first use."""
-        if name not in self._cursors:
-            self._cursors[name] = Cursor(self._problems, self._seed, self._kind, name)
-        return self._cursors[name]
+    def _next_place(self, source: str) -> int:
+        """Return the place of a source's next problem within the difficulty range."""
+        epoch, position = self._positions.get(source, (0, 0))
+        while True:
+            order = self._order_of(source, epoch)
+            for index in range(position, len(order)):
+                if self._difficulty is None or self._is_within(order[index], self._difficulty):
+                    self._positions[source] = epoch, index + 1
+                    return order[index]
+            epoch, position = epoch + 1, 0
 
-    def _check_names(self, shares: Mapping[str, float]) -> None:
-        if unknown := shares.keys() - self._sources:
-            there = ", ".join(self._sources)
-            raise ConfigError(f"data.mixture: there is no source {min(unknown)!r}; there are {there}")
-        if shares and (missing := set(self._sources) - shares.keys()):
-            raise ConfigError(
-                f"data.mixture: the source {min(missing)!r} is not named: give it a share, 0 to leave it out"
-            )
+    def _order_of(self, source: str, epoch: int) -> Sequence[int]:
+        """Shuffle by a hash of seed, epoch and index: independent of any interpreter's random generator."""
+        places = self._places[source]
+        if self._kind == "file":
+            return places
+        if self._orders.get(source, (-1, ()))[0] != epoch:
+
+            def rank(place: int) -> Any:
+                if self._kind == "easiest_first":
+                    return self._problems.spots[place].difficulty
+                return blake2b(f"{self._seed}/{epoch}/{place}".encode()).digest()
+
+            self._orders[source] = epoch, sorted(places, key=rank)
+        return self._orders[source][1]
+
+    def _is_within(self, place: int, difficulty: Range) -> bool:
+        own = self._problems.spots[place].difficulty
+        return own is not None and difficulty[0] <= own <= difficulty[1]
+
+    def _check_range(self, source: str, difficulty: Range | None) -> None:
+        if difficulty is None:
+            return
+        self._check_known(source, "data.difficulty")
+        places = self._places[source]
+        if not any(self._is_within(place, difficulty) for place in places):
+            name = self._problems.spots[places[0]].source
+            raise ConfigError(f"data.difficulty: no problem of {name!r} is from {difficulty[0]} to {difficulty[1]}")
+
+    def _check_known(self, source: str, setting: str) -> None:
+        for spot in map(self._problems.spots.__getitem__, self._places[source]):
+            if spot.difficulty is None:
+                raise ConfigError(f'{spot.place}: {setting} needs a "difficulty" on this line')

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import Tensor, nn
 
 from trainer import attention
@@ -25,14 +26,11 @@ BASE = ".base_layer."  # in peft's names of the parameters of a layer with adapt
 DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 
 
-def load(config: Config, path: str, sequence_group: Any = None, trains: bool = True) -> Scorer:
-    """Return a Hugging Face model in host memory with dropout off, so that ratios are 1 before the first step.
+def load(config: Config, path: str, sequence_group: dist.ProcessGroup | None = None, trains: bool = True) -> Scorer:
+    """Return the Hugging Face model of a path, in host memory, with dropout off, so that ratios are 1 before the first
+    step.
 
-    Args:
-        config: The run's configuration.
-        path: A folder, or a name on the hub.
-        sequence_group: The ranks over which rows are split.
-        trains: Whether the model is trained; it then gets the configured adapters.
+    Rows are split over the ranks of a `sequence_group`. A model that `trains` gets the configured adapters.
 
     Raises:
         ConfigError: The model does not exist, `logprob.Scorer` does not support its architecture, or peft is missing.
@@ -76,7 +74,6 @@ class Weight:
     scaling: float = 1.0
 
     def whole(self) -> Tensor:
-        """Return the weight with its adapters added."""
         *adapters, own = (tensor for _, tensor in self.parts())
         return merged(own, *adapters) if adapters else own
 

@@ -35,7 +35,6 @@ class Objective:
 
     @classmethod
     def of(cls, config: Config) -> Objective:
-        """Return the objective of a run."""
         return cls(config.loss, config.correction, config.kl)
 
     @property
@@ -66,18 +65,11 @@ class Objective:
         prepared: Mapping[str, torch.Tensor] = NOTHING,
         is_first: bool = False,
     ) -> tuple[torch.Tensor, Tally]:
-        """Return the objective of a micro-batch and its metrics.
+        """Return the objective of a micro-batch, a scalar for backward(), and its metrics.
 
-        Args:
-            micro: The micro-batch.
-            logp: [N] log-probabilities of the current policy, with gradient.
-            entropy: [N] entropies of the current policy, in nats; with gradient if there is an entropy bonus.
-            prepared: The result of `prepare`.
-            is_first: Whether no step was taken on the batch yet: `logp` then stands for a missing `micro.old`.
-
-        Returns:
-            A scalar for backward(), which depends on logp even if N is 0, so that every rank can run the backward
-            pass; and the tally of this micro-batch.
+        The current policy's log-probabilities [N] have a gradient, and its entropies [N], in nats, have one if there is
+        an entropy bonus. Without a step on the batch yet (`is_first`) `logp` stands for a missing `micro.old`. The
+        scalar depends on logp even if N is 0, so that every rank can run the backward pass.
 
         Raises:
             ValueError: The micro-batch lacks log-probabilities that the objective needs.
@@ -88,19 +80,14 @@ class Objective:
             raise ValueError("loss.old is 'recomputed', but the micro-batch has no old log-probabilities")
         inputs = LossInputs(logp, old, micro.advantage, entropy.detach(), micro.sequence)
         out = LOSSES[self.loss.name](inputs, **self._constants, **prepared)
-        factor, cut = correct(
-            old=old, behaviour=micro.behaviour, sequence=micro.sequence, **self.correction.model_dump()
-        )
+        factor, cut = correct(self.correction, old, micro.behaviour, micro.sequence)
         watched = _watched(inputs, out) | {"correction": factor, "correction_cut": cut}
         total = factor * out.loss
         if self.needs_reference:
             if micro.reference is None:
                 raise ValueError("there is a KL term, but the micro-batch has no log-probabilities of the reference")
             kl = estimate(self.kl.estimator, logp, micro.reference)
-            total = (
-                total
-                + kl_coefficients(inputs.entropy, inputs.sequence, **self.kl.model_dump(exclude={"estimator"})) * kl
-            )
+            total = total + kl_coefficients(self.kl, inputs.entropy, inputs.sequence) * kl
             watched["kl"] = kl
         if self.loss.entropy_bonus:
             total = total - self.loss.entropy_bonus * entropy

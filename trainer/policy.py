@@ -26,6 +26,7 @@ from torch import Tensor, nn
 
 from trainer.config import Config, Optimiser, merge
 from trainer.episode import MicroBatch, Tally
+from trainer.errors import ConfigError
 from trainer.logprob import Head, Scorer
 from trainer.model import load, weights_of
 from trainer.objective import Objective
@@ -53,9 +54,7 @@ class Policy:
         self._reference = self._load_reference() if config.kl.is_on else None
 
     def score(self, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
-        """Return log-probabilities [N] of each micro-batch, without gradient, in host memory, by default at the
-        rollouts' temperature.
-        """
+        """Return log-probabilities [N] of each micro-batch, by default at the rollouts' temperature. No gradient."""
         return self._scored(self._engine, micro, temperature or self._config.rollout.temperature)
 
     def score_reference(self, micro: Sequence[MicroBatch]) -> list[Tensor]:
@@ -64,17 +63,11 @@ class Policy:
         return self._scored(self._reference, micro, self._config.rollout.temperature)
 
     def update(self, micro: Sequence[MicroBatch], objective: Objective, is_first: bool, lr: float) -> Tally:
-        """Take one optimiser step on the sum of `objective` over all micro-batches and ranks.
+        """Return this rank's tally of one optimiser step, at the rate `lr`, on the sum of `objective` over all ranks.
 
-        Args:
-            micro: This rank's micro-batches, at least one.
-            objective: The function to minimise.
-            is_first: Whether no step was taken on the batch yet.
-            lr: The learning rate.
-
-        Returns:
-            This rank's tally: the objective's metrics, lr, grad_norm (over all ranks, before clipping), and
-            skipped_steps, which is 1 if the norm was not finite and nothing was changed.
+        Each rank has at least one micro-batch. Nothing is changed if the gradient's norm is not finite
+        (`skipped_steps`). The tally has the objective's metrics, lr and grad_norm (over all ranks, before clipping).
+        `is_first`: no step was taken on the batch yet.
         """
         prepared = self._prepared(micro, objective, is_first)
         tally = Tally()
@@ -143,22 +136,37 @@ class Policy:
         self._engine.checkpoint_engine.save = write
         self._engine._copy_recovery_script = lambda _: None  # bypasses `write`, and `model/` makes it unnecessary
         self._engine.save_checkpoint(str(folder), tag=STATE, save_latest=False)
-        write(_rng_state(), str(folder / RNG_STATE.format(self._ranks.rank)))
+        model = {"model": self._config.model.path, "shapes": self._shapes()}
+        write(_rng_state() | model, str(folder / RNG_STATE.format(self._ranks.rank)))
         self._raise_on_all_ranks(errors)
 
     def restore(self, folder: Path) -> None:
         """Load the state that `save_state` wrote. Requires the same number of ranks and ZeRO stage.
 
         The files are unpickled: load only checkpoints that you trust.
+
+        Raises:
+            ConfigError: The state is of a model with other weights.
         """
+        state, shapes = torch.load(folder / RNG_STATE.format(self._ranks.rank), weights_only=True), self._shapes()
+        if state.get("shapes", shapes) != shapes:  # older checkpoints have none
+            raise ConfigError(
+                f"the checkpoint {folder.parent} is of the model {state['model']}, whose weights have other shapes "
+                f"than those of {self._config.model.path}: set model.path to that model, or choose another name for a "
+                "new run"
+            )
         self._engine.load_checkpoint(str(folder), tag=STATE)
-        _set_rng_state(torch.load(folder / RNG_STATE.format(self._ranks.rank), weights_only=True))
+        _set_rng_state(state)
 
     def close(self) -> None:
-        """Release DeepSpeed's hooks and buffers."""
         for each in (self._engine, self._reference):
             if isinstance(each, self._deepspeed.DeepSpeedEngine):
                 each.destroy()
+
+    def _shapes(self) -> dict[str, list[int]]:
+        """Return the shapes of all parameters by name; under ZeRO-3 those of the whole ones."""
+        parameters = self._engine.module.named_parameters()
+        return {name: list(getattr(each, "ds_shape", each.shape)) for name, each in parameters}
 
     # --- passes
 
@@ -209,7 +217,6 @@ class Policy:
     # --- DeepSpeed
 
     def _initialize(self, scorer: Scorer, optimiser: torch.optim.Optimizer | None) -> Any:
-        """Return DeepSpeed's engine for a scorer."""
         self._deepspeed.utils.set_z3_leaf_modules(scorer, [Head])
         settings = deepspeed_settings(self._config, trains=optimiser is not None)
         engine, *_ = self._deepspeed.initialize(model=scorer, optimizer=optimiser, config=settings)
@@ -265,15 +272,11 @@ def _forward(
 
 
 def learning_rate(settings: Optimiser, step: int, steps: int) -> float:
-    """Return the learning rate of a batch: linear warm-up over `warmup_steps`, then constant, or decay to 0.
+    """Return the learning rate of a batch (step, from 1): linear warm-up over `warmup_steps`, then constant, or decay
+    to 0 after all steps.
 
     It is constant within a batch, as in verl, because the number of a batch's updates may vary. verl's first batch has
     rate 0; here it has the first part of the warm-up.
-
-    Args:
-        settings: The optimiser's settings.
-        step: The number of the batch, from 1.
-        steps: The total number of batches.
     """
     before = step - 1
     if before < settings.warmup_steps:
@@ -314,7 +317,6 @@ def _recording(errors: list[str]) -> Iterator[None]:
 
 
 def _rng_state() -> dict[str, Tensor]:
-    """Return the states of the random generators."""
     state = {"cpu": torch.get_rng_state()}
     return state | {"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else state
 

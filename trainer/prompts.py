@@ -73,7 +73,6 @@ class Prompts:
         return prompts
 
     def __len__(self) -> int:
-        """The number of prompts of an epoch."""
         return len(self.problems)
 
     @property
@@ -114,15 +113,10 @@ class Prompts:
 
 
 def encode(problem: Problem, data: Data, tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    """Return the token ids of a prompt.
+    """Return the token ids of a problem's prompt in the format of data.
 
     A chat template writes its special tokens itself. For plain text the tokenizer adds its own (a beginning-of-sequence
     token for some models), as vLLM does.
-
-    Args:
-        problem: The problem.
-        data: The settings of data, with the prompt format.
-        tokenizer: The model's tokenizer.
 
     Raises:
         ConfigError: The prompt is empty or does not fit the format.

@@ -52,12 +52,10 @@ class Ranks:
 
     @property
     def is_leader(self) -> bool:
-        """Return whether this is rank 0."""
         return self.rank == 0
 
     @property
     def device(self) -> torch.device:
-        """The device on which this rank computes."""
         return torch.device("cuda", self.local) if torch.cuda.is_available() else torch.device("cpu")
 
     def sequence_group(self, size: int) -> Any:
@@ -95,7 +93,6 @@ class Ranks:
         return torch.cat(self.gather(own.cpu()))
 
     def wait(self) -> None:
-        """Wait for all ranks (barrier)."""
         dist.barrier(group=self._group)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Reports a run: metrics.jsonl, an HTML page, TensorBoard, optionally Weights & Biases, and the terminal.
+"""Reports a run: metrics.jsonl, TensorBoard, optionally Weights & Biases, and the terminal.
 
 `metrics.jsonl` is authoritative: one line a step, flushed at once. Everything else shows the same figures, which
 `metrics` and `train` compute.
@@ -10,118 +10,71 @@ import importlib
 import json
 import math
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from trainer.clock import NAMES, Clock
 from trainer.config import Config
 from trainer.errors import ConfigError
 
 METRICS = "metrics.jsonl"
-PAGE = "page.html"
-PAGE_SECONDS = 30.0  # the least interval between two writes of the page
 STATUS = (("reward", "reward", ".3f"), ("pass_rate", "passed", ".1%"), ("step_seconds", "s/step", ".3g"))
 
-WritePage = Callable[[Path, list[Mapping[str, Any]], Mapping[str, Any]], None]  # path, steps, configuration
 Sink = tuple[Callable[[int, Mapping[str, float]], None], Callable[[], None]]  # receives a step's figures; finishes
 
 
 class Report:
     """The report of one run, on rank 0. `done`: the step of the checkpoint that is resumed, 0 for a new run.
 
-    Lines of later steps, which will run again, are removed from the file. Without `write_page` there is no page.
+    Lines of later steps, which will run again, are removed from the file.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        done: int = 0,
-        write_page: WritePage = lambda *_: None,
-        console: Console | None = None,
-    ) -> None:
-        self._draw = write_page
+    def __init__(self, config: Config, done: int = 0) -> None:
         self._config = config
-        self._console = console or Console(stderr=True)
-        self._bar: Progress | None = None
         config.folder.mkdir(parents=True, exist_ok=True)
         self._sinks = [*_wandb(config), *_tensorboard(config, done, self.notice)]
-        if config.watch.bar and self._console.is_terminal:
-            status = TextColumn("{task.fields[status]}")
-            columns = [TextColumn("step"), MofNCompleteColumn(), BarColumn(), status, TextColumn("· left")]
-            self._bar = Progress(*columns, TimeRemainingColumn(), console=self._console)
-            self._bar.add_task("", total=config.steps, completed=done, status="")
-            self._bar.start()
         keep_steps(config.folder / METRICS, done)
-        self._rows: list[Mapping[str, Any]] = [*lines(config.folder / METRICS)]
         self._file = (config.folder / METRICS).open("a", encoding="utf-8")
         self._seconds: Counter[str] = Counter()
-        self._page_written = -math.inf
 
     def notice(self, text: str) -> None:
         """Print a line of text on the terminal. Thread-safe."""
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        sys.stderr.write(text + "\n")
 
     def step(self, step: int, figures: Mapping[str, float], clock: Clock) -> None:
-        """Report a step: its figures by name, and its time by the clock.
-
-        Args:
-            step: The number of the step.
-            figures: Its metrics by name.
-            clock: Has the seconds of its parts.
-        """
+        """Report a step: its figures by name, and the seconds of its parts by the clock."""
         seconds = clock.seconds()
         self._seconds.update(seconds)
         timed = {f"seconds_{name}": seconds[name] for name in _in_order(seconds)}
         row = {**figures, "step_seconds": sum(seconds.values()), **timed}
         known = {name: value for name, value in row.items() if math.isfinite(value)}
-        self._write({"step": step, "time": round(time.time(), 3), **dict.fromkeys(row), **known})  # JSON has no NaN
+        line = {"step": step, "time": round(time.time(), 3), **dict.fromkeys(row), **known}  # JSON has no NaN
+        self._file.write(json.dumps(line, allow_nan=False) + "\n")
+        self._file.flush()
         for send, _ in self._sinks:
             send(step, known)
-        self._show(step, " · ".join(f"{label} {known[name]:{form}}" for name, label, form in STATUS if name in known))
-        if time.monotonic() - self._page_written >= PAGE_SECONDS:
-            self._write_page()
+        status = [f"{label} {known[name]:{form}}" for name, label, form in STATUS if name in known]
+        self.notice(" · ".join([f"step {step}/{self._config.steps}", *status]))
 
     def close(self) -> None:
-        """Write the page a last time and print where the time went."""
-        if self._file.closed:
-            return
+        """Close the files and print where the time went."""
         self._file.close()
-        self._write_page()
         for _, finish in self._sinks:
             finish()
-        if self._bar:
-            self._bar.stop()
         if self._seconds:
             self.notice(where_the_time_went(self._seconds))
-
-    def _show(self, step: int, status: str) -> None:
-        """Move the bar on a terminal, otherwise print a line."""
-        if self._bar:
-            self._bar.update(TaskID(0), completed=step, status=status)
-        else:
-            self.notice(f"step {step}/{self._config.steps} · {status}")
-
-    def _write(self, row: Mapping[str, Any]) -> None:
-        self._rows.append(row)
-        self._file.write(json.dumps(row, allow_nan=False) + "\n")
-        self._file.flush()
-
-    def _write_page(self) -> None:
-        self._draw(self._config.folder / PAGE, self._rows, self._config.model_dump(mode="json"))
-        self._page_written = time.monotonic()
 
 
 def where_the_time_went(seconds: Mapping[str, float]) -> str:
     """Return one line with the shares of the total time, from seconds by name."""
     total = sum(seconds.values()) or 1.0
     shares = [f"{name} {seconds[name] / total:.0%}" for name in _in_order(seconds) if seconds[name] > 0]
-    return f"{_duration(sum(seconds.values()))}: " + " · ".join(shares)
+    return f"{timedelta(seconds=round(total))}: " + " · ".join(shares)
 
 
 def _tensorboard(config: Config, done: int, notice: Callable[[str], None]) -> Iterator[Sink]:
@@ -144,7 +97,6 @@ def _tensorboard(config: Config, done: int, notice: Callable[[str], None]) -> It
 
 
 def _wandb(config: Config) -> Iterator[Sink]:
-    """Yield a sender to Weights & Biases, if there is a project."""
     if not config.watch.wandb:
         return
     try:
@@ -181,11 +133,3 @@ def keep_steps(path: Path, done: int) -> None:
 
 def _in_order(seconds: Mapping[str, float]) -> list[str]:
     return sorted(seconds, key=lambda name: (NAMES.index(name) if name in NAMES else len(NAMES), name))
-
-
-def _duration(seconds: float) -> str:
-    minutes, left = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {left} s" if minutes else f"{seconds:.1f} s"

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from sandbox_service.client import Peer, reason_of
-from trainer.config import Config
+from trainer.config import Config, RewardService
 from trainer.data import OTHER_TESTS, SENT
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.reward_client import FaultGauge, RewardClient
@@ -51,37 +51,30 @@ class Grader:
         await self.close()
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.close()
 
     async def grade(self, episode_id: str, prompt: Prompt, completion: Completion) -> Reward:
-        """Return the reward of a sample.
+        """Return the reward of a sample with a unique id `GROUP.SAMPLE`.
 
-        Args:
-            episode_id: A unique id of the form `GROUP.SAMPLE`. If `reward.tests` selects a subset of the tests, the
-                part before the last dot determines it, so that all samples of a group get the same tests.
-            prompt: The prompt.
-            completion: The sample.
+        If `reward.tests` selects a subset of the tests, the part before the id's last dot determines it, so that all
+        samples of a group get the same tests.
         """
         async with self._free:
             began = time.monotonic()
             submission = self._submission(episode_id, prompt, completion)
             grade = await self._client.grade_problem(submission, prompt.grading, prompt.id)
         seconds = time.monotonic() - began
-        reward = Reward(grade.reward, grade.verdict.value, reason_of(grade), seconds, grade.suspect)
+        has_program = grade.verdict != "CE" or bool(grade.tests)  # without one the service runs no test
+        reward = Reward(grade.reward, grade.verdict.value, reason_of(grade), seconds, grade.suspect, has_program)
         self._gauge.count(reward.reason if reward.is_fault else None)
         return reward
 
     async def passes(
         self, episode_id: str, prompt: Prompt, completion: Completion, tests: Sequence[Mapping[str, Any]]
     ) -> list[bool] | None:
-        """Return True for each test that a sample passes, in order; None without a verdict.
+        """Return whether a sample with a unique id passes each of these other tests; None without a verdict.
 
-        Args:
-            episode_id: A unique id.
-            prompt: The problem.
-            completion: The sample.
-            tests: Tests other than those of its problem; they must not be modified later.
+        The tests must not be modified later.
         """
         async with self._free:
             submission = self._submission(episode_id, prompt, completion)
@@ -113,21 +106,15 @@ class Grader:
         return submission
 
 
-def overlong(tokens: int, room: int, buffer: int, factor: float) -> float:
-    """Return DAPO's soft overlong punishment (arXiv 2503.14476, equation 13).
+def overlong(tokens: int, room: int, settings: RewardService) -> float:
+    """Return DAPO's soft overlong punishment (arXiv 2503.14476, equation 13) of a response of so many tokens.
 
-    0 up to room - buffer tokens, then linear down to -factor at `room` tokens.
-
-    Args:
-        tokens: The response's length.
-        room: The most tokens that the response could have.
-        buffer: The length of the interval in which the penalty grows; 0 disables it.
-        factor: The largest penalty.
+    It is 0 up to room - overlong_buffer tokens, and then falls linearly to -overlong_factor at room tokens, the most.
     """
-    if not buffer:
+    if not settings.overlong_buffer:
         return 0.0
-    excess = min(max(tokens - (room - buffer), 0), buffer)
-    return -factor * excess / buffer if excess else 0.0
+    excess = min(max(tokens - (room - settings.overlong_buffer), 0), settings.overlong_buffer)
+    return -settings.overlong_factor * excess / settings.overlong_buffer if excess else 0.0
 
 
 def build_group(episodes: Sequence[Episode], config: Config) -> Group:
@@ -145,16 +132,13 @@ def _apply_filters(episode: Episode, config: Config) -> Episode:
     service, cut = config.reward, episode.completion.is_truncated
     return replace(
         episode,
-        penalty=overlong(
-            len(episode.completion.ids), _room(episode, config), service.overlong_buffer, service.overlong_factor
-        ),
+        penalty=overlong(len(episode.completion.ids), _room(episode, config), service),
         is_masked=cut and service.overlong_filter == "mask",
         is_silenced=cut and service.overlong_filter == "silence" and episode.reward.value <= 0,
     )
 
 
 def _room(episode: Episode, config: Config) -> int:
-    """Return the most tokens that the response could have."""
     rollout = config.rollout
     if not rollout.max_model_len:
         return rollout.max_tokens

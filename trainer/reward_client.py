@@ -47,12 +47,10 @@ class RewardClient(AsyncClient):
         self._suites_by_tests: OrderedDict[int, tuple[object, Suite]] = OrderedDict()
 
     async def grade_problem(self, submission: Mapping[str, Any], grading: Mapping[str, Any], problem: str) -> Grade:
-        """Return the grade of a submission to a problem; see `trainer_errors`.
+        """Return the grade of a submission, its fields except the tests, to a problem; see `trainer_errors`.
 
-        Args:
-            submission: The fields of `schema.Submission` except its tests.
-            grading: The problem's grading fields; "suite" or "tests" is read. The tests must not be modified later.
-            problem: The problem's id, for messages.
+        Of the grading fields "suite" or "tests" is read. The tests must not be modified later. The problem's id is for
+        messages.
         """
         suite = grading.get("suite") or self._suite_of(grading["tests"])
         with trainer_errors():

@@ -34,13 +34,9 @@ class Rollouts:
     def write(
         self, step: int, batch: Batch, trained: Sequence[Sequence[Trained]], decode: Callable[[Prompt], str]
     ) -> None:
-        """Append the episodes of a step's batch.
+        """Append the episodes of a step's batch, with the advantages of those that train.
 
-        Args:
-            step: The step that trains on the batch.
-            batch: The batch.
-            trained: The episodes that train, with their advantages; see `batch.trained_episodes`.
-            decode: Returns a prompt as text.
+        `decode` returns a prompt as text.
         """
         worth = {id(episode): advantage for group in trained for episode, advantage in group}
         for group in _chosen(batch.sampled, self._config.watch.rollouts):
@@ -54,7 +50,6 @@ class Rollouts:
             self._file = self._path.open("a", encoding="utf-8")
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 

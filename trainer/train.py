@@ -10,8 +10,8 @@
 
 `Learner` is the part that all ranks run, `Controller` that of rank 0. The controller talks to vLLM and to the reward
 service from an event loop in a separate thread, where samples for later batches continue while the policy trains
-(`buffer.depth`). It broadcasts a `Command` to all ranks before each collective operation (forward pass, optimiser step,
-gathering of weights); ranks run nothing collective without one.
+(`buffer.depth`). Before each collective operation (forward pass, optimiser step, gathering of weights) it broadcasts to
+all ranks the name and the arguments of a method of `Learner`; ranks run nothing collective without that.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from collections import deque
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from torch import Tensor
 
@@ -52,7 +52,7 @@ from trainer.objective import Objective
 from trainer.policy import Policy, learning_rate
 from trainer.prompts import Prompts
 from trainer.ranks import Ranks
-from trainer.report import METRICS, Report, WritePage
+from trainer.report import METRICS, Report
 from trainer.reward import Grader
 from trainer.rollouts import Rollouts
 from trainer.sync import Syncer
@@ -62,35 +62,22 @@ T = TypeVar("T")
 SYNC_POLL_SECONDS = 0.2  # how often the controller checks whether a restarted engine needs weights
 
 
-@dataclass(frozen=True)
-class Command:
-    """The next operation of all ranks."""
-
-    name: Literal["learn", "sync", "save_state", "save_model", "end"]
-    step: int = 0
-    groups: Sequence[Sequence[Row]] = ()
-    probe: Sequence[int] = ()
-    folder: Path = Path()
-
-
-def run(config: Config, write_page: WritePage) -> None:
-    """Train a model, and write a page of its curves on the way (`write_page`). Raise TrainerError if the run cannot
-    continue; the message says what to change.
-    """
+def run(config: Config) -> None:
+    """Train a model. Raise TrainerError if the run cannot continue; the message says what to change."""
     ranks = Ranks.join()
     checkpoint = ranks.broadcast(find_checkpoint(config, ranks.size) if ranks.is_leader else None)
     learner = Learner(config, Policy(config, ranks), ranks)
     if checkpoint:
-        learner.policy.restore(checkpoint.engine)
+        learner.policy.restore(checkpoint.path / ENGINE)
     with ExitStack() as ends:  # the last one is called first
         if ranks.is_leader:
-            report = Report(config, checkpoint.step if checkpoint else 0, write_page)
+            report = Report(config, checkpoint.step if checkpoint else 0)
             controller = Controller(config, learner, ranks, report)
             ends.callback(report.close)
             ends.callback(controller.close)
         ends.callback(learner.policy.close)  # before a colocated vLLM, which destroys the process group
         if ranks.is_leader:
-            ends.callback(ranks.broadcast, Command("end"))
+            ends.callback(ranks.broadcast)
             (config.folder / "config.json").write_text(config.model_dump_json(indent=2) + "\n")
             controller.run(checkpoint)
         else:
@@ -139,43 +126,45 @@ class Learner:
         self._objective = Objective.of(config)
 
     def follow(self) -> None:
-        """Execute rank 0's commands until "end"."""
-        command: Command
-        while (command := self._ranks.broadcast()).name != "end":
+        """Execute rank 0's calls until it broadcasts None."""
+        call: Sequence[Any] | None
+        while call := self._ranks.broadcast():
             with suppress(OSError):  # rank 0 gets the same error and reports it
-                self.execute(command)
+                self.execute(*call)
 
-    def execute(self, command: Command) -> Tally:
-        """Return the tally of all ranks after executing a command: an empty one unless it is "learn". An OSError is
-        raised on all ranks.
-        """
-        if command.name == "learn":
-            tally = self._learn(command.groups, command.step, self._config.at(command.step))
-            self.policy.release_memory()
-            return tally
-        if command.name == "save_state":
-            self.policy.save_state(command.folder / ENGINE)
-        if command.name in ("save_state", "save_model"):
-            self.policy.save_model(command.folder / MODEL)
-        if command.name == "sync":
-            deque(self.weights(), maxlen=0)
-            self.score(command.probe)
-        return Tally()
+    def execute(self, name: str, *arguments: Any) -> Any:
+        """Call a method by its name with arguments. Collective; an OSError is raised on all ranks."""
+        return getattr(self, name)(*arguments)
+
+    def save_state(self, folder: Path) -> None:
+        """Write a checkpoint's parts of the ranks to a folder."""
+        self.policy.save_state(folder / ENGINE)
+        self.save_model(folder)
+
+    def save_model(self, folder: Path) -> None:
+        self.policy.save_model(folder / MODEL)
+
+    def sync(self, probe: Sequence[int]) -> None:
+        """Take part in a sync with a probe of tokens, which rank 0 makes with `weights` and `score`."""
+        deque(self.weights(), maxlen=0)
+        self.score(probe)
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
         """Yield the weights for vLLM: all of them, and with `sync.delta` the adapters apart. Collective."""
         return self.policy.weights(apart=self._config.sync.delta)
 
     def score(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probabilities of tokens (ids [n]) but the first, under the policy, at temperature 1.
-        Collective.
-        """
+        """Return the policy's log-probabilities of tokens (ids [n]) but the first, at temperature 1. Collective."""
         row = Row(ids, len(ids) - 1, [0.0] * (len(ids) - 1), 0.0)
         (scores,) = self.policy.score([collate([row], [0.0])], temperature=1.0)
         return [float(score) for score in scores]
 
-    def _learn(self, groups: Sequence[Sequence[Row]], step: int, config: Config) -> Tally:
-        """Run all epochs over a batch. Reference and old log-probabilities are computed before the first step."""
+    def learn(self, groups: Sequence[Sequence[Row]], step: int) -> Tally:
+        """Return the tally of all ranks after all epochs over the groups of a step.
+
+        Reference and old log-probabilities are computed before the first optimiser step.
+        """
+        config = self._config.at(step)
         optimiser = config.optimiser
         split = minibatches(groups, optimiser.minibatches, optimiser.minibatch_prompts)
         steps = [self._scored(self._own_share(rows, config), not number) for number, rows in enumerate(split)]
@@ -184,6 +173,7 @@ class Learner:
             for number, micro in enumerate(steps):
                 is_first = epoch == number == 0
                 tally.merge(self.policy.update(micro, self._objective, is_first, lr))
+        self.policy.release_memory()
         return self._ranks.merge_tallies(tally)
 
     def _own_share(self, rows: Sequence[Row], config: Config) -> list[MicroBatch]:
@@ -196,9 +186,7 @@ class Learner:
         return [collate(mine, [weight[id(row)] for row in mine]) for mine in shares[self._ranks.rank // sharing]]
 
     def _scored(self, micro: list[MicroBatch], is_first: bool) -> list[MicroBatch]:
-        """Return micro-batches with old and reference log-probabilities. The first step, if its rows are used once,
-        takes the old ones from its own pass.
-        """
+        """Return micro-batches with the log-probabilities that the objective needs and no pass of `update` gives."""
         if self._objective.needs_old and not (is_first and self._config.optimiser.epochs == 1):
             scores = self.policy.score(micro)
             micro = [replace(each, old=old) for each, old in zip(micro, scores, strict=True)]
@@ -243,15 +231,13 @@ class Controller:
             self._report.step(step, batch_metrics(batch) | tally.metrics() | synced | held_out, self._clock)
             self._clock.reset()
             self._save_checkpoint(step)  # after the report: its time counts for the next step
-        self._command(Command("save_model", folder=self._config.folder))
+        self._execute("save_model", self._config.folder)
 
     def close(self) -> None:
-        """Close the collector, the engine and the connections."""
         self._ends.close()
         self._loop.close()
 
     def _open(self, checkpoint: Checkpoint | None) -> None:
-        """Load the prompts and connect to vLLM and the reward service."""
         self._prompts = Prompts.of(self._config)
         self._report.notice(f"{len(self._prompts)} prompts; {self._prompts.problems.left_out} skipped: too long")
         self._report.notice(f"attention: {self._learner.policy.attention} (model.attention)")
@@ -272,15 +258,14 @@ class Controller:
 
     async def _restore(self, checkpoint: Checkpoint) -> None:
         state = checkpoint.state()
-        self._prompts.mixture.restore(state["prompts"])
         ready = await asyncio.to_thread(read_groups, checkpoint.path, self._prompts.by_id)
+        self._prompts.mixture.restore(state["prompts"])
         await self._collector.restore(state["collector"], ready, checkpoint.step)
         for line in differences(state["config"], self._config.model_dump(mode="json")):
             self._report.notice(f"configuration differs from the checkpoint's: {line}")
         self._report.notice(f"resuming after step {checkpoint.step}")
 
     def _evaluate(self, step: int) -> dict[str, float]:
-        """Return the figures of the held-out problems, if they are due."""
         if not self._config.held_out.is_due(step, self._config.steps):
             return {}
         with self._clock("evaluate"):
@@ -308,7 +293,7 @@ class Controller:
 
             def fill(folder: Path) -> None:
                 write_groups(folder, ready)
-                self._command(Command("save_state", folder=folder))
+                self._execute("save_state", folder)
 
             try:
                 self._checkpoints.write(step, state, fill)
@@ -320,10 +305,9 @@ class Controller:
         return self._prompts.mixture.state(), *await self._collector.state()
 
     def _collect(self) -> Batch:
-        """Return the next batch."""
         with self._clock("generate"):
             batch = self._wait_for(self._collector.batch())
-        self._clock.move("generate", "wait", batch.reward_wait_seconds)
+        self._clock.count_as_wait(batch.reward_wait_seconds)
         return batch
 
     def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
@@ -345,7 +329,7 @@ class Controller:
         with self._clock("train"):
             if self._config.rollout.turns:
                 self._loop.do(self._put_to_sleep())
-            tally = self._command(Command("learn", step=step, groups=groups))
+            tally: Tally = self._execute("learn", groups, step)
         if not batch.staleness:  # samples of older weights differ legitimately; the probe after each sync covers those
             self._check_gap(tally)
         return tally
@@ -372,13 +356,13 @@ class Controller:
         with self._clock("sync"):
             synced = None
             while synced is None:
-                self._ranks.broadcast(Command("sync", probe=self._probe))
+                self._ranks.broadcast(("sync", self._probe))
                 synced = self._syncer.send(self._version, self._learner.weights(), self._learner.score)
         return {"sync_bytes": synced.bytes, "sync_density": synced.density, "probe_gap": synced.gap}
 
-    def _command(self, command: Command) -> Tally:
-        self._ranks.broadcast(command)
-        return self._learner.execute(command)
+    def _execute(self, *call: Any) -> Any:
+        self._ranks.broadcast(call)
+        return self._learner.execute(*call)
 
 
 class _EventLoopThread:
@@ -390,15 +374,12 @@ class _EventLoopThread:
         self._thread.start()
 
     def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start a coroutine in the loop and return its concurrent future."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop and wait for its result."""
         return self.begin(work).result()
 
     def close(self) -> None:
-        """Stop the loop and join the thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -33,7 +33,7 @@ from vllm.platforms import current_platform
 
 from trainer.sync.delta import WeightCopy
 from trainer.sync.process_group import WeightGroup, local_address_towards
-from trainer.sync.transports import UpdateKind, read_weights
+from trainer.sync.transports import UpdateKind, read_bucket
 from trainer.sync.weights import Checksum, Merger, name_of_weight, unpack
 
 if current_platform.is_cpu():
@@ -99,25 +99,23 @@ class Extension:
         return self._proctor_answer()
 
     def proctor_receive(self) -> dict[str, Any]:
-        """Load the weights that the group's rank 0 broadcasts."""
         assert self._proctor.group is not None, "proctor_join comes first"
         for bucket in self._proctor.group.receive():
             self._proctor_take(unpack(bucket.places, bucket.payload.to(self._proctor_landing())))
         return self._proctor_answer()
 
     def proctor_load_files(self, paths: Sequence[str]) -> dict[str, Any]:
-        """Load safetensors files by their paths."""
         missing = [path for path in paths if not Path(path).exists()]
         if missing:
             return self._proctor_answer() | {
                 "error": f"no file {missing[0]}: sync.folder must be one that vLLM sees as well"
             }
         for path in paths:
-            self._proctor_take(read_weights(path, str(self._proctor_landing())))
+            bucket = read_bucket(path, str(self._proctor_landing()))
+            self._proctor_take(unpack(bucket.places, bucket.payload))
         return self._proctor_answer()
 
     def proctor_load_tensors(self, weights: Iterable[tuple[str, Tensor]]) -> dict[str, Any]:
-        """Load tensors of this process."""
         self._proctor_take(weights)
         return self._proctor_answer()
 
@@ -162,9 +160,7 @@ class Extension:
         self._proctor_load(state.copy.tee(coming) if state.begun == "kept" else coming)
 
     def _proctor_patch(self, label: str, payload: Tensor) -> None:
-        """Apply a patch to the copy. Errors are reported at the end, because stopping here would block the other
-        members.
-        """
+        """Apply a patch to the copy. Errors are reported at the end: stopping here would block the other members."""
         state = self._proctor
         try:
             state.changed.add(state.copy.apply_patch(label, payload))

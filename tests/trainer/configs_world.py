@@ -51,7 +51,7 @@ def shrunken(config: Config, folder: Path, model: Path, service: str, server: st
         "reward": {"url": service, "patience_seconds": 60.0},
         "duel": said["duel"] | {"ask": "{statement}", "opponent": server if said["duel"]["opponent"] else ""},
         "sync": {"transport": "file", "bucket_bytes": 1 << 18},
-        "watch": {"tensorboard": False, "bar": False},
+        "watch": {"tensorboard": False},
     }
     for section, settings in more.items():
         said[section] = said[section] | settings if isinstance(settings, Mapping) else settings

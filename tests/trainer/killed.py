@@ -61,7 +61,7 @@ def attach(killer: Killer) -> None:
         (Policy, "_step", _step),
         (Policy, "save_model", _save),
         (Syncer, "send", _send),
-        (Learner, "execute", _execute),
+        (Learner, "learn", _learn),
         (VllmProcess, "start", _start),
     ):
         patch.object(owner, name, partialmethod(watched, killer, getattr(owner, name))).start()
@@ -95,9 +95,9 @@ def _send(self: Any, killer: Killer, send: Any, version: int, weights: Any, scor
     return send(self, version, passing(), score)
 
 
-def _execute(self: Any, killer: Killer, execute: Any, order: Any) -> Any:
-    killer.step = order.step or killer.step
-    return execute(self, order)
+def _learn(self: Any, killer: Killer, learn: Any, groups: Any, step: int) -> Any:
+    killer.step = step
+    return learn(self, groups, step)
 
 
 def _start(self: Any, killer: Killer, start: Any) -> None:

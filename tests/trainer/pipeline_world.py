@@ -17,15 +17,13 @@ from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from rich.console import Console
-
 from trainer.checkpoint import Checkpoint
 from trainer.collect import Collector
 from trainer.config import resolve
 from trainer.episode import Completion, Prompt, Reward, Tally
 from trainer.report import METRICS, Report, read
 from trainer.rollouts import Rollouts
-from trainer.train import Command, Controller
+from trainer.train import Controller
 
 STEPS = 30
 PROMPTS, SAMPLES = 8, 8
@@ -63,11 +61,11 @@ class Slow:
         self._given += count
         return [Prompt(str(each), [1], {}) for each in range(self._given - count, self._given)]
 
-    def broadcast(self, command: Command) -> Command:
-        return command
+    def broadcast(self, call: Any) -> Any:
+        return call
 
-    def execute(self, command: Command) -> Tally:
-        if command.name == "learn":
+    def execute(self, name: str, *_: object) -> Tally:
+        if name == "learn":
             time.sleep(LEARNING)
         return Tally()
 
@@ -98,9 +96,6 @@ class Simulated(Controller):
         self._collector = Collector(self._config, self._slow, self._slow, self._slow)
         self._ends.callback(lambda: self._loop.do(self._collector.close()))
 
-    def _command(self, command: Command) -> Tally:
-        return self._slow.execute(command)  # type: ignore[no-any-return]
-
 
 def run(depth: int, max_staleness: int | None, uneven: bool) -> tuple[float, float]:
     """Seconds a step, and the mean staleness, without the first steps, which fill the pipeline."""
@@ -116,7 +111,7 @@ def run(depth: int, max_staleness: int | None, uneven: bool) -> tuple[float, flo
                 "watch": {"tensorboard": False},
             }
         )
-        report = Report(config, console=Console(quiet=True))
+        report = Report(config)
         controller = Simulated(Slow(uneven), config, report)
         controller.run(None)
         controller.close()

@@ -2,8 +2,8 @@
 
     python -m tests.trainer.policy_steps FOLDER        or under torchrun, with several ranks
 
-FOLDER/model is a tiny model, FOLDER/untied one with an untied output embedding. The results of all scenarios are
-written to FOLDER/ranks<number>.pt as a mapping by name.
+FOLDER/model is a tiny model, FOLDER/untied one with an untied output embedding, FOLDER/wide a wider one. The results of
+all scenarios are written to FOLDER/ranks<number>.pt as a mapping by name.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from torch import Tensor
 from trainer.batch import collate, pack, weights
 from trainer.config import Config, resolve
 from trainer.episode import MicroBatch, Row, Tally
+from trainer.errors import ConfigError
 from trainer.policy import Policy, learning_rate
 from trainer.ranks import Ranks
 
@@ -194,6 +195,22 @@ def kept(config: Config, ranks: Ranks, folder: Path) -> dict[str, Any]:
     return made
 
 
+def other_model(config: Config, other: Config, ranks: Ranks, folder: Path) -> dict[str, Any]:
+    """A policy, and the message to one of another model that goes on from its state."""
+    first = Run(config, ranks, SEVERAL)
+    first.policy.save_state(folder)
+    first.policy.close()
+    second = Run(other, ranks, SEVERAL)
+    try:
+        second.policy.restore(folder)
+        said = ""
+    except ConfigError as error:
+        said = str(error)
+    made = {"said": ranks.gather(said), "seen": [second.step(Plain())]}
+    second.policy.close()
+    return made
+
+
 def unwritable(run: Run, folder: Path) -> dict[str, Any]:
     """The last rank may write no file of more than a few bytes, and then rank 0 not, of either kind; and all go on."""
     troubles = []
@@ -249,6 +266,8 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
         do(f"one {zero}", steps, plain, ONE)
         do(f"spoilt {zero}", spoilt_step, plain)
         made[f"lonely {zero}"] = lonely(plain, ranks)
+        wide = settings(folder, zero, model="wide")
+        made[f"other {zero}"] = other_model(plain, wide, ranks, folder / f"other{ranks.size} {zero}")
     for zero in (1, 2, 3):
         do(f"bfloat16 {zero}", steps, settings(folder, zero, dtype="bfloat16"))
     for zero in (2, 3):

@@ -110,7 +110,7 @@ def test_an_unknown_algorithm_is_refused_with_those_there_are() -> None:
     [
         ("steps=7", 7),
         ("optimiser.lr=1e-5", 1e-5),
-        ("watch.bar=false", False),
+        ("watch.tensorboard=false", False),
         ("name=fine run", "fine run"),
         ('name="7"', "7"),
         ('data.train=["a", "b"]', ("a", "b")),
@@ -122,7 +122,7 @@ def test_an_unknown_algorithm_is_refused_with_those_there_are() -> None:
     ],
 )
 def test_an_override_is_typed_and_goes_before_the_file(tmp_path: Path, override: str, value: object) -> None:
-    found: Any = load(written(tmp_path, 'steps = 3\nname = "x"\nwatch.bar = true\n'), [override]).model_dump()
+    found: Any = load(written(tmp_path, 'steps = 3\nname = "x"\nwatch.tensorboard = true\n'), [override]).model_dump()
     for part in override.partition("=")[0].strip().split("."):
         found = found[part]
     assert found == value

@@ -10,8 +10,9 @@ import pytest
 
 from sandbox_service.formats.problem import Problem as Line
 from sandbox_service.schema import Submission
-from trainer.data import GRADING, SENT, Cursor, Order, Problem, Problems
+from trainer.data import GRADING, SENT, Problems
 from trainer.errors import ConfigError
+from trainer.mixture import Mixture, Order
 
 TESTS = [{"type": "stdin", "input": "1", "output": "2"}]
 HASH = "sha256:" + "0" * 64
@@ -28,12 +29,8 @@ def file(folder: Path, *lines: dict[str, Any] | str, name: str = "problems.jsonl
     return path
 
 
-def cursor(folder: Path, count: int, seed: int = 0, order: Order = "shuffled") -> Cursor:
-    return Cursor(Problems([file(folder, *(line(f"p{each}") for each in range(count)))]), seed, order)
-
-
-def next_of(place: Cursor, count: int) -> list[Problem]:
-    return [place.take() for _ in range(count)]
+def cursor(folder: Path, count: int, seed: int = 0, order: Order = "shuffled") -> Mixture:
+    return Mixture(Problems([file(folder, *(line(f"p{each}") for each in range(count)))]), seed, order)
 
 
 def ids(problems: Any) -> list[str]:
@@ -123,30 +120,30 @@ def test_a_file_that_changes_under_us_is_noticed(tmp_path: Path) -> None:
 
 def test_every_epoch_has_every_problem_once_whatever_is_taken_at_a_time(tmp_path: Path) -> None:
     place = cursor(tmp_path, 10)
-    taken = [each for size in (3, 4, 6, 1, 16) for each in ids(next_of(place, size))]
+    taken = [each for size in (3, 4, 6, 1, 16) for each in ids(place.take(size))]
     epochs = [taken[start : start + 10] for start in (0, 10, 20)]
     assert all(sorted(epoch) == sorted(f"p{each}" for each in range(10)) for epoch in epochs)
     assert epochs[0] != epochs[1] != epochs[2]
-    assert (place.epoch, place.position) == (2, 10)
+    assert place.state()["positions"] == {"": (2, 10)}
 
 
 def test_the_order_is_the_seeds(tmp_path: Path) -> None:
-    first = ids(next_of(cursor(tmp_path, 10), 10))
-    assert ids(next_of(cursor(tmp_path, 10), 10)) == first
-    assert ids(next_of(cursor(tmp_path, 10, seed=1), 10)) != first
+    first = ids(cursor(tmp_path, 10).take(10))
+    assert ids(cursor(tmp_path, 10).take(10)) == first
+    assert ids(cursor(tmp_path, 10, seed=1).take(10)) != first
     assert first == [f"p{each}" for each in [9, 1, 2, 0, 7, 6, 4, 5, 3, 8]], "another order breaks checkpoints"
 
 
 def test_without_shuffling_the_order_is_the_files(tmp_path: Path) -> None:
-    assert ids(next_of(cursor(tmp_path, 3, order="file"), 6)) == ["p0", "p1", "p2"] * 2
+    assert ids(cursor(tmp_path, 3, order="file").take(6)) == ["p0", "p1", "p2"] * 2
 
 
 @pytest.mark.parametrize("before", [0, 4, 10, 13, 20])
 def test_a_restored_cursor_goes_on_where_the_other_was(tmp_path: Path, before: int) -> None:
     one, other = cursor(tmp_path, 10), cursor(tmp_path, 10)
-    next_of(one, before)
+    one.take(before)
     other.restore(json.loads(json.dumps(one.state())))
-    assert ids(next_of(other, 17)) == ids(next_of(one, 17))
+    assert ids(other.take(17)) == ids(one.take(17))
 
 
 def test_a_cursor_is_not_restored_over_other_problems(tmp_path: Path) -> None:

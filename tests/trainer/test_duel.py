@@ -24,9 +24,9 @@ from trainer.config import Config, resolve
 from trainer.data import Problem
 from trainer.duel import opponent
 from trainer.duel.earlier import EarlierPrograms
-from trainer.duel.matrix import choose, distinct, scores
 from trainer.duel.opponent import Opponent
 from trainer.duel.question import CASE_BYTES, parse_cases, question_for, without_examples
+from trainer.duel.referee import choose, distinct, scores
 from trainer.engines.process import VllmProcess
 from trainer.episode import Completion, Episode, Group, Prompt, Reward, Row
 from trainer.errors import ConfigError
@@ -171,7 +171,7 @@ def mean_reward(toy: list[tuple[str, str]], answer: Callable[[str, str], str]) -
     for verb, word in toy:
         cases, columns = distinct([parse_cases(answer(verb, word), 1)])
         rows = [[means(each["input"], word) == each["output"] for each in cases] for means in meanings.values()]
-        earned += [each.value for each in scores([other == verb for other in meanings], rows, columns)]
+        earned += [each.value or 0.0 for each in scores([other == verb for other in meanings], rows, columns)]
     return sum(earned) / len(earned)
 
 
@@ -311,6 +311,17 @@ def test_a_suspect_solution_is_no_right_one() -> None:
     assert batch_metrics(batch_of(Suspect(), dueling()))["tester_judged"] == 0
 
 
+def test_an_answer_without_a_program_is_no_wrong_one() -> None:
+    """It fails any case, so that catching it says nothing of the case."""
+
+    class Silent(World):
+        async def grade(self, *given: Any) -> Reward:
+            reward = await super().grade(*given)
+            return replace(reward, has_program=reward.verdict == "AC")
+
+    assert batch_metrics(batch_of(Silent(), dueling()))["tester_judged"] == 0
+
+
 def test_answers_of_another_form_earn_nothing_and_are_counted() -> None:
     told = batch_metrics(batch_of(World("no"), dueling()))
     assert (told["tester_reward"], told["tester_valid"], told["tester_formed"]) == (0, 0, 0)
@@ -406,9 +417,9 @@ def test_without_earlier_programs_answers_to_solved_problems_are_masked() -> Non
     assert batch_metrics(second_batch(Learnt(), earlier=0))["tester_judged"] == 0
 
 
-def solved(problem: str, *texts: str, verdict: str = "WA", cut: bool = False) -> Group:
+def solved(problem: str, *texts: str, verdict: str = "WA", cut: bool = False, silent: bool = False) -> Group:
     prompt = Prompt(problem, [1], {})
-    reward = Reward(float(verdict == "AC"), verdict)
+    reward = Reward(float(verdict == "AC"), verdict, has_program=not silent)
     return Group(prompt, [Episode(prompt, Completion([1], [0.0], text, cut, 0, 0), reward) for text in texts])
 
 
@@ -419,6 +430,7 @@ def test_the_newest_wrong_programs_are_kept_once_each() -> None:
         solved("p", "a"),
         solved("p", "c", verdict="AC"),
         solved("p", "d", cut=True),
+        solved("p", "no program", silent=True),
         solved("q", "e"),
     ):
         kept.add(group)
@@ -447,7 +459,8 @@ def test_roles_and_opponents_must_agree(duel: dict[str, Any]) -> None:
         dueling(**duel)
 
 
-def test_the_other_policy_is_environment() -> None:
+@pytest.mark.parametrize(("own", "thinks"), [({}, False), ({"template": {"enable_thinking": True}}, True)])
+def test_the_other_policy_is_environment(own: dict[str, Any], thinks: bool) -> None:
     asked: list[dict[str, Any]] = []
 
     async def answer(request: web.Request) -> web.Response:
@@ -460,7 +473,9 @@ def test_the_other_policy_is_environment() -> None:
         runner = web.AppRunner(app)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", port := free_port()).start()
-        config, world = dueling(trains="solver", opponent=f"http://127.0.0.1:{port}"), World()
+        config, world = dueling(trains="solver", opponent=f"http://127.0.0.1:{port}", **own), World()
+        data = config.data.model_copy(update={"template": {"enable_thinking": False}})
+        config = config.model_copy(update={"data": data})
         one = Collector(config, world, world, world)  # type: ignore[arg-type]
         await one.begin(0, config)
         batch = await one.batch()
@@ -471,6 +486,7 @@ def test_the_other_policy_is_environment() -> None:
     batch: Batch = run(work())
     assert len(asked) == 2 * 3
     assert all(each["temperature"] == 1.0 and each["top_p"] == 1.0 for each in asked)
+    assert all(each["chat_template_kwargs"] == {"enable_thinking": thinks} for each in asked)
     for group in batch.groups:
         assert [each.is_own for each in group.episodes] == [True] * 4 + [False] * 3
         assert len(rows_of(group)) == 4

@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 
+from trainer.config import Kl
 from trainer.loss.terms import estimate, kl_coefficients
 
 REFERENCE = torch.tensor([0.5, 0.2, 0.15, 0.1, 0.05], dtype=torch.float64).log()
@@ -88,7 +89,7 @@ def test_k3_is_exact_near_the_reference_in_float32() -> None:
 
 def test_one_coefficient_for_all() -> None:
     entropy = torch.rand(4)
-    found = kl_coefficients(entropy, torch.zeros(4).long(), coefficient=0.001)
+    found = kl_coefficients(Kl(coefficient=0.001), entropy, torch.zeros(4).long())
     assert found.tolist() == pytest.approx([0.001] * 4)
 
 
@@ -96,7 +97,8 @@ def test_coefficients_by_class_make_the_sum_of_archers_two_means() -> None:
     entropy = torch.rand(100, generator=torch.Generator().manual_seed(0)).double()
     sequence = torch.arange(10).repeat_interleave(10)
     value = torch.rand(100, generator=torch.Generator().manual_seed(1)).double()
-    each = kl_coefficients(entropy, sequence, coefficient=0.3, high_entropy_coefficient=0.07, quantile=0.8)
+    settings = Kl(coefficient=0.3, high_entropy_coefficient=0.07, quantile=0.8)
+    each = kl_coefficients(settings, entropy, sequence)
     high = torch.cat([row > torch.quantile(row, 0.8) for row in entropy.view(10, 10)])
     archers = 0.3 * value[~high].mean() + 0.07 * value[high].mean()
     assert (each * value).mean().item() == pytest.approx(archers.item(), rel=1e-9)

@@ -44,6 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("policy")
     save_tiny(folder / "model", hidden=64)
     save_tiny(folder / "untied", hidden=64, tied=False)
+    save_tiny(folder / "wide", hidden=96)
     module, arguments = "tests.trainer.policy_steps", [str(folder)]
     running = [Running(module, arguments, {}), *start_ranks(module, arguments, 2)]
     for status, said in [each.end(SECONDS) for each in running]:
@@ -321,3 +322,13 @@ def test_what_one_rank_cannot_write_is_an_error_on_all_and_they_go_on(made: Made
     assert all(all(troubles) for troubles in run["troubles"])
     assert run["next"]["skipped_steps"] == 0
     assert not run["left"], "half a model has no name"
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("zero", STAGES)
+def test_the_state_of_another_model_is_refused_on_all_ranks(made: Made, ranks: int, zero: int) -> None:
+    run = made(ranks, f"other {zero}")
+    assert run["said"] == [run["said"][0]] * ranks
+    for part in (f"is of the model {made.folder / 'model'}, ", f"those of {made.folder / 'wide'}: set model.path"):
+        assert part in run["said"][0]
+    assert run["seen"][0]["skipped_steps"] == 0, "nothing was loaded"

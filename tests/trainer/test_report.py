@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import random
 import sys
-import threading
 import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
 
 from trainer.clock import Clock
 from trainer.config import Config, resolve
 from trainer.errors import ConfigError
-from trainer.inspection import page
 from trainer.metrics import repetition
 from trainer.report import Report, read, where_the_time_went
 
@@ -49,17 +45,8 @@ def clock(**seconds: float) -> Clock:
     return made
 
 
-def console(is_terminal: bool = False) -> Console:
-    return Console(file=io.StringIO(), force_terminal=is_terminal, width=100, _environ={})
-
-
-def said(to: Console) -> str:
-    assert isinstance(to.file, io.StringIO)
-    return to.file.getvalue()
-
-
-def report(folder: Path, done: int = 0, to: Console | None = None, **watch: Any) -> Report:
-    return Report(configured(folder, **watch), done, page.write, to or console())
+def report(folder: Path, done: int = 0, **watch: Any) -> Report:
+    return Report(configured(folder, **watch), done)
 
 
 # --- the clock
@@ -82,9 +69,9 @@ def test_times_add_up_to_the_step() -> None:
 
 def test_waiting_is_taken_from_generating() -> None:
     made = clock(generate=6)
-    made.move("generate", "wait", 2)
+    made.count_as_wait(2)
     assert made.seconds() == {"generate": 4, "wait": 2, "other": 0}
-    made.move("generate", "wait", 100)
+    made.count_as_wait(100)
     assert made.seconds() == {"generate": 0, "wait": 6, "other": 0}
 
 
@@ -158,22 +145,6 @@ def test_a_new_run_begins_a_new_file(tmp_path: Path) -> None:
     assert len(read(tmp_path / "r" / "metrics.jsonl")) == 1
 
 
-def test_the_page_is_there_from_the_first_step_and_complete_at_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written: list[int] = []
-    made = Report(configured(tmp_path), 0, lambda _, rows, __: written.append(len(rows)), console())
-    for step in (1, 2, 3):
-        made.step(step, {}, clock())
-    assert written == [1], "not at every step"
-    monkeypatch.setattr("trainer.report.PAGE_SECONDS", 0.0)
-    made.step(4, {}, clock())
-    assert written == [1, 4]
-    made.close()
-    made.close()
-    assert written == [1, 4, 4]
-
-
 # --- the sinks
 
 
@@ -188,11 +159,12 @@ def test_tensorboard_has_the_figures(tmp_path: Path) -> None:
     assert "entropy" not in events.Tags()["scalars"]
 
 
-def test_a_tensorboard_that_is_missing_is_only_mentioned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tensorboard_that_is_missing_is_only_mentioned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    made = report(tmp_path, to=(to := console()), tensorboard=True)
-    made.close()
-    assert "pip install tensorboard" in said(to)
+    report(tmp_path, tensorboard=True).close()
+    assert "pip install tensorboard" in capsys.readouterr().err
 
 
 def test_a_wandb_that_is_asked_for_and_missing_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,55 +205,22 @@ def test_wandb_is_told_what_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyP
 # --- the terminal
 
 
-def test_without_a_terminal_a_step_is_a_plain_line(tmp_path: Path) -> None:
-    made = report(tmp_path, to=(to := console()))
+def test_a_step_is_a_plain_line_on_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = report(tmp_path)
     made.step(1, {"reward": 0.5, "pass_rate": 0.25}, clock(train=2, generate=1))
     made.notice("[bold]vLLM[/] is away")
     made.close()
-    assert said(to).splitlines() == [
+    assert capsys.readouterr().err.splitlines() == [
         "step 1/9 · reward 0.500 · passed 25.0% · s/step 3",
         "[bold]vLLM[/] is away",
-        "3.0 s: generate 33% · train 67%",
+        "0:00:03: generate 33% · train 67%",
     ]
-
-
-def test_on_a_terminal_there_is_a_bar(tmp_path: Path) -> None:
-    made = report(tmp_path, to=(to := console(is_terminal=True)))
-    made.step(3, {"reward": 0.5, "pass_rate": 0.25}, clock(train=2))
-    made.notice("a word")
-    made.close()
-    assert "3/9" in said(to)
-    assert "reward 0.500 · passed 25.0% · s/step 2" in said(to)
-    assert "a word\n" in said(to)
-
-
-def test_a_bar_that_is_not_wanted_is_not_there(tmp_path: Path) -> None:
-    made = report(tmp_path, to=(to := console(is_terminal=True)), bar=False)
-    made.step(1, {"reward": 0.5}, clock(train=2))
-    made.close()
-    assert said(to).startswith("step 1/9 · reward 0.500 · s/step 2\n")
-
-
-def test_what_threads_say_is_not_mixed(tmp_path: Path) -> None:
-    made = report(tmp_path, to=(to := console(is_terminal=True)))
-
-    def talk() -> None:
-        for _ in range(20):
-            made.notice("x" * 60)
-
-    threads = [threading.Thread(target=talk) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    made.close()
-    assert said(to).count("x" * 60) == 80
 
 
 def test_where_the_time_went_is_one_line_in_the_order_of_a_step() -> None:
     seconds = {"other": 36.0, "sync": 0.0, "train": 1800.0, "generate": 3600.0, "wait": 1764.0}
-    assert where_the_time_went(seconds) == "2 h 0 min: generate 50% · wait 24% · train 25% · other 0%"
-    assert where_the_time_went({"train": 61.0}) == "1 min 1 s: train 100%"
+    assert where_the_time_went(seconds) == "2:00:00: generate 50% · wait 24% · train 25% · other 0%"
+    assert where_the_time_went({"train": 61.0}) == "0:01:01: train 100%"
 
 
 # --- repetition

@@ -13,6 +13,7 @@ from sandbox_service.client.single_grading import TRIES
 from tests.fake_service import FAULT, PASSED, FakeService, answers, says, sleeps
 from tests.ports import free_port
 from tests.trainer.fake_service import TESTS, ask, completion, configured, prompt, run
+from trainer.config import RewardService
 from trainer.episode import Episode, Prompt, Reward
 from trainer.errors import ConfigError
 from trainer.reward import Grader, build_group, overlong
@@ -190,13 +191,14 @@ def test_a_service_that_fails_at_one_sample_loses_only_that() -> None:
     [(0, 0.0), (16384, 0.0), (16385, -1 / 4096), (17408, -0.25), (18432, -0.5), (20480, -1.0), (30000, -1.0)],
 )
 def test_overlong_is_dapos(tokens: int, penalty: float) -> None:
-    assert overlong(tokens, 20480, 4096, 1.0) == penalty
-    assert overlong(tokens, 20480, 4096, 0.5) == penalty / 2
+    assert overlong(tokens, 20480, RewardService(overlong_buffer=4096)) == penalty
+    assert overlong(tokens, 20480, RewardService(overlong_buffer=4096, overlong_factor=0.5)) == penalty / 2
 
 
 def test_overlong_is_archers_and_can_be_off() -> None:
-    assert [overlong(tokens, 32768, 16, 1.0) for tokens in (32752, 32756, 32768)] == [0.0, -0.25, -1.0]
-    assert overlong(32768, 32768, 0, 1.0) == 0.0
+    archers = RewardService(overlong_buffer=16)
+    assert [overlong(tokens, 32768, archers) for tokens in (32752, 32756, 32768)] == [0.0, -0.25, -1.0]
+    assert overlong(32768, 32768, RewardService()) == 0.0
 
 
 def episode(value: float | None, tokens: int = 10, is_truncated: bool = False) -> Episode:
@@ -250,7 +252,7 @@ def test_a_penalty_does_not_make_a_flat_group_another() -> None:
 
 def test_the_real_service_pays_for_what_is_right(service: str) -> None:
     async def work() -> list[Reward]:
-        texts = ["```python\nprint(3)\n```", "```python\nprint(4)\n```", "no program"]
+        texts = ["```python\nprint(3)\n```", "```python\nprint(4)\n```", "no program", "```python\nprint(\n```"]
         async with Grader(configured(service, name="real", reward={"patience_seconds": 60.0, "tests": 1})) as grader:
             return await asyncio.gather(
                 *(
@@ -260,7 +262,8 @@ def test_the_real_service_pays_for_what_is_right(service: str) -> None:
             )
 
     rewards: list[Reward] = run(work())
-    assert [(each.value, each.verdict) for each in rewards] == [(1.0, "AC"), (0.0, "WA"), (0.0, "CE")]
+    assert [(each.value, each.verdict) for each in rewards] == [(1.0, "AC"), (0.0, "WA"), (0.0, "CE"), (0.0, "CE")]
+    assert [each.has_program for each in rewards] == [True, True, False, True]
 
 
 def test_the_real_service_refuses_what_is_wrong(service: str) -> None:

@@ -56,6 +56,8 @@ class Recorder:
         self.steps.append(step)
         return Tally()
 
+    def release_memory(self) -> None: ...
+
 
 class Alone:
     """One rank."""
@@ -83,7 +85,7 @@ def groups_of(config: Config, alive: int, truncated: float = 0.0) -> list[Group]
 def ours(config: Config, groups: Sequence[Group]) -> list[Step]:
     recorder = Recorder()
     rows = training_rows(trained_episodes(groups, config))
-    Learner(config, cast(Any, recorder), cast(Any, Alone()))._learn(rows, 1, config)
+    Learner(config, cast(Any, recorder), cast(Any, Alone())).learn(rows, 1)
     return recorder.steps
 
 

@@ -81,7 +81,7 @@ def test_a_name_that_the_model_does_not_have_is_told(world: World, policy: Polic
 def test_a_folder_that_vllm_does_not_see_is_told(
     world: World, policy: Policy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trainer.sync.transports._write", lambda *_: None)
+    monkeypatch.setattr("trainer.sync.transports.save_file", lambda *_: None)
     with pytest.raises(StaleWeightsError, match=r"sync\.folder must be one that vLLM sees"):
         world.sync(policy, world.syncer(folder=str(tmp_path)))
 

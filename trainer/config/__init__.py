@@ -12,7 +12,7 @@ can the name of a shipped configuration in configs/.
 
 from trainer.config.files import CONFIGS, algorithms, load, merge, resolve, shipped
 from trainer.config.run import Config, logprob_bound
-from trainer.config.sampling import Data, Duel
+from trainer.config.sampling import Data, Duel, RewardService
 from trainer.config.training import Correction, Kl, Lora, Loss, Optimiser
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Lora",
     "Loss",
     "Optimiser",
+    "RewardService",
     "algorithms",
     "load",
     "logprob_bound",

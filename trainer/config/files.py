@@ -31,11 +31,9 @@ def shipped() -> list[str]:
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Config:
-    """Return a configuration, read and validated.
+    """Return the validated configuration of a TOML or JSON file at a path, or of a shipped one by its name.
 
-    Args:
-        path: A TOML or JSON file, or the name of a shipped configuration.
-        overrides: `section.key=value`, with the value in TOML or as text.
+    Overrides are `section.key=value`, with the value in TOML or as text.
 
     Raises:
         ConfigError: The file cannot be read, or a setting is invalid.

@@ -62,7 +62,6 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _fits(self) -> Config:
-        """Check that settings fit each other."""
         rollout, reward, sync, optimiser = self.rollout, self.reward, self.sync, self.optimiser
         is_colocated, gpus = rollout.engine == "colocated", rollout.replicas * rollout.tensor_parallel
         wrong = {
@@ -154,7 +153,6 @@ class Config(Section):
 
     @property
     def folder(self) -> Path:
-        """The run's folder."""
         return Path(self.out) / self.name
 
 

@@ -101,10 +101,10 @@ class Duel(Section):
     ask: str = ""  # the tester's question, with {statement} and {cases}; empty: duel/question.py's
     trains: Literal["both", "solver", "tester"] = "both"  # the roles of the trained policy
     opponent: str = ""  # URL of the vLLM with the policy of the other role
+    template: Mapping[str, Any] | None = None  # further arguments of its chat template; none: `data.template`
 
     @property
     def trains_tester(self) -> bool:
-        """Return whether testers' answers are trained on."""
         return self.testers > 0 and self.trains != "solver"
 
     @model_validator(mode="after")
@@ -126,5 +126,4 @@ class HeldOut(Section):
     samples: int = Field(4, ge=1)  # solutions a problem, at the temperature of training
 
     def is_due(self, step: int, steps: int) -> bool:
-        """Return whether to evaluate after a step."""
         return bool(self.problems) and (step % self.every == 0 or step == steps)

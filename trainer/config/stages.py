@@ -49,8 +49,8 @@ class Stage(Section):
         return self.model_extra or {}
 
     def over(self, base: Mapping[str, Any]) -> dict[str, Any]:
-        """Return this stage's settings over a base, that of the stage before. A table (`data.mixture`) is replaced, not
-        merged.
+        """Return this stage's settings over a base, of the stage before. A table (`data.mixture`) is replaced as a
+        whole.
         """
         return {**base, **{section: {**base[section], **settings} for section, settings in self.changes.items()}}
 

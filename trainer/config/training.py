@@ -49,7 +49,6 @@ class Loss(Section):
 
     @property
     def constants(self) -> dict[str, Any]:
-        """The loss function's constants."""
         return dict(self.model_extra or {})
 
 
@@ -129,4 +128,3 @@ class Watch(Section):
     max_logprob_gap: float = 0.0  # mean |Δ log-prob| of a batch, in nats; 0: 0.001 in float32, 0.1 in bfloat16
     tensorboard: bool = True
     wandb: str = ""  # the project's name; empty: off
-    bar: bool = True

@@ -27,20 +27,17 @@ class EarlierPrograms:
         return list(self._texts.get(problem, ()))
 
     def add(self, group: Group) -> None:
-        """Add a group's wrong solutions. One that ended at the token limit has no program."""
-        wrong = [each for each in group.episodes if each.role == "solver" and not each.reward.is_fault]
-        texts = [
-            each.completion.text for each in wrong if each.reward.verdict != "AC" and not each.completion.is_truncated
-        ]
+        """Add the programs of a group's wrong solutions. One that ended at the token limit may be half a program."""
+        whole = [each for each in group.episodes if each.role == "solver" and not each.completion.is_truncated]
+        graded = [each for each in whole if each.reward.has_program and not each.reward.is_fault]
+        texts = [each.completion.text for each in graded if each.reward.verdict != "AC"]
         old = [text for text in self.of(group.prompt.id) if text not in texts]
         self._put(group.prompt.id, [*old, *dict.fromkeys(texts)][-self._count :] if self._count else [])
 
     def state(self) -> dict[str, list[str]]:
-        """Return the programs by problem as plain data, for a checkpoint."""
         return dict(self._texts)
 
     def restore(self, state: Mapping[str, Sequence[str]]) -> None:
-        """Load the programs of a saved state."""
         for problem, texts in state.items():
             self._put(problem, list(texts))
 

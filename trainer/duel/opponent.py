@@ -24,6 +24,7 @@ class Opponent:
 
     def __init__(self, config: Config, notice: Callable[[str], None] = print) -> None:
         self._is_plain = config.data.format == "plain"
+        self._template = config.data.template if config.duel.template is None else config.duel.template
         self._temperature = config.rollout.temperature
         peer = Peer(
             config.duel.opponent,
@@ -37,12 +38,7 @@ class Opponent:
             self._transport = HttpTransport(peer, notice)
 
     async def generate(self, prompt: Prompt, seed: int, max_tokens: int) -> Completion:
-        """Return an answer of the other policy to a prompt's messages, by a seed, of at most so many tokens.
-
-        Args:
-            prompt: The prompt, whose messages are sent.
-            seed: The seed of the sample.
-            max_tokens: The most tokens of the answer.
+        """Return an answer of the other policy to a prompt's messages, by a seed, of at most `max_tokens`.
 
         Raises:
             TrainerError: The server refuses the request.
@@ -52,6 +48,7 @@ class Opponent:
             path, request["prompt"] = "/v1/completions", "\n\n".join(each["content"] for each in prompt.messages)
         else:
             path, request["messages"] = "/v1/chat/completions", list(prompt.messages)
+            request["chat_template_kwargs"] = dict(self._template)
         body = json.dumps({**UNMODIFIED_SAMPLING, **request}).encode()
         with trainer_errors():
             status, answer = await self._transport.ask("POST", path, body)
@@ -62,5 +59,4 @@ class Opponent:
         return Completion((), (), text, choice["finish_reason"] == "length", 0, 0)
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._transport.close()

@@ -44,12 +44,9 @@ Case = Mapping[str, str]  # a stdin test of sandbox_service.schema
 
 
 def question_for(problem: Problem, ask: str, cases: int) -> Problem:
-    """Return the problem as a question for test cases, in the last turn of its conversation.
+    """Return the problem as a question for so many test cases, in the last turn of its conversation.
 
-    Args:
-        problem: The problem.
-        ask: The question, with the placeholders `{statement}` and `{cases}`; empty: ASK.
-        cases: The number of test cases.
+    The question to ask has the placeholders `{statement}` and `{cases}`; empty: ASK.
 
     Raises:
         ConfigError: The problem has tests that are not of the type stdin.
@@ -80,8 +77,7 @@ def without_examples(statement: str) -> str:
 
 
 def parse_cases(text: str, count: int) -> list[Case] | None:
-    """Return the `count` test cases of an answer, None if its form is not a JSON array of {"input": text, "output":
-    text}.
+    """Return the `count` test cases of an answer, None if it is no JSON array of {"input": text, "output": text}.
 
     The array is the last fenced block, or the whole answer, without a part that ends with `</think>`.
     """

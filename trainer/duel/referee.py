@@ -1,73 +1,105 @@
-"""Rewards the testers of a problem: grades each solution against all of their test cases, once."""
+"""Rewards the testers of a problem, by the matrix of its solutions and all of their test cases.
+
+A row of the matrix has for each test case whether a solution passes it; it is None if the service gave no verdict. Each
+solution is graded against all distinct cases once.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING
 
 from trainer.config import Duel
-from trainer.duel.matrix import Row, distinct, scores
 from trainer.duel.question import Case, parse_cases
-from trainer.episode import Completion, Episode, Prompt, Reward
-from trainer.reward import Grader
+from trainer.episode import Completion, Episode, Reward
 
+if TYPE_CHECKING:
+    from trainer.reward import Grader
 
-class Referee:
-    """Compares solutions and test cases by the reward service."""
-
-    def __init__(self, settings: Duel, grader: Grader) -> None:
-        self._settings = settings
-        self._grader = grader
-
-    async def judge(
-        self, name: str, solutions: Sequence[Episode], answers: Sequence[Completion], earlier: Sequence[str] = ()
-    ) -> list[Episode]:
-        """Return the testers' episodes.
-
-        Args:
-            name: A unique name of the group.
-            solutions: The solver's graded episodes.
-            answers: The testers' answers to the same problem.
-            earlier: Wrong programs of earlier steps.
-
-        Returns:
-            An episode an answer; without a reward if no solution is right, or neither a solution nor an earlier program
-            is wrong.
-        """
-        if not answers:
-            return []
-        written = [parse_cases(each.text, self._settings.cases) for each in answers]
-        cases, columns = distinct(written)
-        now = [each.completion for each in solutions]
-        before = [_as_completion(text) for text in earlier if text not in {each.text for each in now}]
-        right = [*map(_is_right, solutions), *(False for _ in before)]
-        programs = [*now, *before] if {True, False} <= set(right) else []
-        rows = await self._rows(name, solutions[0].prompt, programs, cases) or [None] * len(right)
-        found = scores(right, rows, columns)
-        rewards = [Reward(each.value, figures=each.figures) for each in found] or [UNKNOWN] * len(answers)
-        prompt = solutions[0].prompt.tester or solutions[0].prompt
-        return [Episode(prompt, *each, role="tester") for each in zip(answers, rewards, strict=True)]
-
-    async def _rows(
-        self, name: str, prompt: Prompt, programs: Sequence[Completion], cases: Sequence[Case]
-    ) -> list[Row]:
-        if not cases:
-            return [[] for _ in programs]
-        each = [
-            self._grader.passes(f"{name}.cases.{number}", prompt, program, cases)
-            for number, program in enumerate(programs)
-        ]
-        return list(await asyncio.gather(*each))
-
-
+Row = Sequence[bool] | None
 UNKNOWN = Reward(None, reason="no right or no wrong solution")
 
 
-def _as_completion(text: str) -> Completion:
-    return Completion((), (), text, False, 0, 0)
+async def judge(
+    settings: Duel,
+    grader: Grader,
+    name: str,
+    solutions: Sequence[Episode],
+    answers: Sequence[Completion],
+    earlier: Sequence[str] = (),
+) -> list[Episode]:
+    """Return the testers' episodes of a group with a unique name, one for each of the answers to the same problem.
+
+    They have no reward if none of the solver's solutions is right, or neither a solution nor a program of earlier steps
+    is wrong.
+    """
+    if not answers:
+        return []
+    cases, columns = distinct([parse_cases(each.text, settings.cases) for each in answers])
+    prompt, now = solutions[0].prompt, [each.completion for each in solutions]
+    before = [Completion((), (), text, False, 0, 0) for text in earlier if text not in {each.text for each in now}]
+    right = [*map(_is_right, solutions), *(False for _ in before)]
+    programs = [*now, *before] if {True, False} <= set(right) else []
+
+    async def row(number: int, program: Completion) -> Row:
+        return await grader.passes(f"{name}.cases.{number}", prompt, program, cases) if cases else []
+
+    rows = await asyncio.gather(*(row(*each) for each in enumerate(programs)))
+    rewards = scores(right, rows or [None] * len(right), columns) or [UNKNOWN] * len(answers)
+    return [
+        Episode(prompt.tester or prompt, answer, reward, role="tester")
+        for answer, reward in zip(answers, rewards, strict=True)
+    ]
 
 
 def _is_right(solution: Episode) -> bool | None:
-    """Return None for a solution that says nothing about test cases: without a verdict, or suspect."""
+    """Return None for a solution that says nothing about test cases: without a verdict or a program, or suspect."""
     reward = solution.reward
-    return None if reward.is_fault or reward.is_suspect else reward.verdict == "AC"
+    is_evidence = reward.has_program and not (reward.is_fault or reward.is_suspect)
+    return reward.verdict == "AC" if is_evidence else None
+
+
+def scores(right: Sequence[bool | None], rows: Sequence[Row], columns: Sequence[Sequence[int] | None]) -> list[Reward]:
+    """Return the rewards of the answers to one problem, with figures for the report.
+
+    An answer earns 0 unless all right solutions pass all of its cases, then the share of wrong solutions that fail at
+    least one of them. This is the positive part of CURE's reward (arXiv 2506.03136, section 3.2), which also punishes
+    invalid cases by the share of wrong solutions that pass them. The group's mean does that here.
+
+    Solutions are right, wrong or unknown (None), and have a row each; answers have the numbers of their cases
+    (columns), or None if their form is wrong. Without a right or a wrong solution with a row the list is empty.
+    """
+    passing = [row for row, is_right in zip(rows, right, strict=True) if is_right is True and row is not None]
+    failing = [row for row, is_right in zip(rows, right, strict=True) if is_right is False and row is not None]
+    if not passing or not failing:
+        return []
+    return [_score(each, passing, failing) for each in columns]
+
+
+def _score(columns: Sequence[int] | None, right: Sequence[Sequence[bool]], wrong: Sequence[Sequence[bool]]) -> Reward:
+    if columns is None:
+        return Reward(0.0, figures={"formed": 0.0, "valid": 0.0})
+    valid = [all(row[column] for row in right) for column in columns]
+    figures = {"formed": 1.0, "valid": fmean(valid)}
+    if not all(valid):
+        return Reward(0.0, figures=figures)
+    caught = fmean(not all(row[column] for column in columns) for row in wrong)
+    return Reward(caught, figures=figures | {"caught": caught})
+
+
+def choose(rows: Sequence[Row]) -> int:
+    """Return the solution whose row has the most passed test cases, the first of equal ones."""
+    return max(range(len(rows)), key=lambda each: (sum(rows[each] or ()), -each))
+
+
+def distinct(written: Sequence[Sequence[Case] | None]) -> tuple[list[Case], list[list[int] | None]]:
+    """Return the distinct cases of several written answers, and for each answer the numbers of its cases, or None."""
+    cases = {(case["input"], case["output"]): case for answer in written for case in answer or ()}
+    numbers = {key: number for number, key in enumerate(cases)}
+
+    def columns(answer: Sequence[Case] | None) -> list[int] | None:
+        return None if answer is None else [numbers[case["input"], case["output"]] for case in answer]
+
+    return list(cases.values()), [columns(answer) for answer in written]

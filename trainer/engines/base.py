@@ -35,8 +35,8 @@ class Engine(Protocol):
         """
 
     async def score(self, ids: Sequence[int]) -> list[list[float]]:
-        """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1, by each vLLM instance
-        of the current sync.
+        """Return all log-probabilities but the first token's (ids [n]), at temperature 1, by each vLLM of the current
+        sync.
         """
 
     async def pause(self, version: int) -> None:
@@ -47,9 +47,7 @@ class Engine(Protocol):
         """
 
     async def sleep(self) -> None:
-        """Give the memory of weights and cache back until the next `pause`; only if `rollout.turns`, and without
-        requests in flight.
-        """
+        """Give memory back until the next `pause`; only if `rollout.turns`, and without requests in flight."""
 
     async def resume(self) -> None:
         """Continue, with a reset KV cache unless `buffer.in_flight` is "keep"."""
@@ -80,7 +78,6 @@ class SamplingParameters:
 
     @classmethod
     def of(cls, config: Config) -> SamplingParameters:
-        """Return a run's parameters."""
         return cls(config.rollout.temperature, config.longest, config.buffer.in_flight == "keep")
 
     def tokens_after(self, prompt_tokens: int, max_tokens: int) -> int:
@@ -98,12 +95,7 @@ class SamplingParameters:
 
 
 def check_state(state: dict[str, Any], sampling: SamplingParameters, where: str) -> None:
-    """Check that a vLLM instance was started as the trainer requires, by its `Extension.proctor_state`.
-
-    Args:
-        state: The state of a worker.
-        sampling: The run's parameters.
-        where: The name of the instance, for messages.
+    """Check that vLLM was started as the trainer requires, by a worker's `Extension.proctor_state`; `where` names it.
 
     Raises:
         ConfigError: A setting of vLLM is wrong.

@@ -45,7 +45,6 @@ class ColocatedEngine:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="vllm")
         self._names = itertools.count()
         self._samples: dict[str, asyncio.Future[Any]] = {}  # of requests that are not finished
-        self._asked: list[Request] = []  # in this turn of the event loop
         self._new: list[Request] = []  # to be added before the next step
         self._dropped: list[str] = []  # to be aborted before it
         self._changed = asyncio.Event()  # there may be something to step
@@ -126,7 +125,7 @@ class ColocatedEngine:
         if self._stepping:
             self._stepping.cancel()
             await asyncio.wait([self._stepping])
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._release)
+        await asyncio.get_running_loop().run_in_executor(self._thread, setattr, self, "_llm", None)
         self._thread.shutdown()
 
     # --- vLLM's thread
@@ -136,40 +135,24 @@ class ColocatedEngine:
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: call(self._llm))
 
     async def _sample(self, ids: Sequence[int], more: dict[str, Any], salt: str = "") -> Any:
-        """Return a finished RequestOutput. The request is aborted if the caller is cancelled.
-
-        Args:
-            ids: Token ids of the prompt.
-            more: Fields of vLLM's SamplingParams.
-            salt: Keeps the cached prefixes of requests with other salts apart.
-
-        Raises:
-            TrainerError: vLLM has ended.
-        """
+        """Return a finished RequestOutput. The request is aborted if the caller is cancelled. Raises TrainerError."""
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 
         prompt = {"type": "token", "prompt_token_ids": list(ids)} | ({"cache_salt": salt} if salt else {})
         sampling = SamplingParams(output_kind=RequestOutputKind.FINAL_ONLY, **UNMODIFIED_SAMPLING, **more)
-        name, loop = f"sample-{next(self._names)}", asyncio.get_running_loop()
+        name = f"sample-{next(self._names)}"
         if self._stepping is None or self._stepping.done():
             raise TrainerError("vLLM has ended")
-        if not self._asked:
-            loop.call_soon(self._hand_over)
-        self._asked.append((name, prompt, sampling))
-        self._samples[name] = finished = loop.create_future()
+        self._new.append((name, prompt, sampling))
+        self._samples[name] = finished = asyncio.get_running_loop().create_future()
+        self._changed.set()
         try:
             return await finished
         finally:
             if self._samples.pop(name, None):
                 self._dropped.append(name)
                 self._changed.set()
-
-    def _hand_over(self) -> None:
-        """Hand over the requests of a turn of the event loop."""
-        self._new += [request for request in self._asked if request[0] in self._samples]
-        self._asked = []
-        self._changed.set()
 
     def _start_stepping(self) -> None:
         self._stepping = asyncio.create_task(self._step_forever())
@@ -178,24 +161,22 @@ class ColocatedEngine:
     async def _step_forever(self) -> None:
         """Step vLLM while there are requests, unless it is held."""
         while True:
-            self._changed.clear()
-            while (self._samples or self._dropped) and not self._is_held:
-                step = partial(_step, new=self._new, dropped=self._dropped)
-                self._new, self._dropped = [], []
-                for output in await self._do(step):
-                    waiting = self._samples.pop(str(output.request_id), None) if output.finished else None
-                    if waiting and not waiting.done():  # otherwise it was cancelled
-                        waiting.set_result(output)
-            await self._changed.wait()
+            await asyncio.sleep(0)  # for the other requests of this turn of the event loop
+            if self._is_held or not (self._samples or self._dropped):
+                self._changed.clear()
+                await self._changed.wait()
+                continue
+            step = partial(_step, new=self._new, dropped=self._dropped)
+            self._new, self._dropped = [], []
+            for output in await self._do(step):
+                waiting = self._samples.pop(str(output.request_id), None) if output.finished else None
+                if waiting and not waiting.done():  # otherwise it was cancelled
+                    waiting.set_result(output)
 
     def _ended(self, stepping: asyncio.Task[None]) -> None:
-        """Fail all requests if a step failed."""
         if not stepping.cancelled():
             for waiting in filter(lambda each: not each.done(), self._samples.values()):
                 waiting.set_exception(TrainerError(f"vLLM ended: {stepping.exception()!r}"))
-
-    def _release(self) -> None:
-        self._llm = None
 
 
 def _step(llm: Any, new: Sequence[Request], dropped: Sequence[str]) -> Sequence[Any]:

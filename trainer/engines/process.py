@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import shlex
 import signal
@@ -75,8 +74,6 @@ class VllmProcess:
     def start(self) -> None:
         """Start the server after killing remains of the previous one, which could still hold the GPU."""
         self._kill()
-        atexit.unregister(self.end)
-        atexit.register(self.end)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         home = str(Path(trainer.__path__[0]).parent)  # the server must find this package and expose its development API
         path = os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -87,8 +84,6 @@ class VllmProcess:
             self._process = start_guarded(self._command, log, env=ours)
 
     def end(self) -> None:
-        """Send SIGTERM, then kill the process group."""
-        atexit.unregister(self.end)
         if self.is_running:
             assert self._process is not None
             self._process.terminate()
@@ -97,7 +92,6 @@ class VllmProcess:
         self._kill()
 
     def tail(self) -> str:
-        """Return the last lines of the log."""
         if not self.log.exists():
             return ""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-TAIL_LINES:])
@@ -114,12 +108,9 @@ class VllmProcess:
 def start_guarded(
     command: Sequence[str], output: IO[bytes] | None, env: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
-    """Return the guard of a started process that ends with this thread; the guard ends when the process ends.
+    """Return the guard of a started command that ends with this thread; the guard ends when the command ends.
 
-    Args:
-        command: The program and its arguments.
-        output: Where the process writes; None: to this process's terminal.
-        env: Its environment; None: this process's.
+    It writes to an output file (None: this process's terminal) and has the environment `env` (None: this process's).
     """
     guard = [sys.executable, "-I", str(GUARD), str(os.getpid())]  # a file: a module imports its package
     return subprocess.Popen(

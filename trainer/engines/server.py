@@ -11,17 +11,18 @@ requests are in flight.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from trainer.engines.base import Notice, SamplingParameters, check_state
 from trainer.engines.health import HealthMonitor, State
 from trainer.engines.process import VllmProcess
-from trainer.engines.retry import Coalesced, cancelled_on_exit
 from trainer.engines.vllm_api import HEALTH_TIMEOUT_SECONDS, Answer, RequestFailedError, VllmApi
 from trainer.episode import Completion
 from trainer.errors import InterruptedGenerationError, StaleWeightsError, TrainerError
+
+T = TypeVar("T")
 
 HEALTH_POLL_SECONDS = 2.0  # between requests of /health
 
@@ -45,8 +46,7 @@ class ServerEngine:
         self._process = process
         self.version = -1  # of the last verified weights
         self.needs_sync = True
-        self._is_paused = False
-        self._is_asleep = False
+        self._is_paused = self._is_asleep = False
         self._workers: tuple[str, ...] = ()
         self._target: tuple[str, ...] = ()  # the workers of the sync in progress
         self._failure: TrainerError | None = None
@@ -95,16 +95,14 @@ class ServerEngine:
         await self._ready()
         version, workers = self.version, self._workers
         asked = self._api.sample(prompt_ids, seed, max_tokens, self._sampling, version)
-        completion: Completion = await self._unless_replaced(asked)
+        completion = await self._unless_replaced(asked)
         if await self._checks() != workers:
             raise InterruptedGenerationError("it was started again")
         await self._ready()  # a sample that ended during a sync counts once the sync is verified
         return replace(completion, last_version=self.version)
 
     async def score(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1."""
-        scores: list[float] = await self._unless_replaced(self._api.score(ids))
-        return scores
+        return await self._unless_replaced(self._api.score(ids))
 
     async def sleep(self) -> None:
         """Give the GPU's memory back. The weights are gone as well: the next sync brings newer ones."""
@@ -119,7 +117,6 @@ class ServerEngine:
         await self._post("/wake_up?tags=weights" if self._is_asleep else "/pause?mode=keep&clear_cache=false")
 
     async def resume(self) -> None:
-        """Reset the prefix cache; requests in flight recompute theirs, without which the reset is refused."""
         if self._is_asleep:
             await self._post("/wake_up?tags=kv_cache")
             self._is_asleep = False
@@ -160,31 +157,34 @@ class ServerEngine:
     # --- one request
 
     async def _post(self, path: str) -> Answer:
-        answer: Answer = await self._unless_replaced(self._api.post(path))
-        return answer
+        return await self._unless_replaced(self._api.post(path))
 
     async def _call(self, method: str, *arguments: Any) -> list[Answer]:
         try:
-            answers: list[Answer] = await self._unless_replaced(self._api.call(method, *arguments))
+            return await self._unless_replaced(self._api.call(method, *arguments))
         except RequestFailedError as error:
             if not await self._api.is_healthy():
                 raise InterruptedGenerationError(str(error)) from None
             raise StaleWeightsError(f"vLLM at {self._url} could not do {method}: {error}") from None
-        return answers
 
-    async def _unless_replaced(self, asked: Any) -> Any:
+    async def _unless_replaced(self, asked: Coroutine[Any, Any, T]) -> T:
         """Return the answer.
 
         Raises:
             InterruptedGenerationError: The workers are replaced while the connection stays open.
         """
-        async with cancelled_on_exit(asked, self._gone.wait()) as (answer, gone):
+        answer, gone = asyncio.ensure_future(asked), asyncio.ensure_future(self._gone.wait())
+        try:
             if self._failure:
                 raise self._failure
             await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
                 raise InterruptedGenerationError(f"vLLM at {self._url} was restarted")
             return answer.result()
+        finally:
+            answer.cancel()
+            gone.cancel()
+            await asyncio.gather(answer, gone, return_exceptions=True)
 
     # --- health and identity of the workers
 
@@ -240,3 +240,29 @@ class ServerEngine:
         """Wake all requests that wait for the old workers."""
         self._gone.set()
         self._gone = asyncio.Event()
+
+
+class Coalesced(Generic[T]):
+    """Coalesces calls, one at a time: a call's result serves every caller that asked before it started."""
+
+    def __init__(self, ask: Callable[[], Awaitable[T]]) -> None:
+        self._ask = ask
+        self._now: asyncio.Task[T] | None = None
+        self._next: asyncio.Task[T] | None = None
+
+    async def __call__(self) -> T:
+        if self._next is None:
+            self._next = asyncio.create_task(self._put(self._now))
+            self._next.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return await asyncio.shield(self._next)
+
+    async def _put(self, before: asyncio.Task[T] | None) -> T:
+        if before:
+            await asyncio.wait([before])
+        self._now, self._next = self._next, None
+        return await self._ask()
+
+    async def close(self) -> None:
+        for task in filter(None, [self._now, self._next]):
+            task.cancel()
+            await asyncio.wait([task])

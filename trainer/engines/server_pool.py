@@ -7,12 +7,15 @@ same weights. A server that was restarted gets the current weights alone, while 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from typing import Any
 
-from trainer.engines.retry import until_sampled
 from trainer.engines.server import ServerEngine
 from trainer.episode import Completion
+from trainer.errors import InterruptedGenerationError, UnavailableError
+
+PAUSE_SECONDS = 0.5  # before an interrupted sample is begun again; it then waits for a server with verified weights
 
 
 class ServerPool:
@@ -28,7 +31,15 @@ class ServerPool:
         return any(server.needs_sync for server in self._servers)
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        return await until_sampled(lambda: self._best().attempt(prompt_ids, seed, max_tokens), self._patience)
+        failed_since = 0.0
+        while True:
+            try:
+                return await self._best().attempt(prompt_ids, seed, max_tokens)
+            except InterruptedGenerationError as interrupted:
+                failed_since = failed_since or time.monotonic()
+                if time.monotonic() - failed_since > 2 * self._patience:  # an absent vLLM is reported earlier
+                    raise UnavailableError(f"vLLM is up but returns no sample: {interrupted}") from None
+            await asyncio.sleep(PAUSE_SECONDS)
 
     def _best(self) -> ServerEngine:
         return min(self._servers, key=lambda each: (not each.is_ready, each.in_flight))

@@ -46,12 +46,8 @@ class VllmApi:
         self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None))
 
     async def post(self, path: str, body: Answer | None = None, seconds: float | None = None) -> Answer:
-        """Return the JSON answer to a POST request, empty if it has no JSON.
-
-        Args:
-            path: The path, with its query.
-            body: The JSON body.
-            seconds: The timeout; None for no limit.
+        """Return the JSON answer to a POST request to a path with a JSON body, empty if it has no JSON, within
+        `seconds`.
 
         Raises:
             InterruptedGenerationError: The server is unavailable or overloaded.
@@ -71,8 +67,7 @@ class VllmApi:
             raise InterruptedGenerationError(f"{type(error).__name__}: {error}") from None
 
     async def call(self, method: str, *arguments: Any, seconds: float | None = None) -> list[Answer]:
-        """Return each worker's result of a method of vllm_ext.Extension, with JSON-compatible arguments, within
-        `seconds`.
+        """Return each worker's result of a method of vllm_ext.Extension, with JSON-compatible arguments, in `seconds`.
 
         Raises:
             RequestFailedError: The method failed in a worker.
@@ -87,14 +82,9 @@ class VllmApi:
     async def sample(
         self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, sampling: SamplingParameters, version: int
     ) -> Completion:
-        """Return a response.
+        """Return a response; see `Engine.generate`.
 
-        Args:
-            prompt_ids: The prompt's token ids.
-            seed: The seed of the sample.
-            max_tokens: The most tokens of the response.
-            sampling: The sampling distribution.
-            version: The version of the weights. If caches are kept across syncs, requests of others have other caches.
+        If caches are kept across syncs, requests with another version of the weights have other caches.
 
         Raises:
             InterruptedGenerationError: As `post`, or vLLM ended the response abnormally.
@@ -136,7 +126,6 @@ class VllmApi:
             return False
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._session.close()
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from trainer.data import OTHER_TESTS, Problem, Problems
-from trainer.duel.matrix import choose, distinct
 from trainer.duel.question import Case, parse_cases, question_for
+from trainer.duel.referee import choose, distinct
 from trainer.evaluation import jsonl, samples
 from trainer.evaluation.concurrency import for_each
 from trainer.evaluation.grading import GradingOptions, submission_of

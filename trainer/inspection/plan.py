@@ -10,7 +10,12 @@ import json
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
 
 from trainer.config import Config
 from trainer.engines.process import devices_of
@@ -26,62 +31,46 @@ MACHINE_GPUS = 8
 
 @dataclass(frozen=True)
 class Shape:
-    """The dimensions of a decoder like Qwen2, Qwen3 or Llama."""
+    """The dimensions of a decoder."""
 
+    parameters: int
+    linear: int  # inputs and outputs of all linear layers but the output embedding
     layers: int
     hidden: int
-    heads: int
-    kv_heads: int
-    head: int  # the size of a head
+    keys: int  # the width of all key heads, equal to that of the values
     inner: int  # of the feed-forward layers
     vocabulary: int
-    is_tied: bool  # input and output embeddings are tied
-    has_bias: bool  # on queries, keys and values
-    has_head_norm: bool  # on queries and keys
-
-    @property
-    def widths(self) -> tuple[int, int]:
-        """The widths of all query heads, and of all key heads, equal to that of the values."""
-        return self.heads * self.head, self.kv_heads * self.head
-
-    @property
-    def parameters(self) -> int:
-        """The number of parameters."""
-        queries, keys = self.widths
-        small = 2 * self.hidden + self.has_bias * (queries + 2 * keys) + self.has_head_norm * 2 * self.head
-        layer = self.hidden * (2 * queries + 2 * keys) + 3 * self.hidden * self.inner + small
-        return self.layers * layer + self.hidden + self.vocabulary * self.hidden * (1 if self.is_tied else 2)
-
-    def adapters(self, rank: int) -> int:
-        """Return the number of parameters of LoRA adapters whose matrices have a rank; 0: there are none."""
-        queries, keys = self.widths
-        layer = 2 * (self.hidden + queries) + 2 * (self.hidden + keys) + 3 * (self.hidden + self.inner)
-        return rank * self.layers * layer
 
     @classmethod
+    @cache
     def of(cls, path: str) -> Shape:
         """Return the shape of a model, by a name in shapes.toml or the path of a folder with its config.json.
 
         Raises:
             ConfigError: The shape is unknown.
         """
+        from transformers import AutoConfig, AutoModelForCausalLM  # slow import
+
         known = tomllib.loads(SHAPES.read_text())
         try:
-            values = known.get(path) or json.loads((Path(path) / "config.json").read_text())
-            heads, hidden, kind = values["num_attention_heads"], values["hidden_size"], values["model_type"]
+            said = AutoConfig.for_model(**(known.get(path) or json.loads((Path(path) / "config.json").read_text())))
+            with torch.device("meta"):
+                model: Any = AutoModelForCausalLM.from_config(said)  # type: ignore[no-untyped-call]
+            heads, size = said.num_key_value_heads, getattr(said, "head_dim", None)
             return cls(
-                layers=values["num_hidden_layers"],
-                hidden=hidden,
-                heads=heads,
-                kv_heads=values["num_key_value_heads"],
-                head=values.get("head_dim") or hidden // heads,
-                inner=values["intermediate_size"],
-                vocabulary=values["vocab_size"],
-                is_tied=values.get("tie_word_embeddings", False),
-                has_bias=kind == "qwen2",
-                has_head_norm=kind == "qwen3",
+                parameters=sum(each.numel() for each in model.parameters()),
+                linear=sum(
+                    each.in_features + each.out_features
+                    for each in model.modules()
+                    if isinstance(each, nn.Linear) and each is not model.get_output_embeddings()
+                ),
+                layers=said.num_hidden_layers,
+                hidden=said.hidden_size,
+                keys=heads * (size or said.hidden_size // said.num_attention_heads),
+                inner=said.intermediate_size,
+                vocabulary=said.vocab_size,
             )
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, TypeError, AttributeError) as error:
             raise ConfigError(
                 f"model.path: the shape of {path!r} is not known ({error!r}); known: {', '.join(known)}"
             ) from None
@@ -134,11 +123,11 @@ def needs(config: Config, machine: Machine) -> Needs:
     shape, rollout, is_offloaded = Shape.of(config.model.path), config.rollout, config.deepspeed.offload
     size, ranks, zero = shape.parameters / GB, machine.ranks, config.deepspeed.zero
     bytes_each = 2 if config.model.dtype == "bfloat16" else 4
-    trained = shape.adapters(config.lora.rank) / GB or size
+    trained = config.lora.rank * shape.linear / GB or size
     optimiser = 0.0 if is_offloaded else (12 if bytes_each == 2 else 8) * trained / (ranks if zero else 1)
     sampler = bytes_each * size / rollout.tensor_parallel
     cache = max(0.0, rollout.tensor_parallel * (machine.gpu_gb * rollout.gpu_memory - VLLM_GB - sampler))
-    kv_bytes = 2 * shape.layers * shape.widths[1] * 2  # of a token, in bfloat16
+    kv_bytes = 2 * shape.layers * shape.keys * 2  # of a token, in bfloat16
     return Needs(
         weights=(1 + config.kl.is_on) * bytes_each * size / (ranks if zero == 3 else 1),
         states=4 * trained / (ranks if zero >= 2 else 1) + optimiser,
@@ -154,7 +143,7 @@ def needs(config: Config, machine: Machine) -> Needs:
 def _activations(config: Config, shape: Shape) -> float:
     """Return GB of a micro-batch: one hidden state a layer, one active layer, and three logit tensors of a chunk."""
     rows = max(config.optimiser.micro_tokens, config.data.max_prompt_tokens + config.rollout.max_tokens)
-    one = 2 * 2 * rows * (6 * shape.hidden + 2 * shape.widths[1] + 3 * shape.inner)  # both passes, in bfloat16
+    one = 2 * 2 * rows * (6 * shape.hidden + 2 * shape.keys + 3 * shape.inner)  # both passes, in bfloat16
     kept = shape.layers * 2 * rows * shape.hidden if config.model.checkpointing else shape.layers * one / 2
     logits = 3 * min(config.model.chunk_tokens, rows) * shape.vocabulary * 4
     return (kept + one + logits) / GB

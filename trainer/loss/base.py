@@ -80,15 +80,7 @@ def high_entropy(entropy: Tensor, sequence: Tensor, quantile: float) -> Tensor:
 
 
 def by_class(high: Tensor, of_high: float, of_low: float, like: Tensor) -> Tensor:
-    """Return the number `of_high` for tokens of the high class (mask [N]) and `of_low` for others, in the type of
-    another tensor.
-
-    Args:
-        high: Mask of tokens of the high class [N].
-        of_high: The number for these tokens.
-        of_low: The number for other tokens.
-        like: A tensor with the type and the device of the result.
-    """
+    """Return `of_high` for tokens of the high class (mask [N]), else `of_low`, in the type of the tensor `like`."""
     return torch.where(high, like.new_tensor(of_high), like.new_tensor(of_low))
 
 

@@ -104,16 +104,12 @@ def m2po(inputs: LossInputs, *, threshold: Threshold = 0.04, cutoff: Tensor | No
     above `cutoff`; see `m2po_cutoff`.
 
     Zheng et al., arXiv 2510.01161, algorithm 1, with r relative to the policy that sampled: this needs `loss.old =
-    "behaviour"`. The paper computes the cutoff over the whole batch, so `prepare_m2po` computes it before the
-    micro-batches; None computes it from the given tokens. Masked tokens stay in the denominator, as in the paper.
+    "behaviour"`. The paper computes the cutoff over the whole batch, so `prepare_m2po` computes it, with the threshold,
+    before the micro-batches; None computes it from the given tokens. Masked tokens stay in the denominator, as in the
+    paper.
 
     Other implementations deviate: the authors' repository caps instead of dropping, and AstraFlow drops with a
     threshold of 0.01 and then clips. Both work by micro-batch, so their bound depends on how the batch was split.
-
-    Args:
-        inputs: The tokens of a mini-batch.
-        threshold: The most that the mean of (log r)² may be; only used without a cutoff.
-        cutoff: The greatest |log r| of tokens that train; None: computed from these tokens.
     """
     log_ratio, advantage = inputs.log_ratio, inputs.advantage
     if cutoff is None:
@@ -133,11 +129,6 @@ def m2po_cutoff(log_ratio: Tensor, advantage: Tensor, threshold: float) -> Tenso
     Of tokens [M] that move further only; equal values stay or go together. Computed with one sort: with the values in
     order, the mean after any number of drops is a running mean. The result is infinite if nothing is dropped, and 0 if
     everything is (these tokens have |log r| > 0).
-
-    Args:
-        log_ratio: log r of each token [N].
-        advantage: A of each token [N].
-        threshold: The most that the mean of (log r)² may be.
     """
     values = log_ratio.detach()
     size = values[advantage * values > 0].abs().sort().values
@@ -162,11 +153,6 @@ def gspo(inputs: LossInputs, *, clip_low: Below = 3e-4, clip_high: Above = 4e-4)
     of the response's ratio and the gradient of its own logp. With weights of 1/|o| a token (`mean = "sequence"`) value
     and gradient are those of eq. 5; a token mean weighs long responses more. The bound of log r is applied before the
     mean. There is no dual clip, as in the paper and in verl.
-
-    Args:
-        inputs: The tokens of a mini-batch.
-        clip_low: Distance of the lower bound from 1.
-        clip_high: Distance of the upper bound from 1.
     """
     sequence_log_ratio = row_mean(inputs.log_ratio.detach(), inputs.sequence)
     ratio = (sequence_log_ratio + inputs.logp - inputs.logp.detach()).exp()
@@ -180,11 +166,6 @@ def cispo(inputs: LossInputs, *, clip_low: Above = 1.0, clip_high: Above = 4.0) 
     gradient. The paper has no lower bound (1.0 is equivalent to none) and does not state its upper one; weights up to 5
     are this trainer's choice. `clip_low` and `clip_high` are reported for either sign of A, because this clip does not
     depend on it.
-
-    Args:
-        inputs: The tokens of a mini-batch.
-        clip_low: Distance of the lower bound from 1.
-        clip_high: Distance of the upper bound from 1.
     """
     ratio = inputs.log_ratio.detach().exp()
     weight = ratio.clamp(1 - clip_low, 1 + clip_high)

@@ -11,19 +11,24 @@ samples; off-policy there is no importance weight, as in the published code of G
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor
 
 from trainer.loss.base import bounded, by_class, high_entropy, row_mean
 
+if TYPE_CHECKING:
+    from trainer.config import Correction, Kl
+
 K3_DIFFERENCE_BOUND = 20.0
 K3_BOUND = 10.0
 
 
-def correct(
-    name: str, old: Tensor, behaviour: Tensor, sequence: Tensor, *, low: float = 0.5, high: float = 2.0
-) -> tuple[Tensor, Tensor]:
+def correct(settings: Correction, old: Tensor, behaviour: Tensor, sequence: Tensor) -> tuple[Tensor, Tensor]:
     """Return correction factors [N], and where a bound applied [N] bool, with ratio = exp(old − behaviour).
+
+    By the trainer's old policy and by vLLM; `sequence` is each token's row. By name:
 
         none      1.
         tis       min(ratio, high). Truncated importance sampling: Yao, Liu et al. 2025, "Your efficient RL framework
@@ -36,35 +41,28 @@ def correct(
                   grow with the length and needs a far narrower band than tokens: 0.5 to 2 only catches broken ones.
 
     A factor of 0 stays in the denominator of the mean.
-
-    Args:
-        name: The rule.
-        old: [N] log-probabilities by the trainer's old policy.
-        behaviour: [N] log-probabilities by vLLM.
-        sequence: [N] int64, the token's row.
-        low: The lower bound of the ratio.
-        high: The upper bound of the ratio.
     """
     log_ratio = bounded((old - behaviour).detach())
-    if name == "sequence":
+    if settings.name == "sequence":
         log_ratio = row_mean(log_ratio, sequence)
     ratio = log_ratio.exp()
-    if name == "none":
+    if settings.name == "none":
         return torch.ones_like(ratio), torch.zeros_like(ratio, dtype=torch.bool)
-    if name == "tis":
-        return ratio.clamp(max=high), ratio > high
-    outside = (ratio < low) | (ratio > high)
-    return torch.where(outside, 0.0, torch.ones_like(ratio) if name == "sequence" else ratio), outside
+    if settings.name == "tis":
+        return ratio.clamp(max=settings.high), ratio > settings.high
+    outside = (ratio < settings.low) | (ratio > settings.high)
+    return torch.where(outside, 0.0, torch.ones_like(ratio) if settings.name == "sequence" else ratio), outside
 
 
 def estimate(name: str, logp: Tensor, reference: Tensor) -> Tensor:
-    """Return an estimate of KL(policy ‖ reference) for each token [N], in nats, by its name.
+    """Return the k2 or k3 estimate (name) of KL(policy ‖ reference) for each token [N], in nats, from
+    log-probabilities.
 
     Schulman, "Approximating KL Divergence" (2020), with d = reference − logp. Its k1, −d, is no loss: the expected
     gradient is 0.
 
-    k2  d² / 2         biased, little where the two are near; as a loss, the gradient of KL(policy ‖ reference).
-    k3  exp(d) − d − 1 unbiased, never negative; as a loss, the gradient of KL(reference ‖ policy).
+        k2  d² / 2         biased, little where the two are near; as a loss, the gradient of KL(policy ‖ reference).
+        k3  exp(d) − d − 1 unbiased, never negative; as a loss, the gradient of KL(reference ‖ policy).
 
     On the gradients: Tang and Munos, arXiv 2506.09477. k2 raises a token's logp by d, k3 by exp(d) − 1: near the
     reference they agree, and far from it k3 raises logp much more strongly than it lowers it. All of them ignore a
@@ -72,11 +70,6 @@ def estimate(name: str, logp: Tensor, reference: Tensor) -> Tensor:
 
     k3 has verl's clamps: d to ±20, and the result to ±10. A clamped token has *no gradient*: d above 2.61 (a token that
     the reference finds 13.6 times as likely) or below −11.0. k2 has no clamps.
-
-    Args:
-        name: `k2`, or another for k3.
-        logp: Log-probabilities under the policy [N].
-        reference: Log-probabilities under the reference [N].
     """
     difference = reference - logp
     if name == "k2":
@@ -85,29 +78,16 @@ def estimate(name: str, logp: Tensor, reference: Tensor) -> Tensor:
     return (torch.expm1(clamped) - clamped).clamp(-K3_BOUND, K3_BOUND)  # expm1 avoids cancellation near 0
 
 
-def kl_coefficients(
-    entropy: Tensor,
-    sequence: Tensor,
-    *,
-    coefficient: float,
-    high_entropy_coefficient: float | None = None,
-    quantile: float = 0.8,
-) -> Tensor:
-    """Return the coefficient of each token's KL estimate [N].
+def kl_coefficients(settings: Kl, entropy: Tensor, sequence: Tensor) -> Tensor:
+    """Return the coefficient of each token's KL estimate [N], by its entropy and its row.
 
     Archer (arXiv 2507.15778) adds two means, each over its entropy class. Here there is one mean over all tokens, a
     share `quantile` of which is in the low class. The low class therefore gets coefficient / quantile and the high
     class high_entropy_coefficient / (1 − quantile), which gives the same sum except for responses too short for the
     quantile.
-
-    Args:
-        entropy: [N], in nats.
-        sequence: [N] int64, the token's row.
-        coefficient: The coefficient of all tokens, or of the low class.
-        high_entropy_coefficient: The coefficient of the high class; None: one class.
-        quantile: The entropy quantile that separates the classes.
     """
-    if high_entropy_coefficient is None:
-        return torch.full_like(entropy, coefficient)
-    high = high_entropy(entropy, sequence, quantile)
-    return by_class(high, high_entropy_coefficient / (1 - quantile), coefficient / quantile, entropy)
+    if settings.high_entropy_coefficient is None:
+        return torch.full_like(entropy, settings.coefficient)
+    high, low_share = high_entropy(entropy, sequence, settings.quantile), settings.quantile
+    of_high, of_low = settings.high_entropy_coefficient / (1 - low_share), settings.coefficient / low_share
+    return by_class(high, of_high, of_low, entropy)

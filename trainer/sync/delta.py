@@ -43,7 +43,6 @@ class DeltaSender:
         return delivery
 
     def close(self) -> None:
-        """Release the transport's resources."""
         self._transport.close()
 
     def _is_base_everywhere(self) -> bool:

@@ -56,12 +56,7 @@ def encode(old: Numbers, new: Numbers) -> Patch | None:
 
 
 def decode_into(payload: Bytes, count: int, numbers: Numbers) -> None:
-    """Apply a patch of a count in place, to the numbers from its piece's first one on.
-
-    Args:
-        payload: The patch.
-        count: The number of changed numbers; ALL: the payload is the numbers themselves.
-        numbers: The numbers from the first one of its piece on.
+    """Apply a patch, its payload and count, in place to the numbers from its piece's first one on.
 
     Raises:
         ValueError: The payload has an invalid size.
@@ -96,5 +91,4 @@ def pieces(size: int) -> Iterator[slice]:
 
 
 def _crc(rest: str, payload: Bytes) -> int:
-    """Return the CRC-32 of label and payload."""
     return zlib.crc32(payload.data, zlib.crc32(rest.encode()))

@@ -27,16 +27,9 @@ class WeightGroup:
     """A process group for weights. All members must be constructed concurrently."""
 
     def __init__(self, backend: str, host: str, port: int, rank: int, size: int, seconds: float, own: str = "") -> None:
-        """Connect to the store.
+        """Connect to the store at rank 0's host and port, of which 0 chooses a free one, within `seconds`.
 
-        Args:
-            backend: "gloo" or "nccl".
-            host: Rank 0's address.
-            port: Rank 0's port; 0 chooses a free one.
-            rank: This member's rank.
-            size: The number of members.
-            seconds: The timeout.
-            own: This member's address, for gloo.
+        The backend is "gloo", which needs this member's `own` address, or "nccl".
 
         Raises:
             RuntimeError: The other members did not connect in time.

@@ -48,15 +48,7 @@ class Syncer:
     def __init__(
         self, config: Config, engine: Engine, begin: Begin, probe_ids: Sequence[int], notice: Notice = print
     ) -> None:
-        """Create the syncer of a run.
-
-        Args:
-            config: The run's configuration.
-            engine: The engine.
-            begin: Starts a coroutine in the engine's event loop.
-            probe_ids: Token ids of the probe, at least two, that the model is likely to see.
-            notice: Reports a failed delta.
-        """
+        """Create the syncer of a run. The probe's token ids, at least two, are such as the model is likely to see."""
         self._engine = engine
         self._begin = begin
         self._sender = make_sender(config, lambda method, *arguments: begin(engine.rpc(method, *arguments)), notice)
@@ -64,18 +56,11 @@ class Syncer:
         self._max_gap = logprob_bound(config.sync.max_probe_gap, config.model.dtype)  # mean, in nats
 
     def send(self, version: int, weights: Weights, score: Score) -> Delivery | None:
-        """Update vLLM's weights and verify them.
+        """Return the transfer of a version of the weights to vLLM, verified; None if vLLM was restarted and needs
+        another sync.
 
-        In all cases `weights` is exhausted once and `score` is called once, so that other ranks can run the same
-        collectives.
-
-        Args:
-            version: The version of the weights.
-            weights: Names and tensors.
-            score: Returns the trainer's log-probabilities of the probe.
-
-        Returns:
-            The transfer; None if vLLM was restarted meanwhile and needs another sync.
+        `score` returns the trainer's log-probabilities of the probe. In all cases `weights` is exhausted once and
+        `score` is called once, so that other ranks can run the same collectives.
 
         Raises:
             StaleWeightsError: vLLM does not have the weights or does not use them.
@@ -100,7 +85,6 @@ class Syncer:
         return replace(delivery, seconds=time.monotonic() - began, gap=gap)
 
     def close(self) -> None:
-        """Release the transport's resources."""
         self._sender.close()
 
     def _deliver_weights(self, version: int, stream: Iterator[tuple[str, Tensor]]) -> Delivery | None:

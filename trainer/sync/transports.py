@@ -4,11 +4,12 @@ process, and broadcasts. NCCL was not tested: it needs GPUs.
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,13 +57,10 @@ class Transport(ABC):
     def send(
         self, version: int, weights: Weights, begin: UpdateKind = "full", coded: Callable[[Weights], Weights] = iter
     ) -> Delivery:
-        """Return the delivery of all weights of a version; each is read once and in order.
+        """Return the delivery of all weights of a version, in an update of a kind (`begin`); each is read once and in
+        order.
 
-        Args:
-            version: The version of the weights.
-            weights: Names and tensors.
-            begin: The kind of update.
-            coded: Encodes the weights for transfer; by default they are sent as they are.
+        `coded` encodes the weights for transfer; by default they are sent as they are.
 
         Raises:
             InterruptedGenerationError: vLLM became unavailable.
@@ -126,30 +124,17 @@ class FileTransport(Transport):
         try:
             for bucket in buckets:
                 paths.append(self._folder / f"{name}-{len(paths)}.safetensors")
-                _write(bucket, paths[-1])
+                save_file({"payload": bucket.payload}, paths[-1], {"places": json.dumps(bucket.places)})
             self._call("proctor_load_files", [str(path) for path in paths]).result()
         finally:
             for path in paths:
                 path.unlink(missing_ok=True)
 
 
-def read_weights(path: str, device: str) -> Iterator[tuple[str, Tensor]]:
-    """Yield the weights of a file at a path in the order in which they were sent, on a device."""
+def read_bucket(path: str, device: str) -> Bucket:
+    """Return the bucket in a file at a path, on a device."""
     with safe_open(path, "pt", device=device) as file:
-        for key in sorted(file.keys()):
-            yield key.partition(":")[2], file.get_tensor(key)
-
-
-def _write(bucket: Bucket, path: Path) -> None:
-    """Write a file atomically. Keys begin with a number: safetensors has its own order, and adapters come first."""
-    unfinished = path.with_suffix(".part")
-    try:
-        weights = enumerate(unpack(bucket.places, bucket.payload))
-        tensors = {f"{number:08}:{name}": tensor.clone() for number, (name, tensor) in weights}
-        save_file(tensors, unfinished)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+        return Bucket(json.loads(file.metadata()["places"]), file.get_tensor("payload"))
 
 
 class MemoryTransport(Transport):

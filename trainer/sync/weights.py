@@ -40,12 +40,9 @@ class Bucket:
 
 
 def pack(weights: Iterable[tuple[str, Tensor]], bucket_bytes: int, device: torch.device) -> Iterator[Bucket]:
-    """Yield buckets. Each weight is copied before the next is requested, because it may be valid until then only.
+    """Yield buckets of so many bytes, unless a single tensor is larger, built on a device.
 
-    Args:
-        weights: Names and tensors.
-        bucket_bytes: The size of a bucket, unless a single tensor is larger.
-        device: Where to build the buckets.
+    Each weight is copied before the next is requested, because it may be valid until then only.
     """
     places: list[Place] = []
     buffer, used = torch.empty(0, dtype=torch.uint8, device=device), 0
@@ -82,14 +79,12 @@ class Checksum:
 
     @classmethod
     def of(cls, weights: Iterable[tuple[str, Tensor]]) -> Checksum:
-        """Return the checksum of all weights."""
         made = cls()
         for name, tensor in weights:
             made.add(name, tensor)
         return made
 
     def add(self, name: str, tensor: Tensor) -> None:
-        """Add a tensor by its name."""
         dtype, total = str(tensor.dtype), sum_of_bits(tensor)
         self.plain[dtype] = wrap_int64(self.plain.get(dtype, 0) + total)
         self.named[dtype] = wrap_int64(self.named.get(dtype, 0) + total * zlib.crc32(name.encode()))
@@ -128,11 +123,6 @@ def merged(weight: Tensor, first: Tensor, second: Tensor) -> Tensor:
     """Return W + B A, summed in float32 and rounded to the type of W.
 
     The weight W is [outputs, inputs], the first matrix A [rank, inputs], the second B [outputs, rank] with its scaling.
-
-    Args:
-        weight: W [outputs, inputs].
-        first: A [rank, inputs].
-        second: B [outputs, rank], with its scaling.
     """
     return (weight.float() + second.float() @ first.float()).to(weight.dtype)
 
@@ -150,7 +140,6 @@ class Merger:
         self.has_merged = False
 
     def __call__(self, weights: Iterable[tuple[str, Tensor]]) -> Iterator[tuple[str, Tensor]]:
-        """Yield whole weights."""
         for name, tensor in weights:
             if name.endswith((FIRST, SECOND)):
                 self._waiting[name] = tensor.clone()  # its memory may be used again before the weight comes
