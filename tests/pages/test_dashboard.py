@@ -585,6 +585,7 @@ def test_the_playground_grades_for_real(service: Service, look: OpenPage) -> Non
         "Slow": "TLE",
         "Leaves early": "WA",
         "Fails": "ZeroDivisionError",
+        "A judge": "AC reward 1 2 of 2 passed",
         "A function": "AC reward 1 1 of 1 passed",
     }.items():
         page.click(".examples button", name)
@@ -601,6 +602,30 @@ def test_the_playground_grades_for_real(service: Service, look: OpenPage) -> Non
     page.click("button.main", "Run")
     page.until("document.querySelectorAll('.difference .missing').length === 1")
     assert page.evaluate("document.querySelector('.difference').textContent").startswith("+printed: 0 1")
+
+
+def test_a_judge_can_be_tried_in_the_playground(service: Service, look: OpenPage) -> None:
+    page = look(service.client.url, "/#playground")
+    is_shown = "getComputedStyle(document.querySelector('.judge')).display !== 'none'"
+    assert not page.evaluate(is_shown)
+    page.click(".examples button", "A judge")
+    assert page.evaluate(is_shown)
+    page.fill("textarea[aria-label='Judge program']", "def check(input, output, answer):\n    return False, 'not like this'")
+    page.press("Enter", CTRL)
+    page.until("document.querySelector('.outcome .headline')?.innerText.includes('0 of 2')")
+    assert "not like this" in outcome(page)
+    page.click("nav a", "Overview")
+    page.until("document.querySelector('.tiles')")
+    page.click("nav a", "Playground")
+    page.until("document.querySelector('.judge textarea')?.value.includes('not like this')")
+    judge = "def interact(read, write, input, answer):\n    write(input)\n    return read().strip() == '42'"
+    page.fill("textarea[aria-label='Judge program']", judge)
+    page.fill("#code", "print(2 * int(input()))")
+    page.click(".spread label", "as JSON")
+    page.fill("textarea[aria-label='Tests as JSON']", '[{"type": "interactive", "input": "21"}]')
+    page.press("Enter", CTRL)
+    page.until("document.querySelector('.outcome .headline')?.innerText.includes('1 of 1')")
+    assert "AC" in outcome(page)
 
 
 def test_what_a_program_prints_is_text_and_nothing_else(service: Service, look: OpenPage) -> None:

@@ -6,7 +6,9 @@ import { ServiceError, ask, live } from "./service.js";
 
 const INDENT = "    ";
 const SHOWN_BYTES = 65_536;
-const CHECKERS = ["tokens", "exact", "lines", "numbers", "json", "unordered_lines", "math"];
+const PROGRAM = "program";
+const CHECKERS = ["tokens", "exact", "lines", "numbers", "json", "unordered_lines", "math", PROGRAM];
+const PROTOCOLS = ["function", "testlib", "kattis", "domjudge", "codeforces-python", "scalebox"];
 
 const SUM = [
   { input: "1 2\n", output: "3\n" },
@@ -19,6 +21,11 @@ const EXAMPLES = {
   Slow: { code: "while True:\n    pass\n", tests: SUM, limits: { cpu_seconds: 1 } },
   "Leaves early": { code: "import sys\n\nprint(3)\nsys.exit(0)\n", tests: SUM },
   Fails: { code: "print(1 // 0)\n", tests: SUM },
+  "A judge": {
+    code: "n = int(input())\nprint(n - 1, 1)\n",
+    tests: [{ input: "5\n", output: "2 3\n" }, { input: "2\n", output: "1 1\n" }],
+    checker: { type: PROGRAM, protocol: "function", language: "python", source: "def check(input, output, answer):\n    parts = [int(word) for word in output.split()]\n    return len(parts) == 2 and min(parts) >= 1 and sum(parts) == int(input)\n" },
+  },
   "A function": {
     code: "def double(values):\n    return [2 * value for value in values]\n",
     json: [{ type: "call", function: "double", args: [[1, 2]], output: [2, 4] }],
@@ -37,7 +44,11 @@ export class Playground {
     this.json = h("textarea", { class: "code", rows: 10, spellcheck: "false", wrap: "off", "aria-label": "Tests as JSON" });
     this.isJson = h("input", { type: "checkbox", onchange: () => this.change() });
     this.add = h("button", { type: "button", onclick: () => this.addTest({ input: "", output: "" }).querySelector("textarea").focus() }, "Add a test");
-    this.checker = h("select", {}, CHECKERS.map((name) => h("option", {}, name)));
+    this.checker = h("select", { onchange: () => this.show() }, CHECKERS.map((name) => h("option", {}, name)));
+    this.protocol = h("select", {}, PROTOCOLS.map((name) => h("option", {}, name)));
+    this.judgeLanguage = h("select", {}, h("option", {}, "python"));
+    this.judge = h("textarea", { class: "code", rows: 8, spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off", "aria-label": "Judge program", onkeydown: (event) => indent(event) });
+    this.judging = h("div", { class: "judge" }, h("div", { class: "row limits" }, field("Protocol", this.protocol), field("Judge's language", this.judgeLanguage)), this.judge);
     this.tolerance = h("input", { type: "number", min: 0, step: "any", placeholder: "none" });
     this.cpu = h("input", { type: "number", min: 0.1, step: "any", value: 4, required: true });
     this.memory = h("input", { type: "number", min: 64, step: 1, value: 1024, required: true });
@@ -62,6 +73,7 @@ export class Playground {
       identified(this.code, "code"),
       h("p", { class: "soft keys", id: "code-keys" }, h("kbd", {}, "Tab"), " indents, ", h("kbd", {}, "Esc"), " and then ", h("kbd", {}, "Tab"), " leaves the field, ", h("kbd", {}, "Ctrl"), " + ", h("kbd", {}, "Enter"), " runs"),
       h("div", { class: "row limits" }, field("CPU seconds", this.cpu), field("Memory, MiB", this.memory), field("Checker", this.checker), field("Tolerance", this.tolerance)),
+      this.judging,
       h("div", { class: "row" }, this.run, this.stop, h("label", {}, this.all, " continue after a failure")),
     );
   }
@@ -78,9 +90,7 @@ export class Playground {
   leave() {
     live.removeEventListener("now", this.look);
     this.stopper?.abort();
-    draft = { code: this.code.value, checker: { type: this.checker.value }, limits: { cpu_seconds: Number(this.cpu.value), memory_bytes: this.memory.value * 2 ** 20 }, ...(this.isJson.checked ? { text: this.json.value } : { tests: this.written() }) };
-    const tolerance = this.tolerance.value;
-    if (tolerance !== "") draft.checker.float_tolerance = Number(tolerance);
+    draft = { code: this.code.value, checker: this.checking(), limits: { cpu_seconds: Number(this.cpu.value), memory_bytes: this.memory.value * 2 ** 20 }, ...(this.isJson.checked ? { text: this.json.value } : { tests: this.written() }) };
   }
 
   /** Fills the form: `tests` as rows, `json` as a list, or `text` as JSON text. */
@@ -88,6 +98,7 @@ export class Playground {
     this.code.value = code;
     this.checker.value = checker?.type ?? "tokens";
     this.tolerance.value = checker?.float_tolerance ?? "";
+    this.fillJudge(checker?.type === PROGRAM ? checker : {});
     this.cpu.value = limits?.cpu_seconds ?? 4;
     this.memory.value = (limits?.memory_bytes ?? 2 ** 30) / 2 ** 20;
     this.isJson.checked = !tests;
@@ -97,7 +108,20 @@ export class Playground {
     this.show();
   }
 
+  /** Fills the judge's fields. What has no field, such as further files and arguments, is sent again as it is. */
+  fillJudge({ type, protocol, language, source, files, main, ...rest }) {
+    const { [main]: shown, ...others } = files ?? {};
+    this.judgeRest = files ? { ...rest, main, files: others } : rest;
+    this.protocol.value = protocol ?? "function";
+    this.judgeLanguage.value = language ?? "python";
+    this.judge.value = source ?? shown ?? "";
+  }
+
   show() {
+    const isProgram = this.checker.value === PROGRAM;
+    this.judging.hidden = !isProgram;
+    this.judge.required = isProgram;
+    this.tolerance.disabled = isProgram;
     this.json.hidden = !this.isJson.checked;
     this.rows.hidden = this.add.hidden = this.isJson.checked;
   }
@@ -168,7 +192,7 @@ export class Playground {
     const text = this.isJson.checked ? this.json.value : JSON.stringify(this.written());
     const tests = parsed(text);
     // the text as written: JavaScript would round large integers
-    const body = `${JSON.stringify(this.submission()).slice(0, -1)},"tests":${text}}`;
+    const body = `${JSON.stringify(this.submission(tests)).slice(0, -1)},"tests":${text}}`;
     const answer = await ask("v1/grade", { method: "POST", signal, headers: { "Content-Type": "application/json" }, body });
     const grade = await answer.json();
     say(this.status, `${grade.verdict}: ${grade.passed} of ${grade.total} passed`);
@@ -180,12 +204,13 @@ export class Playground {
     );
   }
 
-  /** The submission without its tests. */
-  submission() {
+  /** The submission without its tests. A judge of interactive tests is their interactor. */
+  submission(tests) {
+    const isInteractor = this.checker.value === PROGRAM && tests.some(({ type }) => type === "interactive");
     return {
       language: this.language.value,
       code: this.code.value,
-      checker: this.checking(),
+      [isInteractor ? "interactor" : "checker"]: this.checking(),
       limits: { cpu_seconds: Number(this.cpu.value), memory_bytes: Math.round(this.memory.value * 2 ** 20) },
       stop_on_failure: !this.all.checked,
       display_bytes: Math.min(SHOWN_BYTES, this.most?.max_display_bytes ?? 4096),
@@ -194,7 +219,14 @@ export class Playground {
   }
 
   checking() {
+    if (this.checker.value === PROGRAM) return this.judgeProgram();
     return { type: this.checker.value, ...(this.tolerance.value === "" ? {} : { float_tolerance: Number(this.tolerance.value) }) };
+  }
+
+  judgeProgram() {
+    const { files, ...rest } = this.judgeRest;
+    const program = { type: PROGRAM, protocol: this.protocol.value, language: this.judgeLanguage.value, ...rest };
+    return files ? { ...program, files: { ...files, [rest.main]: this.judge.value } } : { ...program, source: this.judge.value };
   }
 
   tell(text) {
@@ -213,7 +245,12 @@ export class Playground {
     try {
       const { languages } = await (await ask("v1/languages")).json();
       const names = languages.map(({ name }) => name);
-      if (names.length) this.language.replaceChildren(...names.map((name) => h("option", {}, name)));
+      if (!names.length) return;
+      for (const select of [this.language, this.judgeLanguage]) {
+        const chosen = select.value;
+        select.replaceChildren(...names.map((name) => h("option", {}, name)));
+        if (names.includes(chosen)) select.value = chosen;
+      }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
     }

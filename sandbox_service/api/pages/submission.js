@@ -52,7 +52,7 @@ export class Submission {
     const isWhole = one.is_whole && one.program && one.tests.length && one.tests.every((test) => test.kind === "stdin" && !test.expected_truncated && test.input.length < 4096);
     if (!isWhole || one.tests.some((test) => test.expected.length !== 1)) return null;
     const tests = one.tests.map(({ input, expected }) => ({ input, output: expected[0] }));
-    return h("button", { type: "button", onclick: () => this.tryIt({ code: one.program, tests, checker: one.asked.checker, limits: one.asked.limits }) }, "Open in the playground");
+    return h("button", { type: "button", onclick: () => this.tryIt({ code: one.program, tests, checker: one.asked.interactor ?? one.asked.checker, limits: one.asked.limits }) }, "Open in the playground");
   }
 }
 
