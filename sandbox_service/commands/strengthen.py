@@ -19,6 +19,7 @@ from sandbox_service.commands.recipe_run import (
     require_rows,
     room_for,
 )
+from sandbox_service.grading.judge_libraries import JudgeLibraries
 from sandbox_service.settings import Settings
 from sandbox_service.strengthen import job
 from sandbox_service.strengthen.totals import Totals
@@ -58,7 +59,8 @@ async def _strengthen(made: Recipe, settings: Settings) -> dict[str, Any]:
 
         async with opened as ready, opened_model(made.strengthen.generators, shown.say) as model:
             await check_judge(ready)
-            return await job.Job(made, ready, at_once, show, model=model).run()
+            headers = JudgeLibraries(settings.judge_libraries).missing_from
+            return await job.Job(made, ready, at_once, show, model=model, headers=headers).run()
 
 
 def _tell(made: Recipe, manifest: dict[str, Any]) -> None:

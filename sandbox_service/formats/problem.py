@@ -44,6 +44,15 @@ class Solution(FrozenModel):
     name: str = ""  # of a file, or where it is from
 
 
+class InputValidator(FrozenModel):
+    """A program that reads an input on stdin and says by its exit status whether it obeys the problem's rules."""
+
+    code: str
+    language: str = "python"
+    files: dict[str, str] = Field(default_factory=dict, description="further files beside it, such as headers")
+    accepts: StrictInt = Field(0, ge=0, le=255, description="the exit status for a valid input: 0, or Kattis' 42")
+
+
 class Provenance(FrozenModel):
     """The source of a problem."""
 
@@ -102,6 +111,7 @@ class Problem(FrozenModel):
     groups: Groups | None = None
     limits: Limits | None = None
     solutions: list[Solution] = Field(default_factory=list, description="right and wrong ones; never shown to a model")
+    validators: list[InputValidator] = Field(default_factory=list, description="of inputs; for proctor strengthen")
     source: str = Field("", description="the data set's short name; for mixtures")
     difficulty: StrictFloat | None = Field(None, ge=0, le=1)
     provenance: Provenance | None = None

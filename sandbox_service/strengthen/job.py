@@ -19,7 +19,7 @@ from typing import Any
 from sandbox_service.formats.problem import Problem
 from sandbox_service.strengthen import manifest, report, work
 from sandbox_service.strengthen.records import Record
-from sandbox_service.strengthen.runs import NotJudgedError, Runner
+from sandbox_service.strengthen.runs import Headers, NotJudgedError, Runner, no_headers
 from sandbox_service.strengthen.totals import Totals
 from sandbox_service.validation import manifest as manifests
 from sandbox_service.validation import preparation, record, sampler
@@ -75,6 +75,7 @@ class Job:
         show: Called with the totals after every problem.
         rows: Reads a source.
         model: Completes prompts; needed if the recipe has generators.
+        headers: Finds the headers that validators include.
     """
 
     def __init__(
@@ -85,9 +86,10 @@ class Job:
         show: Callable[[Totals], None],
         rows: Rows = rows_of,
         model: Completer | None = None,
+        headers: Headers = no_headers,
     ) -> None:
         self._recipe, self._judge, self._show, self._rows = recipe, judge, show, rows
-        self._model = model
+        self._model, self._headers = model, headers
         self._sampler: Sampler | None = None
         self._in_work = asyncio.Semaphore(at_once)
         self._window = WINDOW * at_once
@@ -159,7 +161,7 @@ class Job:
             known = journal.get(key)
             if known is not None:
                 return known
-            runner = Runner(problem, self._judge, journal)
+            runner = Runner(problem, self._judge, journal, self._headers)
             try:
                 made = await work.strengthen(runner, self._recipe, self._sampler)
             except NotJudgedError as error:

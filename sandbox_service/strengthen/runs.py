@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from sandbox_service.errors import ProctorError
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import Checker, Limits, TestCase, Verdict
+from sandbox_service.schema import Checker, Limits, TestCase, TestResult, Verdict
 from sandbox_service.validation.judge import Judge, is_fault
 
-Kind = Literal["reference", "wrong", "mutant", "table", "generator"]
+Kind = Literal["reference", "wrong", "mutant", "table", "generator", "validator"]
 OUTPUT_BYTES = 64 << 10  # an answer that is longer makes no test
 
 
@@ -33,6 +33,12 @@ class Program:
     name: str
     code: str
     language: str = "python"
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def fields(self) -> dict[str, Any]:
+        """Return its fields of a batch request."""
+        files = {"files": dict(self.files)} if self.files else {}
+        return {"code": self.code, "language": self.language, **files}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,7 @@ class Row:
         seconds: CPU time by test.
         outputs: By test, where they were asked for: stdout of runs that ended with status 0, otherwise None.
         bad_test: Reason, if a test cannot be run.
+        statuses: By test, where they were asked for: the exit status; None for a run that had none.
     """
 
     verdicts: tuple[str, ...]
@@ -52,6 +59,7 @@ class Row:
     outputs: tuple[str | None, ...] = ()
     bad_test: str = ""
     seconds: tuple[float, ...] = ()
+    statuses: tuple[int | None, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -71,6 +79,15 @@ class Records(Protocol):
         ...
 
 
+Headers = Callable[[dict[str, str]], dict[str, str]]
+"""Returns the headers that sources include and do not bring, such as testlib.h."""
+
+
+def no_headers(_: dict[str, str]) -> dict[str, str]:
+    """Return no header."""
+    return {}
+
+
 @dataclass
 class Cost:
     """Cost of a problem, in all runs that were needed."""
@@ -87,6 +104,7 @@ class Runner:
     problem: Problem
     judge: Judge
     records: Records
+    headers: Headers = no_headers
     cost: Cost = field(default_factory=Cost)
     judged_now: int = 0
 
@@ -98,6 +116,7 @@ class Runner:
         *,
         to_the_end: bool = False,
         wants_outputs: bool = False,
+        wants_statuses: bool = False,
     ) -> list[Row]:
         """Return the rows of these programs, in order.
 
@@ -107,6 +126,7 @@ class Runner:
             limits: Of each test.
             to_the_end: Go on after a failure.
             wants_outputs: Return outputs; they are compared with nothing.
+            wants_statuses: Return exit statuses. Ask for them each time that these programs run, or never.
 
         Raises:
             BadRequestError: The problem is refused.
@@ -116,11 +136,11 @@ class Runner:
         if not programs or not tests:
             return [Row(()) for _ in programs]
         shared = self._shared(tests, limits, to_the_end=to_the_end, wants_outputs=wants_outputs)
-        sent = [{"code": each.code, "language": each.language} for each in programs]
+        sent = [each.fields() for each in programs]
         key = _key(shared, sent)
         known = self.records.get(key)
         if known is None:
-            known = await self._judged(shared, sent, wants_outputs=wants_outputs)
+            known = await self._judged(shared, sent, wants_outputs=wants_outputs, wants_statuses=wants_statuses)
             self.records.put(key, known)
             self.judged_now += len(sent)
         self.cost.cpu_seconds += known["cpu"]
@@ -142,7 +162,12 @@ class Runner:
         }
 
     async def _judged(
-        self, shared: Mapping[str, Any], sent: Sequence[Mapping[str, Any]], *, wants_outputs: bool
+        self,
+        shared: Mapping[str, Any],
+        sent: Sequence[Mapping[str, Any]],
+        *,
+        wants_outputs: bool,
+        wants_statuses: bool,
     ) -> dict[str, Any]:
         rows, seconds = [], 0.0
         for grade in await self.judge.grade(shared, sent):
@@ -163,6 +188,8 @@ class Runner:
                 row["o"] = [
                     each.stdout if each.verdict in ended and not each.stdout_truncated else None for each in tests
                 ]
+            if wants_statuses:
+                row["e"] = [_status(each) for each in tests]
             seconds += sum(each.cpu_seconds for each in tests)
             rows.append(row)
         return {"rows": rows, "cpu": round(seconds, 6)}
@@ -172,7 +199,12 @@ def _key(shared: Mapping[str, Any], sent: Sequence[Mapping[str, Any]]) -> str:
     return "run " + hashlib.sha256(json.dumps([shared, sent], sort_keys=True).encode()).hexdigest()
 
 
+def _status(result: TestResult) -> int | None:
+    """The exit status; 0 if the program ended well in a box that it shared with other tests."""
+    has_ended = result.verdict in (Verdict.AC, Verdict.WA)
+    return 0 if has_ended and result.exit_code is None else result.exit_code
+
+
 def _row(known: Mapping[str, Any]) -> Row:
-    return Row(
-        tuple(known["v"]), known["s"], tuple(known.get("o", ())), known.get("bad", ""), tuple(known.get("t", ()))
-    )
+    outputs, seconds, statuses = (tuple(known.get(name, ())) for name in ("o", "t", "e"))
+    return Row(tuple(known["v"]), known["s"], outputs, known.get("bad", ""), seconds, statuses)

@@ -95,10 +95,10 @@ class StdinSubject:
         first = self._first(wanted)
         if not wanted.round:
             return first
-        if self.unexplained:
+        if self.unexplained and not wanted.is_validated:
             return []
         lines = len(list(lines_in(self._form.items))) if self._form else 0
-        new = tiers.following(wanted, lines, is_wide=self._may_be_wide(wanted.judges))
+        new = tiers.following(wanted, lines, is_wide=self._may_be_wide(wanted))
         believed = [each for each in first if each.name not in wanted.doubted]
         return new if wanted.is_enough else [*new, *believed]
 
@@ -112,7 +112,7 @@ class StdinSubject:
         if self._form is None:
             return given
         given += cases
-        if not self._may_be_wide(judges):
+        if not self._may_be_wide(wanted):
             return [tiers.SEEN] * max(5 - len(given), 2) + given
         facts = facts_of(self._form, self._inputs)
         if judges < LEAST_JUDGES:
@@ -123,13 +123,14 @@ class StdinSubject:
         wide = tiers.beyond(has_lengths=lengths, has_letters=has_letters, digits=wanted.digits)
         return [tiers.SEEN, *wide[: len(wide) // 2], tiers.SEEN, *wide[len(wide) // 2 :], *given]
 
-    def _may_be_wide(self, judges: int) -> bool:
+    def _may_be_wide(self, wanted: Wanted) -> bool:
         """Return whether inputs may go beyond those seen.
 
         Two references suffice for a single number: there is hardly a rule that it can break but its range.
         """
-        if self.unexplained:
+        if self.unexplained and not wanted.is_validated:
             return False
+        judges = wanted.judges
         return judges >= LEAST_JUDGES or (judges == LEAST_JUDGES - 1 and self._is_number())
 
     def _is_number(self) -> bool:
@@ -146,7 +147,7 @@ class StdinSubject:
             self._form,
             facts,
             text_of(self._problem),
-            is_wide=tier.is_wide and self._may_be_wide(wanted.judges),
+            is_wide=tier.is_wide and self._may_be_wide(wanted),
             most=tier.most,
             longest=tier.longest,
         )

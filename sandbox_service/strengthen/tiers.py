@@ -88,6 +88,7 @@ class Wanted:
         rare: Inputs of earlier rounds with rare answers.
         constants: With which the references compare.
         is_enough: There are enough valid inputs: only tiers that were not tried are of use.
+        is_validated: Validators of the data set say which inputs obey the statement.
     """
 
     count: int
@@ -100,6 +101,7 @@ class Wanted:
     rare: Sequence[str] = ()
     constants: Constants = field(default_factory=Constants)
     is_enough: bool = False
+    is_validated: bool = False
 
 
 def changed(inputs: int) -> list[Tier]:

@@ -21,6 +21,7 @@ from sandbox_service.strengthen.records import Record, record_of
 from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.subjects import Subject, subject_of
 from sandbox_service.strengthen.tiers import Made, Wanted
+from sandbox_service.strengthen.validators import Validator, accepted, refused_tiers, sound_validators
 from sandbox_service.strengthen.wrong_programs import known_wrong, mutants_of, tables_of
 from sandbox_service.validation.evidence import STEP_SECONDS, can_be_run
 from sandbox_service.validation.recipe import Recipe
@@ -80,8 +81,10 @@ async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject, sample
     if len(references) < recipe.strengthen.least_references:
         return _unchanged("it has too few references that pass its tests")
     wrong = [each for each in problem.wrong if can_be_run(each.language)][: recipe.strengthen.most_wrong]
-    printed = await _printed(runner, recipe, subject, sampler, judges=len(references))
-    answered = await valid_tests(runner, recipe, subject, references, printed)
+    validators = await sound_validators(runner)
+    judges = _judges(references, is_validated=bool(validators))
+    printed = await _printed(runner, recipe, subject, sampler, judges=judges)
+    answered = await valid_tests(runner, recipe, subject, references, printed, validators)
     if not answered.candidates:
         return _unchanged(_why_no_input(subject))
     programs = [*known_wrong(wrong), *tables_of(subject), *mutants_of(problem, references, recipe.strengthen.mutants)]
@@ -139,7 +142,12 @@ async def sound_references(runner: Runner, solutions: Sequence[Solution], limits
 
 
 async def valid_tests(
-    runner: Runner, recipe: Recipe, subject: Subject, references: Sequence[Program], printed: Sequence[Made] = ()
+    runner: Runner,
+    recipe: Recipe,
+    subject: Subject,
+    references: Sequence[Program],
+    printed: Sequence[Made] = (),
+    validators: Sequence[Validator] = (),
 ) -> Answered:
     """Return tests of made inputs on which all references agree.
 
@@ -149,6 +157,7 @@ async def valid_tests(
         subject: Makes inputs.
         references: Sound references, at least one.
         printed: Inputs that generators printed.
+        validators: They accept an input before the references do.
 
     Raises:
         BadRequestError: The problem is refused.
@@ -159,15 +168,26 @@ async def valid_tests(
     found = Answered([], 0.0, [])
     for number in range(ROUNDS):
         known = {each.made.text for each in found.candidates}
-        wanted = round_of(number, found, recipe, references)
+        wanted = round_of(number, found, recipe, references, is_validated=bool(validators))
         made = [each for each in subject.made(wanted) if each.text not in known]
+        valid = await accepted(runner, validators, made)
+        found += Answered([], 0.0, [], frozenset(each.tier for each in made), refused_tiers(made, valid))
+        made = valid
         if made:
             found += await answers.find(runner, subject, references, made, limits, seed)
     new = [each for each in printed if each.text not in {known.made.text for known in found.candidates}]
+    new = await accepted(runner, validators, new)
     return found + await answers.find(runner, subject, references, new, limits, seed) if new else found
 
 
-def round_of(number: int, found: Answered, recipe: Recipe, references: Sequence[Program]) -> Wanted:
+def _judges(references: Sequence[Program], *, is_validated: bool) -> int:
+    """How many references judge an input. With validators one is enough: it has to give the answer alone."""
+    return max(len(references), tiers.LEAST_JUDGES) if is_validated else len(references)
+
+
+def round_of(
+    number: int, found: Answered, recipe: Recipe, references: Sequence[Program], *, is_validated: bool = False
+) -> Wanted:
     """Return the inputs that are wanted in a round.
 
     Args:
@@ -175,12 +195,13 @@ def round_of(number: int, found: Answered, recipe: Recipe, references: Sequence[
         found: By the rounds before it.
         recipe: Says how many inputs to make, and how large.
         references: They judge the inputs. Python's numbers have no bound, so that Python alone bounds no input.
+        is_validated: Validators accept the inputs before.
     """
     wanted = recipe.strengthen
-    has_words = any(each.language != "python" for each in references)
+    has_words = is_validated or any(each.language != "python" for each in references)
     return Wanted(
         wanted.inputs,
-        len(references),
+        _judges(references, is_validated=is_validated),
         tiers.FAR[-1] if has_words else PYTHON_DIGITS,
         wanted.most_input_bytes,
         number,
@@ -189,6 +210,7 @@ def round_of(number: int, found: Answered, recipe: Recipe, references: Sequence[
         rare_of(found.candidates) if number else (),
         constants_of([(each.language, each.code) for each in references]),
         is_enough=2 * len(found.candidates) >= wanted.inputs,
+        is_validated=is_validated,
     )
 
 

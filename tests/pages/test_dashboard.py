@@ -610,7 +610,9 @@ def test_a_judge_can_be_tried_in_the_playground(service: Service, look: OpenPage
     assert not page.evaluate(is_shown)
     page.click(".examples button", "A judge")
     assert page.evaluate(is_shown)
-    page.fill("textarea[aria-label='Judge program']", "def check(input, output, answer):\n    return False, 'not like this'")
+    page.fill(
+        "textarea[aria-label='Judge program']", "def check(input, output, answer):\n    return False, 'not like this'"
+    )
     page.press("Enter", CTRL)
     page.until("document.querySelector('.outcome .headline')?.innerText.includes('0 of 2')")
     assert "not like this" in outcome(page)

@@ -31,8 +31,8 @@ class ExecutingJudge:
             return Grade.fault("", 1, "sandbox", "no sandbox")
         results: list[TestResult] = []
         for index, test in enumerate(shared["tests"]):
-            verdict, output = _run(code, test)
-            results.append(TestResult(index=index, verdict=verdict, stdout=output, cpu_seconds=0.001))
+            verdict, output, status = _run(code, test)
+            results.append(TestResult(index=index, verdict=verdict, stdout=output, exit_code=status, cpu_seconds=0.001))
             if verdict != Verdict.AC and shared["stop_on_failure"]:
                 break
         failed = next((each.verdict for each in results if each.verdict != Verdict.AC), Verdict.AC)
@@ -44,7 +44,7 @@ def _other_interpreter(_: str, arguments: Sequence[str]) -> None:
     exec(arguments[-1], {"__name__": "__main__"})
 
 
-def _run(code: str, test: Mapping[str, Any]) -> tuple[Verdict, str]:
+def _run(code: str, test: Mapping[str, Any]) -> tuple[Verdict, str, int]:
     printed, stdin = io.StringIO(), io.StringIO(test["input"])
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
         patch.setattr(sys, "stdin", stdin)
@@ -52,9 +52,13 @@ def _run(code: str, test: Mapping[str, Any]) -> tuple[Verdict, str]:
         patch.setenv("PYTHONHASHSEED", "0")
         try:
             exec(code, {"__name__": "__main__"})
-        except (Exception, SystemExit):  # noqa: BLE001
-            return Verdict.RTE, ""
-    return (Verdict.AC if printed.getvalue().split() == test["output"].split() else Verdict.WA), printed.getvalue()
+        except SystemExit as end:
+            if end.code:
+                return Verdict.RTE, "", int(end.code)
+        except Exception:  # noqa: BLE001
+            return Verdict.RTE, "", 1
+    is_right = printed.getvalue().split() == test["output"].split()
+    return (Verdict.AC if is_right else Verdict.WA), printed.getvalue(), 0
 
 
 class Memory(dict[str, dict[str, Any]]):

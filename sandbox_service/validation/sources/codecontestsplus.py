@@ -1,6 +1,6 @@
 """Reads CodeContests+: test cases, testlib checkers in C++, and right and wrong programs.
 
-Generators and validators of inputs are not run. A checker needs testlib.h, from the folder of SANDBOX_JUDGE_LIBRARIES.
+Generators of inputs are not run. Checkers and validators need testlib.h, from the folder of SANDBOX_JUDGE_LIBRARIES.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sandbox_service.formats import cases
-from sandbox_service.formats.problem import Problem, Solution
+from sandbox_service.formats.problem import InputValidator, Problem, Solution
 from sandbox_service.schema import JudgeProgram, StdinTest
 from sandbox_service.validation.sources import bounds, codecontests, fields, programs, prompts
 from sandbox_service.validation.sources.reader import Reader
@@ -29,7 +29,7 @@ def make(row: Row) -> Problem:
     Raises:
         ValueError: If the problem has no test cases.
     """
-    checker = fields.optional(row, "checker")
+    checker, validator = fields.optional(row, "checker"), fields.optional(row, "validator")
     found = fields.listing(row, "test_cases")
     if not found:
         raise ValueError("the problem has no test cases")
@@ -44,6 +44,7 @@ def make(row: Row) -> Problem:
         checker=_checker(checker) if checker else None,
         limits=bounds.limits(row),
         solutions=[*_programs(row, "correct_submissions", "AC"), *_programs(row, "incorrect_submissions", "NOT_AC")],
+        validators=[InputValidator(code=validator, language="cpp")] if validator else [],
         source="codecontests+",
         licence=LICENCE,
         meta=fields.meta(

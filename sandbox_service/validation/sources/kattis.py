@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sandbox_service.formats import cases
-from sandbox_service.formats.problem import Problem, Solution
+from sandbox_service.formats.problem import InputValidator, Problem, Solution
 from sandbox_service.schema import Checker, InteractiveTest, Limits, StdinTest
 from sandbox_service.validation.sources import bounds, fields, kattis_judges, kattis_scores, kattis_settings, prompts
 from sandbox_service.validation.sources.kattis_judges import language_of
@@ -81,10 +81,21 @@ def make(row: Row) -> Problem:
         groups=list(scored.groups) or None,
         limits=_limits(sheet, row),
         solutions=[each for found in fields.listing(row, "submissions") if (each := _solution(found)) is not None],
+        validators=_input_validators(row),
         source="kattis",
         licence=str(sheet.get("license") or ""),
         meta=_meta(sheet),
     )
+
+
+def _input_validators(row: Row) -> list[InputValidator]:
+    """The validators of inputs; none if one of them gets arguments, or is nothing that is run here."""
+    settings = [fields.mapping(row, "sheet"), *fields.mapping(row, "groups").values()]
+    if any(each.get(name) for each in settings for name in kattis_settings.VALIDATOR_ARGUMENTS):
+        return []
+    found = [kattis_judges.input_validator(each["files"]) for each in fields.listing(row, "input_validators")]
+    known = [each for each in found if each is not None]
+    return known if len(known) == len(found) else []
 
 
 def _asks(

@@ -1,4 +1,4 @@
-"""Reads the judge of a Kattis package: its validator, which may interact."""
+"""Reads the judge of a Kattis package, which is its output validator and may interact, and its input validators."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_service.formats.problem import InputValidator
 from sandbox_service.schema import JudgeProgram
 from sandbox_service.validation.sources import fields
 from sandbox_service.validation.sources.rows import Row
@@ -22,6 +23,7 @@ HEADERS = ("h", "hpp", "hh")
 SCRIPTS = ("build", "run")
 DEFAULT_PASSES = 2
 DEFAULT_SECONDS = 10.0
+VALID = 42  # exit status of a validator that accepts
 _INTERPRETER = re.compile(r"#!.*\b(python2|python|bash|sh)[\d.]*\s*$", re.MULTILINE)
 _PYTHON_2 = re.compile(r"#!.*python2")
 
@@ -89,6 +91,24 @@ def _program(sheet: Row, files: Sequence[Row], flags: Sequence[str], *, passes: 
             "passes": int(most or DEFAULT_PASSES) if passes else 1,
             **_limits(limits),
         }
+    )
+
+
+def input_validator(files: Sequence[Row]) -> InputValidator | None:
+    """Return a validator of inputs, or None if its files are not one program that is run here.
+
+    Args:
+        files: name and code of each.
+    """
+    programs = [each for each in files if _is_program(each)]
+    if len(programs) != 1 or programs[0]["name"] in SCRIPTS:
+        return None
+    main = programs[0]
+    return InputValidator(
+        code=main["code"],
+        language=language_of(main["name"], main["code"]),
+        files={each["name"]: each["code"] for each in files if each is not main},
+        accepts=VALID,
     )
 
 

@@ -18,8 +18,9 @@ VALIDATIONS = frozenset(("default", "custom", "interactive", "score", "multi-pas
 LEGACY = frozenset(("on_reject", "grading", "grader_flags", "accept_score", "reject_score", "range"))
 NEWER = frozenset(("max_score", "score_aggregation", "require_pass", "static_validation_score"))
 FLAGS = frozenset(("output_validator_flags", "output_validator_args"))
+VALIDATOR_ARGUMENTS = ("input_validator_flags", "input_validator_args")
 WITHOUT_EFFECT = frozenset(
-    ("input_validator_flags", "input_validator_args", "static_validator_args", "input_visualizer_args",
+    (*VALIDATOR_ARGUMENTS, "static_validator_args", "input_visualizer_args",
      "output_visualizer_args", "full_feedback", "hint", "description", "name", "run_samples")
 )  # fmt: skip
 OF_ITS_OWN = NEWER | {"name"}

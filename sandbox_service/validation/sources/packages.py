@@ -15,6 +15,7 @@ from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malfo
 
 SHEET = "problem.yaml"
 STATEMENTS = ("statement", "problem_statement")
+INPUT_VALIDATORS = ("input_validators", "input_format_validators")
 VALIDATORS = ("output_validator", "output_validators", "interactors")
 BESIDE = ("graders", "include", "static_validator")
 MOST_JUDGE_FILES = 64
@@ -50,6 +51,7 @@ def _row(folder: Path, yaml: Any) -> Row:
         "submissions": _submissions(folder / "submissions"),
         "validators": [name for name in VALIDATORS if _has_files(folder / name)],
         "judges": [found for name in VALIDATORS for found in _judges(folder / name)],
+        "input_validators": [found for name in INPUT_VALIDATORS for found in _judges(folder / name)],
         "groups": _groups(folder / "data", yaml),
     }
 

@@ -14,7 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from sandbox_service.formats import cases
-from sandbox_service.formats.problem import Problem, Solution
+from sandbox_service.formats.problem import InputValidator, Problem, Solution
 from sandbox_service.schema import InteractiveTest, JudgeProgram, StdinTest
 from sandbox_service.validation.sources import bounds, fields, packages, programs, prompts, scored_tests
 from sandbox_service.validation.sources.kattis_judges import CPP_STANDARDS
@@ -88,6 +88,10 @@ def make(row: Row) -> Problem:
         groups=list(groups.groups) or None,
         limits=bounds.limits(row),
         solutions=[each for found in assets["solutions"] if (each := _solution(found)) is not None],
+        validators=[
+            InputValidator(code=each["code"], language=each["language"], files=assets["resources"])
+            for each in assets["validators"]
+        ],
         source="polygon",
         meta=fields.meta(title=fields.mapping(row, "statement").get("name"), tags=row.get("tags")),
     )
@@ -238,6 +242,7 @@ def _assets(folder: Path, assets: ElementTree.Element) -> dict[str, Any]:
     return {
         "checker": _source(folder, assets.find("checker/source")),
         "interactor": _source(folder, assets.find("interactor/source")),
+        "validators": [_source(folder, each) for each in assets.findall("validators/validator/source")],
         "resources": {each.name: _read(folder, f"files/{each.name}") for each in resources},
         "solutions": [
             {"tag": each.get("tag") or "", **source}

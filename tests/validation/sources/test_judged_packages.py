@@ -167,6 +167,17 @@ def test_a_polygon_package_that_cannot_be_read_is_refused(tmp_path: Path, change
     assert why in refused(written(tmp_path, POLYGON | {"problem.xml": XML.replace(*changed, 1)}))
 
 
+def test_a_polygon_package_brings_its_validators(tmp_path: Path) -> None:
+    listed = '<validators><validator><source path="files/val.cpp" type="cpp.g++20"/></validator></validators>'
+    files = POLYGON | {
+        "problem.xml": XML.replace("<solutions>", f"{listed}<solutions>"),
+        "files/val.cpp": "int main() {}",
+    }
+    [validator] = one(written(tmp_path, files)).validators
+    assert (validator.language, validator.code, validator.accepts) == ("cpp20", "int main() {}", 0)
+    assert "testlib.h" in validator.files
+
+
 def test_a_dmoj_problem_has_batches_and_a_checker_by_name(tmp_path: Path) -> None:
     made = one(written(tmp_path, DMOJ))
     assert (made.id, made.checker) == (

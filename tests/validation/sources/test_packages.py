@@ -166,3 +166,24 @@ def test_flags_of_the_default_validator() -> None:
         checker("float_tolerance")
     with pytest.raises(ValueError, match="cannot do both"):
         checker("space_change_sensitive float_tolerance 1e-6")
+
+
+def test_validators_of_inputs_are_read(tmp_path: Path) -> None:
+    files = {
+        "input_validators/one/v.py": "import help",
+        "input_validators/one/help.py": "",
+        "input_validators/v.cpp": "x",
+    }
+    assert read(package(tmp_path / "two programs in a folder", **files)).validators == []
+    del files["input_validators/one/help.py"]
+    files["input_validators/one/data.txt"] = "y"
+    found = read(package(tmp_path / "package", **files)).validators
+    assert [(each.language, each.code, each.files, each.accepts) for each in found] == [
+        ("python", "import help", {"data.txt": "y"}, 42),
+        ("cpp", "x", {}, 42),
+    ]
+    assert read(package(tmp_path / "none")).validators == []
+    unknown = files | {"input_validators/v.ctd": "INT(1, 2)"}
+    assert read(package(tmp_path / "unknown", **unknown)).validators == []
+    with_arguments = files | {"data/testdata.yaml": "input_validator_flags: --small"}
+    assert read(package(tmp_path / "arguments", **with_arguments)).validators == []
