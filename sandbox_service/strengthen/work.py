@@ -181,7 +181,7 @@ async def valid_tests(
 
 
 def _judges(references: Sequence[Program], *, is_validated: bool) -> int:
-    """How many references judge an input. With validators one is enough: it has to give the answer alone."""
+    """The number of references that judge an input, as makers of inputs see it. With validators one is enough."""
     return max(len(references), tiers.LEAST_JUDGES) if is_validated else len(references)
 
 
