@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import Checker, StdinTest, TestCase
+from sandbox_service.schema import StdinTest, TestCase
 from sandbox_service.strengthen import tables, tiers
 from sandbox_service.strengthen.facts import facts_of, sums_of, without_ranges
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
@@ -21,7 +21,7 @@ from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.statement import rules_of
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made, Tier, Wanted
 from sandbox_service.strengthen.token_changes import changed
-from sandbox_service.strengthen.uniqueness import Uniqueness
+from sandbox_service.strengthen.uniqueness import uniqueness_of
 from sandbox_service.strengthen.words import widened
 from sandbox_service.validation.duplicates import text_of
 
@@ -37,8 +37,7 @@ class StdinSubject:
         self._problem, self._tests = problem, tests
         self._inputs = [each.input for each in tests]
         self._form = form_of(self._inputs)
-        checker = problem.checker if isinstance(problem.checker, Checker) else Checker()  # others are refused before
-        self._uniqueness = Uniqueness(text_of(problem), checker)
+        self._uniqueness = uniqueness_of(problem)
         self._rules = rules_of(text_of(problem))
 
     @property
@@ -243,7 +242,7 @@ class StdinSubject:
 
     def test(self, made: Made, output: str) -> TestCase | None:
         """See `Subject`."""
-        if not output.strip() or not self._uniqueness.is_unique(output):
+        if not output.strip() or not (self._uniqueness is None or self._uniqueness.is_unique(output)):
             return None
         return StdinTest(input=made.text, output=output)
 

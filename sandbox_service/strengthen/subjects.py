@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import Checker, StdinTest, TestCase
+from sandbox_service.schema import JudgeProgram, StdinTest, TestCase
 from sandbox_service.strengthen import tables
 from sandbox_service.strengthen.call_subject import CallSubject
 from sandbox_service.strengthen.calls import calls_of
@@ -90,6 +90,20 @@ class Subject(Protocol):
         ...
 
 
+WHOLE = 1.0  # the full score of a checker that gives no points
+
+
+def _unjudged(problem: Problem, checker: JudgeProgram) -> str:
+    """Return why the problem's checker program cannot judge further tests; empty if it can."""
+    tests = [each for each in problem.tests or () if isinstance(each, StdinTest)]
+    if len(tests) < len(problem.tests or ()):
+        return "a checker program judges tests of other kinds than stdin"
+    if any(each.judge_arguments for each in tests):
+        return "its checker program gets arguments for each test"
+    has_points = checker.full_score != WHOLE or any(each.full_score is not None for each in tests)
+    return "its checker program gives points" if has_points else ""
+
+
 def subject_of(problem: Problem) -> Subject | str:
     """Return the subject of a problem, or the reason if there is none."""
     tests = problem.tests or []
@@ -97,8 +111,8 @@ def subject_of(problem: Problem) -> Subject | str:
         return "the problem is interactive"
     if problem.groups:
         return "its tests are scored in groups"
-    if not isinstance(problem.checker or Checker(), Checker):
-        return "a checker program judges it"
+    if isinstance(problem.checker, JudgeProgram) and (reason := _unjudged(problem, problem.checker)):
+        return reason
     stdin = [each for each in tests if isinstance(each, StdinTest)]
     if stdin and len(stdin) == len(tests):
         if problem.language == "text":

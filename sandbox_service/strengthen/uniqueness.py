@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from sandbox_service.formats.problem import Problem
 from sandbox_service.judging.numeric import tolerance_of
-from sandbox_service.schema import Checker
+from sandbox_service.schema import Checker, JudgeProgram
+from sandbox_service.validation.duplicates import text_of
 
 _SEVERAL = re.compile(
     r"""
@@ -101,6 +103,14 @@ class Uniqueness:
             value: The result.
         """
         return not self._has_several or value in (None, -1, "") or isinstance(value, bool) or _has_one_order(value)
+
+
+def uniqueness_of(problem: Problem) -> Uniqueness | None:
+    """Return the uniqueness of a problem's answers; None if a checker program judges them: it knows all right ones."""
+    if isinstance(problem.checker, JudgeProgram):
+        return None
+    checker = problem.checker if isinstance(problem.checker, Checker) else Checker()
+    return Uniqueness(text_of(problem), checker)
 
 
 def _has_one_order(value: Any) -> bool:

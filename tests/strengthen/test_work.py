@@ -177,3 +177,39 @@ def test_a_problem_without_a_valid_input_stays_as_it_is_and_says_why() -> None:
     assert record["reason"].startswith("no made input is valid")
     assert rule in record["reason"]
     assert work.with_tests(given, record) == given
+
+
+PARTS = """def check(input, output, answer):
+    parts = [int(word) for word in output.split()]
+    return len(parts) == 2 and min(parts) > 0 and sum(parts) == int(input)
+"""
+HALVES = {"code": "n = int(input())\nprint(n // 2, n // 2)", "verdicts": ["WA"], "name": "halves"}
+
+
+def parts(**changes: Any) -> Problem:
+    """A problem with several right answers, its checker, and references that give different ones."""
+    tests = [{"type": "stdin", "input": f"{n}\n", "output": f"1 {n - 1}"} for n in (2, 8, 16, 24)]
+    codes = ("n = int(input())\nprint(1, n - 1)", "n = int(input())\nprint(n - 1, 1)")
+    judge = {"type": "program", "protocol": "function", "source": PARTS}
+    fields = {"tests": tests, "solutions": [*({"code": code} for code in codes), HALVES], "checker": judge}
+    return problem(prompt="Divide n loaves. Print any of the ways to do so. " * 4, **{**fields, **changes})
+
+
+def test_a_checker_program_judges_made_tests() -> None:
+    record = strengthened(parts(), ExecutingJudge())
+    assert record["strength"]["after"]["refused"] > record["strength"]["before"]["refused"]
+    assert any(int(test["input"]) % 2 for test in record["added"])
+    assert record["suspicious"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"judge_arguments": ["--strict"]}, "its checker program gets arguments for each test"),
+        ({"full_score": 4.0}, "its checker program gives points"),
+    ],
+)
+def test_some_checker_programs_cannot_judge_made_tests(changes: dict[str, Any], reason: str) -> None:
+    given = parts()
+    tests = [each.model_copy(update=changes) for each in given.tests or ()]
+    assert strengthened(given.model_copy(update={"tests": tests}), ExecutingJudge())["reason"] == reason

@@ -31,7 +31,7 @@ class ExecutingJudge:
             return Grade.fault("", 1, "sandbox", "no sandbox")
         results: list[TestResult] = []
         for index, test in enumerate(shared["tests"]):
-            verdict, output, status = _run(code, test)
+            verdict, output, status = _run(code, test, shared.get("checker") or {})
             results.append(TestResult(index=index, verdict=verdict, stdout=output, exit_code=status, cpu_seconds=0.001))
             if verdict != Verdict.AC and shared["stop_on_failure"]:
                 break
@@ -44,7 +44,7 @@ def _other_interpreter(_: str, arguments: Sequence[str]) -> None:
     exec(arguments[-1], {"__name__": "__main__"})
 
 
-def _run(code: str, test: Mapping[str, Any]) -> tuple[Verdict, str, int]:
+def _run(code: str, test: Mapping[str, Any], checker: Mapping[str, Any]) -> tuple[Verdict, str, int]:
     printed, stdin = io.StringIO(), io.StringIO(test["input"])
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
         patch.setattr(sys, "stdin", stdin)
@@ -57,8 +57,17 @@ def _run(code: str, test: Mapping[str, Any]) -> tuple[Verdict, str, int]:
                 return Verdict.RTE, "", int(end.code)
         except Exception:  # noqa: BLE001
             return Verdict.RTE, "", 1
-    is_right = printed.getvalue().split() == test["output"].split()
+    is_right = _is_right(checker, test, printed.getvalue())
     return (Verdict.AC if is_right else Verdict.WA), printed.getvalue(), 0
+
+
+def _is_right(checker: Mapping[str, Any], test: Mapping[str, Any], output: str) -> bool:
+    """By tokens, or by a checker program of the protocol `function`."""
+    if checker.get("type") != "program":
+        return bool(output.split() == test["output"].split())
+    names: dict[str, Any] = {}
+    exec(checker["source"], names)
+    return bool(names["check"](test["input"], output, test["output"]))
 
 
 class Memory(dict[str, dict[str, Any]]):
