@@ -75,7 +75,10 @@ class Checkpoints:
 
     def all(self) -> list[Checkpoint]:
         """Return all checkpoints, oldest first."""
-        return sorted(_checkpoints(self._folder), key=lambda each: each.step)
+        named = [
+            (path, NAME.fullmatch(path.name)) for path in self._folder.glob("step_*") if (path / MANIFEST).exists()
+        ]
+        return sorted([Checkpoint(path, int(name[1])) for path, name in named if name], key=lambda each: each.step)
 
     def newest(self, notice: Callable[[str], None]) -> Checkpoint | None:
         """Return the newest undamaged checkpoint, None if there is none. Each damaged one gives a notice."""
@@ -93,25 +96,22 @@ class Checkpoints:
         """
         path = self._folder / f"step_{step:06}"
         unfinished = path.with_name(path.name + UNFINISHED)
-        self._clear()
+        for rest in self._folder.glob(f"step_*{UNFINISHED}"):  # of killed processes
+            shutil.rmtree(rest, ignore_errors=True)
         try:
             unfinished.mkdir(parents=True)
             (unfinished / STATE).write_text(json.dumps(state))
             fill(unfinished)
             files = {name: {"bytes": size} for name, size in sorted(_files(unfinished))}
             (unfinished / MANIFEST).write_text(json.dumps({"step": step, "files": files}, indent=1) + "\n")
-            _put_on_disk(unfinished)
+            for each in [*unfinished.rglob("*"), unfinished]:
+                _sync(each)
             _remove(path)  # left by a run that was resumed from an older checkpoint
             unfinished.rename(path)
             _sync(self._folder)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
         self._prune(step)
-
-    def _clear(self) -> None:
-        """Delete temporary folders of killed processes."""
-        for rest in self._folder.glob(f"step_*{UNFINISHED}"):
-            shutil.rmtree(rest, ignore_errors=True)
 
     def _prune(self, step: int) -> None:
         """Remove old checkpoints, and those after `step`, which are damaged: the run went on from an earlier one."""
@@ -177,12 +177,6 @@ def read_groups(folder: Path, prompt_of: Callable[[str], Prompt]) -> list[Group]
     return groups
 
 
-def _checkpoints(folder: Path) -> Iterator[Checkpoint]:
-    for path in folder.glob("step_*"):
-        if (match := NAME.fullmatch(path.name)) and (path / MANIFEST).exists():
-            yield Checkpoint(path, int(match[1]))
-
-
 def _files(folder: Path) -> Iterator[tuple[str, int]]:
     for path in folder.rglob("*"):
         if path.is_file() and path.name != MANIFEST:
@@ -194,11 +188,6 @@ def _remove(path: Path) -> None:
     if path.exists():
         going = path.rename(path.with_name(f"{path.name}.old{UNFINISHED}"))
         shutil.rmtree(going, ignore_errors=True)
-
-
-def _put_on_disk(folder: Path) -> None:
-    for path in [*folder.rglob("*"), folder]:
-        _sync(path)
 
 
 def _sync(path: Path) -> None:

@@ -255,7 +255,7 @@ class Collector:
         with self._busy:
             if self._opponent and role != config.duel.trains:
                 return await self._opponent.generate(prompt, seed, config.rollout.max_tokens)
-            return await self._engine.generate(prompt.ids, seed, config.rollout.max_tokens)
+            return await self._engine.generate(prompt.ids, seed, config.room(len(prompt.ids)))
 
 
 class _BusyTime:

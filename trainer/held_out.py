@@ -41,11 +41,11 @@ class HeldOut:
         prompts = Prompts.of(config.model_copy(update={"data": data, "stages": (), "duel": Duel()}))
         return cls(config, engine, grader, prompts.take(len(prompts)))
 
-    async def figures(self, version: int, max_tokens: int) -> dict[str, float]:
-        """Return metrics of all problems with a verdict, by the weights of a version and at most so many tokens."""
+    async def figures(self, version: int, config: Config) -> dict[str, float]:
+        """Return metrics of all problems with a verdict, by the weights of a version and the settings of a step."""
         numbers = range(self._config.held_out.samples)
         names = [(place, number) for place in range(len(self._prompts)) for number in numbers]
-        episodes = await asyncio.gather(*(self._episode(version, max_tokens, *name) for name in names))
+        episodes = await asyncio.gather(*(self._episode(version, config, *name) for name in names))
         graded = [each for each in episodes if not each.reward.is_fault]
         right: dict[str, list[bool]] = {}
         for each in graded:
@@ -59,9 +59,9 @@ class HeldOut:
             "held_out_truncated": fmean(each.completion.is_truncated for each in graded),
         }
 
-    async def _episode(self, version: int, max_tokens: int, place: int, number: int) -> Episode:
+    async def _episode(self, version: int, config: Config, place: int, number: int) -> Episode:
         prompt = self._prompts[place]
         seed = random.Random(f"{self._config.seed}/held_out/{prompt.id}/{number}").getrandbits(31)  # noqa: S311 - no secret
-        completion = await self._engine.generate(prompt.ids, seed, max_tokens)
+        completion = await self._engine.generate(prompt.ids, seed, config.room(len(prompt.ids)))
         name = f"{self._run}.{version}.{place}.held_out.{number}"  # the part before the number selects `reward.tests`
         return Episode(prompt, completion, await self._grader.grade(name, prompt, completion))

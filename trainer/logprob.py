@@ -69,16 +69,13 @@ class Scorer(nn.Module):
         return logp, entropy
 
     def _hidden(self, ids: Tensor, positions: Tensor, lengths: list[int]) -> Tensor:
-        own = {"row_lengths": lengths, "sequence_group": self._group} if self._is_by_rows else {}
+        is_by_rows = self.model.config._attn_implementation == ROWS
+        own = {"row_lengths": lengths, "sequence_group": self._group} if is_by_rows else {}
         answer = self.model.base_model(
             input_ids=ids[None], position_ids=positions[None], attention_mask=None, use_cache=False, **own
         )
         states: Tensor = answer.last_hidden_state[0]
         return states
-
-    @property
-    def _is_by_rows(self) -> bool:
-        return bool(self.model.config._attn_implementation == ROWS)
 
     def _split(
         self, ids: Tensor, positions: Tensor, where: Tensor, targets: Tensor, *more: Any

@@ -132,17 +132,10 @@ def _apply_filters(episode: Episode, config: Config) -> Episode:
     service, cut = config.reward, episode.completion.is_truncated
     return replace(
         episode,
-        penalty=overlong(len(episode.completion.ids), _room(episode, config), service),
+        penalty=overlong(len(episode.completion.ids), config.room(len(episode.prompt.ids)), service),
         is_masked=cut and service.overlong_filter == "mask",
         is_silenced=cut and service.overlong_filter == "silence" and episode.reward.value <= 0,
     )
-
-
-def _room(episode: Episode, config: Config) -> int:
-    rollout = config.rollout
-    if not rollout.max_model_len:
-        return rollout.max_tokens
-    return min(rollout.max_tokens, rollout.max_model_len - len(episode.prompt.ids))
 
 
 def _seed(seed: int, prompt: Prompt, episode_id: str) -> int:

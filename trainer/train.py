@@ -269,7 +269,7 @@ class Controller:
         if not self._config.held_out.is_due(step, self._config.steps):
             return {}
         with self._clock("evaluate"):
-            return self._wait_for(self._held_out.figures(self._version, self._config.at(step).rollout.max_tokens))
+            return self._wait_for(self._held_out.figures(self._version, self._config.at(step)))
 
     def _start_sampling(self, step: int) -> None:
         """Start the samples that this step and later ones may train on."""

@@ -24,9 +24,8 @@ import torch
 
 from tests.trainer.tiny import save_tiny
 from tests.trainer.vllm_digests import held_by_vllm
-from tests.trainer.vllm_world import PROBE, SABOTAGED, SECONDS, Loop, Policy, configuration
+from tests.trainer.vllm_world import PROBE, SABOTAGED, Loop, Policy, configuration
 from trainer.config import Config
-from trainer.engines.base import SamplingParameters
 from trainer.engines.process import VllmProcess, arguments_of
 from trainer.engines.server import ServerEngine
 from trainer.engines.server_pool import ServerPool
@@ -66,8 +65,7 @@ class World:
         self.processes = [
             VllmProcess(arguments_of(self.config), folder / f"vllm{number}.log", SABOTAGED) for number in (0, 1)
         ]
-        sampling = SamplingParameters.of(self.config)
-        self.servers = [ServerEngine(each.url, sampling, notice, SECONDS, process=each) for each in self.processes]
+        self.servers = [ServerEngine(self.config, each.url, notice, each) for each in self.processes]
         self.engine = ServerPool(self.servers)
         self.version = 0
 

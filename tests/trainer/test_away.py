@@ -18,9 +18,9 @@ from torch import Tensor
 
 from sandbox_service.client import retries
 from tests.ports import free_port
-from tests.trainer.vllm_world import SECONDS, TEMPERATURE, Policy, World, pool_of, prompts
+from tests.trainer.vllm_world import SECONDS, Policy, World, pool_of, prompts
+from trainer.config import Config
 from trainer.engines import health, server, vllm_api
-from trainer.engines.base import SamplingParameters
 from trainer.engines.server import ServerEngine
 from trainer.episode import Completion
 from trainer.errors import UnavailableError
@@ -41,12 +41,15 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retries, "NOTICE_SECONDS", 1.0)
 
 
+def patient(config: Config, seconds: float) -> Config:
+    rollout = config.rollout.model_copy(update={"patience_seconds": seconds})
+    return config.model_copy(update={"rollout": rollout})
+
+
 @contextmanager
 def engine_for(world: World, policy: Policy, patience_seconds: float = SECONDS) -> Iterator[ServerEngine]:
     """One that did not start the server; its samples are long, so that something can happen in the middle."""
-    engine = ServerEngine(
-        world.process.url, SamplingParameters(TEMPERATURE, 1024), world.notices.append, patience_seconds
-    )
+    engine = ServerEngine(patient(world.config, patience_seconds), world.process.url, world.notices.append)
     world.loop.do(engine.open())
     try:
         world.sync(policy, world.syncer(engine))
@@ -106,7 +109,7 @@ def test_killed_in_the_middle_no_sample_is_lost_or_of_its_first_weights(world: W
         assert not asked.done()
         samples, kinds = until_done(world, asked, engine, policy, syncer)
     finally:
-        engine._sampling, engine._health._process = SamplingParameters.of(world.config), world.process
+        engine._health._process = world.process
     gaps = [policy.gap(ids, made) for ids, made in zip(asked_for, samples, strict=True)]
     initial = Policy(world.model)
     assert max(gaps) < CLOSE
@@ -150,9 +153,7 @@ def test_away_for_longer_than_there_is_patience_ends_the_run(world: World, polic
 
 
 def test_a_server_that_never_comes_ends_the_run(world: World) -> None:
-    engine = ServerEngine(
-        f"http://127.0.0.1:{free_port()}", SamplingParameters(TEMPERATURE, 1024), patience_seconds=0.5
-    )
+    engine = ServerEngine(patient(world.config, 0.5), f"http://127.0.0.1:{free_port()}")
     with pytest.raises(UnavailableError, match="has been away"):
         world.loop.do(engine.open())
 

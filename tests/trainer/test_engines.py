@@ -20,7 +20,7 @@ from tests.ports import free_port
 from tests.trainer.launcher import launch
 from tests.trainer.vllm_world import PROBE, SECONDS, TEMPERATURE, Policy, World, need_vllm, prompts
 from trainer.config import resolve
-from trainer.engines.base import SamplingParameters, check_state
+from trainer.engines.base import check_state
 from trainer.engines.process import VllmProcess, arguments_of, devices_of
 from trainer.engines.server import ServerEngine
 from trainer.engines.server_pool import ServerPool
@@ -32,6 +32,7 @@ from trainer.sync.syncer import transport_of
 CLOSE = 1e-4  # nats
 ROOT = Path(__file__).parents[2]
 END = 1  # the token
+SAID = {"model": {"path": "m"}, "data": {"train": ["d"]}}
 UNFINISHED = "\ufffd"  # vLLM keeps back the bytes of a character that the length cut
 
 
@@ -70,7 +71,7 @@ def test_scores_are_the_models_at_temperature_one(world: World, policy: Policy) 
 
 
 def test_a_prompt_that_fills_the_model_is_refused(world: World, policy: Policy) -> None:
-    with pytest.raises(TrainerError, match="no room in max_model_len 1024"):
+    with pytest.raises(TrainerError, match="answered 400"):
         world.samples([[2] * 1024])
 
 
@@ -91,7 +92,6 @@ def test_nothing_is_sampled_before_the_first_sync(world: World, policy: Policy) 
 
 def test_a_sample_in_flight_lives_through_a_sync_and_says_so(world: World, policy: Policy) -> None:
     engine = world.engine_of(process=None)
-    engine._sampling = SamplingParameters(TEMPERATURE, 1024)
     world.loop.do(engine.open())
     try:
         syncer = world.syncer(engine)
@@ -113,7 +113,7 @@ def test_a_sample_in_flight_lives_through_a_sync_and_says_so(world: World, polic
 def test_a_server_that_dies_as_it_starts_shows_the_end_of_its_log(world: World, tmp_path: Path) -> None:
     process = VllmProcess(arguments_of(world.config), tmp_path / "vllm.log")
     process._command = [sys.executable, "-c", "import sys; sys.exit('unrecognized arguments: --no-such-option')"]
-    engine = ServerEngine(process.url, SamplingParameters.of(world.config), patience_seconds=100, process=process)
+    engine = ServerEngine(world.config, process.url, process=process)
     with pytest.raises(UnavailableError, match=r"(?s)died as it started.*unrecognized arguments: --no-such-option"):
         world.loop.do(engine.open())
 
@@ -173,9 +173,10 @@ os.kill(os.getpid(), signal.{signal_name})
 )
 def test_a_server_that_was_started_otherwise_is_refused(state: dict[str, Any], said: str) -> None:
     good = {"logprobs_mode": "processed_logprobs", "quantization": None, "max_model_len": 1024}
-    check_state(good, SamplingParameters(1.0, 1024), "vLLM")
+    config = resolve(SAID | {"rollout": {"max_model_len": 1024}, "data": {"train": ["d"], "max_prompt_tokens": 64}})
+    check_state(good, config, "vLLM")
     with pytest.raises(ConfigError, match=said):
-        check_state(good | state, SamplingParameters(1.0, 1024), "vLLM")
+        check_state(good | state, config, "vLLM")
 
 
 def test_a_response_without_a_token_is_no_sample() -> None:
@@ -195,7 +196,7 @@ def test_a_response_without_a_token_is_no_sample() -> None:
         api = VllmApi(f"http://127.0.0.1:{port}")
         try:
             with pytest.raises(InterruptedGenerationError, match="a sample of 0 tokens ended by 'stop'"):
-                await api.sample([1], 0, 8, SamplingParameters(1.0, 64), 0)
+                await api.sample([1], 0, 8, resolve(SAID), 0)
         finally:
             await api.close()
             await runner.cleanup()

@@ -39,7 +39,7 @@ def configured(**held_out: Any) -> Config:
 
 def figures(world: Any, config: Config, version: int = 1) -> dict[str, float]:
     prompts = [Prompt(f"p.{number}", [number], {}) for number in range(3)]
-    return asyncio.run(HeldOut(config, world, world, prompts).figures(version, config.rollout.max_tokens))
+    return asyncio.run(HeldOut(config, world, world, prompts).figures(version, config))
 
 
 def test_the_figures_are_means_over_problems() -> None:
@@ -63,12 +63,11 @@ def test_seeds_are_the_same_at_every_evaluation_and_names_are_not() -> None:
 
 
 def test_responses_have_the_room_of_the_stage() -> None:
-    prompts = [Prompt("p", [1], {})]
-    short, long = (
-        asyncio.run(HeldOut(configured(), World(), World(), prompts).figures(1, most))["held_out_truncated"]  # type: ignore[arg-type]
-        for most in (8, 9)
-    )
-    assert (short, long) == (1, 0)
+    config, world = configured(), World()
+    held_out = HeldOut(config, world, world, [Prompt("p", [1], {})])  # type: ignore[arg-type]
+    for most, truncated in ((8, 1), (9, 0)):
+        stage = config.model_copy(update={"rollout": config.rollout.model_copy(update={"max_tokens": most})})
+        assert asyncio.run(held_out.figures(1, stage))["held_out_truncated"] == truncated
 
 
 def test_it_is_due_every_so_many_steps_and_after_the_last() -> None:
@@ -90,6 +89,6 @@ def test_held_out_problems_are_read_as_they_are_trained_on(tmp_path: Path) -> No
         return Reward(1.0, "AC")
 
     world.grade = grade
-    told = asyncio.run(HeldOut.of(resolve(said), world, world).figures(0, 8))
+    told = asyncio.run(HeldOut.of(resolve(said), world, world).figures(0, resolve(said)))
     assert told["held_out_pass_rate"] == 1
     assert len(world.seeds) == 2

@@ -23,7 +23,6 @@ from tests.markers import needs
 from tests.trainer.tiny import save_tiny
 from tests.trainer.vllm_digests import held_by_vllm
 from trainer.config import Config, resolve
-from trainer.engines.base import SamplingParameters
 from trainer.engines.process import VllmProcess, arguments_of
 from trainer.engines.server import ServerEngine
 from trainer.engines.server_pool import ServerPool
@@ -119,8 +118,8 @@ class World:
 
     def engine_of(self, **more: Any) -> ServerEngine:
         """Another engine for the server, not opened yet; `process=None`: it is not ours."""
-        said: dict[str, Any] = {"process": self.process, "notice": self.notices.append, "patience_seconds": SECONDS}
-        return ServerEngine(self.process.url, SamplingParameters.of(self.config), **(said | more))
+        said: dict[str, Any] = {"process": self.process, "notice": self.notices.append}
+        return ServerEngine(self.config, self.process.url, **(said | more))
 
     def policy(self, seed: int) -> Policy:
         """A trainer's model as it began, moved."""
@@ -182,7 +181,7 @@ class World:
 
 def pool_of(engine: ServerEngine) -> ServerPool:
     """One that waits as long as its server does."""
-    return ServerPool([engine], engine._patience)
+    return ServerPool([engine], engine._config.rollout.patience_seconds)
 
 
 def configuration(model: Path, folder: Path, **rollout: Any) -> Config:
@@ -192,7 +191,9 @@ def configuration(model: Path, folder: Path, **rollout: Any) -> Config:
             "out": str(folder),
             "model": {"path": str(model), "dtype": "float32"},
             "data": {"train": ["none.jsonl"], "max_prompt_tokens": 64},
-            "rollout": {"temperature": TEMPERATURE, "max_tokens": 24, "max_model_len": 1024} | rollout,
+            "rollout": {"temperature": TEMPERATURE, "max_tokens": 24, "max_model_len": 1024}
+            | {"patience_seconds": SECONDS}
+            | rollout,
             "sync": {"bucket_bytes": 1 << 18},
         }
     )

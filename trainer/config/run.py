@@ -145,6 +145,11 @@ class Config(Section):
         lengths = [plan.data.max_prompt_tokens + plan.rollout.max_tokens for plan in self.stage_configs]
         return self.rollout.max_model_len or max(lengths)
 
+    def room(self, prompt_tokens: int) -> int:
+        """Return the most tokens of a response to a prompt of so many tokens."""
+        most, context = self.rollout.max_tokens, self.rollout.max_model_len
+        return min(most, context - prompt_tokens) if context else most
+
     @property
     def group_size(self) -> int:
         """The most samples of a group that are trained on."""

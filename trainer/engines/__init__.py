@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 
 from trainer.config import Config
-from trainer.engines.base import Engine, Notice, SamplingParameters
+from trainer.engines.base import Engine, Notice
 from trainer.engines.colocated import ColocatedEngine
 from trainer.engines.process import VllmProcess
 from trainer.engines.server import ServerEngine
@@ -23,10 +23,10 @@ async def start_engines(config: Config, notice: Notice = print) -> Engine:
     """
     if config.rollout.engine == "colocated":
         return await ColocatedEngine(config).open()
-    servers = [_server(config, url, notice) for url in config.rollout.servers]
+    servers = [ServerEngine(config, url, notice) for url in config.rollout.servers]
     if not servers:
         processes = [VllmProcess.from_config(config, number) for number in range(config.rollout.replicas)]
-        servers = [_server(config, each.url, notice, each) for each in processes]
+        servers = [ServerEngine(config, each.url, notice, each) for each in processes]
     opened = await asyncio.gather(*(server.open() for server in servers), return_exceptions=True)
     if errors := [each for each in opened if isinstance(each, BaseException)]:
         for server in opened:
@@ -34,9 +34,3 @@ async def start_engines(config: Config, notice: Notice = print) -> Engine:
                 await server.close()
         raise errors[0]
     return ServerPool(servers, config.rollout.patience_seconds)
-
-
-def _server(config: Config, url: str, notice: Notice, process: VllmProcess | None = None) -> ServerEngine:
-    rollout = config.rollout
-    room = max(1, rollout.concurrency // max(rollout.replicas, len(rollout.servers)))
-    return ServerEngine(url, SamplingParameters.of(config), notice, rollout.patience_seconds, room, process)

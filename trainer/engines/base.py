@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from trainer.config import Config
 from trainer.episode import Completion
-from trainer.errors import ConfigError, TrainerError
+from trainer.errors import ConfigError
 
 Notice = Callable[[str], None]  # reports a line to the user
 
@@ -68,33 +67,7 @@ class Engine(Protocol):
         """Close connections and stop processes that the trainer started."""
 
 
-@dataclass(frozen=True)
-class SamplingParameters:
-    """The sampling distribution: the model's full one, without defaults from its generation_config.json."""
-
-    temperature: float
-    max_model_len: int  # tokens of prompt and response
-    keeps_cache: bool = False  # requests in flight keep the old weights' cache; others never use it
-
-    @classmethod
-    def of(cls, config: Config) -> SamplingParameters:
-        return cls(config.rollout.temperature, config.longest, config.buffer.in_flight == "keep")
-
-    def tokens_after(self, prompt_tokens: int, max_tokens: int) -> int:
-        """Return the most tokens of a response to a prompt of so many tokens, under the configured limit.
-
-        Raises:
-            TrainerError: The prompt leaves no room.
-        """
-        room = min(max_tokens, self.max_model_len - prompt_tokens)
-        if room < 1:
-            raise TrainerError(
-                f"a prompt of {prompt_tokens} tokens leaves no room in max_model_len {self.max_model_len}"
-            )
-        return room
-
-
-def check_state(state: dict[str, Any], sampling: SamplingParameters, where: str) -> None:
+def check_state(state: dict[str, Any], config: Config, where: str) -> None:
     """Check that vLLM was started as the trainer requires, by a worker's `Extension.proctor_state`; `where` names it.
 
     Raises:
@@ -107,8 +80,8 @@ def check_state(state: dict[str, Any], sampling: SamplingParameters, where: str)
         )
     if state["quantization"]:
         raise ConfigError(f"{where}: the model is quantised ({state['quantization']}): its weights cannot be updated")
-    if state["max_model_len"] < sampling.max_model_len:
+    if state["max_model_len"] < config.longest:
         raise ConfigError(
-            f"{where}: prompt and response may have {sampling.max_model_len} tokens, but it was started "
+            f"{where}: prompt and response may have {config.longest} tokens, but it was started "
             f"with --max-model-len {state['max_model_len']}"
         )

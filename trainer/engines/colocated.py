@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from trainer.config import Config
-from trainer.engines.base import SamplingParameters, check_state
+from trainer.engines.base import check_state
 from trainer.engines.process import environment, has_gpu
 from trainer.engines.vllm_api import FINISH_REASONS, UNMODIFIED_SAMPLING
 from trainer.episode import Completion
@@ -35,7 +35,7 @@ class ColocatedEngine:
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._sampling = SamplingParameters.of(config)
+        self._keeps_cache = config.buffer.in_flight == "keep"
         self._version = -1
         self._is_stale = True
         self._is_held = False  # vLLM is not stepped
@@ -57,14 +57,14 @@ class ColocatedEngine:
             TrainerError: vLLM could not be created.
             ConfigError: The model cannot be served as required.
         """
-        making = asyncio.get_running_loop().run_in_executor(self._thread, _vllm, self._config, self._sampling)
+        making = asyncio.get_running_loop().run_in_executor(self._thread, _vllm, self._config)
         await asyncio.wait([making])
         if error := making.exception():
             raise TrainerError(f"vLLM did not start: {error!r}") from error
         self._llm = making.result()
         self._start_stepping()
         (state,) = await self.rpc("proctor_state")
-        check_state(state, self._sampling, "vLLM")
+        check_state(state, self._config, "vLLM")
         return self
 
     @property
@@ -72,13 +72,13 @@ class ColocatedEngine:
         return self._is_stale
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        room = self._sampling.tokens_after(len(prompt_ids), max_tokens)
+        temperature = self._config.rollout.temperature
+        more = {"temperature": temperature, "max_tokens": max_tokens, "seed": seed, "logprobs": 0}
         async with self._room:
             while True:
                 await self._verified.wait()
                 version = self._version
-                salt = str(version) if self._sampling.keeps_cache else ""
-                more = {"temperature": self._sampling.temperature, "max_tokens": room, "seed": seed, "logprobs": 0}
+                salt = str(version) if self._keeps_cache else ""
                 (made,) = (await self._sample(prompt_ids, more, salt)).outputs
                 await self._verified.wait()
                 if made.finish_reason in FINISH_REASONS:
@@ -99,9 +99,7 @@ class ColocatedEngine:
 
     async def resume(self) -> None:
         """Reset the prefix cache; requests in flight recompute theirs, without which the reset is refused."""
-        is_fresh = self._sampling.keeps_cache or await self._do(
-            lambda llm: llm.reset_prefix_cache(reset_running_requests=True)
-        )
+        is_fresh = self._keeps_cache or await self._do(lambda llm: llm.reset_prefix_cache(reset_running_requests=True))
         if not is_fresh:
             raise StaleWeightsError("vLLM did not reset its prefix cache, which holds results of the old weights")
         self._is_held = False
@@ -189,7 +187,7 @@ def _step(llm: Any, new: Sequence[Request], dropped: Sequence[str]) -> Sequence[
     return outputs
 
 
-def _vllm(config: Config, sampling: SamplingParameters) -> Any:
+def _vllm(config: Config) -> Any:
     """Create an LLM in this process. vLLM reads environment variables on import, so they are set first."""
     os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
     for name, value in environment().items():
@@ -202,7 +200,7 @@ def _vllm(config: Config, sampling: SamplingParameters) -> Any:
         config.model.path,
         dtype=config.model.dtype,
         seed=config.seed,
-        max_model_len=sampling.max_model_len,
+        max_model_len=config.longest,
         logprobs_mode="processed_logprobs",
         generation_config="vllm",
         worker_extension_cls="trainer.vllm_ext.Extension",

@@ -18,7 +18,6 @@ import torch
 
 import trainer
 from trainer.config import Config
-from trainer.engines.base import SamplingParameters
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 TAIL_LINES = 30
@@ -144,7 +143,7 @@ def arguments_of(config: Config) -> list[str]:
     rollout = config.rollout
     ours = [
         *("--model", config.model.path, "--dtype", config.model.dtype, "--seed", str(config.seed)),
-        *("--max-model-len", str(SamplingParameters.of(config).max_model_len)),
+        *("--max-model-len", str(config.longest)),
         *("--tensor-parallel-size", str(rollout.tensor_parallel)),
         *("--logprobs-mode", "processed_logprobs", "--generation-config", "vllm"),
         "--disable-uvicorn-access-log",

@@ -15,7 +15,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
-from trainer.engines.base import Notice, SamplingParameters, check_state
+from trainer.config import Config
+from trainer.engines.base import Notice, check_state
 from trainer.engines.health import HealthMonitor, State
 from trainer.engines.process import VllmProcess
 from trainer.engines.vllm_api import HEALTH_TIMEOUT_SECONDS, Answer, RequestFailedError, VllmApi
@@ -30,19 +31,10 @@ HEALTH_POLL_SECONDS = 2.0  # between requests of /health
 class ServerEngine:
     """One server of a `ServerPool`, whose methods it has for itself. Call `open` in the event loop that uses it."""
 
-    def __init__(
-        self,
-        url: str,
-        sampling: SamplingParameters,
-        notice: Notice = print,
-        patience_seconds: float = 600.0,
-        concurrency: int = 1024,
-        process: VllmProcess | None = None,
-    ) -> None:
+    def __init__(self, config: Config, url: str, notice: Notice = print, process: VllmProcess | None = None) -> None:
+        self._config = config
         self._url = url
-        self._sampling = sampling
         self._notice = notice
-        self._patience = patience_seconds
         self._process = process
         self.version = -1  # of the last verified weights
         self.needs_sync = True
@@ -53,7 +45,8 @@ class ServerEngine:
         self._recovery: asyncio.Task[None] | None = None
         self._gate = asyncio.Event()
         self._gone = asyncio.Event()  # set when the workers are replaced
-        self._room = asyncio.Semaphore(concurrency)
+        servers = max(config.rollout.replicas, len(config.rollout.servers))
+        self._room = asyncio.Semaphore(max(1, config.rollout.concurrency // servers))
         self.in_flight = 0  # requests running or queued
         self._checks = Coalesced(self._worker_names)
         self._watch: asyncio.Task[None] | None = None
@@ -61,7 +54,8 @@ class ServerEngine:
     async def open(self) -> ServerEngine:
         """Return this engine, connected to the server; see `start_engines`."""
         self._api = VllmApi(self._url)
-        self._health = HealthMonitor(self._api, self._notice, self._patience, self._process)
+        patience = self._config.rollout.patience_seconds
+        self._health = HealthMonitor(self._api, self._notice, patience, self._process)
         self._watch = asyncio.create_task(self._poll_health())
         try:
             self._adopt_workers(await self._health.wait("it is not up"))
@@ -94,7 +88,7 @@ class ServerEngine:
     async def _sample(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         await self._ready()
         version, workers = self.version, self._workers
-        asked = self._api.sample(prompt_ids, seed, max_tokens, self._sampling, version)
+        asked = self._api.sample(prompt_ids, seed, max_tokens, self._config, version)
         completion = await self._unless_replaced(asked)
         if await self._checks() != workers:
             raise InterruptedGenerationError("it was started again")
@@ -120,7 +114,7 @@ class ServerEngine:
         if self._is_asleep:
             await self._post("/wake_up?tags=kv_cache")
             self._is_asleep = False
-        if not self._sampling.keeps_cache:
+        if self._config.buffer.in_flight != "keep":
             reset = await self._post("/reset_prefix_cache?reset_running_requests=true")
             if reset.get("success") is False:
                 raise StaleWeightsError(f"vLLM at {self._url} did not reset its prefix cache, which is of old weights")
@@ -230,7 +224,7 @@ class ServerEngine:
         workers = tuple(state["process"] for state in states)
         if workers == self._workers:
             return
-        check_state(states[0], self._sampling, f"vLLM at {self._url}")
+        check_state(states[0], self._config, f"vLLM at {self._url}")
         if self._workers:
             self._notice(f"vLLM at {self._url} was started again and waits for weights")
         self._workers, self.needs_sync, self._is_paused, self._is_asleep = workers, True, False, False

@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 
 from sandbox_service.client.transport import keepalive_socket
-from trainer.engines.base import SamplingParameters
+from trainer.config import Config
 from trainer.episode import Completion
 from trainer.errors import InterruptedGenerationError, TrainerError
 
@@ -80,7 +80,7 @@ class VllmApi:
         return results
 
     async def sample(
-        self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, sampling: SamplingParameters, version: int
+        self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, config: Config, version: int
     ) -> Completion:
         """Return a response; see `Engine.generate`.
 
@@ -90,13 +90,13 @@ class VllmApi:
             InterruptedGenerationError: As `post`, or vLLM ended the response abnormally.
         """
         request = {
-            **({"cache_salt": str(version)} if sampling.keeps_cache else {}),
+            **({"cache_salt": str(version)} if config.buffer.in_flight == "keep" else {}),
             **UNMODIFIED_SAMPLING,
             "prompt": list(prompt_ids),
             "n": 1,
             "seed": seed,
-            "temperature": sampling.temperature,
-            "max_tokens": sampling.tokens_after(len(prompt_ids), max_tokens),
+            "temperature": config.rollout.temperature,
+            "max_tokens": max_tokens,
             "logprobs": 0,
             "return_token_ids": True,
             "skip_special_tokens": True,
