@@ -53,7 +53,7 @@ class Row:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table; returns 1 after a wrong verdict, 2 if it cannot run."""
+    """Print the table; returns 1 after a wrong verdict of the service, 2 if it cannot run."""
     options = _options(arguments)
     problems = [problem_of(number + number // 2, options.tests) for number in range(PROBLEMS)]  # two kinds of three
     answers = list(_answers(problems, options.submissions))
@@ -75,7 +75,7 @@ def main(arguments: list[str]) -> int:
                 continue
             rows.append(_rival_row(name, problems, sample, group))
     print(_table(rows))
-    return int(any(row.wrong for row in rows))
+    return int(rows[0].wrong > 0)
 
 
 def _answers(problems: Sequence[Problem], count: int) -> Iterator[Answer]:

@@ -17,10 +17,12 @@ INSTALL = f"{FOLDER} names no folder with verl: pip install --no-deps --target F
 
 
 class PrimeCode(Contender[tuple[str, Body]]):
-    """`prime_code.compute_score` of an installed verl, with its default arguments.
+    """`prime_code.compute_score` of an installed verl, called as its `default_compute_score` does.
 
     For each submission it starts a Manager and a forked process, which runs all tests inside itself, with an alarm of
-    5 s for each and 6 s for all of them. Only this module is imported, without verl's other imports (torch, ray), so
+    5 s for each and 6 s for all of them. After a failure it does the same for each of the first ten tests, and the
+    reward is the share of these that pass: so a program that fails in a later test only has the reward of a right one,
+    and counts as accepted. Only this module is imported, without verl's other imports (torch, ray), so
     the forks are cheaper than in a trainer. verl's manager has 64 processes on any machine; pools here are smaller.
     """
 
@@ -56,5 +58,5 @@ class PrimeCode(Contender[tuple[str, Body]]):
     def grade(self, job: tuple[str, Body]) -> bool:
         """See Contender."""
         code, cases = job
-        success, _ = self._module.compute_score(code, cases)
-        return success is True
+        reward, _ = self._module.compute_score(code, cases, continuous=True)
+        return bool(reward == 1)

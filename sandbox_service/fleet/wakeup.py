@@ -197,11 +197,12 @@ class _WakeupWorker(SimpleWorker):
 class JobListener:
     """Receives wake-ups in a thread of its own, one at a time, until it is stopped; reconnects when Redis comes back.
 
-    `take` is called in that thread, repeatedly while submissions wait. It claims, and returns how many still wait and
-    for how many workers and slots. A worker that was woken needs no other wake-up until it finds nothing to claim.
+    `take` is called in that thread, again while submissions wait. It claims at least once, and goes on for the seconds
+    that it is given while some wait. It returns how many still wait, and for how many workers and slots. A worker that
+    was woken needs no other wake-up until it finds nothing to claim.
     """
 
-    def __init__(self, url: str, name: str, worker: str, take: Callable[[], tuple[int, int, int]]) -> None:
+    def __init__(self, url: str, name: str, worker: str, take: Callable[[float], tuple[int, int, int]]) -> None:
         self._connection = _connect(url)
         self._name = name
         self._worker = worker
@@ -258,15 +259,13 @@ class JobListener:
 
     def _work(self, job: Job) -> None:
         """Claim until nothing waits: another wake-up in between would cost Redis fifty commands."""
-        noted_at = time.monotonic()
-        waiting, workers, slots = self._take()
+        waiting, workers, slots = self._take(0.0)
         if wanted(waiting, workers, slots) == MOST_CALLS:
             self._pass_on()
         while waiting and not self._stopped.is_set():
-            if time.monotonic() - noted_at > NOTE_SECONDS:
-                noted_at = time.monotonic()
+            waiting, *_ = self._take(NOTE_SECONDS)
+            if waiting:
                 self._note(job)
-            waiting, workers, slots = self._take()
 
     def _pass_on(self) -> None:
         """Enqueue one wake-up. If each worker enqueued all that are missing, all of them would at the same time."""

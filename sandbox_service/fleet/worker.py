@@ -59,7 +59,7 @@ STUCK_SECONDS = 0.25  # a claim that has not begun in so long goes back if slots
 TURN_SECONDS = 1.0  # … and if more waits, so that the ledger decides anew which is next
 
 Stopped = asyncio.Task[Literal[True]]
-MakeListener = Callable[[str, Callable[[], tuple[int, int, int]]], JobListener]
+MakeListener = Callable[[str, Callable[[float], tuple[int, int, int]]], JobListener]
 
 
 class Worker:
@@ -158,7 +158,7 @@ class Worker:
     async def _work(self, stopped: Stopped, drain_seconds: float) -> None:
         loop = asyncio.get_running_loop()
         listener = self._make_listener(
-            self.name, lambda: asyncio.run_coroutine_threadsafe(self._claim_when_room(), loop).result()
+            self.name, lambda seconds: asyncio.run_coroutine_threadsafe(self._claim_for(seconds), loop).result()
         )
         background = [asyncio.ensure_future(self._beat(listener)), asyncio.ensure_future(self._steps.run())]
         listener.start()
@@ -178,17 +178,19 @@ class Worker:
 
     # --- claims
 
-    async def _claim_when_room(self) -> tuple[int, int, int]:
-        """Claim once there is room. Return how many submissions still wait, and for how many workers and slots."""
+    async def _claim_for(self, seconds: float) -> Need:
+        """Claim whenever there is room, at least once, for so long or until nothing waits. Return what still waits."""
+        end = time.monotonic() + seconds
         self._is_awake = True
         try:
             while not self._stopping:
                 claimed, need = await self._begin_all(await self._steps.claim())
-                if claimed or not need.waiting:
+                if not need.waiting or (claimed and time.monotonic() >= end):
                     return need
-                self._has_room.clear()  # the ledger left the waiting submissions to other workers; ask again later
-                await wait_event(self._has_room, LOOK_AGAIN_SECONDS if self._pool.idle else LOOK_RARELY_SECONDS)
-            return 0, 0, 0
+                if not claimed:  # the ledger left the waiting submissions to other workers; ask again later
+                    self._has_room.clear()
+                    await wait_event(self._has_room, LOOK_AGAIN_SECONDS if self._pool.idle else LOOK_RARELY_SECONDS)
+            return Need(0, 0, 0)
         finally:
             self._is_awake = False
 

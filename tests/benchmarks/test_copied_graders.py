@@ -24,7 +24,7 @@ BODY = {
 }
 WRONG = BODY | {"code": "print(1)"}
 FAKE_VERL = """
-def compute_score(code, cases):
+def compute_score(code, cases, continuous):
     return all(eval(code)(text) == wanted for text, wanted in zip(cases["inputs"], cases["outputs"])), None
 """
 

@@ -35,7 +35,7 @@ class Worker:
         self.received = threading.Semaphore(0)
         self._failures = [failure]
 
-    def take(self) -> tuple[int, int, int]:
+    def take(self, _: float) -> tuple[int, int, int]:
         """See JobListener."""
         self.received.release()
         if self._failures:
@@ -44,7 +44,7 @@ class Worker:
 
 
 @contextmanager
-def listening(url: str, take: Callable[[], tuple[int, int, int]]) -> Iterator[tuple[JobListener, JobEnqueuer]]:
+def listening(url: str, take: Callable[[float], tuple[int, int, int]]) -> Iterator[tuple[JobListener, JobEnqueuer]]:
     """Start a listener, and yield it with an enqueuer."""
     listener, enqueuer = JobListener(url, NAME, "worker", take), JobEnqueuer(url, NAME)
     listener.start()
@@ -97,7 +97,7 @@ def test_an_error_after_the_stop_of_the_listener_is_not_logged_as_a_defect(
 ) -> None:
     received, stopped = threading.Event(), threading.Event()
 
-    def take() -> tuple[int, int, int]:
+    def take(_: float) -> tuple[int, int, int]:
         received.set()
         assert stopped.wait(ARRIVE_SECONDS)
         raise TypeError("as a connection that is closed in the middle of a command does")
@@ -116,7 +116,7 @@ def test_a_worker_claims_for_one_wakeup_until_nothing_waits(
     monkeypatch.setattr(wakeup, "NOTE_SECONDS", 0.02)
     done, needs = threading.Event(), iter([(1, 1, 1)] * CLAIMS)
 
-    def take() -> tuple[int, int, int]:
+    def take(_: float) -> tuple[int, int, int]:
         done.wait(0.05)
         try:
             return next(needs)
@@ -143,7 +143,7 @@ def test_an_idle_worker_does_not_tell_rq_of_each_wait(server: RedisServer, monke
 
 def idle_worker_tells_nothing(url: str, reader: redis.Redis) -> None:
     """Listen for the time of two waits; RQ notes the worker in none of them."""
-    with listening(url, lambda: (0, 1, 1)):
+    with listening(url, lambda _: (0, 1, 1)):
         until(lambda: calls_of(reader, "blmove") >= 1)
         before = calls_of(reader, "hset")
         until(lambda: calls_of(reader, "blmove") >= 3)
