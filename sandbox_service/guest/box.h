@@ -39,7 +39,7 @@
 #define EXIT_SETUP 97
 #define LOOKS_AFTER_KILL 4
 #define MAX_BOXES 2     /* of a job */
-#define MAX_JOB_FDS 64  /* of a job */
+#define MAX_JOB_FDS 253 /* of a job: the kernel sends no more at once */
 
 static struct {
     int prepared;

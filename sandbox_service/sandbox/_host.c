@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_FDS 64   /* of a message, as in guest/box.h */
+#define MAX_FDS 253  /* of a message, as in guest/box.h */
 #define MAX_BOXES 2  /* the same */
 #define FILES_OF_BOX 3
 #define PIECE_BYTES (1 << 16)

@@ -151,7 +151,7 @@ def test_nothing_is_left_of_a_run_that_cannot_be_sent() -> None:
         with pytest.raises(BrokenPipeError):
             _host.begin(ours.fileno(), b"job", (), b"input", (), 2)
         with pytest.raises(ValueError, match="too many"):
-            _host.begin(ours.fileno(), b"job", [0] * 65, b"input", (), 2)
+            _host.begin(ours.fileno(), b"job", [0] * 254, b"input", (), 2)
         assert sorted(Path("/proc/self/fd").iterdir()) == before
 
 

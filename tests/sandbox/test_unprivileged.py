@@ -242,6 +242,33 @@ def test_compilers_find_their_own_files(unprivileged: Service, language: Languag
         assert unprivileged.grade(**body)["verdict"] == "AC"
 
 
+ADDS = '#include <stdio.h>\nint main(void) { int a, b; scanf("%d %d", &a, &b); printf("%d\\n", a + b); }\n'
+COMPARES = """#include <stdio.h>
+int main(int count, char **names) {
+    FILE *answer = fopen(names[PLACE], "r"), *output = OUTPUT;
+    int wanted, found;
+    int same = fscanf(answer, "%d", &wanted) == 1 && fscanf(output, "%d", &found) == 1 && wanted == found;
+    return same ? RIGHT : WRONG;
+}
+"""
+PROTOCOLS = {
+    "testlib": {"PLACE": "3", "OUTPUT": 'fopen(names[2], "r")', "RIGHT": "0", "WRONG": "1"},
+    "kattis": {"PLACE": "2", "OUTPUT": "stdin", "RIGHT": "42", "WRONG": "43"},
+}
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_native_checker_follows_its_program(unprivileged: Service, protocol: str) -> None:
+    source = COMPARES
+    for name, value in PROTOCOLS[protocol].items():
+        source = source.replace(name, value)
+    checker = {"type": "program", "language": "c", "protocol": protocol, "source": source}
+    tests = [{"type": "stdin", "input": f"{n} 1\n", "output": f"{m}\n"} for n, m in ((1, 2), (99, 100), (1, 3), (1, 2))]
+    grade = unprivileged.grade(code=ADDS, language="c", tests=tests, checker=checker, stop_on_failure=False)
+    assert [test["verdict"] for test in grade["tests"]] == ["AC", "AC", "WA", "AC"], grade
+
+
 def test_nothing_outlives_a_killed_service(installed: Path, user: int) -> None:
     port = free_port()
     process = start(installed, user, port, subprocess.DEVNULL)

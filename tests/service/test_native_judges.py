@@ -260,6 +260,36 @@ def test_headers_come_with_the_request(service: Service) -> None:
     assert service.grade(code=slow, tests=[test], interactor=program)["verdict"] != "CE"
 
 
+MOST_FILES, MOST_JUDGE_FILES = 100, 64
+
+
+def test_a_program_and_its_judge_may_have_all_files_that_a_request_may_have(service: Service) -> None:
+    headers, own = (headers_of(count) for count in (MOST_FILES, MOST_JUDGE_FILES - 1))
+    own["main.cpp"] = included(own) + "int main() { return 41 + H62; }\n"
+    native = {"type": "program", "language": "cpp", "protocol": "kattis", "main": "main.cpp", "files": own}
+    code = included(headers) + CODES["cpp"]
+    grade = service.grade(language="cpp", code=code, files=headers, tests=[TEST], checker=native)
+    assert grade["verdict"] == "AC", (grade["failure_reason"], grade["message"])
+
+    parts = {f"f{i}.sh": f"x=$((x + {i}))\n" for i in range(MOST_FILES)}
+    sums = "for i in {0..%d}; do . ./f$i.sh; done\n"
+    code = sums % (MOST_FILES - 1) + "read n; echo $((2 * n + x - 4950))\n"
+    checks = {name: parts[name] for name in list(parts)[: MOST_JUDGE_FILES - 1]}
+    checks["main.sh"] = sums % (MOST_JUDGE_FILES - 2) + "read n; exit $((n == 6 && x == 1953 ? 42 : 43))\n"
+    shell = {"type": "program", "language": "bash", "protocol": "kattis", "main": "main.sh", "files": checks}
+    for language, program, files in (("bash", code, parts), ("python", CODES["python"], {})):
+        grade = service.grade(language=language, code=program, files=files, tests=[TEST], checker=shell)
+        assert grade["verdict"] == "AC", (grade["failure_reason"], grade["message"])
+
+
+def headers_of(count: int) -> dict[str, str]:
+    return {f"h{i}.h": f"#define H{i} 1\n" for i in range(count)}
+
+
+def included(headers: dict[str, str]) -> str:
+    return "".join(f'#include "{name}"\n' for name in headers)
+
+
 @pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")
 def test_a_judge_in_java_gets_its_arguments(service: Service) -> None:
     source = """
