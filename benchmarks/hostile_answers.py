@@ -1,4 +1,4 @@
-"""Measures the CPU time that the trusted side takes to compare or extract hostile answers, by family.
+"""Measures the CPU time that the trusted side takes to read, compare or extract hostile answers, by family.
 
 Each family makes an answer of any size. This work is outside the submission's own limits, so no family may cost more
 than a small multiple of reading its bytes. `tests/judging/test_cost.py` runs the same families at a smaller size.
@@ -16,11 +16,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from sandbox_service.judging import mathematics
+from sandbox_service.judging import mathematics, standard_checkers
 from sandbox_service.judging.checkers import check_any
 from sandbox_service.judging.extraction import extract
 from sandbox_service.judging.values import check_result
-from sandbox_service.schema import Checker, ExtractionRule
+from sandbox_service.sandbox.file_uses import native_uses_files, python_uses_files
+from sandbox_service.schema import Checker, ExtractionRule, JudgeProgram
+from sandbox_service.schema.tests import MOST_JUDGE_BYTES
 
 MIB = 1 << 20
 FULL_BYTES = 16 * MIB
@@ -69,6 +71,7 @@ def families() -> Iterator[Family]:
     yield from _results()
     yield from _mathematics()
     yield from _completions()
+    yield from _sources()
 
 
 def filled(unit: bytes, end: bytes = b"", begin: bytes = b"") -> Callable[[int], bytes]:
@@ -327,6 +330,7 @@ COMPLETIONS: dict[str, Callable[[int], bytes]] = {
     "backslashes in a box": filled(b"\\", begin=b"\\boxed{"),
     "an info string without end": filled(b"python ", begin=b"```"),
     "attributes without end": filled(b".python ", begin=b"```{"),
+    "a long version": filled(b".1", b"x\nprint()\n```\n", b"```python"),
 }
 
 
@@ -334,6 +338,38 @@ def _completions() -> Iterator[Family]:
     for rule in RULES:
         for name, make in COMPLETIONS.items():
             yield Family(f"extraction, {rule}", name, make, completed(rule))
+
+
+# --- sources of programs
+
+
+SOURCES: dict[str, Callable[[int], bytes]] = {
+    "a long import": filled(b"a", b" -", b"import "),
+    "a long import from": filled(b"a", b" . import", b"from "),
+    "imports": filled(b"import re;"),
+    "lists of imports": filled(b"re,", b"re", b"import "),
+    "blanks before an import": filled(b" ", b"import re"),
+    "blanks in an import": filled(b" ", b"-", b"import re"),
+    "open quotes": filled(b'"a '),
+    "a string of blanks": filled(b" ", begin=b'"'),
+    "escaped quotes": filled(b'\\"', begin=b'"'),
+    "open comments": filled(b"/* "),
+}
+
+
+def _sources() -> Iterator[Family]:
+    judges: dict[str, Callable[[bytes], object]] = {
+        "a Python source": lambda source: python_uses_files(source.decode()),
+        "a C source": lambda source: native_uses_files([source.decode()]),
+        "a checker's source": lambda source: standard_checkers.known(_checker_of(source[:MOST_JUDGE_BYTES].decode())),
+    }
+    for group, judge in judges.items():
+        for name, make in SOURCES.items():
+            yield Family(group, name, make, judge)
+
+
+def _checker_of(source: str) -> JudgeProgram:
+    return JudgeProgram(type="program", source=source)
 
 
 def table(size: int, wanted: str = "") -> str:

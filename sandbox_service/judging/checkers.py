@@ -47,7 +47,7 @@ __all__ = ["check", "check_any", "check_value"]
 # Python refuses to convert more than 4300 digits; Decimal takes any number of them, exactly.
 INT_DIGITS = 4000
 
-_LONG_INTEGER = re.compile(rb"\d{%d}" % (INT_DIGITS + 1))
+_LONG_INTEGER = re.compile(rb"(?<!\d)\d{%d}" % (INT_DIGITS + 1))
 # A float may be beyond every other, or nearer to 0, if it has an exponent or this many digits. With a zero for each
 # digit and point, such numbers are found without a regular expression
 LONG_FLOAT = b"0" * 300
