@@ -66,6 +66,7 @@ def families() -> Iterator[Family]:
     """Return all families, grouped by what is judged."""
     yield from _outputs()
     yield from _long_expectations()
+    yield from _long_outputs()
     yield from _json_outputs()
     yield from _long_json()
     yield from _results()
@@ -157,6 +158,32 @@ def _long_expectations() -> Iterator[Family]:
             yield Family(f"{kind}, 1 MiB expected", name, make, printed(checker, zeros.decode()))
 
 
+# --- outputs against an expected one with as many numbers
+
+# a number of the expected output, and of the answer
+LONG_OUTPUTS = {
+    "exponents": (b"0.5", b"5e-1"),
+    "long exponents": (b"0.0", b"1e-999"),
+    "at the edge of the tolerance": (b"0.5", b"0.500001"),
+    "at the edge, 16 digits": (b"0.5123456789012345", b"0.5123466789012345"),
+}
+
+
+def _long_outputs() -> Iterator[Family]:
+    for kind in CHECKERS:
+        if kind in ("exact", "stripped", "lines", "json", "unordered_lines"):
+            continue
+        given = {} if kind in ("lcb", "prime_code", "sandboxfusion", "deepcoder") else {"float_tolerance": 1e-6}
+        for name, (wanted, got) in LONG_OUTPUTS.items():
+            judge = _judged_by_lines(Checker(type=kind, **given), wanted)
+            yield Family(f"{kind}, as many expected", name, filled(got + b"\n"), judge)
+
+
+def _judged_by_lines(checker: Checker, wanted: bytes) -> Callable[[bytes], object]:
+    """Return a judge that expects as many lines as the answer has."""
+    return lambda output: check_any(checker, output, [(wanted + b"\n").decode() * output.count(b"\n")])
+
+
 # --- JSON, printed or returned
 
 
@@ -206,6 +233,16 @@ LONG_JSON = {
     "lists in other spelling": (b"[1]", b"[1.0]"),
     "objects in other spelling": (b'{"a":1}', b'{"a":1.0}'),
     "true beside numbers": (b"[true,1]", b"[true,1.0]"),
+    "near integers": (b"1", b"1.000001"),
+    "keys in another order": (b'{"a":1,"b":1}', b'{"b":1.0,"a":1}'),
+    "keys in another order, and true": (b'{"a":1,"b":true}', b'{"b":true,"a":1.0}'),
+    "lists beside numbers": (b"1,[2.5]", b"1,[2.500001]"),
+    "deep lists": (b"[[[[[[[[1]]]]]]]]", b"[[[[[[[[1.0]]]]]]]]"),
+    "letters in another case": (b'"a"', b'"A"'),
+    "exponents": (b"1", b"1e0"),
+    "huge exponents": (b"1e300", b"1.0e300"),
+    "beyond every float": (b"1e999", b"1.0e999"),
+    "near zero": (b"0.0", b"1e-999"),
 }
 
 
@@ -220,7 +257,7 @@ def _long_json() -> Iterator[Family]:
 
 def _judged_by_elements(wanted: bytes, got: bytes) -> Callable[[bytes], object]:
     """Return a judge that expects as many elements as the answer has."""
-    checker = Checker(type="json", float_tolerance=1e-6)
+    checker = Checker(type="json", float_tolerance=1e-6, ignore_case=True)
 
     def judge(output: bytes) -> object:
         count = (output.count(b",") + 1) // (got.count(b",") + 1)
