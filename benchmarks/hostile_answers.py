@@ -1,4 +1,4 @@
-"""Measures the CPU time that the trusted side takes to compare or extract hostile answers, by family.
+"""Measures the CPU time that the trusted side takes to read, compare or extract hostile answers, by family.
 
 Each family makes an answer of any size. This work is outside the submission's own limits, so no family may cost more
 than a small multiple of reading its bytes. `tests/judging/test_cost.py` runs the same families at a smaller size.
@@ -16,11 +16,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from sandbox_service.judging import mathematics
+from sandbox_service.judging import mathematics, standard_checkers
 from sandbox_service.judging.checkers import check_any
 from sandbox_service.judging.extraction import extract
 from sandbox_service.judging.values import check_result
-from sandbox_service.schema import Checker, ExtractionRule
+from sandbox_service.sandbox.file_uses import native_uses_files, python_uses_files
+from sandbox_service.schema import Checker, ExtractionRule, JudgeProgram
+from sandbox_service.schema.tests import MOST_JUDGE_BYTES
 
 MIB = 1 << 20
 FULL_BYTES = 16 * MIB
@@ -64,11 +66,13 @@ def families() -> Iterator[Family]:
     """Return all families, grouped by what is judged."""
     yield from _outputs()
     yield from _long_expectations()
+    yield from _long_outputs()
     yield from _json_outputs()
     yield from _long_json()
     yield from _results()
     yield from _mathematics()
     yield from _completions()
+    yield from _sources()
 
 
 def filled(unit: bytes, end: bytes = b"", begin: bytes = b"") -> Callable[[int], bytes]:
@@ -154,6 +158,32 @@ def _long_expectations() -> Iterator[Family]:
             yield Family(f"{kind}, 1 MiB expected", name, make, printed(checker, zeros.decode()))
 
 
+# --- outputs against an expected one with as many numbers
+
+# a number of the expected output, and of the answer
+LONG_OUTPUTS = {
+    "exponents": (b"0.5", b"5e-1"),
+    "long exponents": (b"0.0", b"1e-999"),
+    "at the edge of the tolerance": (b"0.5", b"0.500001"),
+    "at the edge, 16 digits": (b"0.5123456789012345", b"0.5123466789012345"),
+}
+
+
+def _long_outputs() -> Iterator[Family]:
+    for kind in CHECKERS:
+        if kind in ("exact", "stripped", "lines", "json", "unordered_lines"):
+            continue
+        given = {} if kind in ("lcb", "prime_code", "sandboxfusion", "deepcoder") else {"float_tolerance": 1e-6}
+        for name, (wanted, got) in LONG_OUTPUTS.items():
+            judge = _judged_by_lines(Checker(type=kind, **given), wanted)
+            yield Family(f"{kind}, as many expected", name, filled(got + b"\n"), judge)
+
+
+def _judged_by_lines(checker: Checker, wanted: bytes) -> Callable[[bytes], object]:
+    """Return a judge that expects as many lines as the answer has."""
+    return lambda output: check_any(checker, output, [(wanted + b"\n").decode() * output.count(b"\n")])
+
+
 # --- JSON, printed or returned
 
 
@@ -203,6 +233,16 @@ LONG_JSON = {
     "lists in other spelling": (b"[1]", b"[1.0]"),
     "objects in other spelling": (b'{"a":1}', b'{"a":1.0}'),
     "true beside numbers": (b"[true,1]", b"[true,1.0]"),
+    "near integers": (b"1", b"1.000001"),
+    "keys in another order": (b'{"a":1,"b":1}', b'{"b":1.0,"a":1}'),
+    "keys in another order, and true": (b'{"a":1,"b":true}', b'{"b":true,"a":1.0}'),
+    "lists beside numbers": (b"1,[2.5]", b"1,[2.500001]"),
+    "deep lists": (b"[[[[[[[[1]]]]]]]]", b"[[[[[[[[1.0]]]]]]]]"),
+    "letters in another case": (b'"a"', b'"A"'),
+    "exponents": (b"1", b"1e0"),
+    "huge exponents": (b"1e300", b"1.0e300"),
+    "beyond every float": (b"1e999", b"1.0e999"),
+    "near zero": (b"0.0", b"1e-999"),
 }
 
 
@@ -217,7 +257,7 @@ def _long_json() -> Iterator[Family]:
 
 def _judged_by_elements(wanted: bytes, got: bytes) -> Callable[[bytes], object]:
     """Return a judge that expects as many elements as the answer has."""
-    checker = Checker(type="json", float_tolerance=1e-6)
+    checker = Checker(type="json", float_tolerance=1e-6, ignore_case=True)
 
     def judge(output: bytes) -> object:
         count = (output.count(b",") + 1) // (got.count(b",") + 1)
@@ -327,6 +367,7 @@ COMPLETIONS: dict[str, Callable[[int], bytes]] = {
     "backslashes in a box": filled(b"\\", begin=b"\\boxed{"),
     "an info string without end": filled(b"python ", begin=b"```"),
     "attributes without end": filled(b".python ", begin=b"```{"),
+    "a long version": filled(b".1", b"x\nprint()\n```\n", b"```python"),
 }
 
 
@@ -334,6 +375,38 @@ def _completions() -> Iterator[Family]:
     for rule in RULES:
         for name, make in COMPLETIONS.items():
             yield Family(f"extraction, {rule}", name, make, completed(rule))
+
+
+# --- sources of programs
+
+
+SOURCES: dict[str, Callable[[int], bytes]] = {
+    "a long import": filled(b"a", b" -", b"import "),
+    "a long import from": filled(b"a", b" . import", b"from "),
+    "imports": filled(b"import re;"),
+    "lists of imports": filled(b"re,", b"re", b"import "),
+    "blanks before an import": filled(b" ", b"import re"),
+    "blanks in an import": filled(b" ", b"-", b"import re"),
+    "open quotes": filled(b'"a '),
+    "a string of blanks": filled(b" ", begin=b'"'),
+    "escaped quotes": filled(b'\\"', begin=b'"'),
+    "open comments": filled(b"/* "),
+}
+
+
+def _sources() -> Iterator[Family]:
+    judges: dict[str, Callable[[bytes], object]] = {
+        "a Python source": lambda source: python_uses_files(source.decode()),
+        "a C source": lambda source: native_uses_files([source.decode()]),
+        "a checker's source": lambda source: standard_checkers.known(_checker_of(source[:MOST_JUDGE_BYTES].decode())),
+    }
+    for group, judge in judges.items():
+        for name, make in SOURCES.items():
+            yield Family(group, name, make, judge)
+
+
+def _checker_of(source: str) -> JudgeProgram:
+    return JudgeProgram(type="program", source=source)
 
 
 def table(size: int, wanted: str = "") -> str:

@@ -71,7 +71,7 @@ class Suite:
         return bool(self.tests) or self.read_elsewhere >= 0
 
 
-_HUGE = re.compile(rb"[0-9]\.?[eE]\+?[0-9]{3}|[0-9]{309}\.")  # numbers that may be beyond a float
+_HUGE = re.compile(rb"[0-9]\.?[eE]\+?[0-9]{3}|(?<![0-9])[0-9]{309}[0-9]*+\.")  # numbers that may be beyond a float
 
 
 def id_of(body: bytes) -> str:

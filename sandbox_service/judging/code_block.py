@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+LONGEST_NAME = 40  # of a language with its version
 _VERSION = re.compile(r"(?:\.[0-9]+)+$")
 
 
@@ -54,4 +55,4 @@ def tag(info: str) -> str:
     if not words:
         return ""
     word = re.split(r"[,;:{(\[=]", words[0].lstrip("."), maxsplit=1)[0]
-    return _VERSION.sub("", word)
+    return _VERSION.sub("", word) if len(word) <= LONGEST_NAME else word

@@ -14,7 +14,7 @@ from math import inf, nan
 from sandbox_service.judging.numeric import parse
 from sandbox_service.schema import CallTest, TestCase
 
-_HUGE = re.compile(rb"[0-9]\.?[eE]\+?[0-9]{3}|[0-9]{309}\.")
+_HUGE = re.compile(rb"[0-9]\.?[eE]\+?[0-9]{3}|(?<![0-9])[0-9]{309}[0-9]*+\.")
 
 
 def as_written(tests: Sequence[TestCase], body: bytes) -> list[TestCase]:

@@ -15,12 +15,15 @@ from itertools import chain, compress, repeat
 from math import inf, isfinite
 from operator import contains, mul, not_, sub, truediv
 
+from pydantic_core import to_json
+
 from sandbox_service.schema import Checker
 
 # Possessive repeats: a long token that is not quite a number is refused without backtracking.
 NUMBER_SYNTAX = rb"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?"
 _NUMBER = re.compile(NUMBER_SYNTAX)
 _NUMBERS = re.compile(rb"(?:" + NUMBER_SYNTAX + rb"(?: |\Z))*+")
+_LONG_EXPONENT = re.compile(rb"[eE][+-]?\d{3}")
 _INTEGER = re.compile(rb"[+-]?\d+")
 # Bounds on the error of conversion to float: relative, near zero, and for the tolerances.
 ROUNDED, LEAST, CERTAIN = 4e-16, 1e-300, 1 - 1e-9
@@ -187,11 +190,11 @@ def _same_floats(
     tolerance: Tolerance | None,
 ) -> bool:
     """Compare like `same_numbers`, for numbers of at most SHORT_TOKEN characters and their floats."""
-    # so few digits are no more than a float holds; a number with an exponent may be beyond every float
-    has_exponent = any(b"e" in text or b"E" in text for text in (b"".join(got), b"".join(expected)))
-    if lefts == rights and not has_exponent:
+    # so few digits are no more than a float holds; a number with a long exponent may be beyond every float
+    is_huge = any(_LONG_EXPONENT.search(b" ".join(texts)) for texts in (got, expected))
+    if lefts == rights and not is_huge:
         return True
-    if tolerance is None or has_exponent or not _have_points(got, expected):
+    if tolerance is None or is_huge or not _have_points(got, expected):
         return _same_short_numbers(got, expected, tolerance)
     if any(near(lefts, rights, tolerance) for near in (all_surely_near, all_near_as_integers)):
         return True
@@ -211,12 +214,21 @@ def _same_short_numbers(got: Sequence[bytes], expected: Sequence[bytes], toleran
     """Compare like `same_numbers`, for numbers of at most LONG_TOKEN characters."""
     # without a point in any number none is surely near
     if tolerance is not None and b"." in b" ".join(chain(got, expected)):
-        if _have_points(got, expected) and all_surely_near(
-            list(map(float, got)), list(map(float, expected)), tolerance
-        ):
-            return True
+        if _have_points(got, expected):
+            floats, others = list(map(float, got)), list(map(float, expected))
+            if all_surely_near(floats, others, tolerance):
+                return True
+            if max(map(abs, map(sub, floats, others))) * CERTAIN <= float(tolerance.absolute):  # some are at the edge
+                return _all_within_absolute(_exact(got), _exact(expected), tolerance) or _each_is_near(
+                    got, expected, tolerance
+                )
         unsure = list(map(not_, _surely_near(got, expected, tolerance)))
         got, expected = list(compress(got, unsure)), list(compress(expected, unsure))
+    return _each_is_near(got, expected, tolerance)
+
+
+def _each_is_near(got: Sequence[bytes], expected: Sequence[bytes], tolerance: Tolerance | None) -> bool:
+    """Compare like `same_numbers`, by exact values only."""
     lefts, rights = _exact(got), _exact(expected)
     if lefts == rights:
         return True
@@ -230,6 +242,14 @@ def _same_short_numbers(got: Sequence[bytes], expected: Sequence[bytes], toleran
         )
         for one, other, left, right in zip(got, expected, lefts, rights, strict=True)
     )
+
+
+def _all_within_absolute(lefts: Sequence[Decimal], rights: Sequence[Decimal], tolerance: Tolerance) -> bool:
+    if not all(map(Decimal.is_finite, chain(lefts, rights))):
+        return False
+    distances = map(Decimal.copy_abs, map(_ARITHMETIC.subtract, lefts, rights))
+    is_within: bool = max(distances, default=Decimal(0)) <= tolerance.absolute
+    return is_within
 
 
 def _exact(numbers: Sequence[bytes]) -> list[Decimal]:
@@ -292,10 +312,13 @@ def all_near_exactly(lefts: Sequence[float], rights: Sequence[float], tolerance:
     """
     if not all(map(isfinite, chain(lefts, rights))):
         return False
-    exact, expected = (list(map(Decimal, map(repr, numbers))) for numbers in (lefts, rights))
-    distances = map(Decimal.copy_abs, map(_ARITHMETIC.subtract, exact, expected))
-    is_near: bool = max(distances, default=Decimal(0)) <= tolerance.absolute
-    return is_near or all(map(within, exact, expected, repeat(tolerance)))
+    exact, expected = _as_written(lefts), _as_written(rights)
+    return _all_within_absolute(exact, expected, tolerance) or all(map(within, exact, expected, repeat(tolerance)))
+
+
+def _as_written(numbers: Sequence[float]) -> list[Decimal]:
+    """Return finite floats as the decimals that Python writes for them: 0.1 is a tenth."""
+    return list(map(Decimal, to_json(numbers)[1:-1].decode().split(","))) if numbers else []
 
 
 def _as_integers(numbers: Sequence[float]) -> list[int] | None:

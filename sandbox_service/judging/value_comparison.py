@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import chain, repeat
+from itertools import chain, compress, repeat
 from math import isfinite, isnan
-from operator import is_, ne
+from operator import is_, ne, not_, or_
 from typing import Any, cast
 
 from sandbox_service.judging.numeric import Tolerance, all_near_as_integers, all_near_exactly, all_surely_near, within
@@ -28,11 +28,14 @@ MATCHING_STEPS = 500_000
 # Elements are compared in groups of this many: a few calls for a group instead of several for each element.
 GROUP = 1024
 # Levels of lists and dicts inside a group that are compared in the same way.
-GROUPED_DEPTH = 4
+GROUPED_DEPTH = 16
+# Integers up to this one are floats, exactly.
+EXACT = 2**53
 _FLOATS = frozenset((float,))
-_SCALARS = frozenset((int, float, str, bool, type(None)))
+_NUMBERS = frozenset((int, float, Decimal))
+_SCALARS = _NUMBERS | {str, bool, type(None)}
+_PARSED = _SCALARS | {list, dict}
 _TEXTS = frozenset((str,))
-_WITH_ELEMENTS = ({list}, {dict})
 Pair = tuple[object, object, Path]
 
 
@@ -186,23 +189,124 @@ def _are_surely_same(rules: Rules, got: list[Any], expected: list[Any], depth: i
     kinds = {*map(type, got), *map(type, expected)}
     if kinds <= _SCALARS:
         return _are_surely_same_scalars(rules, got, expected, kinds)
-    if depth == GROUPED_DEPTH or kinds not in _WITH_ELEMENTS or list(map(len, got)) != list(map(len, expected)):
+    if depth == GROUPED_DEPTH or not kinds <= _PARSED:
         return False
-    if kinds == {dict}:
-        if not _have_same_keys(got, expected):
-            return False
-        got, expected = ([each.values() for each in values] for values in (got, expected))
-    left, right = (list(chain.from_iterable(values)) for values in (got, expected))
-    return _are_surely_same(rules, left, right, depth + 1)
+    if len(kinds) > 1:
+        parts = _by_kind(got, expected, kinds)
+        return parts is not None and all(_are_surely_same(rules, *part, depth) for part in parts)
+    values = _elements(got, expected) if list in kinds else _values(got, expected)
+    return values is not None and _are_surely_same(rules, *values, depth + 1)
+
+
+def _by_kind(got: list[Any], expected: list[Any], kinds: set[type]) -> list[tuple[list[Any], list[Any]]] | None:
+    """Return the pairs of lists, those of dicts and all others; None if a pair is of two kinds."""
+    parts = []
+    for kind in (list, dict):
+        are_of_kind, others = ([each is kind for each in map(type, values)] for values in (got, expected))
+        if are_of_kind != others:
+            return None
+        if kind in kinds:
+            parts.append((list(compress(got, are_of_kind)), list(compress(expected, are_of_kind))))
+            rest = list(map(not_, are_of_kind))
+            got, expected = list(compress(got, rest)), list(compress(expected, rest))
+    return [*parts, (got, expected)]
+
+
+def _elements(got: list[list[Any]], expected: list[list[Any]]) -> tuple[list[Any], list[Any]] | None:
+    """Return the elements of all lists, or None if a list is longer than the expected one, or shorter."""
+    if list(map(len, got)) != list(map(len, expected)):
+        return None
+    return list(chain.from_iterable(got)), list(chain.from_iterable(expected))
+
+
+def _values(got: list[dict[Any, Any]], expected: list[dict[Any, Any]]) -> tuple[list[Any], list[Any]] | None:
+    """Return the values of all dicts, key by key; None if keys differ, or are no texts."""
+    keys = list(chain.from_iterable(expected))
+    if not _TEXTS.issuperset(map(type, chain(keys, chain.from_iterable(got)))):
+        return None
+    right = list(chain.from_iterable(map(dict.values, expected)))
+    if keys == list(chain.from_iterable(got)) and list(map(len, got)) == list(map(len, expected)):
+        return list(chain.from_iterable(map(dict.values, got))), right
+    if any(map(ne, map(dict.keys, got), map(dict.keys, expected))):
+        return None
+    return [one[key] for one, other in zip(got, expected, strict=True) for key in other], right
 
 
 def _are_surely_same_scalars(rules: Rules, got: list[Any], expected: list[Any], kinds: set[type]) -> bool:
-    if got == expected:  # if NaN is not the same object on both sides
-        return not _may_have_nan(got, kinds) and (bool not in kinds or _bools(got) == _bools(expected))
-    if rules.tolerance is None or kinds != _FLOATS or _may_have_nan(got, kinds) or _may_have_nan(expected, kinds):
+    if bool in kinds and _bools(got) != _bools(expected):
+        return False
+    if got == expected and not _may_have_nan(got, kinds):  # NaN may be the same object on both sides
+        return True
+    if not kinds <= _NUMBERS or not _have_floats(got, expected, kinds):
+        differ = list(map(ne, got, expected))
+        got, expected = list(compress(got, differ)), list(compress(expected, differ))
+    return _are_near(rules, got, expected)
+
+
+def _are_near(rules: Rules, got: list[Any], expected: list[Any]) -> bool:
+    """Return True if all of some scalars are texts that differ in case only, or numbers within the tolerance."""
+    is_text = list(map(is_, map(type, got), repeat(str)))
+    if any(is_text):
+        texts, wanted = list(compress(got, is_text)), list(compress(expected, is_text))
+        if not (rules.ignore_case and _TEXTS.issuperset(map(type, wanted))):
+            return False
+        if list(map(str.lower, texts)) != list(map(str.lower, wanted)):
+            return False
+        is_number = list(map(not_, is_text))
+        got, expected = list(compress(got, is_number)), list(compress(expected, is_number))
+    kinds = {*map(type, got), *map(type, expected)}
+    return not kinds or (
+        rules.tolerance is not None
+        and kinds <= _NUMBERS
+        and _have_floats(got, expected, kinds)
+        and _are_numbers_near(rules, rules.tolerance, got, expected, kinds)
+    )
+
+
+def _have_floats(got: list[Any], expected: list[Any], kinds: set[type]) -> bool:
+    """Return True if each pair has a float: two integers are never near."""
+    left, right = (map(is_, map(type, values), repeat(float)) for values in (got, expected))
+    return kinds == _FLOATS or all(map(or_, left, right))
+
+
+def _are_numbers_near(
+    rules: Rules, tolerance: Tolerance, got: list[Any], expected: list[Any], kinds: set[type]
+) -> bool:
+    if kinds == _FLOATS:
+        return _are_floats_near(tolerance, got, expected)
+    if _are_surely_near(tolerance, got, expected):
+        return True
+    if Decimal not in kinds and min(chain(got, expected)) >= -EXACT and max(chain(got, expected)) <= EXACT:
+        return _are_floats_near(tolerance, list(map(float, got)), list(map(float, expected)))
+    is_float = [_is_float(one) and _is_float(other) for one, other in zip(got, expected, strict=True)]
+    lefts, rights = (list(map(float, compress(values, is_float))) for values in (got, expected))
+    others = list(map(not_, is_float))
+    return _are_floats_near(tolerance, lefts, rights) and all(
+        map(_same_number, repeat(rules), compress(got, others), compress(expected, others))
+    )
+
+
+def _are_surely_near(tolerance: Tolerance, got: list[Any], expected: list[Any]) -> bool:
+    """Return True if the nearest floats show that all numbers are within the tolerance."""
+    try:
+        lefts, rights = list(map(float, got)), list(map(float, expected))
+    except OverflowError:  # an integer beyond every float
+        return False
+    return not isnan(sum(lefts) + sum(rights)) and all_surely_near(lefts, rights, tolerance)
+
+
+def _is_float(number: int | float | Decimal) -> bool:
+    """Return True for a number that stays the same, or as near to others, as a float."""
+    if type(number) is int:
+        return -EXACT <= number <= EXACT
+    return type(number) is float
+
+
+def _are_floats_near(tolerance: Tolerance, got: list[float], expected: list[float]) -> bool:
+    if not all(map(isfinite, chain(got, expected))):
         return False
     near = all_surely_near, all_near_as_integers, all_near_exactly
-    return any(is_near(got, expected, rules.tolerance) for is_near in near)
+    return any(each(got, expected, tolerance) for each in near)
 
 
 def _may_have_nan(values: list[Any], kinds: set[type]) -> bool:
@@ -214,12 +318,6 @@ def _may_have_nan(values: list[Any], kinds: set[type]) -> bool:
 def _bools(values: list[Any]) -> list[bool]:
     """Return for each value whether it is True or False, which Python takes for 1 and 0."""
     return list(map(is_, map(type, values), repeat(bool)))
-
-
-def _have_same_keys(got: list[dict[Any, Any]], expected: list[dict[Any, Any]]) -> bool:
-    """Return True if all keys are texts, the same and in the same order."""
-    left, right = (list(chain.from_iterable(values)) for values in (got, expected))
-    return left == right and _TEXTS.issuperset(map(type, chain(left, right)))
 
 
 def _paired_by_sorting(rules: Rules, got: Collection[object], expected: Collection[object], path: Path) -> list[Pair]:

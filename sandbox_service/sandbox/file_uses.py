@@ -34,9 +34,12 @@ NATIVE_WORDS = """
 """Words of a source in C, C++, Go or Rust, in small letters, that may use a file; threads count the processors in
 /proc."""
 
+LONGEST = 1 << 18  # characters that are read; a longer program may use files
+
 _IMPORT = re.compile(r"\bimport\b")
-_STATEMENT = re.compile(r"\s*(?:import\s+(.+)|from\s+(\w+)[\w.]*\s+import\b.*)", re.DOTALL)
-_MODULE = re.compile(r"\s*(\w+)[\w.]*(?:\s+as\s+\w+)?\s*")
+# Possessive repeats: a statement is hostile text, and is read in linear time.
+_STATEMENT = re.compile(r"\s*+(?:import\s++(.++)|from\s++(\w++)[\w.]*+\s++import\b.*+)", re.DOTALL)
+_MODULE = re.compile(r"\s*+(\w++)[\w.]*+(?:\s++as\s++\w++)?+\s*+")
 _OPEN = re.compile(r"(?<!\w)open\b(?!\(0\))")
 _OS = re.compile(r"\bos\.(\w+)")
 _OS_NAMES = {"read", "write", "fstat", "lseek", "environ", "getenv", "linesep", "sep", "urandom", "_exit"}
@@ -48,7 +51,7 @@ def python_uses_files(text: str) -> bool:
     Args:
         text: the source.
     """
-    if any(word in text for word in PYTHON_WORDS) or ("open" in text and _OPEN.search(text)):
+    if len(text) > LONGEST or any(word in text for word in PYTHON_WORDS) or ("open" in text and _OPEN.search(text)):
         return True
     lines = [line for line in text.splitlines() if "import" in line and _IMPORT.search(line)]
     statements = [each for line in lines for each in line.partition("#")[0].split(";") if _IMPORT.search(each)]
@@ -63,7 +66,10 @@ def native_uses_files(texts: Iterable[str]) -> bool:
     Args:
         texts: its sources.
     """
-    return any(word in text for text in map(str.lower, texts) for word in NATIVE_WORDS)
+    sources = list(texts)
+    if sum(map(len, sources)) > LONGEST:
+        return True
+    return any(word in text for text in map(str.lower, sources) for word in NATIVE_WORDS)
 
 
 def _is_allowed(statement: str) -> bool:

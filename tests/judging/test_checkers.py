@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_service.judging.checkers import check
+from sandbox_service.judging.checkers import _parsed, check
 from sandbox_service.judging.numeric import same_number, same_numbers, tolerance_of
 from sandbox_service.schema import Checker
 from sandbox_service.schema.tests import OWN_TOLERANCE
@@ -491,4 +492,39 @@ def test_tokens_are_counted_across_the_pieces_in_which_they_are_compared(words: 
     assert (
         check(near, b"0.50\n" * (words + 1), expected)
         == f"line {words + 1}: got '0.50', expected the end of the output"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["-0", "0e5", "1E5", "1e-7", "9007199254740993.0", "1e99", "123456789012345678901234567890", "NaN",
+     "-Infinity", '"\\ud800"', '"\\ud83d\\ude00"', '"a:b"', '{"a:b": 1, "a": {}}', '{"a\\u003ab": 1, "b": 2}',
+     "[" * 300 + "]" * 300],
+)  # fmt: skip
+def test_json_is_read_as_python_does(text: str) -> None:
+    assert repr(_parsed(text.encode())) == repr(json.loads(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "a": 1}',
+        '{"a:": 1, "a:": 1}',
+        '[{"x\\u003a": 1, "x:": 1}]',
+        "01",
+        "1.",
+        "[1,]",
+        "-NaN",
+        "\ufeff1",
+        '"\t"',
+    ],
+)
+def test_json_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        _parsed(text.encode())
+
+
+def test_numbers_beyond_floats_are_kept_beside_others() -> None:
+    assert repr(_parsed(b"[1e400, 1e-400, 0e999, 1.5, 1e300]")) == (
+        "[Decimal('1E+400'), Decimal('1E-400'), 0.0, 1.5, 1e+300]"
     )

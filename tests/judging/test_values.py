@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from decimal import Decimal
 from itertools import permutations
 from math import inf, nan
@@ -456,3 +457,33 @@ def test_elements_that_need_pairing_up_are_paired_only_where_that_is_cheap() -> 
     assert check_value(close, few[::-1], few) is None
     assert check_value(close, many, many) is None
     assert check_value(close, [[9.0], *many[1:]], many) is not None
+
+
+# numbers, texts and containers, each with spellings or neighbours that are the same, nearly the same, or wrong
+ALIKE: list[list[object]] = [
+    [1, 1.0, 1.000001, 1.0000010001, True, Decimal(1)],
+    [0.0, -0.0, 0, Decimal("1e-400"), 1e-6, False, None],
+    [2**53 + 1, float(2**53), 2**53 + 1.5],
+    [0.1234567890123456, 0.1234577890123456, 0.1234577890123457],
+    [inf, Decimal("1e400"), 10**400, nan],
+    ["a", "A", "ß", "b"],
+    [{"a": 1, "b": [True]}, {"b": [True], "a": 1.0}, {"a": 1, "b": [1]}, {"a": 1}],
+    [[1, [2.5]], [1, [2.500001]], [1, 2.5], [1, [2.5], 3]],
+]
+
+
+@pytest.mark.parametrize("ignore_case", [False, True])
+def test_many_values_are_compared_as_each_is(ignore_case: bool) -> None:
+    chosen = random.Random(0)
+    checker = Checker(type="json", float_tolerance=1e-6, ignore_case=ignore_case)
+    alone = {}
+    accepted = 0
+    for _ in range(3000):
+        kinds = [chosen.randrange(len(ALIKE)) for _ in range(chosen.randint(1, 3))]
+        pairs = [(chosen.choice(ALIKE[kind]), chosen.choice(ALIKE[kind])) for kind in kinds] * chosen.randint(1, 3)
+        for got, wanted in pairs:
+            alone[repr((got, wanted))] = check_value(checker, got, wanted) is None
+        together = check_value(checker, [got for got, _ in pairs], [wanted for _, wanted in pairs]) is None
+        assert together == all(alone[repr(pair)] for pair in pairs), pairs
+        accepted += together
+    assert 300 < accepted < 2700

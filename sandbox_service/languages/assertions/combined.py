@@ -18,7 +18,7 @@ _JAVA_ASSERT = re.compile(r"\bassert\b(?=[\s(!])")
 _CONSOLE = "console.assert = (ok, ...words) => { if (!ok) throw new Error('Assertion failed ' + words.join(' ')); }; "
 _GO_TEST = re.compile(r"^func\s+(Test\w+)\s*\(", re.MULTILINE)
 _GO_MAIN = re.compile(r"^func\s+main\s*\(", re.MULTILINE)
-_GO_PACKAGE = re.compile(r"^\s*package\s+\w+", re.MULTILINE)
+_GO_PACKAGE = re.compile(r"^[^\S\n]*+package\s+\w+", re.MULTILINE)
 _GO_IMPORT = re.compile(r'^import\s*(?:\([^)]*\)|"[^"\n]*")[ \t]*;?', re.MULTILINE)
 _RUST_MAIN = re.compile(r"^(?:pub\s+)?fn\s+main\s*\(", re.MULTILINE)
 _RUST_TEST = re.compile(r"#\[test\]\s*(?:pub\s+)?fn\s+(\w+)\s*\(")

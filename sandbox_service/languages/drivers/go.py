@@ -23,7 +23,7 @@ _GIVEN = {
     "ListNode": "type ListNode struct { Val int; Next *ListNode }",
     "TreeNode": "type TreeNode struct { Val int; Left *TreeNode; Right *TreeNode }",
 }
-_PACKAGE = re.compile(r"^\s*package\s+\w+[ \t]*;?", re.MULTILINE)
+_PACKAGE = re.compile(r"^[^\S\n]*+package\s+\w+[ \t]*;?", re.MULTILINE)
 _MAIN = re.compile(r"^func\s+main\s*\(", re.MULTILINE)
 
 
@@ -50,7 +50,7 @@ def files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, 
 
 
 def _declares(code: str, name: str) -> bool:
-    return re.search(rf"\btype\s+{name}\b|^\s+{name}\s+struct\b", code, re.MULTILINE) is not None
+    return re.search(rf"\btype\s+{name}\b|^[^\S\n]*+{name}\s+struct\b", code, re.MULTILINE) is not None
 
 
 def _entries(code: str, functions: Functions) -> list[str]:

@@ -21,7 +21,7 @@ _GIVEN = {
     "TreeNode": "class TreeNode { int val; TreeNode left, right; TreeNode() {} TreeNode(int val) { this.val = val; }"
     " TreeNode(int val, TreeNode left, TreeNode right) { this.val = val; this.left = left; this.right = right; } }",
 }
-_PACKAGE = re.compile(r"^\s*package\s[^;]*;", re.MULTILINE)
+_PACKAGE = re.compile(r"^[^\S\n]*+package\s++[\w.$]++\s*+;", re.MULTILINE)
 
 
 def files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, str]]:

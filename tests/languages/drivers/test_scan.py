@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import pytest
 
+from sandbox_service.languages.assertions import combined
+from sandbox_service.languages.drivers import go, java
 from sandbox_service.languages.drivers.functions import found
 from sandbox_service.languages.drivers.scan import has_class, masked, parameters, public_type
 
@@ -78,3 +83,13 @@ def test_the_parameters_of_a_function_are_read() -> None:
     source = "#include <string>\nint f(std::string a, /* b */ int b);\nint f( std::string a,  int b) { return g(f); }"
     assert parameters(masked(source, "cpp"), "cpp", "f") == ["std::string a, int b"] * 2
     assert parameters("struct A { int f(int x); };", "cpp", "f") == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [(go._PACKAGE, "\n"), (java._PACKAGE, "\n"), (java._PACKAGE, "package\n"), (combined._GO_PACKAGE, "\n")],
+)
+def test_a_package_is_sought_in_linear_time(pattern: re.Pattern[str], text: str) -> None:
+    begin = time.process_time()
+    assert pattern.search(text * 200_000) is None
+    assert time.process_time() - begin < 1.0
