@@ -79,7 +79,7 @@ def _text(text: str, depth: int) -> dict[str, Any]:
     try:
         value = from_json(text)
     except ValueError as error:
-        if re.search(r"^\s*(assert\b|def check\b|check\()", text, re.MULTILINE):
+        if re.search(r"^[^\S\n]*+(assert\b|def check\b|check\()", text, re.MULTILINE):
             return {"tests": [AssertTest(code=text)]}
         raise ValueError(f"neither JSON ({error}), nor a suite's id, nor assertions: {text[:60]!r}") from None
     return _read(value, depth - 1)

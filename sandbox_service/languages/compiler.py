@@ -49,8 +49,8 @@ LOG, MADE, HEADER = 1, 3, 4  # descriptors of a compile box
 CRASHED = (b"signal terminated program", b"internal compiler error", b"SIGSEGV", b"rustc interrupted by")
 ABSENT = (b"No such file or directory", b"cannot find -l", b"does not exist", b"can't find crate", b"could not import")
 """What compilers say of a header or library that is not installed."""
-_SPACE = re.compile(rb"[ \t]+\n")
-_OF_WINDOWS = re.compile(r"\b__int64\b|(%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?)I64(?=[diouxX])")
+_SPACE = re.compile(rb"[ \t]++\n")
+_OF_WINDOWS = re.compile(r"\b__int64\b|(%[-+ #0]*+(?:\d++|\*)?(?:\.(?:\d++|\*)?)?)I64(?=[diouxX])")
 
 
 class Compiler:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -139,3 +140,12 @@ def test_whatever_comes_is_read_or_refused(truth: Any) -> None:
         except ValueError:
             continue
         assert "tests" in found or "suite" in found
+
+
+def test_a_text_of_many_lines_is_read_in_linear_time() -> None:
+    begin = time.process_time()
+    with pytest.raises(ValueError, match="neither JSON"):
+        ground_truth.read("x" + "\n" * 500_000)
+    assert time.process_time() - begin < 1.0
+    [test] = ground_truth.read("import math\n\n  \n\n  assert f(1) == 2")["tests"]
+    assert test.code.endswith("assert f(1) == 2")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from sandbox_service.judging import judges
 from sandbox_service.judging.judges import stays_inside
 from sandbox_service.schema import JudgeProgram
 
@@ -32,3 +35,10 @@ def test_what_needs_more_than_its_files_has_it(source: str, is_inside: bool) -> 
 
 def test_files_with_fixed_names_are_where_they_were() -> None:
     assert not stays_inside(program("int main() {}", "scalebox"))
+
+
+def test_a_long_number_of_a_judge_is_read_in_linear_time() -> None:
+    begin = time.process_time()
+    assert judges._NUMBER.fullmatch("0" * (64 << 10) + "x") is None
+    assert judges._NUMBER.fullmatch("-12.50e-3") is not None
+    assert time.process_time() - begin < 1.0

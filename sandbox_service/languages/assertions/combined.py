@@ -19,7 +19,8 @@ _CONSOLE = "console.assert = (ok, ...words) => { if (!ok) throw new Error('Asser
 _GO_TEST = re.compile(r"^func\s+(Test\w+)\s*\(", re.MULTILINE)
 _GO_MAIN = re.compile(r"^func\s+main\s*\(", re.MULTILINE)
 _GO_PACKAGE = re.compile(r"^[^\S\n]*+package\s+\w+", re.MULTILINE)
-_GO_IMPORT = re.compile(r'^import\s*(?:\([^)]*\)|"[^"\n]*")[ \t]*;?', re.MULTILINE)
+_GO_IMPORT = re.compile(r'^import\s*(?:\((?:[^()]|\([^()\n]*+\))*+\)|"[^"\n]*")[ \t]*;?', re.MULTILINE)
+_GO_PATH = re.compile(r'(?:(?<![\w.])[\w.]++[ \t]++)?"[^"\n]+"')
 _RUST_MAIN = re.compile(r"^(?:pub\s+)?fn\s+main\s*\(", re.MULTILINE)
 _RUST_TEST = re.compile(r"#\[test\]\s*(?:pub\s+)?fn\s+(\w+)\s*\(")
 
@@ -129,7 +130,7 @@ def _go_body(text: str) -> str:
 
 def _go_imports(text: str) -> list[str]:
     found = [each[0].removeprefix("import").strip() for each in _GO_IMPORT.finditer(text)]
-    return [path for each in found for path in re.findall(r'(?:[\w.]+[ \t]+)?"[^"\n]+"', each)]
+    return [path for each in found for path in _GO_PATH.findall(each)]
 
 
 def _go_uses(body: str, path: str) -> bool:

@@ -29,7 +29,7 @@ _EXPORT = re.compile(
     r"^[ \t]*export[ \t]+(?:default[ \t]+)?(?=(?:async|function|class|const|let|var|abstract)\b)", re.M
 )
 _EXPORT_LIST = re.compile(
-    r"^[ \t]*(?:export[ \t]*\{[^}]*\}[ \t]*;?"
+    r"^[ \t]*(?:export[ \t]*\{[^{}]*+\}[ \t]*;?"
     r"|export[ \t]+default[ \t]+(?!(?:async|function|class|abstract)\b)\w+[ \t]*;?)",
     re.M,
 )

@@ -7,8 +7,9 @@ import time
 
 import pytest
 
+from sandbox_service.languages import compiler
 from sandbox_service.languages.assertions import combined
-from sandbox_service.languages.drivers import go, java
+from sandbox_service.languages.drivers import go, java, javascript
 from sandbox_service.languages.drivers.functions import found
 from sandbox_service.languages.drivers.scan import has_class, masked, parameters, public_type
 
@@ -86,10 +87,19 @@ def test_the_parameters_of_a_function_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "text"),
-    [(go._PACKAGE, "\n"), (java._PACKAGE, "\n"), (java._PACKAGE, "package\n"), (combined._GO_PACKAGE, "\n")],
+    ("pattern", "start", "text"),
+    [
+        (go._PACKAGE, "", "\n"),
+        (java._PACKAGE, "", "\n"),
+        (java._PACKAGE, "", "package\n"),
+        (combined._GO_PACKAGE, "", "\n"),
+        (combined._GO_IMPORT, "", "import (\n"),
+        (combined._GO_PATH, "import (", "a"),
+        (javascript._EXPORT_LIST, "", "export {\n"),
+        (compiler._OF_WINDOWS, "%", "0"),
+    ],
 )
-def test_a_package_is_sought_in_linear_time(pattern: re.Pattern[str], text: str) -> None:
+def test_a_source_is_searched_in_linear_time(pattern: re.Pattern[str], start: str, text: str) -> None:
     begin = time.process_time()
-    assert pattern.search(text * 200_000) is None
+    assert pattern.search(start + text * 200_000) is None
     assert time.process_time() - begin < 1.0
