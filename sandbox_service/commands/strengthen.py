@@ -19,7 +19,7 @@ from sandbox_service.commands.recipe_run import (
     require_rows,
     room_for,
 )
-from sandbox_service.grading.judge_libraries import JudgeLibraries
+from sandbox_service.languages.judge_libraries import JudgeLibraries
 from sandbox_service.settings import Settings
 from sandbox_service.strengthen import job
 from sandbox_service.strengthen.totals import Totals

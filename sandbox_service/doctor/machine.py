@@ -17,7 +17,7 @@ import psutil
 from sandbox_service.doctor import preflight
 from sandbox_service.doctor.preflight import Check, Finding, Level, tool_of
 from sandbox_service.errors import ConfigurationError
-from sandbox_service.grading import judge_libraries as judge_headers
+from sandbox_service.languages import judge_libraries as judge_headers
 from sandbox_service.languages import machine_cache, packages, toolchains
 from sandbox_service.sandbox import memory as machine_memory
 from sandbox_service.sandbox.diagnosis import CAPABILITIES, missing_capabilities

@@ -13,11 +13,11 @@ from contextlib import suppress
 from sandbox_service import languages
 from sandbox_service.errors import SandboxError
 from sandbox_service.grading.faults import BadCheckerError
-from sandbox_service.grading.judge_libraries import LANGUAGES, JudgeLibraries
 from sandbox_service.grading.runner import Runner
 from sandbox_service.judging import judges, standard_checkers
 from sandbox_service.judging.judges import ANSWER, FEEDBACK_FILES, INPUT, OUTPUT, PROTOCOLS, Judgement, Report
 from sandbox_service.languages.base import Runtime, Source
+from sandbox_service.languages.judge_libraries import LANGUAGES, JudgeLibraries
 from sandbox_service.sandbox.base import JUDGING, Check, JudgeCall, Outcome
 from sandbox_service.sandbox.judge_folder import JudgeFolder
 from sandbox_service.schema import Checker, JudgedTest, JudgeProgram, Limits, Submission, Verdict

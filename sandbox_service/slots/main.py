@@ -22,7 +22,6 @@ from pydantic import ValidationError
 
 from sandbox_service.errors import ConfigurationError, SandboxError, logs
 from sandbox_service.grading.grader import Grader
-from sandbox_service.grading.judge_libraries import JudgeLibraries
 from sandbox_service.grading.judges import JudgeBench
 from sandbox_service.grading.ordered_tests import Progress
 from sandbox_service.grading.sharing import Sharing
@@ -32,6 +31,7 @@ from sandbox_service.judging.expected import as_written
 from sandbox_service.languages import find, machine_cache
 from sandbox_service.languages.base import Runtime
 from sandbox_service.languages.compiler import Compiler
+from sandbox_service.languages.judge_libraries import JudgeLibraries
 from sandbox_service.languages.launched import JUDGE_KINDS, LaunchedRuntime
 from sandbox_service.languages.launcher import SECOND_UIDS, LauncherZygote
 from sandbox_service.languages.machine_cache import MachineCache
