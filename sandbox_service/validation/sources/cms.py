@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sandbox_service.formats import cases
 from sandbox_service.formats.problem import Problem, Solution
-from sandbox_service.schema import JudgeProgram, StdinTest
+from sandbox_service.schema import JudgeProgram
 from sandbox_service.validation.sources import bounds, fields, libraries, packages, programs, prompts, scored_tests
 from sandbox_service.validation.sources.kattis_judges import LANGUAGES, language_of
+from sandbox_service.validation.sources.package_parts import rows_of, test_of
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Found, Malformed, Row
 from sandbox_service.validation.sources.scored_tests import Grouped, Place, Policy
@@ -49,13 +49,7 @@ def is_package(folder: Path) -> bool:
 def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
     """Yield a row for each task."""
     yaml = libraries.need("yaml", "a CMS task", "safe_load")
-    for folder in folders:
-        try:
-            row = _row(folder, yaml)
-        except (OSError, ValueError, TypeError, yaml.YAMLError) as trouble:
-            yield Malformed(str(folder), f"not a CMS task: {trouble}", folder.name)
-        else:
-            yield Found(folder.parent.name, folder.name, str(folder), row)
+    return rows_of(folders, "a CMS task", lambda folder: _row(folder, yaml), (yaml.YAMLError,))
 
 
 def is_mine(row: Row) -> bool:
@@ -73,7 +67,10 @@ def make(row: Row) -> Problem:
     _check(sheet, row)
     checker = _checker(row.get("checker"))
     groups = _groups(sheet, fields.listing(row, "subtasks"), len(given), has_checker=checker is not None)
-    tests = [_test(test, checker, more) for test, more in zip(given, groups.of_tests(has_checker=False), strict=True)]
+    tests = [
+        test_of(test, more, is_interactive=False, is_judged=checker is not None)
+        for test, more in zip(given, groups.of_tests(has_checker=False), strict=True)
+    ]
     return Problem(
         id=f"cms/{fields.text(row, 'cms')}",
         prompt=prompts.to_solve(fields.text(row, "statement")),
@@ -138,12 +135,6 @@ def _groups(sheet: Row, subtasks: list[Any], count: int, *, has_checker: bool) -
 
 def _is_subtask(each: Any) -> bool:
     return isinstance(each, list) and len(each) == 2 and all(isinstance(one, (int, float)) for one in each)
-
-
-def _test(test: Row, checker: JudgeProgram | None, more: dict[str, Any]) -> StdinTest:
-    if checker is not None:
-        return StdinTest(input=test["input"], output=test["output"], **more)
-    return cases.stdin(test["input"], test["output"]).model_copy(update=more)
 
 
 def _solution(found: Mapping[str, str]) -> Solution:

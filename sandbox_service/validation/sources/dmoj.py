@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sandbox_service.formats import cases
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import Checker, InteractiveTest, JudgeProgram, Limits, StdinTest
+from sandbox_service.schema import JudgeProgram, Limits
 from sandbox_service.validation.sources import bounds, dmoj_checkers, fields, libraries, packages, prompts, scored_tests
+from sandbox_service.validation.sources.package_parts import check_names, rows_of, test_of
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed, Row
 from sandbox_service.validation.sources.scored_tests import Grouped, Place, Policy
@@ -39,13 +39,8 @@ def is_package(folder: Path) -> bool:
 def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
     """Yield a row for each problem."""
     yaml = libraries.need("yaml", "a DMOJ problem", "safe_load")
-    for folder in folders:
-        try:
-            row = _row(folder, yaml)
-        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, yaml.YAMLError) as trouble:
-            yield Malformed(str(folder), f"not a DMOJ problem: {trouble}", folder.name)
-        else:
-            yield Found(folder.parent.name, folder.name, str(folder), row)
+    broken = zipfile.BadZipFile, yaml.YAMLError
+    return rows_of(folders, "a DMOJ problem", lambda folder: _row(folder, yaml), broken)
 
 
 def is_mine(row: Row) -> bool:
@@ -73,7 +68,7 @@ def make(row: Row) -> Problem:
         raise ValueError("the problem has no tests")
     groups = _groups(given, fields.listing(row, "batches"))
     tests = [
-        _test(test, interactor, checker, more)
+        test_of(test, more, is_interactive=interactor is not None, is_judged=isinstance(checker, JudgeProgram))
         for test, more in zip(given, groups.of_tests(has_checker=False), strict=True)
     ]
     return Problem(
@@ -90,11 +85,10 @@ def make(row: Row) -> Problem:
 
 def _check_names(given: Mapping[str, Any], not_run: Sequence[str], known: frozenset[str], whose: str) -> None:
     """Refuse names that are not known: they may decide verdicts."""
-    for name in given:
-        if name in not_run and given[name]:
+    for name in not_run:
+        if given.get(name):
             raise ValueError(f"it has a {name}, which is not run here")
-        if name not in known and name not in not_run:
-            raise ValueError(f"{SHEET} has {name!r} for {whose}, which is not known here")
+    check_names(SHEET, given, known.union(not_run), whose)
 
 
 def _limits(init: Row) -> Limits | None:
@@ -124,16 +118,6 @@ def _groups(tests: Sequence[Row], batches: Sequence[Row]) -> Grouped:
 def _points(given: Row) -> float:
     points = given.get("points")
     return 1.0 if points is None else float(points)
-
-
-def _test(
-    test: Row, interactor: JudgeProgram | None, checker: Checker | JudgeProgram | None, more: dict[str, Any]
-) -> StdinTest | InteractiveTest:
-    if interactor is not None:
-        return InteractiveTest(input=test["input"], output=test["output"], **more)
-    if isinstance(checker, JudgeProgram):
-        return StdinTest(input=test["input"], output=test["output"], **more)
-    return cases.stdin(test["input"], test["output"]).model_copy(update=more)
 
 
 # --- from a folder to a row

@@ -13,9 +13,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
-from sandbox_service.formats import cases
 from sandbox_service.formats.problem import Problem
-from sandbox_service.schema import InteractiveTest, JudgeProgram, StdinTest
+from sandbox_service.schema import JudgeProgram
 from sandbox_service.validation.sources import (
     bounds,
     fields,
@@ -27,6 +26,7 @@ from sandbox_service.validation.sources import (
     scored_tests,
     streams,
 )
+from sandbox_service.validation.sources.package_parts import check_names, rows_of, test_of
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed, Row
 from sandbox_service.validation.sources.scored_tests import Place, Policy
@@ -60,13 +60,12 @@ def rows(places: list[Path]) -> Iterator[Found | Malformed]:
     """Yield a row for each package."""
     yaml = libraries.need("yaml", "a problem of LiveCodeBench Pro", "safe_load")
     known = _published(places[0].parent)
-    for place in places:
-        try:
-            row = _row(place, yaml, known.get(place.stem if place.is_file() else place.name, {}))
-        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, yaml.YAMLError) as trouble:
-            yield Malformed(str(place), f"not a problem of LiveCodeBench Pro: {trouble}", place.name)
-        else:
-            yield Found(place.parent.name, place.name, str(place), row)
+    broken = zipfile.BadZipFile, yaml.YAMLError
+
+    def read(place: Path) -> Row:
+        return _row(place, yaml, known.get(place.stem if place.is_file() else place.name, {}))
+
+    return rows_of(places, "a problem of LiveCodeBench Pro", read, broken)
 
 
 def is_mine(row: Row) -> bool:
@@ -93,7 +92,7 @@ def make(row: Row) -> Problem:
         prompt=prompts.to_solve(fields.text(row, "statement"), language=LANGUAGE),
         language=LANGUAGE,
         tests=[
-            _test(test, judge, is_interactive, more)
+            test_of(test, more, is_interactive=is_interactive, is_judged=judge is not None)
             for test, more in zip(given, groups.of_tests(has_checker=False), strict=True)
         ],
         checker=None if is_interactive else judge,
@@ -149,16 +148,6 @@ def _limits(tests: list[Row]) -> Any:
     return bounds.limits(tests[0])
 
 
-def _test(
-    test: Row, judge: JudgeProgram | None, is_interactive: bool, more: dict[str, Any]
-) -> StdinTest | InteractiveTest:
-    if is_interactive:
-        return InteractiveTest(input=test["input"], output=test["output"], **more)
-    if judge is not None:
-        return StdinTest(input=test["input"], output=test["output"], **more)
-    return cases.stdin(test["input"], test["output"]).model_copy(update=more)
-
-
 # --- from a folder or a zip file to a row
 
 
@@ -207,7 +196,7 @@ def _row(place: Path, yaml: Any, published: Row) -> dict[str, Any]:
         config = yaml.safe_load(files.text(SHEET))
         if not isinstance(config, dict):
             raise ValueError(f"{SHEET} is not a mapping of names to values")
-        _check_names(config, OF_A_PROBLEM, "the problem")
+        check_names(SHEET, config, OF_A_PROBLEM, "the problem")
         names = files.names()
         statement = files.text(STATEMENT) if STATEMENT in names else str(published.get("problem_statement") or "")
         beside = [name for name in names if "/" not in name and name.endswith((".cc", ".cpp", *HEADERS))]
@@ -221,18 +210,11 @@ def _row(place: Path, yaml: Any, published: Row) -> dict[str, Any]:
         }
 
 
-def _check_names(given: Mapping[str, Any], known: frozenset[str], whose: str) -> None:
-    """Refuse names that are not known: they may decide verdicts."""
-    for name in given:
-        if name not in known:
-            raise ValueError(f"{SHEET} has {name!r} for {whose}, which is not known here")
-
-
 def _tests(config: Row) -> Iterator[dict[str, Any]]:
     """The tests of all subtasks: named one by one, or counted, with numbers that go on from subtask to subtask."""
     done = 0
     for number, subtask in enumerate(fields.listing(config, "subtasks"), 1):
-        _check_names(subtask, OF_A_SUBTASK, "a subtask")
+        check_names(SHEET, subtask, OF_A_SUBTASK, "a subtask")
         if "n_cases" in subtask:
             count = int(subtask["n_cases"])
             named = [_numbered(config, each) for each in range(done + 1, done + count + 1)]
@@ -240,7 +222,7 @@ def _tests(config: Row) -> Iterator[dict[str, Any]]:
         else:
             named = fields.listing(subtask, "cases")
         for each in named:
-            _check_names(each, OF_A_TEST, "a test")
+            check_names(SHEET, each, OF_A_TEST, "a test")
             time = each.get("time") or _first(subtask, "time") or _first(config, "time") or "1s"
             memory = each.get("memory") or _first(subtask, "memory") or _first(config, "memory") or "256m"
             yield {**each, "subtask": number, "time_limit": time, "memory_limit": memory}

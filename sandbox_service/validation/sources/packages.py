@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_service.validation.sources import libraries
+from sandbox_service.validation.sources.package_parts import rows_of
 from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed, Row
 
 SHEET = "problem.yaml"
@@ -30,13 +31,7 @@ def is_package(folder: Path) -> bool:
 def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
     """Yield a row for each package."""
     yaml = libraries.need("yaml", "a problem package", "safe_load")
-    for folder in folders:
-        try:
-            row = _row(folder, yaml)
-        except (OSError, ValueError, yaml.YAMLError) as trouble:
-            yield Malformed(str(folder), f"not a problem package: {trouble}", folder.name)
-        else:
-            yield Found(folder.parent.name, folder.name, str(folder), row)
+    return rows_of(folders, "a problem package", lambda folder: _row(folder, yaml), (yaml.YAMLError,))
 
 
 def _row(folder: Path, yaml: Any) -> Row:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from sandbox_service.formats import cases
 from sandbox_service.formats.problem import InputValidator, Problem, Solution
-from sandbox_service.schema import InteractiveTest, JudgeProgram, StdinTest
+from sandbox_service.schema import JudgeProgram
 from sandbox_service.validation.sources import bounds, fields, packages, programs, prompts, scored_tests
 from sandbox_service.validation.sources.kattis_judges import CPP_STANDARDS
+from sandbox_service.validation.sources.package_parts import rows_of, test_of
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Found, Malformed, Row
 from sandbox_service.validation.sources.scored_tests import Place, Policy
@@ -52,13 +52,7 @@ def is_package(folder: Path) -> bool:
 
 def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
     """Yield a row for each package."""
-    for folder in folders:
-        try:
-            row = _row(folder)
-        except (OSError, ValueError, KeyError, TypeError, ElementTree.ParseError) as trouble:
-            yield Malformed(str(folder), f"not a Polygon package: {trouble}", folder.name)
-        else:
-            yield Found(folder.parent.name, folder.name, str(folder), row)
+    return rows_of(folders, "a Polygon package", _row, (ElementTree.ParseError,))
 
 
 def is_mine(row: Row) -> bool:
@@ -76,7 +70,7 @@ def make(row: Row) -> Problem:
     interactor, checker = _program(assets, "interactor"), _program(assets, "checker")
     groups = scored_tests.grouped([_place(each) for each in given], _policies(fields.listing(row, "groups"), given))
     tests = [
-        _test(each, interactor, checker, more)
+        test_of(each, more, is_interactive=interactor is not None, is_judged=checker is not None)
         for each, more in zip(given, groups.of_tests(checker is not None), strict=True)
     ]
     return Problem(
@@ -95,16 +89,6 @@ def make(row: Row) -> Problem:
         source="polygon",
         meta=fields.meta(title=fields.mapping(row, "statement").get("name"), tags=row.get("tags")),
     )
-
-
-def _test(
-    test: Row, interactor: JudgeProgram | None, checker: JudgeProgram | None, more: dict[str, Any]
-) -> StdinTest | InteractiveTest:
-    if interactor is not None:
-        return InteractiveTest(input=test["input"], output=test["output"], **more)
-    if checker is not None:
-        return StdinTest(input=test["input"], output=test["output"], **more)
-    return cases.stdin(test["input"], test["output"]).model_copy(update=more)
 
 
 def _place(test: Row) -> Place:

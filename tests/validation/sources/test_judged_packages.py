@@ -13,8 +13,8 @@ from sandbox_service.commands import grade_package
 from sandbox_service.errors import BadRequestError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Checker, InteractiveTest, JudgeProgram, StdinTest
-from sandbox_service.validation import sources
-from sandbox_service.validation.sources import Malformed, dmoj_checkers, polygon
+from sandbox_service.validation.sources import dmoj_checkers, polygon
+from tests.validation.sources.reading import one, refused
 
 pytest.importorskip("yaml")
 
@@ -72,18 +72,6 @@ def written(folder: Path, files: dict[str, str]) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
     return folder / "package"
-
-
-def one(folder: Path) -> Problem:
-    (found,) = sources.read(str(folder))
-    assert isinstance(found, Problem), found
-    return found
-
-
-def refused(folder: Path) -> str:
-    (found,) = sources.read(str(folder))
-    assert isinstance(found, Malformed), found
-    return found.reason
 
 
 def test_a_polygon_package_brings_its_checker_and_headers(tmp_path: Path) -> None:

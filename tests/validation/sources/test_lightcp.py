@@ -11,8 +11,7 @@ import pytest
 from sandbox_service.commands import grade_package
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import InteractiveTest, JudgeProgram, StdinTest
-from sandbox_service.validation import sources
-from sandbox_service.validation.sources import Malformed
+from tests.validation.sources.reading import one, refused
 
 pytest.importorskip("yaml")
 
@@ -42,18 +41,6 @@ def packed(folder: Path, files: dict[str, str]) -> Path:
         for name, text in files.items():
             archive.writestr(name, text)
     return folder
-
-
-def one(folder: Path) -> Problem:
-    (found,) = sources.read(str(folder))
-    assert isinstance(found, Problem), found
-    return found
-
-
-def refused(folder: Path) -> str:
-    (found,) = sources.read(str(folder))
-    assert isinstance(found, Malformed), found
-    return found.reason
 
 
 def stdin_tests(problem: Problem) -> list[tuple[str, str | list[str]]]:

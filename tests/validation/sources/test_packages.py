@@ -12,6 +12,7 @@ from sandbox_service.schema import Checker, StdinTest
 from sandbox_service.validation import sources
 from sandbox_service.validation.sources import Malformed
 from sandbox_service.validation.sources.kattis import checker, verdicts_of
+from tests.validation.sources.reading import one, refused
 
 pytest.importorskip("yaml")
 
@@ -47,20 +48,8 @@ def package(folder: Path, **changes: str) -> Path:
     return folder
 
 
-def read(folder: Path) -> Problem:
-    (found,) = sources.read(str(folder))
-    assert isinstance(found, Problem), found
-    return found
-
-
-def refused(folder: Path) -> str:
-    (found,) = sources.read(str(folder))
-    assert isinstance(found, Malformed)
-    return found.reason
-
-
 def test_a_package_is_a_problem(tmp_path: Path) -> None:
-    made = read(package(tmp_path / "double"))
+    made = one(package(tmp_path / "double"))
     assert (made.id, made.source, made.licence) == ("kattis/double", "kattis", "cc by-sa")
     assert [test.input for test in made.tests or () if isinstance(test, StdinTest)] == ["2\n", "3\n", "5\n"]
     assert made.checker == Checker(ignore_case=True)
@@ -75,7 +64,7 @@ def test_a_package_is_a_problem(tmp_path: Path) -> None:
 
 
 def test_programs_have_the_verdict_of_their_folder(tmp_path: Path) -> None:
-    made = read(package(tmp_path / "double"))
+    made = one(package(tmp_path / "double"))
     assert {each.name: (each.language, each.verdicts) for each in made.solutions} == {
         "accepted/odd.bf": ("bf", ["AC"]),
         "accepted/old.py": ("python2", ["AC"]),
@@ -121,7 +110,7 @@ def test_the_newer_format_has_other_names(tmp_path: Path) -> None:
     files = {"problem.yaml": sheet, "statement/problem.en.md": "Double it.", "data/test_group.yaml": ""}
     folder = package(tmp_path / "double", **files)
     shutil.rmtree(folder / "problem_statement")
-    made = read(folder)
+    made = one(folder)
     assert made.limits is not None
     assert made.limits.cpu_seconds == 3.0
     assert "Double it." in (made.prompt or "")
@@ -174,16 +163,16 @@ def test_validators_of_inputs_are_read(tmp_path: Path) -> None:
         "input_validators/one/help.py": "",
         "input_validators/v.cpp": "x",
     }
-    assert read(package(tmp_path / "two programs in a folder", **files)).validators == []
+    assert one(package(tmp_path / "two programs in a folder", **files)).validators == []
     del files["input_validators/one/help.py"]
     files["input_validators/one/data.txt"] = "y"
-    found = read(package(tmp_path / "package", **files)).validators
+    found = one(package(tmp_path / "package", **files)).validators
     assert [(each.language, each.code, each.files, each.accepts) for each in found] == [
         ("python", "import help", {"data.txt": "y"}, 42),
         ("cpp", "x", {}, 42),
     ]
-    assert read(package(tmp_path / "none")).validators == []
+    assert one(package(tmp_path / "none")).validators == []
     unknown = files | {"input_validators/v.ctd": "INT(1, 2)"}
-    assert read(package(tmp_path / "unknown", **unknown)).validators == []
+    assert one(package(tmp_path / "unknown", **unknown)).validators == []
     with_arguments = files | {"data/testdata.yaml": "input_validator_flags: --small"}
-    assert read(package(tmp_path / "arguments", **with_arguments)).validators == []
+    assert one(package(tmp_path / "arguments", **with_arguments)).validators == []
