@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from sandbox_service.validation.output import plain
 from tests.conftest import need_firejail
 from tests.ports import free_port
 from tests.validation.endpoint import Act, Endpoint, Json, completion, refusal, serving
-from tests.validation.world import ADD, sums
+from tests.validation.world import ADD, enter, sums
 
 RIGHT = f"Both are read, and added.\n\n```python\n{ADD}\n```"
 WRONG = "```python\nprint(3)\n```"
@@ -33,11 +32,8 @@ CLEAN_PROBLEMS, SAMPLES = 6, 4
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Enter an empty folder, with default settings and short pauses."""
     need_firejail()
-    for name in [name for name in os.environ if name.startswith(("SANDBOX_", "PROCTOR_API", "OPENAI_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("SANDBOX_LOG_LEVEL", "warning")
     monkeypatch.setattr(model, "FIRST_PAUSE_SECONDS", 0.01)
-    monkeypatch.chdir(tmp_path)
+    enter(tmp_path, monkeypatch)
 
 
 @pytest.fixture

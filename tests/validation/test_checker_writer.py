@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from sandbox_service.validation import checker_writer, model, recipe
 from sandbox_service.validation.output import plain
 from tests.conftest import need_firejail
 from tests.validation.endpoint import Endpoint, Json, completion, refusal, serving
-from tests.validation.world import evidence, run
+from tests.validation.world import enter, evidence, run
 
 UP = "n = int(input())\nprint(1, n - 1)"
 DOWN = "n = int(input())\nprint(n - 1, 1)"
@@ -55,11 +54,8 @@ def loaves(**changes: Any) -> Problem:
 def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     """Enter an empty folder with default settings; serve a model."""
     need_firejail()
-    for name in [name for name in os.environ if name.startswith(("SANDBOX_", "PROCTOR_API", "OPENAI_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("SANDBOX_LOG_LEVEL", "warning")
     monkeypatch.setattr(model, "FIRST_PAUSE_SECONDS", 0.01)
-    monkeypatch.chdir(tmp_path)
+    enter(tmp_path, monkeypatch)
     with serving(Endpoint()) as running:
         yield running
 

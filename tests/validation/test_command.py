@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from sandbox_service import cli
 from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.output import plain
 from tests.conftest import Service, need_firejail
-from tests.validation.world import kill_after, letters, sums, words
+from tests.validation.world import enter, kill_after, letters, sums, words
 
 FILES = ("clean.jsonl", "quarantine.jsonl")
 
@@ -22,10 +21,7 @@ FILES = ("clean.jsonl", "quarantine.jsonl")
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Enter a folder with problems and a recipe, with default settings."""
-    for name in [name for name in os.environ if name.startswith(("SANDBOX_", "PROCTOR_API"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("SANDBOX_LOG_LEVEL", "warning")
-    monkeypatch.chdir(tmp_path)
+    enter(tmp_path, monkeypatch)
     few = sums(id="few", tests=sums().model_dump(mode="json")["tests"][:2])
     wrong = letters(id="wrong", solutions=[{"code": "print(input())"}])
     write(sums(), words(), letters(), few, wrong)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import time
@@ -9,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade, TestResult, Verdict
@@ -125,6 +128,14 @@ def _deserved(shared: Fields, code: str) -> str:
     solved = [program for program, form in SOLVED_BY.items() if re.fullmatch(form, last)]
     is_ours = any(code.startswith(program) for program in solved) or "PYTHONHASHSEED" in code
     return "AC" if is_ours else "WA"
+
+
+def enter(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder with default settings, without messages of slots."""
+    for name in [name for name in os.environ if name.startswith(("SANDBOX_", "PROCTOR_API", "OPENAI_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("SANDBOX_LOG_LEVEL", "warning")
+    monkeypatch.chdir(folder)
 
 
 def kill_after(command: list[str], journal: Path, *, lines: int) -> None:
