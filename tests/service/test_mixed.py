@@ -32,6 +32,7 @@ DEAR = 0.02  # how often a submission that uses its whole time is drawn, beside 
 SETTLE_SECONDS = 60.0
 EACH_KIND = 16  # submissions, so that every slot starts a jail of the kind
 RESIDENT_BYTES = 64 << 20
+CHANCE = re.compile(r"(?<=/proctor-)\w+|\d+")  # numbers, and what tempfile adds
 SETTINGS = ("autogroup", "oom_score_adj", "comm", "limits", "timerslack_ns", "cgroup", "sessionid", "loginuid")
 
 
@@ -88,8 +89,7 @@ def mixed(service: Service, mixture: list[Drawn]) -> tuple[list[tuple[Drawn, dic
     for code, limits in (("print(1)", {}), ("import numpy", {}), ("print(2)", {"processes": 2})):
         test = {"type": "stdin", "output": ""}
         service.client.batch([{"code": f"{code}  # {n}", "tests": [test], "limits": limits} for n in range(EACH_KIND)])
-    # a batch of the mixture may be large, and its process stays
-    service.grade(code="print(3)  # " + "x" * MIDDLE_BYTES, tests=[{"type": "stdin", "output": "3"}])
+    send_large(service)
     before = settled(service, None)
     draw = random.Random(SEED + 1)
     weights = [DEAR if one.verdict == "TLE" else 1.0 for one in mixture]
@@ -99,7 +99,14 @@ def mixed(service: Service, mixture: list[Drawn]) -> tuple[list[tuple[Drawn, dic
         named = {f"{first}-{place}": one for place, one in enumerate(batch)}
         grades = service.client.batch({"id": name, **one.body} for name, one in named.items())
         answers += [(one, grades[name]) for name, one in named.items()]
+    send_large(service)
     return answers, before, settled(service, before)
+
+
+def send_large(service: Service) -> None:
+    """Start the processes for large requests, which end when they are idle: a batch of the mixture may be large."""
+    for size in (MIDDLE_BYTES // 2, MIDDLE_BYTES):
+        service.grade(code="print(3)  # " + "x" * size, tests=[{"type": "stdin", "output": "3"}])
 
 
 def settled(service: Service, before: Holdings | None) -> Holdings:
@@ -127,11 +134,11 @@ def text(pid: int, name: str) -> str:
 
 
 def flags(pid: int) -> list[str]:
-    """The status flags of all open descriptors: what a file is, and how it is open."""
+    """The status flags of all open descriptors: what a file is, but for the chance in its name, and how it is open."""
     found = []
     for fd in procs.descriptor_numbers(pid):
         lines = dict(line.split(":\t", 1) for line in procs.read(pid, f"fdinfo/{fd}").splitlines() if ":\t" in line)
-        target = re.sub(r"\d+", "N", procs.link(pid, f"fd/{fd}").partition(":")[0])
+        target = CHANCE.sub("N", procs.link(pid, f"fd/{fd}").partition(":")[0])
         found.append(f"{target} {lines.get('flags', '')}")
     return found
 
