@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 from unittest.mock import patch
 
-from trainer import __main__, reward
+from trainer import __main__, batch
 from trainer.episode import Completion, Prompt, Reward
 from trainer.reward import Grader
 from trainer.vllm_ext import Extension
@@ -17,7 +17,7 @@ from trainer.vllm_ext import Extension
 
 def no_advantages() -> None:
     """Every episode is worth the same."""
-    patch.object(reward, "advantages", lambda _, rewards: [0.0] * len(rewards)).start()
+    patch.object(batch, "advantages", lambda _, rewards: [0.0] * len(rewards)).start()
 
 
 def no_sync() -> None:

@@ -1,6 +1,6 @@
 """Tests that the trainer learns with the real service, vLLM and DeepSpeed, and that defects are noticed.
 
-The model has 0.3 M parameters and vLLM runs in the trainer's process, for about half of the demonstration's steps. A
+The model has 0.3 M parameters and vLLM runs in the trainer's process, for about a third of the demonstration's steps. A
 run starts at a pass rate of about a third and must reach THRESHOLD, which three seeds do (PROCTOR_SEEDS=0,1,2 runs them
 all) and no run with one of the three sabotages does.
 """
@@ -26,7 +26,7 @@ from tests.trainer.launcher import ROOT, launch
 
 pytestmark = pytest.mark.vllm  # in the processes that it starts
 
-STEPS = 14
+STEPS = 9
 THRESHOLD = 0.65
 SEEDS = [int(seed) for seed in os.environ.get("PROCTOR_SEEDS", "0").split(",")]
 ALGORITHM = {"algorithm": "grpo_plus", "kl": {"coefficient": 0.001}}  # with a reference model, to see that there is one
@@ -83,7 +83,7 @@ def rows(run: Path) -> list[dict[str, float]]:
 def test_it_learns(runs: Runs, seed: int) -> None:
     ended = runs("nothing", seed)
     assert ended.status == 0, ended.said[-3000:]
-    assert fmean(ended.rates[:2]) < 0.5, f"it knew before: {ended.rates}"
+    assert ended.rates[0] < 0.5, f"it knew before: {ended.rates}"
     assert ended.has_learnt, ended.rates
 
 
