@@ -15,7 +15,7 @@ TEXT_LENGTH = 256 << 20  # characters of all programs together; the problems tha
 
 
 class EarlierPrograms:
-    """The newest wrong completions of each problem with different texts, at most `count` a problem."""
+    """The newest different wrong completions of each problem, at most `count` a problem."""
 
     def __init__(self, count: int, text_length: int = TEXT_LENGTH) -> None:
         self._count = count

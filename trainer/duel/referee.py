@@ -32,8 +32,7 @@ async def judge(
 ) -> list[Episode]:
     """Return the testers' episodes of a group with a unique name, one for each of the answers to the same problem.
 
-    They have no reward if none of the solver's solutions is right, or neither a solution nor a program of earlier steps
-    is wrong.
+    They have no reward if no solution is right, or neither a solution nor a program of earlier steps is wrong.
     """
     if not answers:
         return []
@@ -87,11 +86,6 @@ def _score(columns: Sequence[int] | None, right: Sequence[Sequence[bool]], wrong
         return Reward(0.0, figures=figures)
     caught = fmean(not all(row[column] for column in columns) for row in wrong)
     return Reward(caught, figures=figures | {"caught": caught})
-
-
-def choose(rows: Sequence[Row]) -> int:
-    """Return the solution whose row has the most passed test cases, the first of equal ones."""
-    return max(range(len(rows)), key=lambda each: (sum(rows[each] or ()), -each))
 
 
 def distinct(written: Sequence[Sequence[Case] | None]) -> tuple[list[Case], list[list[int] | None]]:

@@ -83,17 +83,15 @@ class VllmProcess:
             self._process = start_guarded(self._command, log, env=ours)
 
     def end(self) -> None:
-        if self.is_running:
-            assert self._process is not None
+        if self._process and self.is_running:
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(END_SECONDS)
         self._kill()
 
     def tail(self) -> str:
-        if not self.log.exists():
-            return ""
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-TAIL_LINES:])
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return "\n".join(lines[-TAIL_LINES:])
 
     def _kill(self) -> None:
         if self._process is None:
