@@ -29,7 +29,7 @@ from trainer.duel.question import CASE_BYTES, parse_cases, question_for, without
 from trainer.duel.referee import distinct, scores
 from trainer.engines.process import VllmProcess
 from trainer.episode import Completion, Episode, Group, Prompt, Reward, Row
-from trainer.errors import ConfigError
+from trainer.errors import ConfigError, TrainerError
 from trainer.metrics import batch_metrics
 
 ONE = '[{"input": "1", "output": "2"}]'
@@ -490,30 +490,51 @@ def test_the_other_policy_is_environment(own: dict[str, Any], thinks: bool) -> N
     assert told["length"] == 2
 
 
-def test_an_answer_of_the_opponent_may_be_truncated() -> None:
+def answered(finishes: Sequence[str | int], **said: Any) -> tuple[Completion, list[int]]:
+    """The opponent's answer, by a server that ends its texts so or refuses, and the limits of the requests."""
+    left, limits = list(finishes), list[int]()
+
+    async def answer(request: web.Request) -> web.Response:
+        limits.append((await request.json())["max_tokens"])
+        finish = left.pop(0)
+        if isinstance(finish, int):
+            return web.json_response({"error": {"message": "no"}}, status=finish)
+        return web.json_response({"choices": [{"text": "x", "finish_reason": finish}]})
+
     async def work() -> Completion:
         app = web.Application()
-        reply = {"choices": [{"text": "x", "finish_reason": "length"}]}
-
-        async def answer(_: web.Request) -> web.Response:
-            return web.json_response(reply)
-
         app.router.add_post("/v1/completions", answer)
         runner = web.AppRunner(app)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", port := free_port()).start()
-        data = {"train": ["d"], "format": "plain"}
-        other = Opponent(
-            configured(data=data, duel={"testers": 2, "trains": "solver", "opponent": f"http://127.0.0.1:{port}"})
-        )
+        own = {"testers": 2, "trains": "solver", "opponent": f"http://127.0.0.1:{port}"} | said
+        other = Opponent(configured(data={"train": ["d"], "format": "plain"}, duel=own))
         try:
             return await other.generate(Prompt("p", [1], {}, messages=[{"role": "user", "content": "hi"}]), 1)
         finally:
             await other.close()
             await runner.cleanup()
 
-    told: Completion = run(work())
+    return run(work()), limits
+
+
+def test_an_answer_of_the_opponent_may_be_truncated() -> None:
+    told, _ = answered(["length"])
     assert (told.text, told.is_truncated, tuple(told.ids)) == ("x", True, ())
+
+
+def test_the_opponent_has_a_limit_of_its_own() -> None:
+    assert answered(["stop"], max_tokens=77)[1] == [77]
+    assert answered(["stop"])[1] == [configured().rollout.max_tokens]
+
+
+def test_an_opponent_that_fails_is_asked_again_and_one_that_refuses_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opponent, "pauses", lambda count: [0.0] * count)
+    told, limits = answered([500, "abort", "stop"])
+    assert (told.text, told.is_truncated, len(limits)) == ("x", False, 3)
+    for finishes, said in (([400], "400 no"), ([500] * opponent.TRIES, "500 no")):
+        with pytest.raises(TrainerError, match=f"duel.opponent: /v1/completions failed: {said}"):
+            answered(finishes)
 
 
 def test_the_two_runs_of_the_demonstration_name_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
