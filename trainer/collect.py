@@ -20,9 +20,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trainer.config import Config
-from trainer.duel.earlier import EarlierPrograms
 from trainer.duel.opponent import Opponent
-from trainer.duel.referee import judge
+from trainer.duel.referee import EarlierPrograms, judge
 from trainer.engines.base import Engine
 from trainer.episode import Completion, Episode, Group, Prompt, Role
 from trainer.prompts import Prompts

@@ -64,8 +64,10 @@ class Mixture:
                 f"data.mixture: the source {min(missing)!r} is not named: give it a share, 0 to leave it out"
             )
         parts = {name: Fraction(repr(shares[name])) for name in sorted(shares) if shares[name]} or {ALL: Fraction(1)}
-        for name in parts:
-            self._check_range(name, difficulty)
+        for name in parts if difficulty else ():
+            self._check_known(name, "data.difficulty")
+            if not any(self._is_within(place, difficulty) for place in self._places[name]):
+                raise ConfigError(f"data.difficulty: no problem of {name or 'any source'!r} is from {difficulty[0]} to {difficulty[1]}")
         return {name: part / sum(parts.values()) for name, part in parts.items()}
 
     def take(self, count: int) -> list[Problem]:
@@ -111,7 +113,7 @@ class Mixture:
         while True:
             order = self._order_of(source, epoch)
             for index in range(position, len(order)):
-                if self._difficulty is None or self._is_within(order[index], self._difficulty):
+                if self._is_within(order[index], self._difficulty):
                     self._positions[source] = epoch, index + 1
                     return order[index]
             epoch, position = epoch + 1, 0
@@ -128,17 +130,9 @@ class Mixture:
         places = self._places[source]
         return places if self._kind == "file" else sorted(places, key=rank)
 
-    def _is_within(self, place: int, difficulty: Range) -> bool:
+    def _is_within(self, place: int, difficulty: Range | None) -> bool:
         own = self._problems.spots[place].difficulty
-        return own is not None and difficulty[0] <= own <= difficulty[1]
-
-    def _check_range(self, source: str, difficulty: Range | None) -> None:
-        if difficulty is None:
-            return
-        self._check_known(source, "data.difficulty")
-        if not any(self._is_within(place, difficulty) for place in self._places[source]):
-            name = self._problems.spots[self._places[source][0]].source
-            raise ConfigError(f"data.difficulty: no problem of {name!r} is from {difficulty[0]} to {difficulty[1]}")
+        return difficulty is None or (own is not None and difficulty[0] <= own <= difficulty[1])
 
     def _check_known(self, source: str, setting: str) -> None:
         for spot in map(self._problems.spots.__getitem__, self._places[source]):

@@ -63,13 +63,15 @@ MOST_SYNCS = 5  # tries of one sync, which a restart of vLLM interrupts
 
 def run(config: Config) -> None:
     """Train a model. Raise TrainerError if the run cannot continue; the message says what to change."""
-    ranks = Ranks.join()
+    checkpoint, ranks = None, Ranks.join()
     if config.rollout.engine == "colocated" and ranks.size > 1:
         raise ConfigError(f"rollout.engine = 'colocated' is for one rank, and there are {ranks.size}: use servers")
     if ranks.is_leader:  # errors in files are found before minutes of loading
         checkpoint = find_checkpoint(config, ranks.size)
         prompts, held_out = Prompts.of(config), held_out_prompts(config)
-    checkpoint = ranks.broadcast(checkpoint if ranks.is_leader else None)
+        if checkpoint:
+            prompts.mixture.restore(checkpoint.state()["prompts"])
+    checkpoint = ranks.broadcast(checkpoint)
     learner = Learner(config, Policy(config, ranks), ranks)
     if checkpoint:
         learner.policy.restore(checkpoint.path / ENGINE)
@@ -241,7 +243,6 @@ class Controller:
     async def _restore(self, checkpoint: Checkpoint) -> None:
         state = checkpoint.state()
         ready = await asyncio.to_thread(read_groups, checkpoint.path, self._prompts.by_id)
-        self._prompts.mixture.restore(state["prompts"])
         await self._collector.restore(state["collector"], ready, checkpoint.step)
         for line in differences(state["config"], self._config.model_dump(mode="json")):
             self._report.notice(f"configuration differs from the checkpoint's: {line}")

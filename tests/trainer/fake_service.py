@@ -16,7 +16,7 @@ from trainer.reward import Grader
 TESTS = [{"type": "stdin", "output": "3"}, {"type": "stdin", "output": "3\n"}]
 
 
-def configured(url: str = "", **said: Any) -> Config:
+def configured(url: str = "http://none", **said: Any) -> Config:
     service = {"url": url, "patience_seconds": 5.0} | said.pop("reward", {})
     return resolve({"model": {"path": "m"}, "data": {"train": ["d"]}, "name": "run", "reward": service} | said)
 

@@ -23,10 +23,9 @@ from trainer.collect import Batch, Collector
 from trainer.config import Config, resolve
 from trainer.data import Problem
 from trainer.duel import opponent
-from trainer.duel.earlier import EarlierPrograms
 from trainer.duel.opponent import Opponent
 from trainer.duel.question import CASE_BYTES, parse_cases, question_for, without_examples
-from trainer.duel.referee import distinct, scores
+from trainer.duel.referee import EarlierPrograms, distinct, scores
 from trainer.engines.process import VllmProcess
 from trainer.episode import Completion, Episode, Group, Prompt, Reward, Row
 from trainer.errors import ConfigError, TrainerError

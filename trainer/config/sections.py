@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Url = Annotated[str, Field(pattern="^https?://")]
 
 
 class Section(BaseModel):
@@ -41,7 +43,7 @@ class Rollout(Section):
     """Sampling with vLLM."""
 
     engine: Literal["server", "colocated"] = "server"  # colocated: vLLM in this process, for one GPU or a CPU
-    servers: tuple[str, ...] = ()  # URLs of running servers; empty: start `replicas`
+    servers: tuple[Url, ...] = ()  # of running servers; empty: start `replicas`
     replicas: int = Field(1, ge=1)  # servers to start, on `tensor_parallel` GPUs each; the least loaded one samples
     server_arguments: tuple[str, ...] = ()  # further arguments of the started servers
     devices: str = ""  # the GPUs of the started servers, "4,5,6,7"; empty: all that the trainer sees, in order
@@ -60,7 +62,7 @@ class Rollout(Section):
 class RewardService(Section):
     """The reward service and the conversion of its verdicts."""
 
-    url: str = "http://127.0.0.1:8080"
+    url: Url = "http://127.0.0.1:8080"
     key_variable: str = "PROCTOR_API_KEY"  # the environment variable with the API key
     extraction: Literal[
         "last_block", "first_block", "all_blocks", "answer_tag", "whole", "boxed", "boxed_after_thinking"
@@ -102,7 +104,7 @@ class Duel(Section):
     earlier: int = Field(0, ge=0)  # wrong programs of earlier steps that the cases must fail as well, a problem
     ask: str = ""  # the tester's question, with {statement} and {cases}; empty: duel/question.py's
     trains: Literal["both", "solver", "tester"] = "both"  # the roles of the trained policy
-    opponent: str = ""  # URL of the vLLM with the policy of the other role
+    opponent: Url | Literal[""] = ""  # the vLLM with the policy of the other role
     template: Mapping[str, Any] | None = None  # further arguments of its chat template; none: `data.template`
     max_tokens: int = Field(0, ge=0)  # of its responses, in tokens; 0: `rollout.max_tokens`
 
