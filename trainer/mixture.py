@@ -64,10 +64,14 @@ class Mixture:
                 f"data.mixture: the source {min(missing)!r} is not named: give it a share, 0 to leave it out"
             )
         parts = {name: Fraction(repr(shares[name])) for name in sorted(shares) if shares[name]} or {ALL: Fraction(1)}
-        for name in parts if difficulty else ():
-            self._check_known(name, "data.difficulty")
-            if not any(self._is_within(place, difficulty) for place in self._places[name]):
-                raise ConfigError(f"data.difficulty: no problem of {name or 'any source'!r} is from {difficulty[0]} to {difficulty[1]}")
+        if difficulty:
+            low, high = difficulty
+            for name in parts:
+                self._check_known(name, "data.difficulty")
+                if not any(self._is_within(place, difficulty) for place in self._places[name]):
+                    raise ConfigError(
+                        f"data.difficulty: no problem of {name or 'any source'!r} is from {low} to {high}"
+                    )
         return {name: part / sum(parts.values()) for name, part in parts.items()}
 
     def take(self, count: int) -> list[Problem]:

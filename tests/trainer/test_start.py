@@ -28,7 +28,7 @@ def configured(folder: Path, **said: Any) -> Config:
 def ranks(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Ranks that no model is loaded on."""
     ranks = SimpleNamespace(size=1, is_leader=True, broadcast=lambda thing: thing)
-    monkeypatch.setattr(train.Ranks, "join", lambda: ranks)
+    monkeypatch.setattr("trainer.train.Ranks.join", lambda: ranks)
     monkeypatch.setattr(train, "Policy", lambda *_: pytest.fail("the model is loaded"))
     return ranks
 

@@ -21,6 +21,7 @@ from trainer.errors import TrainerError
 from trainer.reward import trainer_errors
 
 TRIES = 8  # of a server that fails, as vLLM does before its own run starts it again; together about 30 s
+ANSWER_FACTOR = 10  # times the patience: an answer waits for a sync and for the requests of the other run
 
 
 class Opponent:
@@ -39,6 +40,7 @@ class Opponent:
             name="opponent's server",
             url_setting="duel.opponent",
             patience_setting="rollout.patience_seconds",
+            answer_seconds=ANSWER_FACTOR * config.rollout.patience_seconds,
             idle_seconds=IDLE_SECONDS,
         )
         with trainer_errors():

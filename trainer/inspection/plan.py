@@ -127,9 +127,10 @@ def _activations(config: Config, shape: Shape) -> float:
     """Return GB of a micro-batch: one hidden state a layer, one active layer, and three logit tensors of a chunk."""
     rows = max(config.optimiser.micro_tokens, config.data.max_prompt_tokens + config.rollout.max_tokens)
     layers, hidden = int(shape.config.num_hidden_layers), int(shape.config.hidden_size)
-    one = 2 * 2 * rows * (6 * hidden + 2 * shape.keys + 3 * shape.config.intermediate_size)  # both passes, in bfloat16
+    inner, vocabulary = int(shape.config.intermediate_size), int(shape.config.vocab_size)
+    one = 2 * 2 * rows * (6 * hidden + 2 * shape.keys + 3 * inner)  # both passes, in bfloat16
     kept = layers * 2 * rows * hidden if config.model.checkpointing else layers * one / 2
-    logits = 3 * min(config.model.chunk_tokens, rows) * shape.config.vocab_size * 4
+    logits = 3 * min(config.model.chunk_tokens, rows) * vocabulary * 4
     return (kept + one + logits) / GB
 
 
