@@ -63,7 +63,7 @@ class World:
         self.learner = Learner(model, options.lr)
         self.loop = Loop()
         self.processes = [
-            VllmProcess(arguments_of(self.config), folder / f"vllm{number}.log", SABOTAGED) for number in (0, 1)
+            VllmProcess([*arguments_of(self.config), *SABOTAGED], folder / f"vllm{number}.log") for number in (0, 1)
         ]
         self.servers = [ServerEngine(self.config, each.url, notice, each) for each in self.processes]
         self.engine = ServerPool(self.servers)
