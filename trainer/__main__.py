@@ -21,18 +21,31 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C, so that started processes are stopped
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # they would overwrite the run's own
-    try:
+    try:  # modules are imported where they are needed: torch and transformers take seconds
         if any(each.partition("=")[0] == "--show" for each in arguments):
             from trainer.inspection import samples
 
             samples.main(arguments)
             return 0
-        return _train(_parser().parse_args(arguments))
+        options = _parser().parse_args(arguments)
+        from trainer.config import load
+
+        config = load(options.config, options.overrides)
+        if options.dry_run:
+            from trainer.inspection import plan
+
+            text, fits = plan.report(config, plan.machine_of(str(options.config), options.ranks, options.gpu_gb))
+            print(text)
+            return 0 if fits else 1
+        from trainer import train
+
+        train.run(config)
     except TrainerError as error:
         print(f"proctor train: {error}", file=sys.stderr)
         return WRONG
     except KeyboardInterrupt:
         return INTERRUPTED
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -48,23 +61,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--gpu-gb", type=float, default=80.0, help="with --dry-run: the memory of a GPU")
     parser.add_argument("--local_rank", help=argparse.SUPPRESS)  # passed by DeepSpeed's launcher
     return parser
-
-
-def _train(options: argparse.Namespace) -> int:
-    """Train, or print the plan of a run; return 1 if that does not fit."""
-    from trainer.config import load
-
-    config = load(options.config, options.overrides)
-    if options.dry_run:
-        from trainer.inspection import plan
-
-        text = plan.report(config, plan.machine_of(str(options.config), options.ranks, options.gpu_gb))
-        print(text)
-        return int("does not fit" in text)
-    from trainer import train
-
-    train.run(config)
-    return 0
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ BATCH_STD_FLOOR = 1e-5  # AReaL's
 def advantages(name: str, rewards: Sequence[float | None]) -> list[float]:
     """Return the advantages of one group by a rule (name), one a reward; masked episodes have the reward None.
 
-    With rewards r, their mean, and n rewards that are not None, in double precision:
+    With rewards r, their mean, and n rewards that are not None:
 
         grpo     (r − mean) / (std + 1e-6), unbiased std (n − 1). DeepSeekMath, arXiv 2402.03300, section 4.1.2. The
                  1e-6 is that of verl and its forks.

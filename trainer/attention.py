@@ -26,7 +26,7 @@ def choose(wanted: str, is_flash_usable: bool, is_split: bool) -> str:
 
     Args:
         wanted: The setting.
-        is_flash_usable: Whether FlashAttention is installed and supports the device and the data type.
+        is_flash_usable: Whether FlashAttention is installed and supports the data type.
         is_split: Whether rows are split over ranks, which only this module supports.
     """
     if wanted == "auto":
@@ -47,11 +47,11 @@ def attend(
     sequence_group: Any = None,
     **more: Any,
 ) -> tuple[Tensor, None]:
-    """Attend within each row, as an attention function of transformers: [1, heads, tokens, size] each.
+    """Attend within each row, as an attention function of transformers.
 
     Args:
         _module: The layer.
-        query: Of the tokens of all rows, end to end.
+        query: [1, heads, tokens, size] of the tokens of all rows, end to end.
         key: With as many heads as queries, or fewer.
         value: As many as keys.
         _mask: None.
@@ -60,33 +60,28 @@ def attend(
         sliding_window: The most tokens that a token attends to.
         row_lengths: The lengths of all rows, on all ranks of the group together.
         sequence_group: The ranks over which the tokens are split; None: they are not.
-        more: Further arguments; attention sinks and soft caps are not supported.
+        more: Further arguments.
 
     Returns:
         [1, tokens, heads, size], and None for the weights.
 
     Raises:
-        ValueError: The architecture needs more than this.
+        ValueError: The architecture has attention sinks or soft caps.
     """
     if any(more.get(name) is not None for name in ("s_aux", "softcap")):
         raise ValueError("attention sinks and soft caps are not supported: set model.attention = 'eager'")
     if sequence_group is not None:
         query, key, value = (_whole_rows(each, query.shape[1], sequence_group) for each in (query, key, value))
     queries, keys, values = (torch.split(each, list(row_lengths), dim=2) for each in (query, key, value))
-    found = [_attend_row(*own, sliding_window, dropout, scaling) for own in zip(queries, keys, values, strict=True)]
+    found = []
+    for row in zip(queries, keys, values, strict=True):
+        mask = _band(row[0], sliding_window)
+        options: Any = {"attn_mask": mask, "is_causal": mask is None, "dropout_p": dropout, "scale": scaling}
+        found.append(F.scaled_dot_product_attention(*row, enable_gqa=True, **options))
     answer = torch.cat(found, dim=2)
     if sequence_group is not None:
         answer = _exchange(sequence_group, answer, 2, 1)
     return answer.transpose(1, 2).contiguous(), None
-
-
-def _attend_row(
-    query: Tensor, key: Tensor, value: Tensor, window: int | None, dropout: float, scaling: float | None
-) -> Tensor:
-    band = _band(query, window)
-    return F.scaled_dot_product_attention(
-        query, key, value, attn_mask=band, dropout_p=dropout, scale=scaling, is_causal=band is None, enable_gqa=True
-    )
 
 
 def _band(row: Tensor, window: int | None) -> Tensor | None:

@@ -10,18 +10,16 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
+from itertools import filterfalse
 from typing import Literal
 
 import torch
-from torch import Tensor
 
 from trainer.advantage import advantages, batch_normalised
 from trainer.config import Config
 from trainer.episode import Episode, Group, MicroBatch, Row, is_flat
 
 Mean = Literal["token", "sequence", "constant"]
-
-
 Trained = tuple[Episode, float]  # an episode that trains, and the advantage that it trains with
 
 
@@ -31,15 +29,13 @@ def trained_episodes(groups: Sequence[Group], config: Config) -> list[list[Train
     Advantages are relative to the episodes of the same role. Masked episodes do not train, nor do those of another
     policy; with dynamic sampling (`buffer.drop_flat`) nor does a role whose rewards are all equal.
     """
-    trained = [
-        [
-            each
-            for team in group.teams
-            if not (config.buffer.drop_flat and is_flat(team))
-            for each in _of_team(team, config)
-        ]
-        for group in groups
-    ]
+    drops, trained = config.buffer.drop_flat, list[list[Trained]]()
+    for group in groups:
+        trained.append([])
+        for team in group.teams if not drops else filterfalse(is_flat, group.teams):
+            worth = advantages(config.advantage.name, [None if each.is_masked else each.total for each in team])
+            pairs = zip(team, worth, strict=True)
+            trained[-1] += [(each, 0.0 if each.is_silenced else own) for each, own in pairs if not each.is_masked]
     if not config.advantage.normalise:
         return trained
     flat = [each for group in trained for each in group]
@@ -48,20 +44,14 @@ def trained_episodes(groups: Sequence[Group], config: Config) -> list[list[Train
     return [[(episode, next(values)) for episode, _ in group] for group in trained]
 
 
-def _of_team(team: Sequence[Episode], config: Config) -> list[Trained]:
-    worth = advantages(config.advantage.name, [None if each.is_masked else each.total for each in team])
-    found = zip(team, worth, strict=True)
-    return [(each, 0.0 if each.is_silenced else value) for each, value in found if not each.is_masked]
-
-
 def training_rows(trained: Sequence[Sequence[Trained]]) -> list[list[Row]]:
     """Return the rows of a batch, group by group, from its `trained_episodes`."""
-    return [[_row(*each) for each in group] for group in trained]
 
+    def row(episode: Episode, advantage: float) -> Row:
+        made = episode.completion
+        return Row([*episode.prompt.ids, *made.ids], len(made.ids), made.logprobs, advantage)
 
-def _row(episode: Episode, advantage: float) -> Row:
-    completion = episode.completion
-    return Row([*episode.prompt.ids, *completion.ids], len(completion.ids), completion.logprobs, advantage)
+    return [[row(*each) for each in group] for group in trained]
 
 
 def minibatches(groups: Sequence[Sequence[Row]], count: int, prompts: int = 0) -> list[list[Row]]:
@@ -71,8 +61,7 @@ def minibatches(groups: Sequence[Sequence[Row]], count: int, prompts: int = 0) -
     each step has so many groups instead, in order, and the last one the rest.
     """
     if prompts:
-        starts = range(0, len(groups), prompts)
-        steps = [groups[start : start + prompts] for start in starts]
+        steps = [list(groups[start : start + prompts]) for start in range(0, len(groups), prompts)]
     else:
         groups = [rows for rows in groups if rows]
         lengths = [sum(len(row.ids) for row in rows) for rows in groups]
@@ -81,11 +70,10 @@ def minibatches(groups: Sequence[Sequence[Row]], count: int, prompts: int = 0) -
 
 
 def pack(rows: Sequence[Row], budget_tokens: int, ranks: int) -> list[list[list[Row]]]:
-    """Return micro-batches, each a list of rows, for each of the ranks.
+    """Return micro-batches, each a list of rows, for each of the ranks, which all have the same number.
 
-    Their number is the smallest that fits the budget in tokens, unless a single row is longer, and the same for each
-    rank; a micro-batch may be empty. The i-th micro-batches of the ranks have about equal lengths, because ranks wait
-    for each other.
+    It is the smallest that fits the budget in tokens, unless a single row is longer; a micro-batch may be empty. The
+    i-th micro-batches of the ranks have about equal lengths, because ranks wait for each other.
     """
     lengths = [len(row.ids) for row in rows]
     each = max(1, math.ceil(sum(lengths) / (budget_tokens * ranks)))
@@ -121,10 +109,10 @@ def weights(rows: Sequence[Row], mean: Mean, max_tokens: int, full: int = 0) -> 
 def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
     """Return rows packed end to end as a micro-batch, with the weight of each row's response tokens (scale).
 
-    Without rows it is one token of a prompt, and no response token.
+    Without rows it is one token of a prompt.
 
     Raises:
-        ValueError: A row has no prompt or no response, or its `behaviour` is not one number for each response token.
+        ValueError: A row lacks a prompt, a response, or a log-probability of a response token.
     """
     for row in rows:
         if not 0 < row.response < len(row.ids) or len(row.behaviour) != row.response:
@@ -136,7 +124,8 @@ def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
         rows, scale = [Row(ids=(0,), response=0, behaviour=(), advantage=0.0)], [0.0]
     responses = torch.tensor([row.response for row in rows])
     ids = torch.tensor([token for row in rows for token in row.ids])
-    where = _where(rows)
+    ends = torch.tensor([len(row.ids) for row in rows]).cumsum(0).tolist()
+    where = torch.cat([torch.arange(end - row.response, end) - 1 for row, end in zip(rows, ends, strict=True)])
     return MicroBatch(
         ids=ids,
         positions=torch.cat([torch.arange(len(row.ids)) for row in rows]),
@@ -147,13 +136,6 @@ def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
         advantage=torch.tensor([row.advantage for row in rows], dtype=torch.float32).repeat_interleave(responses),
         weight=torch.tensor(scale, dtype=torch.float32).repeat_interleave(responses),
     )
-
-
-def _where(rows: Sequence[Row]) -> Tensor:
-    """Return for each response token the index of the token before it."""
-    ends = torch.tensor([len(row.ids) for row in rows]).cumsum(0).tolist()
-    spans = [torch.arange(end - row.response, end) - 1 for row, end in zip(rows, ends, strict=True)]
-    return torch.cat(spans)
 
 
 def _fits(bins: Sequence[Sequence[int]], lengths: Sequence[int], budget: int) -> bool:

@@ -7,8 +7,8 @@
         model/          in Hugging Face's format, so that vLLM can load it
         engine/         DeepSpeed's: weights, optimiser and random generators of each rank
 
-A checkpoint is written under a temporary name, synced to disk and renamed, so a crash of the process or the machine
-cannot leave an incomplete one under the final name. All ranks must see the folder.
+A checkpoint is written under a temporary name, synced to disk and renamed, so that a crash leaves no incomplete one
+under the final name. All ranks must see the folder. Its files are unpickled: load only checkpoints that you trust.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ import os
 import pickle
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from trainer.config import Config
 from trainer.episode import Group, Prompt
 from trainer.errors import ConfigError
+from trainer.report import METRICS
 
 FOLDER = "checkpoints"
 MANIFEST = "manifest.json"
@@ -51,9 +54,8 @@ class Checkpoint:
     path: Path
     step: int
 
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = json.loads((self.path / STATE).read_text())
-        return state
+    def state(self) -> Any:
+        return json.loads((self.path / STATE).read_text())
 
     def damaged_files(self) -> list[str]:
         """Return the files whose size differs from the manifest, or the manifest if it cannot be read."""
@@ -75,10 +77,8 @@ class Checkpoints:
 
     def all(self) -> list[Checkpoint]:
         """Return all checkpoints, oldest first."""
-        named = [
-            (path, NAME.fullmatch(path.name)) for path in self._folder.glob("step_*") if (path / MANIFEST).exists()
-        ]
-        return sorted([Checkpoint(path, int(name[1])) for path, name in named if name], key=lambda each: each.step)
+        named = [(NAME.fullmatch(path.parent.name), path.parent) for path in self._folder.glob(f"step_*/{MANIFEST}")]
+        return sorted([Checkpoint(path, int(name[1])) for name, path in named if name], key=lambda each: each.step)
 
     def newest(self, notice: Callable[[str], None]) -> Checkpoint | None:
         """Return the newest undamaged checkpoint, None if there is none. Each damaged one gives a notice."""
@@ -121,27 +121,46 @@ class Checkpoints:
             _remove(each.path)
 
 
-def refuse_other_settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Check that a run with the configuration `now` can go on from a checkpoint with the configuration `then`.
+def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
+    """Return the checkpoint to resume from on so many ranks, None for a new run.
 
     Raises:
-        ConfigError: A setting in UNCHANGEABLE differs.
+        ConfigError: The folder already holds a run that is not resumed, all of its checkpoints are damaged, or settings
+            differ that cannot: ranks and ZeRO stage, which DeepSpeed needs, and UNCHANGEABLE.
     """
-    wrong = [line for line in differences(then, now) if line.startswith(UNCHANGEABLE)]
-    if wrong:
+    checkpoints = Checkpoints(config.folder)
+    if not config.checkpoint.resume:
+        if (config.folder / METRICS).exists() or checkpoints.all():
+            raise ConfigError(
+                f"{config.folder} already holds a run: resume it with checkpoint.resume=true, "
+                "choose another name, or remove the folder"
+            )
+        return None
+    checkpoint = checkpoints.newest(lambda text: print(text, file=sys.stderr))
+    if checkpoint is None:
+        if checkpoints.all():
+            raise ConfigError(f"all checkpoints of {config.folder} are damaged: restore one, or remove the folder")
+        return None
+    state, zero = checkpoint.state(), config.deepspeed.zero
+    if (state["ranks"], state["zero"]) != (ranks, zero):
+        raise ConfigError(
+            f"the checkpoint was written by {state['ranks']} ranks with deepspeed.zero = {state['zero']}; this run has "
+            f"{ranks} and {zero}: use the same values, or start a new run from its model, CHECKPOINT/model"
+        )
+    lines = differences(state["config"], config.model_dump(mode="json"))
+    if wrong := [line for line in lines if line.startswith(UNCHANGEABLE)]:
         raise ConfigError(
             f"the checkpoint is of a run with other settings: {'; '.join(wrong)}: use the same values, or start a new "
             "run from its model, CHECKPOINT/model"
         )
+    return checkpoint
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Return the settings in which two configurations, then and now, differ, except `checkpoint.resume`."""
     old, new = dict(_settings(then)), dict(_settings(now))
-    names = sorted((old.keys() | new.keys()) - {"checkpoint.resume"})
-    return [
-        f"{name} was {old.get(name)!r} and is {new.get(name)!r}" for name in names if old.get(name) != new.get(name)
-    ]
+    pairs = [(name, old.get(name), new.get(name)) for name in sorted(old.keys() | new.keys())]
+    return [f"{name} was {a!r} and is {b!r}" for name, a, b in pairs if a != b and name != "checkpoint.resume"]
 
 
 def _settings(section: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
@@ -162,13 +181,7 @@ def write_groups(folder: Path, groups: Sequence[Group]) -> None:
 
 
 def read_groups(folder: Path, prompt_of: Callable[[str], Prompt]) -> list[Group]:
-    """Return the groups of a folder; `prompt_of` returns the prompt of an id.
-
-    Raises:
-        ConfigError: The folder has no such file.
-    """
-    if not (folder / GROUPS).exists():
-        raise ConfigError(f"{folder} is of an earlier version: start a new run from its model, {folder / MODEL}")
+    """Return the groups of a folder; `prompt_of` returns the prompt of an id."""
     groups = []
     for name, number, episodes in pickle.loads((folder / GROUPS).read_bytes()):  # noqa: S301 - trusted, as engine/ is
         prompt = prompt_of(name)

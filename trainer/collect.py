@@ -1,15 +1,12 @@
 """Starts groups of samples, grades each sample, and assembles batches under a staleness bound.
 
-At most `1 + buffer.depth` batches of groups are outstanding (running, or finished and not taken). New groups start only
-when new weights arrive. A group started with one version of the weights is therefore trained on at most `depth`
-versions later: with depth 0 no sampling happens during training, with 1 the next batch is sampled meanwhile. Requests
-in flight continue across a sync; a group is as old as its oldest token.
+At most `1 + buffer.depth` batches of groups are outstanding (running, or finished and not taken), and new groups start
+only when new weights arrive. With depth 0 no sampling happens during training, with 1 the next batch is sampled
+meanwhile. Requests in flight continue across a sync; a group is as old as its oldest token.
 
 A batch takes the groups that expire first. Groups that would expire before the next batch are waited for, so that long
-responses are not lost, or dropped (`buffer.late`) and counted.
-
-With dynamic sampling (DAPO, arXiv 2503.14476) a group whose rewards are all equal is replaced as soon as it is known,
-and counted.
+responses are not lost, or dropped (`buffer.late`) and counted. With dynamic sampling (DAPO, arXiv 2503.14476) a group
+whose rewards are all equal is replaced as soon as it is known, and counted.
 """
 
 from __future__ import annotations
@@ -18,14 +15,13 @@ import asyncio
 import random
 import secrets
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trainer.config import Config
-from trainer.duel.earlier import EarlierPrograms
 from trainer.duel.opponent import Opponent
-from trainer.duel.referee import judge
+from trainer.duel.referee import EarlierPrograms, judge
 from trainer.engines.base import Engine
 from trainer.episode import Completion, Episode, Group, Prompt, Role
 from trainer.prompts import Prompts
@@ -90,8 +86,6 @@ class Collector:
         self._next = Batch()  # the batch being assembled
         self._busy = _BusyTime()
 
-    # --- called by the controller
-
     async def begin(self, version: int, config: Config) -> None:
         """Start groups after a sync of a new version, by the configuration of the step that trains next."""
         self._prompts.select(config.data)
@@ -107,9 +101,7 @@ class Collector:
     async def batch(self) -> Batch:
         """Return the next batch when it is complete. Errors of the engine and the reward service are raised here."""
         asked = time.monotonic()
-        while not self._is_complete():
-            self._changed.clear()
-            await self._changed.wait()
+        await self._until(self._is_complete)
         if self._error:
             raise self._error
         batch, self._next = self._next, Batch()
@@ -128,9 +120,7 @@ class Collector:
 
     async def drain(self) -> None:
         """Wait until no group is in flight, for `buffer.in_flight = "finish"`. An error is left to `batch`."""
-        while self._in_flight and not self._error:
-            self._changed.clear()
-            await self._changed.wait()
+        await self._until(lambda: not self._in_flight)
 
     async def state(self) -> tuple[dict[str, Any], list[Group]]:
         """Return the groups that are in no batch yet, for `restore`: JSON-compatible data, and finished groups."""
@@ -159,7 +149,11 @@ class Collector:
         if self._opponent:
             await self._opponent.close()
 
-    # --- groups
+    async def _until(self, is_so: Callable[[], bool]) -> None:
+        """Wait until a condition holds, or a group failed."""
+        while not (self._error or is_so()):
+            self._changed.clear()
+            await self._changed.wait()
 
     def _start_new(self, count: int) -> None:
         for prompt in self._prompts.take(max(count, 0)):
@@ -190,23 +184,18 @@ class Collector:
 
     def _is_complete(self) -> bool:
         """Return whether a batch is full, or nothing more in flight, and no group on its last chance is missing."""
-        if self._error:
-            return True
-        if self._config.buffer.in_flight == "finish" and self._is_overtaken():
+        buffer, pending = self._config.buffer, self._in_flight.values()
+        if buffer.in_flight == "finish" and self._is_overtaken():
             return False
-        if self._config.buffer.late == "wait" and any(map(self._is_last_chance, self._in_flight.values())):
+        if buffer.late == "wait" and any(each.version <= self._version - buffer.oldest for each in pending):
             return False
-        return len(self._ready) >= self._config.rollout.prompts or not self._in_flight
+        return len(self._ready) >= self._config.rollout.prompts or not pending
 
     def _is_overtaken(self) -> bool:
         """Return whether a group of the next batch, in the order of their start, is still in flight."""
         unfinished = [pending.number for pending in self._in_flight.values()]
         first = sorted([*unfinished, *(group.number for group in self._ready)])[: self._config.rollout.prompts]
         return any(number in first for number in unfinished)
-
-    def _is_last_chance(self, pending: PendingGroup) -> bool:
-        """Return whether the group will be too old after this batch."""
-        return pending.version <= self._version - self._config.buffer.oldest
 
     def _expire(self) -> None:
         """Drop groups that are too old, or will be when they finish."""
@@ -254,7 +243,7 @@ class Collector:
         assert prompt is not None, "in a duel every prompt has its tester's"
         with self._busy:
             if self._opponent and role != config.duel.trains:
-                return await self._opponent.generate(prompt, seed, config.rollout.max_tokens)
+                return await self._opponent.generate(prompt, seed)
             return await self._engine.generate(prompt.ids, seed, config.room(len(prompt.ids)))
 
 
@@ -262,21 +251,18 @@ class _BusyTime:
     """Measures the time with at least one sample in flight."""
 
     def __init__(self) -> None:
-        self.last = time.monotonic()  # when something ended
+        self.last = time.monotonic()  # when a sample ended
         self._count = 0
-        self._since = 0.0
-        self._seconds = 0.0
+        self._since = self._seconds = 0.0
 
     def __enter__(self) -> None:
-        if not self._count:
-            self._since = time.monotonic()
+        self._since = self._since if self._count else time.monotonic()
         self._count += 1
 
     def __exit__(self, *_: object) -> None:
         self.last = time.monotonic()
         self._count -= 1
-        if not self._count:
-            self._seconds += self.last - self._since
+        self._seconds += 0.0 if self._count else self.last - self._since
 
     def take(self) -> float:
         now = time.monotonic()

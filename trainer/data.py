@@ -13,6 +13,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -64,13 +65,11 @@ class ProblemLocation:
 class Problems(Sequence[Problem]):
     """All problems of some files, except those rejected by `keep`, which are counted in `left_out`.
 
-    Raises:
-        ConfigError: A line is invalid or an id occurs twice; the message names file and line.
+    A line that is invalid or repeats an id raises a ConfigError, which names file and line.
     """
 
     def __init__(self, paths: Sequence[Path], keep: Callable[[Problem], bool] = lambda _: True) -> None:
-        self.spots: list[ProblemLocation] = []  # of all problems, in the order of the files
-        self.left_out = 0
+        self.spots: list[ProblemLocation] = []  # of the kept problems, in the order of the files
         places: dict[str, str] = {}
         for spot, line in chain.from_iterable(map(_spots, paths)):
             if spot.id in places:
@@ -78,11 +77,15 @@ class Problems(Sequence[Problem]):
             places[spot.id] = spot.place
             if keep(_problem(line, spot.place)):
                 self.spots.append(spot)
-            else:
-                self.left_out += 1
+        self.left_out = len(places) - len(self.spots)
         self._by_id = {spot.id: index for index, spot in enumerate(self.spots)}
         if not self.spots:
-            raise ConfigError(self._none(paths))
+            files = ", ".join(map(str, paths))
+            raise ConfigError(
+                f"{files}: all {self.left_out} problems are longer than data.max_prompt_tokens"
+                if places
+                else f"{files}: no problems found; one JSON object a line is expected"
+            )
 
     def __len__(self) -> int:
         return len(self.spots)
@@ -93,11 +96,7 @@ class Problems(Sequence[Problem]):
         return self._read(self.spots[index])
 
     def by_id(self, name: str) -> Problem:
-        """Return the problem with an id (name).
-
-        Raises:
-            ConfigError: There is no such problem, or `keep` rejected it.
-        """
+        """Return the problem with an id (name). Raise ConfigError if there is none, or `keep` rejected it."""
         if name not in self._by_id:
             raise ConfigError(f"there is no problem {name!r} in the files of data.train, or it is now too long")
         return self._read(self.spots[self._by_id[name]])
@@ -112,21 +111,11 @@ class Problems(Sequence[Problem]):
         with spot.path.open("rb") as file:
             file.seek(spot.offset)
             line = file.readline()
-        try:
+        with suppress(ValueError, KeyError):
             problem = _problem(line, spot.place)
-        except (ValueError, KeyError):
-            problem = None
-        if problem is None or problem.id != spot.id:
-            raise ConfigError(
-                f"{spot.place}: the file has changed since the run began: do not modify data.train during a run"
-            )
-        return problem
-
-    def _none(self, paths: Sequence[Path]) -> str:
-        files = ", ".join(map(str, paths))
-        if self.left_out:
-            return f"{files}: all {self.left_out} problems are longer than data.max_prompt_tokens"
-        return f"{files}: no problems found; one JSON object a line is expected"
+            if problem.id == spot.id:
+                return problem
+        raise ConfigError(f"{spot.place}: the file has changed since the run began: do not modify it during a run")
 
 
 def _spots(path: Path) -> Iterator[tuple[ProblemLocation, bytes]]:

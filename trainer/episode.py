@@ -20,19 +20,15 @@ class Prompt:
     id: str  # of the problem; the same in every epoch
     ids: Sequence[int]
     grading: Mapping[str, Any]  # a submission's fields except the code: tests or suite, checker, limits …
-    source: str = ""  # the data set
     tester: Prompt | None = None  # asks for test cases of the same problem, in duels
     messages: Sequence[Mapping[str, str]] = ()  # the conversation as text
 
 
 @dataclass(frozen=True)
 class Completion:
-    """A response: the engine's token ids and their log-probabilities at the sampling temperature.
+    """A response: the engine's token ids and their log-probabilities at the sampling temperature."""
 
-    Without token ids it is of another policy (`duel.opponent`), which is part of the environment.
-    """
-
-    ids: Sequence[int]  # including the end token, if sampled
+    ids: Sequence[int]  # including the end token, if sampled; empty: of another policy (`duel.opponent`)
     logprobs: Sequence[float]
     text: str
     is_truncated: bool  # ended at the token limit
@@ -54,7 +50,6 @@ class Reward:
 
     @property
     def is_fault(self) -> bool:
-        """Return whether there is no verdict."""
         return self.value is None
 
 
@@ -164,11 +159,14 @@ class Tally:
         """Update a maximum (metric `name`) with a value."""
         self.peaks[name] = max(self.peaks.get(name, value), value)
 
-    def merge(self, other: Tally) -> None:
-        for name, total in other.sums.items():
-            self.add(name, total, other.counts[name])
-        for name, value in other.peaks.items():
-            self.add_max(name, value)
+    def merge(self, *others: Tally) -> Tally:
+        """Add others to this one, in their order, and return it."""
+        for other in others:
+            for name, total in other.sums.items():
+                self.add(name, total, other.counts[name])
+            for name, value in other.peaks.items():
+                self.add_max(name, value)
+        return self
 
     def metrics(self) -> dict[str, float]:
         means = {name: total / self.counts[name] for name, total in self.sums.items() if self.counts[name]}

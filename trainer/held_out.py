@@ -1,8 +1,7 @@
 """Evaluates the policy on held-out problems during a run, with the run's own vLLM and reward service.
 
 Sampling is that of training: its temperature and its limits, with seeds that depend on problem and number only. For
-figures with intervals, other temperatures and selection by test cases use `proctor evaluate --watch`, which needs a
-vLLM of its own.
+intervals, other temperatures and selection by test cases use `proctor evaluate --watch`, with a vLLM of its own.
 """
 
 from __future__ import annotations
@@ -21,8 +20,18 @@ from trainer.prompts import Prompts
 from trainer.reward import Grader
 
 
+def held_out_prompts(config: Config) -> list[Prompt]:
+    """Return the prompts of the configured problems, none if no file is configured; see `Prompts.of` for errors."""
+    if not config.held_out.problems:
+        return []
+    other: dict[str, Any] = {"train": config.held_out.problems, "order": "file", "difficulty": None, "mixture": {}}
+    data = config.data.model_copy(update=other)
+    prompts = Prompts.of(config.model_copy(update={"data": data, "stages": (), "duel": Duel()}))
+    return prompts.take(len(prompts))
+
+
 class HeldOut:
-    """The held-out problems of a run. `figures` runs in rank 0's event loop."""
+    """The evaluation of held-out problems in a run. `figures` runs in rank 0's event loop."""
 
     def __init__(self, config: Config, engine: Engine, grader: Grader, prompts: Sequence[Prompt]) -> None:
         self._config = config
@@ -30,16 +39,6 @@ class HeldOut:
         self._grader = grader
         self._prompts = prompts
         self._run = f"{config.name}.{secrets.token_hex(4)}"  # random part: ids differ between runs of one name
-
-    @classmethod
-    def of(cls, config: Config, engine: Engine, grader: Grader) -> HeldOut:
-        """Return the configured problems of a run, none if no file is configured; see `Prompts.of` for errors."""
-        if not config.held_out.problems:
-            return cls(config, engine, grader, ())
-        other: dict[str, Any] = {"train": config.held_out.problems, "order": "file", "difficulty": None, "mixture": {}}
-        data = config.data.model_copy(update=other)
-        prompts = Prompts.of(config.model_copy(update={"data": data, "stages": (), "duel": Duel()}))
-        return cls(config, engine, grader, prompts.take(len(prompts)))
 
     async def figures(self, version: int, config: Config) -> dict[str, float]:
         """Return metrics of all problems with a verdict, by the weights of a version and the settings of a step."""

@@ -2,7 +2,7 @@
 
 The logits of a batch are the largest tensor in language-model training: 16,384 tokens × 152,064 vocabulary entries × 4
 bytes are 10 GB, and the softmax and the gradient are as large. Here they exist for `chunk_tokens` tokens at a time and
-are recomputed in the backward pass. This module knows neither packing nor losses.
+are recomputed in the backward pass, at the cost of one more product with the output embedding.
 """
 
 from __future__ import annotations
@@ -28,9 +28,6 @@ class Scorer(nn.Module):
 
         z = W h / τ,    logp = z_y - log Σ_v exp z_v,    entropy = -Σ_v p_v log p_v    with p = softmax(z)
 
-    Values and gradients equal those of the full softmax. Instead of three float32 tensors of [N, vocabulary] (the
-    log-softmax and two gradients) there are three of [chunk_tokens, vocabulary]. The cost is one more product with W.
-
     Rows do not attend to each other: `attention` gets their lengths, and without a mask and a cache transformers starts
     a new row wherever positions restart at 0 (a block-diagonal mask in sdpa and eager, a block mask in flex_attention,
     the variable-length kernel in flash_attention_2, which was not tested: it needs a GPU).
@@ -55,8 +52,7 @@ class Scorer(nn.Module):
         temperature: float = 1.0,
         with_entropy: bool = False,
     ) -> tuple[Tensor, Tensor]:
-        """Return the log-probabilities of `targets` [N] after the tokens at the indices `where` [N], and the entropies
-        there.
+        """Return log-probabilities of `targets` [N] after the tokens at the indices `where` [N], and entropies there.
 
         Rows are end to end: `ids` [T], and `positions` [T] from 0 in each row. Logits are divided by the temperature.
         Log-probabilities have a gradient; entropies, in nats, have one if `learns_entropy`, and are 0 unless asked for
@@ -115,9 +111,8 @@ def _gathered(own: Tensor, counts: list[int], rank: int, group: Any) -> Tensor:
 class Head(nn.Module):
     """The output embedding and the softmax, in chunks.
 
-    A separate module because of ZeRO-3, which gathers a module's parameters around its forward and backward passes and
-    needs every rank to do so equally often, while ranks have different numbers of chunks. This module is called once
-    and declared a leaf by `policy`, so it gathers the weight once and the chunks use it in place.
+    ZeRO-3 gathers a module's parameters around its passes and needs every rank to do so equally often, while ranks have
+    different numbers of chunks. `policy` declares this module a leaf: it gathers the weight once for all chunks.
     """
 
     def __init__(self, projection: nn.Linear, chunk_tokens: int, learns_entropy: bool = False) -> None:
@@ -128,37 +123,26 @@ class Head(nn.Module):
 
     def forward(self, hidden: Tensor, targets: Tensor, temperature: float, with_entropy: bool) -> tuple[Tensor, Tensor]:
         """Return log-probabilities and entropies [N]; see `Scorer.forward`."""
+        more = temperature, with_entropy, self.projection.weight, self.projection.bias
         chunks = zip(torch.split(hidden, self.chunk_tokens), torch.split(targets, self.chunk_tokens), strict=True)
-        scored = [self._checkpointed_score(some, wanted, temperature, with_entropy) for some, wanted in chunks]
+        scored = [  # only the hidden states are stored for the backward pass
+            checkpoint(self._score, *chunk, *more, use_reentrant=False, preserve_rng_state=False) for chunk in chunks
+        ]
         logp, entropy = zip(*scored, strict=True)
         return torch.cat(logp), torch.cat(entropy)
 
-    def _checkpointed_score(self, *arguments: Any) -> Any:
-        """Run `_score` under activation checkpointing: only the hidden states are stored for the backward pass."""
-        weight, bias = self.projection.weight, self.projection.bias
-        return checkpoint(self._score, *arguments, weight, bias, use_reentrant=False, preserve_rng_state=False)
-
     def _score(
-        self,
-        hidden: Tensor,
-        targets: Tensor,
-        temperature: float,
-        with_entropy: bool,
-        weight: Tensor,
-        bias: Tensor | None,
+        self, hidden: Tensor, targets: Tensor, temperature: float, with_entropy: bool, weight: Tensor, bias: Any
     ) -> tuple[Tensor, Tensor]:
         logits = F.linear(hidden, weight, bias).float().div_(temperature)
         all_logp = torch.log_softmax(logits, dim=-1)
         logp = all_logp.gather(1, targets[:, None])[:, 0]
         if not with_entropy:
             return logp, torch.zeros_like(logp, requires_grad=False)
-        return logp, -(all_logp.exp() * all_logp).sum(-1) if self.learns_entropy else entropy_of(all_logp)
-
-
-@torch.no_grad()
-def entropy_of(all_logp: Tensor) -> Tensor:
-    """Return the entropies [n], in nats, of log-probabilities [n, vocabulary], computed in place."""
-    return all_logp.exp().mul_(all_logp).sum(-1).neg_()
+        if self.learns_entropy:
+            return logp, -(all_logp.exp() * all_logp).sum(-1)
+        with torch.no_grad():
+            return logp, all_logp.exp().mul_(all_logp).sum(-1).neg_()  # without a second tensor [n, vocabulary]
 
 
 def _projection(model: Any) -> nn.Linear:

@@ -15,14 +15,10 @@ SPAN = 20  # tokens of a repeated window
 
 
 def batch_metrics(batch: Batch) -> dict[str, float]:
-    """Return the metrics of all sampled groups of a batch, including the dropped ones.
+    """Return the metrics of all sampled groups of a batch, including the dropped ones; NaN for a mean of nothing.
 
     In a duel the metrics of rewards, lengths and faults are those of the solutions, and those of the testers' answers
     have names with "tester_". The token ids of another policy (`duel.opponent`) are not known, nor are its lengths.
-
-    Returns:
-        Values by name, NaN for a mean of nothing. Names with "_seconds" are seconds, shares are from 0 to 1, lengths
-        are tokens.
     """
     episodes = [each for each in batch.episodes if each.role == "solver"]
     own = [each for each in batch.episodes if each.is_own]
@@ -72,14 +68,15 @@ def _tester_metrics(answers: Sequence[Episode]) -> dict[str, float]:
     if not answers:
         return {}
     judged = [each for each in answers if not each.reward.is_fault]
-    names = sorted({name for each in judged for name in each.reward.figures})
-    values = {name: [each.reward.figures[name] for each in judged if name in each.reward.figures] for name in names}
+    values: dict[str, list[float]] = {}
+    for name, value in (figure for each in judged for figure in each.reward.figures.items()):
+        values.setdefault(name, []).append(value)
     return {
         "tester_judged": len(judged) / len(answers),
         "tester_length": _mean(_lengths(answers)),
         "tester_truncated": _mean(each.completion.is_truncated for each in answers),
         "tester_reward": _mean(each.total for each in judged),
-        **{f"tester_{name}": _mean(values[name]) for name in names},
+        **{f"tester_{name}": _mean(values[name]) for name in sorted(values)},
     }
 
 

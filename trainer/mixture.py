@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -32,7 +33,6 @@ class Mixture:
         for place, spot in enumerate(problems.spots):
             self._places.setdefault(spot.source, []).append(place)
         self._positions: dict[str, tuple[int, int]] = {}  # by source: an epoch, and the index of the next place in it
-        self._orders: dict[str, tuple[int, Sequence[int]]] = {}  # by source: an epoch, and the places in its order
         self._said: dict[str, float] = {}  # the shares as configured
         self._shares = {ALL: Fraction(1)}
         self._taken = {ALL: 0}  # prompts a source, since the shares last changed
@@ -44,19 +44,16 @@ class Mixture:
         """Set relative shares by source and the difficulty range for the following prompts; see `check`."""
         if (dict(shares), difficulty) == (self._said, self._difficulty):
             return
-        chosen = self.check(shares, difficulty)
+        self._shares = self.check(shares, difficulty)
         if dict(shares) != self._said:
-            self._taken = dict.fromkeys(chosen, 0)
-        self._said, self._shares, self._difficulty = dict(shares), chosen, difficulty
+            self._taken = dict.fromkeys(self._shares, 0)
+        self._said, self._difficulty = dict(shares), difficulty
 
     def check(self, shares: Mapping[str, float], difficulty: Range | None) -> dict[str, Fraction]:
-        """Return the shares of sources that have one, with sum 1, from relative shares by source.
-
-        Every source must be named; empty shares stand for all problems as one source. The difficulty is a range with
-        both ends; None: all problems.
+        """Return the shares of sources that have one, with sum 1, from relative shares by source; none: all as one.
 
         Raises:
-            ConfigError: A source is unknown or not named, or has a share but no problem within the range.
+            ConfigError: A source is unknown or not named, or has a share but no problem within the difficulty range.
         """
         sources = self._places.keys() - {ALL}
         if unknown := shares.keys() - sources:
@@ -67,8 +64,14 @@ class Mixture:
                 f"data.mixture: the source {min(missing)!r} is not named: give it a share, 0 to leave it out"
             )
         parts = {name: Fraction(repr(shares[name])) for name in sorted(shares) if shares[name]} or {ALL: Fraction(1)}
-        for name in parts:
-            self._check_range(name, difficulty)
+        if difficulty:
+            low, high = difficulty
+            for name in parts:
+                self._check_known(name, "data.difficulty")
+                if not any(self._is_within(place, difficulty) for place in self._places[name]):
+                    raise ConfigError(
+                        f"data.difficulty: no problem of {name or 'any source'!r} is from {low} to {high}"
+                    )
         return {name: part / sum(parts.values()) for name, part in parts.items()}
 
     def take(self, count: int) -> list[Problem]:
@@ -86,11 +89,7 @@ class Mixture:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue at the position of another mixture, its `state`, also within an epoch or a stage.
-
-        Raises:
-            ConfigError: The problems differ from those of the state.
-        """
+        """Continue at the position of another mixture, its `state`. Raise ConfigError if it had other problems."""
         if state["problems"] != self._problems.fingerprint:
             raise ConfigError(
                 "the problems differ from those of the checkpoint: "
@@ -118,38 +117,26 @@ class Mixture:
         while True:
             order = self._order_of(source, epoch)
             for index in range(position, len(order)):
-                if self._difficulty is None or self._is_within(order[index], self._difficulty):
+                if self._is_within(order[index], self._difficulty):
                     self._positions[source] = epoch, index + 1
                     return order[index]
             epoch, position = epoch + 1, 0
 
+    @lru_cache(maxsize=16)  # noqa: B019 - there is one mixture a process
     def _order_of(self, source: str, epoch: int) -> Sequence[int]:
         """Shuffle by a hash of seed, epoch and index: independent of any interpreter's random generator."""
+
+        def rank(place: int) -> Any:
+            if self._kind == "easiest_first":
+                return self._problems.spots[place].difficulty
+            return blake2b(f"{self._seed}/{epoch}/{place}".encode()).digest()
+
         places = self._places[source]
-        if self._kind == "file":
-            return places
-        if self._orders.get(source, (-1, ()))[0] != epoch:
+        return places if self._kind == "file" else sorted(places, key=rank)
 
-            def rank(place: int) -> Any:
-                if self._kind == "easiest_first":
-                    return self._problems.spots[place].difficulty
-                return blake2b(f"{self._seed}/{epoch}/{place}".encode()).digest()
-
-            self._orders[source] = epoch, sorted(places, key=rank)
-        return self._orders[source][1]
-
-    def _is_within(self, place: int, difficulty: Range) -> bool:
+    def _is_within(self, place: int, difficulty: Range | None) -> bool:
         own = self._problems.spots[place].difficulty
-        return own is not None and difficulty[0] <= own <= difficulty[1]
-
-    def _check_range(self, source: str, difficulty: Range | None) -> None:
-        if difficulty is None:
-            return
-        self._check_known(source, "data.difficulty")
-        places = self._places[source]
-        if not any(self._is_within(place, difficulty) for place in places):
-            name = self._problems.spots[places[0]].source
-            raise ConfigError(f"data.difficulty: no problem of {name!r} is from {difficulty[0]} to {difficulty[1]}")
+        return difficulty is None or (own is not None and difficulty[0] <= own <= difficulty[1])
 
     def _check_known(self, source: str, setting: str) -> None:
         for spot in map(self._problems.spots.__getitem__, self._places[source]):

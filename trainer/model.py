@@ -27,24 +27,26 @@ DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 
 
 def load(config: Config, path: str, sequence_group: dist.ProcessGroup | None = None, trains: bool = True) -> Scorer:
-    """Return the Hugging Face model of a path, in host memory, with dropout off, so that ratios are 1 before the first
-    step.
+    """Return the Hugging Face model of a path, in host memory, without dropout: ratios are 1 before the first step.
 
     Rows are split over the ranks of a `sequence_group`. A model that `trains` gets the configured adapters.
 
     Raises:
-        ConfigError: The model does not exist, `logprob.Scorer` does not support its architecture, or peft is missing.
+        ConfigError: The model does not exist, is not supported, or cannot be split so, or peft is missing.
     """
     from transformers import AutoModelForCausalLM
 
-    chosen = _attention(config, sequence_group is not None)
+    chosen, dtype = _attention(config, sequence_group is not None), DTYPES[config.model.dtype]
     try:
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            path, dtype=DTYPES[config.model.dtype], attn_implementation=chosen
-        )
+        model: Any = AutoModelForCausalLM.from_pretrained(path, dtype=dtype, attn_implementation=chosen)
         scorer = Scorer(model, config.model.chunk_tokens, config.loss.entropy_bonus > 0, sequence_group)
     except (OSError, ValueError, ImportError) as error:
         raise ConfigError(f"model {path}: {error}") from None
+    if (heads := model.config.num_attention_heads) % config.deepspeed.sequence_parallel:
+        raise ConfigError(
+            f"deepspeed.sequence_parallel is {config.deepspeed.sequence_parallel}, which does not divide the {heads} "
+            f"attention heads of {path}"
+        )
     if config.lora.rank and trains:
         add_adapters(model, config.lora)
     for module in model.modules():
@@ -87,11 +89,7 @@ class Weight:
 
 
 def add_adapters(model: nn.Module, settings: Lora) -> None:
-    """Add adapters to a model in place and freeze its other weights. B is 0, so that the model computes as before.
-
-    Raises:
-        ConfigError: peft is not installed.
-    """
+    """Add adapters to a model in place, with B = 0, and freeze its other weights. Raise ConfigError without peft."""
     try:
         from peft import LoraConfig, inject_adapter_in_model
     except ImportError:

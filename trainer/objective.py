@@ -44,15 +44,13 @@ class Objective:
 
     @property
     def needs_reference(self) -> bool:
-        """Return whether `MicroBatch.reference` must be present."""
         return self.kl.is_on
 
     @property
     def prepare(self) -> Prepare | None:
-        """The loss's batch-level preparation, None if it has none.
+        """The loss's preparation of a step, if any: from log ratios and advantages [M] of its tokens on all ranks.
 
-        It is called before each optimiser step with log_ratio [M] = logp − old under the current policy and advantage
-        [M] of all tokens of the mini-batch, on all ranks. Its result is passed to every `__call__` as `prepared`.
+        It is called before each optimiser step, and its result passed to every `__call__` as `prepared`.
         """
         prepare = PREPARE.get(self.loss.name)
         return None if prepare is None else partial(prepare, **self._constants)
@@ -68,24 +66,18 @@ class Objective:
         """Return the objective of a micro-batch, a scalar for backward(), and its metrics.
 
         The current policy's log-probabilities [N] have a gradient, and its entropies [N], in nats, have one if there is
-        an entropy bonus. Without a step on the batch yet (`is_first`) `logp` stands for a missing `micro.old`. The
-        scalar depends on logp even if N is 0, so that every rank can run the backward pass.
-
-        Raises:
-            ValueError: The micro-batch lacks log-probabilities that the objective needs.
+        an entropy bonus. Without a step on the batch yet (`is_first`) `logp` stands for a missing `micro.old`.
         """
         initial = logp.detach() if is_first and micro.old is None else micro.old
         old = initial if self.needs_old else micro.behaviour
-        if old is None:
-            raise ValueError("loss.old is 'recomputed', but the micro-batch has no old log-probabilities")
+        assert old is not None, "loss.old is 'recomputed', but the micro-batch has no old log-probabilities"
         inputs = LossInputs(logp, old, micro.advantage, entropy.detach(), micro.sequence)
         out = LOSSES[self.loss.name](inputs, **self._constants, **prepared)
         factor, cut = correct(self.correction, old, micro.behaviour, micro.sequence)
         watched = _watched(inputs, out) | {"correction": factor, "correction_cut": cut}
         total = factor * out.loss
         if self.needs_reference:
-            if micro.reference is None:
-                raise ValueError("there is a KL term, but the micro-batch has no log-probabilities of the reference")
+            assert micro.reference is not None, "there is a KL term, but the micro-batch has no reference"
             kl = estimate(self.kl.estimator, logp, micro.reference)
             total = total + kl_coefficients(self.kl, inputs.entropy, inputs.sequence) * kl
             watched["kl"] = kl

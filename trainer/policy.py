@@ -1,10 +1,8 @@
 """The trained model: DeepSpeed's engine around it, for any ZeRO stage and any number of ranks.
 
-The only module that imports DeepSpeed. It runs the forward and backward passes and the optimiser step, and exports the
-weights; `objective` and `batch` decide what is optimised. All methods except the properties are collective: every rank
-must call them in the same order with the same number of micro-batches.
-
-On a GPU it uses NCCL and bfloat16; neither was tested.
+It runs the forward and backward passes and the optimiser step, and exports the weights; `objective` and `batch` decide
+what is optimised. All methods are collective: every rank must call them in the same order with the same number of
+micro-batches. On a GPU it uses NCCL and bfloat16; neither was tested.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from trainer.ranks import Ranks
 
 NEVER = 10**12
 STATE = "state"  # DeepSpeed's folder within a checkpoint
-RNG_STATE = "rng_{}.pt"  # one file a rank
+OF_RANK = "rng_{}.pt"  # a rank's random generators and the shapes of the weights
 
 
 class Policy:
@@ -50,7 +48,9 @@ class Policy:
         self.attention: str = scorer.model.config._attn_implementation
         if config.model.checkpointing:
             scorer.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-        self._engine = self._initialize(scorer, _adamw(scorer, config.optimiser))
+        trained = [each for each in scorer.parameters() if each.requires_grad]
+        settings = config.optimiser.model_dump(include={"lr", "betas", "eps", "weight_decay"})
+        self._engine = self._initialize(scorer, torch.optim.AdamW(trained, **settings))  # DeepSpeed's is compiled
         self._reference = self._load_reference() if config.kl.is_on else None
 
     def score(self, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
@@ -65,8 +65,7 @@ class Policy:
     def update(self, micro: Sequence[MicroBatch], objective: Objective, is_first: bool, lr: float) -> Tally:
         """Return this rank's tally of one optimiser step, at the rate `lr`, on the sum of `objective` over all ranks.
 
-        Each rank has at least one micro-batch. Nothing is changed if the gradient's norm is not finite
-        (`skipped_steps`). The tally has the objective's metrics, lr and grad_norm (over all ranks, before clipping).
+        Nothing is changed if the gradient's norm (over all ranks, before clipping) is not finite (`skipped_steps`).
         `is_first`: no step was taken on the batch yet.
         """
         prepared = self._prepared(micro, objective, is_first)
@@ -91,8 +90,8 @@ class Policy:
     def weights(self, apart: bool = False) -> Iterator[tuple[str, Tensor]]:
         """Yield each weight, gathered, by its Hugging Face name, with its adapters added, or with them apart before it.
 
-        A tied output embedding is omitted. Every rank must exhaust the iterator. A tensor is on this rank's device and
-        valid until the next one is requested: ZeRO-3 gathers weights one at a time.
+        Every rank must exhaust the iterator. A tensor is on this rank's device and valid until the next one is
+        requested: ZeRO-3 gathers weights one at a time.
         """
         is_shared = self._config.deepspeed.zero == 3
         for weight in weights_of(self._engine.module.model):
@@ -100,7 +99,7 @@ class Policy:
                 yield from weight.parts() if apart else ((weight.name, weight.whole()),)
 
     def release_memory(self) -> None:
-        """Give cached memory of the GPU back if vLLM takes turns with this rank. Not collective."""
+        """Give cached memory of the GPU back if vLLM takes turns with this rank."""
         if self._config.rollout.turns and torch.cuda.is_available():
             torch.cuda.empty_cache()
 
@@ -109,12 +108,9 @@ class Policy:
 
         An OSError is raised on all ranks.
         """
-        state: dict[str, Tensor] = {}
-        errors: list[str] = []
-        for name, weight in self.weights():
-            if self._ranks.is_leader:
-                state[name] = weight.to("cpu", copy=True)
-        if self._ranks.is_leader:
+        is_leader, errors = self._ranks.is_leader, list[str]()
+        state = {name: weight.to("cpu", copy=True) if is_leader else None for name, weight in self.weights()}
+        if is_leader:
             with _recording(errors):
                 self._write(folder, state)
         self._raise_on_all_ranks(errors)
@@ -136,27 +132,24 @@ class Policy:
         self._engine.checkpoint_engine.save = write
         self._engine._copy_recovery_script = lambda _: None  # bypasses `write`, and `model/` makes it unnecessary
         self._engine.save_checkpoint(str(folder), tag=STATE, save_latest=False)
-        model = {"model": self._config.model.path, "shapes": self._shapes()}
-        write(_rng_state() | model, str(folder / RNG_STATE.format(self._ranks.rank)))
+        own = {"model": self._config.model.path, "shapes": self._shapes(), "cpu": torch.get_rng_state()}
+        own |= {"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else {}
+        write(own, str(folder / OF_RANK.format(self._ranks.rank)))
         self._raise_on_all_ranks(errors)
 
     def restore(self, folder: Path) -> None:
-        """Load the state that `save_state` wrote. Requires the same number of ranks and ZeRO stage.
-
-        The files are unpickled: load only checkpoints that you trust.
-
-        Raises:
-            ConfigError: The state is of a model with other weights.
-        """
-        state, shapes = torch.load(folder / RNG_STATE.format(self._ranks.rank), weights_only=True), self._shapes()
-        if state.get("shapes", shapes) != shapes:  # older checkpoints have none
+        """Load the state that `save_state` wrote from as many ranks. Raise ConfigError if it is of another model."""
+        state = torch.load(folder / OF_RANK.format(self._ranks.rank), weights_only=True)
+        if state["shapes"] != self._shapes():
             raise ConfigError(
                 f"the checkpoint {folder.parent} is of the model {state['model']}, whose weights have other shapes "
                 f"than those of {self._config.model.path}: set model.path to that model, or choose another name for a "
                 "new run"
             )
         self._engine.load_checkpoint(str(folder), tag=STATE)
-        _set_rng_state(state)
+        torch.set_rng_state(state["cpu"])
+        if "cuda" in state and torch.cuda.is_available():
+            torch.cuda.set_rng_state(state["cuda"])
 
     def close(self) -> None:
         for each in (self._engine, self._reference):
@@ -197,12 +190,8 @@ class Policy:
     # --- the step
 
     def _step(self) -> float | None:
-        """Return the gradient's norm after the step, or None if it was not finite and no step was taken.
-
-        ZeRO skips such steps itself. In float32 without ZeRO, DeepSpeed would take the step, so the norm is checked
-        first.
-        """
-        if self._config.deepspeed.zero == 0:  # gradients are whole, and equal on all ranks
+        """Return the gradient's norm after the step, or None if it was not finite and no step was taken."""
+        if self._config.deepspeed.zero == 0:  # DeepSpeed would take it; gradients are whole, and equal on all ranks
             gradients = [each.grad for each in self._engine.module.parameters() if each.grad is not None]
             norm = float(torch.nn.utils.get_total_norm(gradients))
             if not math.isfinite(norm):
@@ -216,17 +205,14 @@ class Policy:
 
     # --- DeepSpeed
 
-    def _initialize(self, scorer: Scorer, optimiser: torch.optim.Optimizer | None) -> Any:
+    def _initialize(self, scorer: nn.Module, optimiser: torch.optim.Optimizer | None) -> Any:
         self._deepspeed.utils.set_z3_leaf_modules(scorer, [Head])
         settings = deepspeed_settings(self._config, trains=optimiser is not None)
         engine, *_ = self._deepspeed.initialize(model=scorer, optimizer=optimiser, config=settings)
         return engine
 
     def _load(self, path: str, trains: bool = True) -> Scorer:
-        """Return a model on this rank's device.
-
-        The ranks of a machine load one after the other, so that its host memory holds one copy at a time.
-        """
+        """Return a model on this rank's device. The ranks of a machine load in turn: its memory holds one copy."""
         scorer = None
         for local in range(self._ranks.local_size):
             if local == self._ranks.local:
@@ -238,18 +224,15 @@ class Policy:
     def _load_reference(self) -> nn.Module:
         """Return the reference model: partitioned under ZeRO-3, otherwise replicated on each rank."""
         path = self._config.model.reference or self._config.model.path
-        scorer = self._load(path, trains=False).requires_grad_(False)
-        if self._config.deepspeed.zero < 3:
-            return scorer
-        engine: nn.Module = self._initialize(scorer, None)
-        return engine
+        scorer: nn.Module = self._load(path, trains=False).requires_grad_(False)
+        return self._initialize(scorer, None) if self._config.deepspeed.zero == 3 else scorer
 
     def _raise_on_all_ranks(self, errors: list[str]) -> None:
         """Raise OSError on all ranks if any rank recorded an error."""
         if all_errors := [error for own in self._ranks.gather(errors) for error in own]:
             raise OSError(all_errors[0])
 
-    def _write(self, folder: Path, state: dict[str, Tensor]) -> None:
+    def _write(self, folder: Path, state: Mapping[str, Tensor | None]) -> None:
         """Write to a temporary folder and rename it. The old folder is absent for a moment between two renames."""
         from transformers import AutoTokenizer
 
@@ -272,8 +255,7 @@ def _forward(
 
 
 def learning_rate(settings: Optimiser, step: int, steps: int) -> float:
-    """Return the learning rate of a batch (step, from 1): linear warm-up over `warmup_steps`, then constant, or decay
-    to 0 after all steps.
+    """Return the learning rate of a batch (step, from 1): linear warm-up, then constant, or decay to 0 after all steps.
 
     It is constant within a batch, as in verl, because the number of a batch's updates may vary. verl's first batch has
     rate 0; here it has the first part of the warm-up.
@@ -314,28 +296,6 @@ def _recording(errors: list[str]) -> Iterator[None]:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:
         errors.append(str(error) or type(error).__name__)
-
-
-def _rng_state() -> dict[str, Tensor]:
-    state = {"cpu": torch.get_rng_state()}
-    return state | {"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else state
-
-
-def _set_rng_state(state: Mapping[str, Tensor]) -> None:
-    torch.set_rng_state(state["cpu"])
-    if "cuda" in state and torch.cuda.is_available():
-        torch.cuda.set_rng_state(state["cuda"])
-
-
-def _adamw(scorer: nn.Module, settings: Optimiser) -> torch.optim.Optimizer:
-    """Return torch's AdamW: DeepSpeed's is compiled at first use."""
-    return torch.optim.AdamW(
-        [each for each in scorer.parameters() if each.requires_grad],
-        lr=settings.lr,
-        betas=settings.betas,
-        eps=settings.eps,
-        weight_decay=settings.weight_decay,
-    )
 
 
 def _deepspeed() -> Any:

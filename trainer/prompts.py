@@ -10,10 +10,9 @@ Prompts longer than `data.max_prompt_tokens` are skipped and counted: a truncate
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError
 
@@ -35,11 +34,7 @@ THINK_ANSWER = (
 
 
 class Prompts:
-    """The prompts of a run. `mixture` has the position in the problems.
-
-    Raises:
-        ConfigError: A file or a line is invalid, or the tokenizer does not support the format.
-    """
+    """The prompts of a run. `mixture` has the position in the problems."""
 
     def __init__(self, data: Data, tokenizer: PreTrainedTokenizerBase, seed: int, duel: Duel = Duel()) -> None:  # noqa: B008 - frozen
         if data.format != "plain" and not tokenizer.chat_template:
@@ -50,7 +45,12 @@ class Prompts:
         self._data = data
         self._duel = duel
         self._tokenizer = tokenizer
-        self.problems = Problems([Path(each) for each in data.train], self._is_short_enough)
+
+        def is_short_enough(problem: Problem) -> bool:
+            prompt = self._prompt(problem)
+            return all(len(each.ids) <= data.max_prompt_tokens for each in (prompt, prompt.tester) if each)
+
+        self.problems = Problems([Path(each) for each in data.train], is_short_enough)
         self.mixture = Mixture(self.problems, seed, data.order)
         self.select(data)
 
@@ -59,7 +59,7 @@ class Prompts:
         """Return the prompts of the configured files, after checking the data settings of all stages.
 
         Raises:
-            ConfigError: As above, or a stage's mixture or difficulty range is invalid.
+            ConfigError: A file, a line or a stage's choice is invalid, or the tokenizer does not support the format.
         """
         from transformers import AutoTokenizer  # slow import
 
@@ -82,7 +82,7 @@ class Prompts:
         return ids if len(ids) > 1 else ids * 2
 
     def by_id(self, name: str) -> Prompt:
-        """Return the prompt of a problem by its id (name), independent of the position; see `Problems.by_id`."""
+        """Return the prompt of a problem by its id (name), independent of the position."""
         return self._prompt(self.problems.by_id(name))
 
     def select(self, data: Data) -> None:
@@ -105,11 +105,7 @@ class Prompts:
 
     def _asked(self, problem: Problem) -> Prompt:
         ids, messages = encode(problem, self._data, self._tokenizer), conversation(problem, self._data)
-        return Prompt(problem.id, ids, problem.grading, problem.source, messages=messages)
-
-    def _is_short_enough(self, problem: Problem) -> bool:
-        prompt = self._prompt(problem)
-        return all(len(each.ids) <= self._data.max_prompt_tokens for each in (prompt, prompt.tester) if each)
+        return Prompt(problem.id, ids, problem.grading, messages=messages)
 
 
 def encode(problem: Problem, data: Data, tokenizer: PreTrainedTokenizerBase) -> list[int]:
@@ -121,10 +117,22 @@ def encode(problem: Problem, data: Data, tokenizer: PreTrainedTokenizerBase) -> 
     Raises:
         ConfigError: The prompt is empty or does not fit the format.
     """
-    if data.format == "plain":
-        ids = tokenizer.encode(_plain(problem, data))
-    else:
-        ids = tokenizer.encode(_chat(problem, data, tokenizer), add_special_tokens=False)
+    is_plain = data.format == "plain"
+    if is_plain and problem.text is None:
+        raise ConfigError(
+            f"{problem.place}: data.format is 'plain' but the problem has messages: "
+            "give a prompt, or set data.format = 'chat'"
+        )
+    turns, more = conversation(problem, data), dict(data.template)
+    try:
+        text: Any = (
+            "\n\n".join(each["content"] for each in turns)
+            if is_plain
+            else tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True, **more)
+        )
+    except (TemplateError, ValueError) as error:
+        raise ConfigError(f"{problem.place}: the tokenizer's chat template refuses this: {error}") from None
+    ids = tokenizer.encode(text, add_special_tokens=is_plain)
     if not ids:
         raise ConfigError(f"{problem.place}: the prompt has no tokens")
     return list(ids)
@@ -133,32 +141,7 @@ def encode(problem: Problem, data: Data, tokenizer: PreTrainedTokenizerBase) -> 
 def conversation(problem: Problem, data: Data) -> list[dict[str, str]]:
     """Return the problem's messages, with the configured system text before its own."""
     ours = data.system or (THINK_ANSWER if data.format == "think_answer" else "")
-    theirs, rest = _system_apart(problem.messages)
+    turns = [dict(each) for each in problem.messages]
+    theirs = turns.pop(0)["content"] if turns[0]["role"] == "system" else ""
     system = "\n\n".join(text for text in (ours, theirs) if text)
-    return [{"role": "system", "content": system}, *rest] if system else rest
-
-
-def _plain(problem: Problem, data: Data) -> str:
-    if problem.text is None:
-        raise ConfigError(
-            f"{problem.place}: data.format is 'plain' but the problem has messages: "
-            "give a prompt, or set data.format = 'chat'"
-        )
-    return f"{data.system}\n\n{problem.text}" if data.system else problem.text
-
-
-def _chat(problem: Problem, data: Data, tokenizer: PreTrainedTokenizerBase) -> str:
-    try:
-        text = tokenizer.apply_chat_template(
-            conversation(problem, data), tokenize=False, add_generation_prompt=True, **data.template
-        )
-    except (TemplateError, ValueError) as error:
-        raise ConfigError(f"{problem.place}: the tokenizer's chat template refuses this: {error}") from None
-    return str(text)
-
-
-def _system_apart(messages: Sequence[Mapping[str, str]]) -> tuple[str, list[dict[str, str]]]:
-    turns = [dict(each) for each in messages]
-    if turns[0]["role"] == "system":
-        return turns[0]["content"], turns[1:]
-    return "", turns
+    return [{"role": "system", "content": system}, *turns] if system else turns

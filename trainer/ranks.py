@@ -1,7 +1,7 @@
 """The process group of the trainer's ranks, and collectives for Python objects and small tensors.
 
 Ranks are started by torchrun or `deepspeed`; without a launcher there is one rank. Collectives here use a gloo group of
-their own in host memory. Gradients and parameters are exchanged by DeepSpeed.
+their own in host memory, and pickle objects. Gradients and parameters are exchanged by DeepSpeed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import torch.distributed as dist
 from torch import Tensor
 from torch._C._distributed_c10d import HashStore
 
-from trainer.episode import Tally
 from trainer.errors import ConfigError
 
 T = TypeVar("T")
@@ -59,31 +58,20 @@ class Ranks:
         return torch.device("cuda", self.local) if torch.cuda.is_available() else torch.device("cpu")
 
     def sequence_group(self, size: int) -> Any:
-        """Return the group of `size` neighbouring ranks that this one is in, None for 1. Collective.
-
-        Raises:
-            ConfigError: The size does not divide the number of ranks.
-        """
+        """Return the group of `size` neighbouring ranks that this one is in, None for 1. Raise ConfigError if odd."""
         if self.size % size:
             raise ConfigError(f"deepspeed.sequence_parallel is {size}, which does not divide {self.size} ranks")
         groups = [dist.new_group(list(range(first, first + size))) for first in range(0, self.size, size) if size > 1]
         return groups[self.rank // size] if groups else None
 
     def broadcast(self, thing: T | None = None) -> T:
-        """Return rank 0's object (thing), which is pickled, on all ranks."""
+        """Return rank 0's object (thing) on all ranks."""
         box: list[Any] = [thing]
         dist.broadcast_object_list(box, src=0, group=self._group)
         return box[0]  # type: ignore[no-any-return]
 
-    def merge_tallies(self, tally: Tally) -> Tally:
-        """Return the sum of all ranks' tallies, added in the order of the ranks."""
-        total = Tally()
-        for each in self.gather(tally):
-            total.merge(each)
-        return total
-
     def gather(self, own: T) -> list[T]:
-        """Return the objects of all ranks, which are pickled, on all ranks."""
+        """Return the objects of all ranks on all ranks."""
         everyone: list[Any] = [None] * self.size
         dist.all_gather_object(everyone, own, group=self._group)
         return everyone

@@ -1,7 +1,6 @@
-"""Reports a run: metrics.jsonl, TensorBoard, optionally Weights & Biases, and the terminal.
+"""Reports a run: metrics.jsonl, TensorBoard, optionally Weights & Biases, and the terminal; and where the time goes.
 
-`metrics.jsonl` is authoritative: one line a step, flushed at once. Everything else shows the same figures, which
-`metrics` and `train` compute.
+`metrics.jsonl` is authoritative: one line a step, flushed at once. Everything else shows the same figures.
 """
 
 from __future__ import annotations
@@ -12,20 +11,65 @@ import math
 import os
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from trainer.clock import NAMES, Clock
 from trainer.config import Config
 from trainer.errors import ConfigError
 
 METRICS = "metrics.jsonl"
 STATUS = (("reward", "reward", ".3f"), ("pass_rate", "passed", ".1%"), ("step_seconds", "s/step", ".3g"))
+SPANS = ("generate", "wait", "train", "sync", "evaluate", "save", "other")  # of a step's time, in their order
 
 Sink = tuple[Callable[[int, Mapping[str, float]], None], Callable[[], None]]  # receives a step's figures; finishes
+
+
+class Clock:
+    """Measures a step's wall time by named spans of one thread, `with clock("sync"): …`, that add up to the step.
+
+    The time of a nested span counts for the inner span only, and time outside all spans as "other". Sampling and
+    grading overlap, so grading has no span: "wait" is the time from the end of the last sample to the last reward.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._name = "other"  # the innermost open span
+        self.reset()
+
+    def reset(self) -> None:
+        self._since = self._now()
+        self._seconds: dict[str, float] = defaultdict(float, other=0.0)
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """Measure a block as a span by its name."""
+        outer = self._switch(name)
+        try:
+            yield
+        finally:
+            self._switch(outer)
+
+    def count_as_wait(self, seconds: float) -> None:
+        """Count some seconds of "generate", at most all of them, as "wait"."""
+        moved = min(max(seconds, 0.0), self._seconds["generate"])
+        self._seconds["generate"] -= moved
+        self._seconds["wait"] += moved
+
+    def seconds(self) -> dict[str, float]:
+        """Return the seconds by name since the last reset."""
+        self._switch(self._name)
+        return dict(self._seconds)
+
+    def _switch(self, name: str) -> str:
+        """Count the time until now for the open span, open another one (name), and return the former."""
+        now, former = self._now(), self._name
+        self._seconds[former] += now - self._since
+        self._since, self._name = now, name
+        return former
 
 
 class Report:
@@ -50,7 +94,7 @@ class Report:
         """Report a step: its figures by name, and the seconds of its parts by the clock."""
         seconds = clock.seconds()
         self._seconds.update(seconds)
-        timed = {f"seconds_{name}": seconds[name] for name in _in_order(seconds)}
+        timed = {f"seconds_{name}": seconds[name] for name in SPANS if name in seconds}
         row = {**figures, "step_seconds": sum(seconds.values()), **timed}
         known = {name: value for name, value in row.items() if math.isfinite(value)}
         line = {"step": step, "time": round(time.time(), 3), **dict.fromkeys(row), **known}  # JSON has no NaN
@@ -73,7 +117,7 @@ class Report:
 def where_the_time_went(seconds: Mapping[str, float]) -> str:
     """Return one line with the shares of the total time, from seconds by name."""
     total = sum(seconds.values()) or 1.0
-    shares = [f"{name} {seconds[name] / total:.0%}" for name in _in_order(seconds) if seconds[name] > 0]
+    shares = [f"{name} {seconds[name] / total:.0%}" for name in SPANS if seconds.get(name, 0.0) > 0]
     return f"{timedelta(seconds=round(total))}: " + " · ".join(shares)
 
 
@@ -129,7 +173,3 @@ def keep_steps(path: Path, done: int) -> None:
         with unfinished.open("w", encoding="utf-8") as new:
             new.writelines(json.dumps(row) + "\n" for row in lines(path) if row["step"] <= done)
         unfinished.replace(path)
-
-
-def _in_order(seconds: Mapping[str, float]) -> list[str]:
-    return sorted(seconds, key=lambda name: (NAMES.index(name) if name in NAMES else len(NAMES), name))

@@ -1,32 +1,107 @@
 """Grades samples with the reward service and builds groups: penalties, masks and filters.
 
-Failures are handled in three ways. An unavailable service is waited for; requests keep their id, so nothing is graded
-twice. A refused request is an error in the configuration or the data and ends the run. A sample without a verdict is
-masked; too many of them end the run (`reward_client`). None of these counts as a reward of 0.
+Failures are handled in three ways. An unavailable service is waited for by `sandbox_service.client`; requests keep
+their id, so nothing is graded twice. A refused request is an error in the configuration or the data and ends the run. A
+sample without a verdict is masked; too many of them end the run. None of these counts as a reward of 0.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from sandbox_service.client import Peer, reason_of
+from sandbox_service.client import AsyncClient, Grade, Peer, Suite, errors, reason_of
 from trainer.config import Config, RewardService
 from trainer.data import OTHER_TESTS, SENT
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
-from trainer.reward_client import FaultGauge, RewardClient
+from trainer.errors import ConfigError, TooManyFaultsError, UnavailableError
+
+SUITE_CACHE_SIZE = 256  # suites of problems in use; the oldest is dropped first
+WINDOW = 1000  # samples
+EVIDENCE = 200  # samples that a share is computed of at least
+DEVIATIONS = 3.0  # standard deviations
+
+
+@contextmanager
+def trainer_errors() -> Iterator[None]:
+    """Translate the client's exceptions: UnavailableError after its patience, ConfigError for what is refused."""
+    try:
+        yield
+    except errors.ServiceUnavailableError as unavailable:
+        raise UnavailableError(str(unavailable)) from None
+    except (errors.RefusedError, errors.NotProctorError) as refused:
+        raise ConfigError(str(refused)) from None
+
+
+class RewardClient(AsyncClient):
+    """An `AsyncClient` with the trainer's exceptions, which hashes a problem's suite once for all its samples."""
+
+    def __init__(self, peer: Peer, *, notice: Callable[[str], None] = print) -> None:
+        with trainer_errors():
+            super().__init__(peer, notice=notice)
+        self._suites_by_tests: OrderedDict[int, tuple[object, Suite]] = OrderedDict()
+
+    async def grade_problem(self, submission: Mapping[str, Any], grading: Mapping[str, Any], problem: str) -> Grade:
+        """Return the grade of a submission, its fields except the tests, to a problem; see `trainer_errors`.
+
+        Of the grading fields "suite" or "tests" is read. The tests must not be modified later.
+        """
+        suite = grading.get("suite") or self._suite_of(grading["tests"])
+        with trainer_errors():
+            return await self.grade(name=f"problem {problem!r}", **submission, suite=suite)
+
+    def _suite_of(self, tests: Sequence[Any]) -> Suite:
+        """Return the suite of these tests, cached by identity."""
+        key = id(tests)  # the entry holds a reference to `tests`, so that the id cannot be reused
+        if key not in self._suites_by_tests:
+            self._suites_by_tests[key] = (tests, Suite.of(tests))
+            if len(self._suites_by_tests) > SUITE_CACHE_SIZE:
+                self._suites_by_tests.popitem(last=False)
+        return self._suites_by_tests[key][1]
+
+
+class FaultGauge:
+    """Counts samples without a verdict over a sliding window.
+
+    Of the last n samples (at most 1000), f have no verdict; n is taken as 200 if it is smaller. With the allowed share
+    s, the run ends when f > n·s + 3·√(n·s·(1 - s)), three standard deviations of the binomial distribution above its
+    mean. For s = 1 % this is 7 of the first 200 or 20 of 1000; for s = 0 it is the first.
+    """
+
+    def __init__(self, share: float, setting: str = "reward.max_fault_share") -> None:
+        self._share = share
+        self._setting = setting
+        self._last: deque[str | None] = deque(maxlen=WINDOW)  # reasons of faults; None for a verdict
+
+    def count(self, fault: str | None) -> None:
+        """Count a sample by its fault: why it has no verdict, None if it has one. Raise TooManyFaultsError."""
+        self._last.append(fault)
+        if fault is None:
+            return
+        reasons = Counter(reason for reason in self._last if reason is not None)
+        faults, graded = reasons.total(), len(self._last)
+        expected = max(graded, EVIDENCE) * self._share
+        if faults > expected + DEVIATIONS * math.sqrt(expected * (1 - self._share)):
+            often = "".join(f"\n  {count} × {reason}" for reason, count in reasons.most_common(3))
+            raise TooManyFaultsError(
+                f"the reward service returned no verdict for {faults} of the last {graded} samples "
+                f"({faults / graded:.1%}; {self._setting} is {self._share:.1%}): see its log. Most frequent reasons:"
+                + often
+            )
 
 
 class Grader:
     """Grades samples, at most `reward.concurrency` at a time. Use and close it in one event loop.
 
-    `notice` receives a line when the service is unavailable (at most every 5 s) and when it is back. Grading raises
-    UnavailableError if it does not answer for `reward.patience_seconds`, TooManyFaultsError if too many samples have no
-    verdict, and ConfigError if it refuses a submission.
+    `notice` receives a line when the service is unavailable (at most every 5 s) and when it is back. Grading raises the
+    exceptions of `trainer_errors` and `FaultGauge`.
     """
 
     def __init__(self, config: Config, notice: Callable[[str], None] = print) -> None:
@@ -43,12 +118,6 @@ class Grader:
         self._client = RewardClient(peer, notice=notice)
         self._gauge = FaultGauge(config.reward.max_fault_share)
         self._free = asyncio.Semaphore(config.reward.concurrency)
-
-    async def __aenter__(self) -> Grader:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
     async def close(self) -> None:
         await self._client.close()
@@ -72,10 +141,7 @@ class Grader:
     async def passes(
         self, episode_id: str, prompt: Prompt, completion: Completion, tests: Sequence[Mapping[str, Any]]
     ) -> list[bool] | None:
-        """Return whether a sample with a unique id passes each of these other tests; None without a verdict.
-
-        The tests must not be modified later.
-        """
+        """Return whether a sample with a unique id passes each of these other tests; None without a verdict."""
         async with self._free:
             submission = self._submission(episode_id, prompt, completion)
             submission |= {**OTHER_TESTS, "sample": None, "reward": {"scheme": "all_or_nothing"}}

@@ -7,6 +7,7 @@ which is deleted, when it has half of `watch.rollouts_bytes`. `proctor train --s
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,15 +35,11 @@ class Rollouts:
     def write(
         self, step: int, batch: Batch, trained: Sequence[Sequence[Trained]], decode: Callable[[Prompt], str]
     ) -> None:
-        """Append the episodes of a step's batch, with the advantages of those that train.
-
-        `decode` returns a prompt as text.
-        """
+        """Append episodes of a step's batch, with the advantages of those that train; `decode` makes prompts text."""
         worth = {id(episode): advantage for group in trained for episode, advantage in group}
-        for group in _chosen(batch.sampled, self._config.watch.rollouts):
-            for episode in group.episodes:
-                line = _line(step, episode, worth.get(id(episode)), decode(episode.prompt))
-                self._file.write(json.dumps(line) + "\n")
+        for episode in (each for group in self._chosen(batch.sampled) for each in group.episodes):
+            line = _line(step, episode, worth.get(id(episode)), decode(episode.prompt))
+            self._file.write(json.dumps(line) + "\n")
         self._file.flush()
         if 2 * self._file.tell() >= self._config.watch.rollouts_bytes:
             self._file.close()
@@ -52,18 +49,15 @@ class Rollouts:
     def close(self) -> None:
         self._file.close()
 
+    def _chosen(self, groups: Sequence[Group]) -> Sequence[Group]:
+        """Return the groups to keep; a sample of them is spread over the batch, which is sorted by age."""
+        spread = max(1, math.ceil(len(groups) / SAMPLED_GROUPS))
+        return {"none": (), "sampled": groups[::spread], "all": groups}[self._config.watch.rollouts]
+
 
 def read(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the kept samples of a run, oldest first. An incomplete last line is ignored."""
-    for path in (folder / OLDER, folder / ROLLOUTS):
-        yield from lines(path)
-
-
-def _chosen(groups: Sequence[Group], which: str) -> Sequence[Group]:
-    """Return the groups to keep; a sample of them is spread over the batch, which is sorted by age."""
-    if which == "none" or not groups:
-        return ()
-    return groups if which == "all" else groups[:: -(-len(groups) // SAMPLED_GROUPS)]
+    """Yield the kept samples of a run, oldest first."""
+    yield from (*lines(folder / OLDER), *lines(folder / ROLLOUTS))
 
 
 def _line(step: int, episode: Episode, advantage: float | None, prompt: str) -> dict[str, Any]:

@@ -17,7 +17,6 @@ all ranks the name and the arguments of a method of `Learner`; ranks run nothing
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from collections import deque
 from collections.abc import Coroutine, Iterator, Sequence
@@ -36,23 +35,22 @@ from trainer.checkpoint import (
     Checkpoint,
     Checkpoints,
     differences,
+    find_checkpoint,
     read_groups,
-    refuse_other_settings,
     write_groups,
 )
-from trainer.clock import Clock
 from trainer.collect import Batch, Collector
 from trainer.config import Config, logprob_bound
 from trainer.engines import start_engines
-from trainer.episode import Group, MicroBatch, Row, Tally
-from trainer.errors import ConfigError, InterruptedGenerationError, StaleWeightsError
-from trainer.held_out import HeldOut
+from trainer.episode import Group, MicroBatch, Prompt, Row, Tally
+from trainer.errors import ConfigError, InterruptedGenerationError, StaleWeightsError, UnavailableError
+from trainer.held_out import HeldOut, held_out_prompts
 from trainer.metrics import batch_metrics
 from trainer.objective import Objective
 from trainer.policy import Policy, learning_rate
 from trainer.prompts import Prompts
 from trainer.ranks import Ranks
-from trainer.report import METRICS, Report
+from trainer.report import Clock, Report
 from trainer.reward import Grader
 from trainer.rollouts import Rollouts
 from trainer.sync import Syncer
@@ -60,19 +58,27 @@ from trainer.sync import Syncer
 T = TypeVar("T")
 
 SYNC_POLL_SECONDS = 0.2  # how often the controller checks whether a restarted engine needs weights
+MOST_SYNCS = 5  # tries of one sync, which a restart of vLLM interrupts
 
 
 def run(config: Config) -> None:
     """Train a model. Raise TrainerError if the run cannot continue; the message says what to change."""
-    ranks = Ranks.join()
-    checkpoint = ranks.broadcast(find_checkpoint(config, ranks.size) if ranks.is_leader else None)
+    checkpoint, ranks = None, Ranks.join()
+    if config.rollout.engine == "colocated" and ranks.size > 1:
+        raise ConfigError(f"rollout.engine = 'colocated' is for one rank, and there are {ranks.size}: use servers")
+    if ranks.is_leader:  # errors in files are found before minutes of loading
+        checkpoint = find_checkpoint(config, ranks.size)
+        prompts, held_out = Prompts.of(config), held_out_prompts(config)
+        if checkpoint:
+            prompts.mixture.restore(checkpoint.state()["prompts"])
+    checkpoint = ranks.broadcast(checkpoint)
     learner = Learner(config, Policy(config, ranks), ranks)
     if checkpoint:
         learner.policy.restore(checkpoint.path / ENGINE)
     with ExitStack() as ends:  # the last one is called first
         if ranks.is_leader:
             report = Report(config, checkpoint.step if checkpoint else 0)
-            controller = Controller(config, learner, ranks, report)
+            controller = Controller(config, learner, ranks, report, prompts, held_out)
             ends.callback(report.close)
             ends.callback(controller.close)
         ends.callback(learner.policy.close)  # before a colocated vLLM, which destroys the process group
@@ -85,39 +91,8 @@ def run(config: Config) -> None:
     ranks.close()
 
 
-def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
-    """Return the checkpoint to resume from on so many ranks, None for a new run.
-
-    Raises:
-        ConfigError: The folder already holds a run that is not resumed, all of its checkpoints are damaged, or the
-            settings differ in what cannot change: the number of ranks and the ZeRO stage, without which DeepSpeed
-            cannot load the checkpoint, and `checkpoint.UNCHANGEABLE`.
-    """
-    checkpoints = Checkpoints(config.folder)
-    if not config.checkpoint.resume:
-        if (config.folder / METRICS).exists() or checkpoints.all():
-            raise ConfigError(
-                f"{config.folder} already holds a run: resume it with checkpoint.resume=true, "
-                "choose another name, or remove the folder"
-            )
-        return None
-    checkpoint = checkpoints.newest(lambda text: print(text, file=sys.stderr))
-    if checkpoint is None:
-        if checkpoints.all():
-            raise ConfigError(f"all checkpoints of {config.folder} are damaged: restore one, or remove the folder")
-        return None
-    state, zero = checkpoint.state(), config.deepspeed.zero
-    if (state["ranks"], state["zero"]) != (ranks, zero):
-        raise ConfigError(
-            f"the checkpoint was written by {state['ranks']} ranks with deepspeed.zero = {state['zero']}; this run has "
-            f"{ranks} and {zero}: use the same values, or start a new run from its model, CHECKPOINT/model"
-        )
-    refuse_other_settings(state["config"], config.model_dump(mode="json"))
-    return checkpoint
-
-
 class Learner:
-    """The part of the loop that runs on every rank."""
+    """The part of the loop that runs on every rank. All methods are collective."""
 
     def __init__(self, config: Config, policy: Policy, ranks: Ranks) -> None:
         self._config = config
@@ -133,7 +108,7 @@ class Learner:
                 self.execute(*call)
 
     def execute(self, name: str, *arguments: Any) -> Any:
-        """Call a method by its name with arguments. Collective; an OSError is raised on all ranks."""
+        """Call a method by its name with arguments. An OSError is raised on all ranks."""
         return getattr(self, name)(*arguments)
 
     def save_state(self, folder: Path) -> None:
@@ -145,16 +120,16 @@ class Learner:
         self.policy.save_model(folder / MODEL)
 
     def sync(self, probe: Sequence[int]) -> None:
-        """Take part in a sync with a probe of tokens, which rank 0 makes with `weights` and `score`."""
+        """Take part in a sync that rank 0 makes with `weights` and the `score` of a probe of tokens."""
         deque(self.weights(), maxlen=0)
         self.score(probe)
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield the weights for vLLM: all of them, and with `sync.delta` the adapters apart. Collective."""
+        """Yield the weights for vLLM; with `sync.delta` the adapters apart."""
         return self.policy.weights(apart=self._config.sync.delta)
 
     def score(self, ids: Sequence[int]) -> list[float]:
-        """Return the policy's log-probabilities of tokens (ids [n]) but the first, at temperature 1. Collective."""
+        """Return the policy's log-probabilities of tokens (ids [n]) but the first, at temperature 1."""
         row = Row(ids, len(ids) - 1, [0.0] * (len(ids) - 1), 0.0)
         (scores,) = self.policy.score([collate([row], [0.0])], temperature=1.0)
         return [float(score) for score in scores]
@@ -174,7 +149,7 @@ class Learner:
                 is_first = epoch == number == 0
                 tally.merge(self.policy.update(micro, self._objective, is_first, lr))
         self.policy.release_memory()
-        return self._ranks.merge_tallies(tally)
+        return Tally().merge(*self._ranks.gather(tally))
 
     def _own_share(self, rows: Sequence[Row], config: Config) -> list[MicroBatch]:
         """Return this rank's micro-batches; weights are normalised over the whole mini-batch."""
@@ -199,11 +174,21 @@ class Learner:
 class Controller:
     """The part of the loop that runs on rank 0 only."""
 
-    def __init__(self, config: Config, learner: Learner, ranks: Ranks, report: Report) -> None:
+    def __init__(
+        self,
+        config: Config,
+        learner: Learner,
+        ranks: Ranks,
+        report: Report,
+        prompts: Prompts,
+        held_out: Sequence[Prompt] = (),
+    ) -> None:
         self._config = config
         self._learner = learner
         self._ranks = ranks
         self._report = report
+        self._prompts = prompts
+        self._held_out_prompts = held_out
         self._clock = Clock()
         self._checkpoints = Checkpoints(config.folder, config.checkpoint.keep, config.checkpoint.keep_every)
         self._version = 0
@@ -212,8 +197,7 @@ class Controller:
 
     def run(self, checkpoint: Checkpoint | None) -> None:
         """Run all steps that are not done yet, after the checkpoint if there is one."""
-        done = checkpoint.step if checkpoint else 0
-        self._version = done
+        self._version = done = checkpoint.step if checkpoint else 0
         self._open(checkpoint)
         self._sync()
         self._start_sampling(done + 1)
@@ -238,20 +222,20 @@ class Controller:
         self._loop.close()
 
     def _open(self, checkpoint: Checkpoint | None) -> None:
-        self._prompts = Prompts.of(self._config)
-        self._report.notice(f"{len(self._prompts)} prompts; {self._prompts.problems.left_out} skipped: too long")
-        self._report.notice(f"attention: {self._learner.policy.attention} (model.attention)")
+        config, notice = self._config, self._report.notice
+        notice(f"{len(self._prompts)} prompts; {self._prompts.problems.left_out} skipped: too long")
+        notice(f"attention: {self._learner.policy.attention} (model.attention)")
         self._probe = self._prompts.probe
-        grader = Grader(self._config, self._report.notice)
+        grader = Grader(config, notice)
         self._ends.callback(lambda: self._loop.do(grader.close()))
-        self._engine = self._loop.do(start_engines(self._config, self._report.notice))
+        self._engine = self._loop.do(start_engines(config, notice))
         self._ends.callback(lambda: self._loop.do(self._engine.close()))
-        self._collector = Collector(self._config, self._engine, grader, self._prompts)
+        self._collector = Collector(config, self._engine, grader, self._prompts)
         self._ends.callback(lambda: self._loop.do(self._collector.close()))
-        self._held_out = HeldOut.of(self._config, self._engine, grader)
-        self._rollouts = Rollouts(self._config, checkpoint.step if checkpoint else 0)
+        self._held_out = HeldOut(config, self._engine, grader, self._held_out_prompts)
+        self._rollouts = Rollouts(config, self._version)
         self._ends.callback(self._rollouts.close)
-        self._syncer = Syncer(self._config, self._engine, self._loop.begin, self._probe, self._report.notice)
+        self._syncer = Syncer(config, self._engine, self._loop.begin, self._probe, notice)
         self._ends.callback(self._syncer.close)
         if checkpoint:
             self._loop.do(self._restore(checkpoint))
@@ -259,7 +243,6 @@ class Controller:
     async def _restore(self, checkpoint: Checkpoint) -> None:
         state = checkpoint.state()
         ready = await asyncio.to_thread(read_groups, checkpoint.path, self._prompts.by_id)
-        self._prompts.mixture.restore(state["prompts"])
         await self._collector.restore(state["collector"], ready, checkpoint.step)
         for line in differences(state["config"], self._config.model_dump(mode="json")):
             self._report.notice(f"configuration differs from the checkpoint's: {line}")
@@ -282,14 +265,9 @@ class Controller:
         if not every or (step % every and step < self._config.steps):
             return
         with self._clock("save"):
-            prompts, collector, ready = self._loop.do(self._state())
-            state = {
-                "ranks": self._ranks.size,
-                "zero": self._config.deepspeed.zero,
-                "config": self._config.model_dump(mode="json"),
-                "prompts": prompts,
-                "collector": collector,
-            }
+            positions, ready = self._loop.do(self._state())
+            config = self._config.model_dump(mode="json")
+            state = {"ranks": self._ranks.size, "zero": self._config.deepspeed.zero, "config": config} | positions
 
             def fill(folder: Path) -> None:
                 write_groups(folder, ready)
@@ -300,9 +278,10 @@ class Controller:
             except OSError as error:
                 self._report.notice(f"checkpoint of step {step} could not be written, the run continues: {error}")
 
-    async def _state(self) -> tuple[dict[str, Any], dict[str, Any], list[Group]]:
+    async def _state(self) -> tuple[dict[str, Any], list[Group]]:
         """Return the states of prompts and collector, taken while no group is started, and the finished groups."""
-        return self._prompts.mixture.state(), *await self._collector.state()
+        collector, ready = await self._collector.state()
+        return {"prompts": self._prompts.mixture.state(), "collector": collector}, ready
 
     def _collect(self) -> Batch:
         with self._clock("generate"):
@@ -352,13 +331,13 @@ class Controller:
             )
 
     def _sync(self) -> dict[str, float]:
-        """Sync the weights to vLLM, repeatedly if vLLM restarts meanwhile, and return the figures of the sync."""
+        """Sync the weights to vLLM, again if it was restarted meanwhile, and return the figures of the sync."""
         with self._clock("sync"):
-            synced = None
-            while synced is None:
+            for _ in range(MOST_SYNCS):
                 self._ranks.broadcast(("sync", self._probe))
-                synced = self._syncer.send(self._version, self._learner.weights(), self._learner.score)
-        return {"sync_bytes": synced.bytes, "sync_density": synced.density, "probe_gap": synced.gap}
+                if synced := self._syncer.send(self._version, self._learner.weights(), self._learner.score):
+                    return {"sync_bytes": synced.bytes, "sync_density": synced.density, "probe_gap": synced.gap}
+        raise UnavailableError(f"{MOST_SYNCS} syncs of version {self._version} were interrupted: see the lines above")
 
     def _execute(self, *call: Any) -> Any:
         self._ranks.broadcast(call)

@@ -2,8 +2,7 @@
 
 vLLM adds the methods to its workers and exposes them by name (`/collective_rpc`). Arguments and results are JSON,
 except for `proctor_load_tensors`, which is for an engine in the trainer's process. An update is `begin`, any number of
-`load…` calls or one `receive`, and `end`, which returns the version and the checksums of the received weights and of
-the model's. Between begin and end the version is -1 and the engine must not sample.
+`load…` calls or one `receive`, and `end`. Between begin and end the version is -1 and the engine must not sample.
 
 With deltas, a copy of all weights is kept in host memory by their original names: patches are applied to it, and each
 changed tensor is then loaded whole, because vLLM fuses some tensors and pads others.
@@ -21,6 +20,7 @@ from __future__ import annotations
 import functools
 import secrets
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,8 @@ from vllm.config import set_current_vllm_config
 from vllm.model_executor.layers import utils as linear_layers
 from vllm.platforms import current_platform
 
-from trainer.sync.delta import WeightCopy
-from trainer.sync.process_group import WeightGroup, local_address_towards
+from trainer.sync.broadcast import WeightGroup, local_address_towards
+from trainer.sync.delta import PATCH_ERRORS, WeightCopy
 from trainer.sync.transports import UpdateKind, read_bucket
 from trainer.sync.weights import Checksum, Merger, name_of_weight, unpack
 
@@ -41,19 +41,19 @@ if current_platform.is_cpu():
     linear_layers.check_cpu_sgl_kernel = lambda *_: False
 
 
+@dataclass
 class UpdateState:
-    """The state of the update in progress, and of the delta base."""
+    """The last update, in progress or done, and what is kept from one to the next: the process group and the copy."""
 
-    def __init__(self) -> None:
-        self.version = 0  # the weights of the model's folder
-        self.received = Checksum()
-        self.group: WeightGroup | None = None
-        self.begun: UpdateKind = "full"
-        self.copy = WeightCopy()
-        self.base: int | None = None  # the version of the copy
-        self.changed: set[str] = set()  # tensors changed by a delta and not loaded yet
-        self.fault = ""  # the error of a delta
-        self.merger = Merger()
+    version: int = 0  # the weights of the model's folder
+    begun: UpdateKind = "full"
+    group: WeightGroup | None = None
+    copy: WeightCopy = field(default_factory=WeightCopy)
+    base: int | None = None  # the version of the copy
+    received: Checksum = field(default_factory=Checksum)
+    merger: Merger = field(default_factory=Merger)
+    changed: set[str] = field(default_factory=set)  # tensors changed by a delta
+    fault: str = ""  # the error of a delta
 
 
 @functools.cache
@@ -90,12 +90,8 @@ class Extension:
 
     def proctor_begin(self, begun: UpdateKind = "full") -> dict[str, Any]:
         """Begin an update of a kind; the version becomes -1."""
-        state = self._proctor
-        state.version, state.base = -1, None
-        state.received, state.begun, state.changed, state.fault = Checksum(), begun, set(), ""
-        state.merger = Merger()
-        if begun == "full":
-            state.copy = WeightCopy()
+        copy = WeightCopy() if begun == "full" else self._proctor.copy
+        vars(self)["_proctor_state"] = UpdateState(-1, begun, self._proctor.group, copy)
         return self._proctor_answer()
 
     def proctor_receive(self) -> dict[str, Any]:
@@ -105,11 +101,9 @@ class Extension:
         return self._proctor_answer()
 
     def proctor_load_files(self, paths: Sequence[str]) -> dict[str, Any]:
-        missing = [path for path in paths if not Path(path).exists()]
-        if missing:
-            return self._proctor_answer() | {
-                "error": f"no file {missing[0]}: sync.folder must be one that vLLM sees as well"
-            }
+        if missing := [path for path in paths if not Path(path).exists()]:
+            error = f"no file {missing[0]}: sync.folder must be one that vLLM sees as well"
+            return self._proctor_answer() | {"error": error}
         for path in paths:
             bucket = read_bucket(path, str(self._proctor_landing()))
             self._proctor_take(unpack(bucket.places, bucket.payload))
@@ -120,12 +114,7 @@ class Extension:
         return self._proctor_answer()
 
     def proctor_end(self, version: int) -> dict[str, Any]:
-        """End the update to a version.
-
-        Returns:
-            The version and the checksums of the received weights ("received") and of the model's ("held", None if they
-            cannot be compared), or "error".
-        """
+        """End the update to a version, with the checksums of the received weights and of the model's; or an error."""
         state = self._proctor
         if state.fault:
             return self._proctor_answer() | {"error": state.fault}
@@ -164,7 +153,7 @@ class Extension:
         state = self._proctor
         try:
             state.changed.add(state.copy.apply_patch(label, payload))
-        except (ValueError, IndexError, KeyError) as error:
+        except PATCH_ERRORS as error:
             state.fault = f"{type(error).__name__}: {error}"
 
     def _proctor_load(self, weights: Iterable[tuple[str, Tensor]]) -> None:

@@ -63,11 +63,12 @@ class World:
         self.learner = Learner(model, options.lr)
         self.loop = Loop()
         self.processes = [
-            VllmProcess(arguments_of(self.config), folder / f"vllm{number}.log", SABOTAGED) for number in (0, 1)
+            VllmProcess([*arguments_of(self.config), *SABOTAGED], folder / f"vllm{number}.log") for number in (0, 1)
         ]
         self.servers = [ServerEngine(self.config, each.url, notice, each) for each in self.processes]
         self.engine = ServerPool(self.servers)
         self.version = 0
+        self.seconds = 0.0  # of the last sync, from pause to probe
 
     def open(self) -> None:
         """Wait for both."""
@@ -88,9 +89,11 @@ class World:
         """Learn, sync as the trainer's loop does, and see that every bit of both is right."""
         self.learner.learn()
         self.version += 1
-        synced = None
+        synced, self.seconds = None, 0.0
         while synced is None:
+            began = time.monotonic()
             synced = syncer.send(self.version, self.learner.weights(), self.learner.score)
+            self.seconds = time.monotonic() - began
         for said in self.loop.do(self.engine.rpc("digests")):
             expected = held_by_vllm(dict(self.learner.weights()), said["digests"])
             assert said["digests"] == expected, f"version {self.version}: a server holds other bits"
@@ -105,7 +108,7 @@ def run(world: World, transport: str, steps: int) -> None:
     """Full ones with nothing kept, then deltas, with a bit that flips and a server that is killed; then the table."""
     plain = world.syncer(transport=transport)
     world.step(plain)  # the first makes connections
-    rows = [("full, delta off", world.step(plain)) for _ in range(5)]
+    rows = [("full, delta off", world.step(plain), world.seconds) for _ in range(5)]
     plain.close()
     syncer, killed, spoilt = world.syncer(transport=transport, delta=True), steps // 2, steps // 4
     for step in range(1, steps + 1):
@@ -117,25 +120,24 @@ def run(world: World, transport: str, steps: int) -> None:
             world.loop.do(world.servers[0].rpc("sabotage", "corrupt once: last"))
             what = ", after a bit flipped"
         synced = world.step(syncer)
-        rows.append((synced.kind + what, synced))
-        print(f"{transport} {step}: {rows[-1][0]}, {synced.bytes} bytes, {synced.seconds * 1000:.0f} ms", flush=True)
+        rows.append((synced.kind + what, synced, world.seconds))
+        print(f"{transport} {step}: {rows[-1][0]}, {synced.bytes} bytes, {world.seconds * 1000:.0f} ms", flush=True)
     syncer.close()
-    kinds = dict(rows)
-    assert kinds["full, after a server was killed"]
-    assert kinds["full, after a bit flipped"]
+    assert {"full, after a server was killed", "full, after a bit flipped"} <= {kind for kind, *_ in rows}
     print(table(transport, rows), flush=True)
 
 
-def table(transport: str, rows: Sequence[tuple[str, Delivery]]) -> str:
+def table(transport: str, rows: Sequence[tuple[str, Delivery, float]]) -> str:
     """By kind: how often, and the medians."""
 
     def lines() -> Iterator[str]:
         yield f"\n| {transport} | syncs | numbers that changed | bytes | ms, pause to probe |\n|---|---|---|---|---|"
-        for kind in dict(rows):
-            mine = [synced for name, synced in rows if name == kind]
-            density, size, seconds = (
-                statistics.median(getattr(synced, name) for synced in mine) for name in ("density", "bytes", "seconds")
+        for kind in dict.fromkeys(name for name, *_ in rows):
+            mine = [synced for name, synced, _ in rows if name == kind]
+            density, size = (
+                statistics.median(getattr(synced, name) for synced in mine) for name in ("density", "bytes")
             )
+            seconds = statistics.median(each for name, _, each in rows if name == kind)
             share = f"{density:.2%}" if mine[0].kind == "delta" else "not looked at"
             yield f"| {kind} | {len(mine)} | {share} | {size:,.0f} | {seconds * 1000:,.0f} |"
 

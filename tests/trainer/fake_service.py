@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any
 
 from tests.fake_service import FakeService
@@ -15,7 +16,7 @@ from trainer.reward import Grader
 TESTS = [{"type": "stdin", "output": "3"}, {"type": "stdin", "output": "3\n"}]
 
 
-def configured(url: str = "", **said: Any) -> Config:
+def configured(url: str = "http://none", **said: Any) -> Config:
     service = {"url": url, "patience_seconds": 5.0} | said.pop("reward", {})
     return resolve({"model": {"path": "m"}, "data": {"train": ["d"]}, "name": "run", "reward": service} | said)
 
@@ -26,6 +27,16 @@ def completion(text: str = "```python\nprint(3)\n```", tokens: int = 10, is_trun
 
 def prompt(name: str = "p", **grading: Any) -> Prompt:
     return Prompt(name, [1, 2, 3], grading or {"tests": TESTS})
+
+
+@asynccontextmanager
+async def grading(config: Config, notice: Callable[[str], None] = print) -> AsyncIterator[Grader]:
+    """A grader, closed afterwards."""
+    grader = Grader(config, notice)
+    try:
+        yield grader
+    finally:
+        await grader.close()
 
 
 def run(work: Coroutine[Any, Any, Any]) -> Any:
@@ -41,7 +52,7 @@ def ask(fake: FakeService, *prompts: Prompt, notices: list[str] | None = None, *
 
     async def work() -> list[Reward]:
         port = free_port()
-        async with fake.running(port), Grader(configured(f"http://127.0.0.1:{port}/", **said), _to(notices)) as grader:
+        async with fake.running(port), grading(configured(f"http://127.0.0.1:{port}/", **said), _to(notices)) as grader:
             return [await grader.grade(f"run.x.{place}.0", each, completion()) for place, each in enumerate(prompts)]
 
     rewards: list[Reward] = run(work())

@@ -77,20 +77,20 @@ class Slow:
 
     def send(self, version: int, *_: object) -> Any:
         self.version = version
-        return SimpleNamespace(bytes=0, gap=0.0, seconds=0.0, kind="full", density=1.0)
+        return SimpleNamespace(bytes=0, gap=0.0, kind="full", density=1.0)
 
 
 class Simulated(Controller):
     """With what is slow in place of what is big."""
 
     def __init__(self, slow: Any, *rest: Any) -> None:
-        super().__init__(rest[0], slow, slow, rest[1])
+        prompts: Any = SimpleNamespace(decode=str)
+        super().__init__(rest[0], slow, slow, rest[1], prompts)
         self._slow = slow
 
     def _open(self, _: Checkpoint | None) -> None:
         self._engine = self._syncer = self._slow
         self._probe = [1, 1]
-        self._prompts: Any = SimpleNamespace(decode=str)
         self._rollouts = Rollouts(self._config)
         self._ends.callback(self._rollouts.close)
         self._collector = Collector(self._config, self._slow, self._slow, self._slow)

@@ -117,7 +117,7 @@ class Run:
         """The sum of losses and what else was seen, over all ranks."""
         self.done += 1
         lr = learning_rate(self.config.optimiser, self.done, self.config.steps)
-        tally = self.ranks.merge_tallies(self.policy.update(self.micro, objective, is_first, lr))
+        tally = Tally().merge(*self.ranks.gather(self.policy.update(self.micro, objective, is_first, lr)))
         return tally.metrics() | {"loss": tally.sums["loss"]}
 
     def weights(self) -> dict[str, Tensor]:

@@ -20,7 +20,7 @@ from sandbox_service.client import retries
 from tests.ports import free_port
 from tests.trainer.vllm_world import SECONDS, Policy, World, pool_of, prompts
 from trainer.config import Config
-from trainer.engines import health, server, vllm_api
+from trainer.engines import server, vllm_api
 from trainer.engines.server import ServerEngine
 from trainer.episode import Completion
 from trainer.errors import UnavailableError
@@ -36,7 +36,7 @@ LONG = 400  # tokens
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks more often than it would."""
     monkeypatch.setattr(server, "HEALTH_POLL_SECONDS", 0.2)
-    for module in (vllm_api, health):
+    for module in (vllm_api, server):
         monkeypatch.setattr(module, "HEALTH_TIMEOUT_SECONDS", 1.0)
     monkeypatch.setattr(retries, "NOTICE_SECONDS", 1.0)
 

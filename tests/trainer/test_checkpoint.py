@@ -15,10 +15,9 @@ from typing import Any
 
 import pytest
 
-from trainer.checkpoint import MANIFEST, Checkpoints
+from trainer.checkpoint import MANIFEST, Checkpoints, find_checkpoint
 from trainer.config import Config, resolve
 from trainer.errors import ConfigError
-from trainer.train import find_checkpoint
 
 WRITER = """
 import sys, time

@@ -55,6 +55,7 @@ def test_the_least_that_can_be_said(tmp_path: Path) -> None:
         ),
         ("[rollout]\nservers = ['http://a']\nreplicas = 2", "that the trainer starts"),
         ("[rollout]\nturns = true\n[buffer]\ndepth = 1", "requires buffer.depth = 0"),
+        ("[rollout]\nturns = true\n[sync]\ntransport = 'broadcast'", "excludes sync.transport = 'broadcast'"),
         ("[rollout]\nreplicas = 2\ntensor_parallel = 2\ndevices = '0,1'", "must name 4 GPUs"),
         ("[rollout]\nprompts = 4\n[optimiser]\nminibatch_prompts = 5", "groups are not split"),
         ("[optimiser]\nminibatches = 2\nminibatch_prompts = 5", "exclude each other"),

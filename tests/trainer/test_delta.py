@@ -19,8 +19,7 @@ from tests.trainer.vllm_digests import held_by_vllm
 from tests.trainer.vllm_world import Policy, World
 from trainer.config import resolve
 from trainer.errors import ConfigError, InterruptedGenerationError, StaleWeightsError
-from trainer.sync.delta import DeltaSender, WeightCopy
-from trainer.sync.delta_encoding import ALL, Patch, decode_into, encode, parse_label
+from trainer.sync.delta import ALL, DeltaSender, Patch, WeightCopy, decode_into, encode, parse_label
 from trainer.sync.transports import Transport
 from trainer.sync.weights import FIRST, SECOND, Bucket, Checksum, merged, unpack
 
@@ -231,7 +230,7 @@ def fleeting(named: Named, seen: list[str]) -> Iterator[tuple[str, Tensor]]:
 def test_patches_bring_a_copy_up_to_date_and_are_made_to_the_end_though_nobody_wants_them(
     monkeypatch: pytest.MonkeyPatch, piece: int
 ) -> None:
-    monkeypatch.setattr("trainer.sync.delta_encoding.PIECE", piece)
+    monkeypatch.setattr("trainer.sync.delta.PIECE", piece)
     ours, theirs, old = WeightCopy(), WeightCopy(), weights()
     new = stepped(old, 1)
     assert [list(kept.tee(old.items())) for kept in (ours, theirs)]

@@ -16,22 +16,20 @@ from aiohttp import web
 
 from examples import duel
 from tests.ports import free_port
-from tests.trainer.fake_service import completion, configured, run
+from tests.trainer.fake_service import completion, configured, grading, run
 from trainer.batch import trained_episodes, training_rows
 from trainer.checkpoint import read_groups, write_groups
 from trainer.collect import Batch, Collector
 from trainer.config import Config, resolve
 from trainer.data import Problem
 from trainer.duel import opponent
-from trainer.duel.earlier import EarlierPrograms
 from trainer.duel.opponent import Opponent
 from trainer.duel.question import CASE_BYTES, parse_cases, question_for, without_examples
-from trainer.duel.referee import choose, distinct, scores
+from trainer.duel.referee import EarlierPrograms, distinct, scores
 from trainer.engines.process import VllmProcess
 from trainer.episode import Completion, Episode, Group, Prompt, Reward, Row
-from trainer.errors import ConfigError
+from trainer.errors import ConfigError, TrainerError
 from trainer.metrics import batch_metrics
-from trainer.reward import Grader
 
 ONE = '[{"input": "1", "output": "2"}]'
 
@@ -194,11 +192,6 @@ def test_a_case_that_tells_more_apart_earns_more(toy: list[tuple[str, str]]) -> 
     same = mean_reward(toy, lambda verb, word: case(word[0], duel.MEANINGS[verb](word[0], word)))
     assert best == 1
     assert 0.4 < same < 0.8, "with the first letter as input, tail and wrap agree"
-
-
-def test_the_solution_that_passes_most_cases_is_chosen() -> None:
-    assert choose([[True, False], [True, True], [True, True], None]) == 1
-    assert choose([None, []]) == 0
 
 
 # --- groups
@@ -496,30 +489,51 @@ def test_the_other_policy_is_environment(own: dict[str, Any], thinks: bool) -> N
     assert told["length"] == 2
 
 
-def test_an_answer_of_the_opponent_may_be_truncated() -> None:
+def answered(finishes: Sequence[str | int], **said: Any) -> tuple[Completion, list[int]]:
+    """The opponent's answer, by a server that ends its texts so or refuses, and the limits of the requests."""
+    left, limits = list(finishes), list[int]()
+
+    async def answer(request: web.Request) -> web.Response:
+        limits.append((await request.json())["max_tokens"])
+        finish = left.pop(0)
+        if isinstance(finish, int):
+            return web.json_response({"error": {"message": "no"}}, status=finish)
+        return web.json_response({"choices": [{"text": "x", "finish_reason": finish}]})
+
     async def work() -> Completion:
         app = web.Application()
-        reply = {"choices": [{"text": "x", "finish_reason": "length"}]}
-
-        async def answer(_: web.Request) -> web.Response:
-            return web.json_response(reply)
-
         app.router.add_post("/v1/completions", answer)
         runner = web.AppRunner(app)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", port := free_port()).start()
-        data = {"train": ["d"], "format": "plain"}
-        other = Opponent(
-            configured(data=data, duel={"testers": 2, "trains": "solver", "opponent": f"http://127.0.0.1:{port}"})
-        )
+        own = {"testers": 2, "trains": "solver", "opponent": f"http://127.0.0.1:{port}"} | said
+        other = Opponent(configured(data={"train": ["d"], "format": "plain"}, duel=own))
         try:
-            return await other.generate(Prompt("p", [1], {}, messages=[{"role": "user", "content": "hi"}]), 1, 5)
+            return await other.generate(Prompt("p", [1], {}, messages=[{"role": "user", "content": "hi"}]), 1)
         finally:
             await other.close()
             await runner.cleanup()
 
-    told: Completion = run(work())
+    return run(work()), limits
+
+
+def test_an_answer_of_the_opponent_may_be_truncated() -> None:
+    told, _ = answered(["length"])
     assert (told.text, told.is_truncated, tuple(told.ids)) == ("x", True, ())
+
+
+def test_the_opponent_has_a_limit_of_its_own() -> None:
+    assert answered(["stop"], max_tokens=77)[1] == [77]
+    assert answered(["stop"])[1] == [configured().rollout.max_tokens]
+
+
+def test_an_opponent_that_fails_is_asked_again_and_one_that_refuses_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opponent, "pauses", lambda count: [0.0] * count)
+    told, limits = answered([500, "abort", "stop"])
+    assert (told.text, told.is_truncated, len(limits)) == ("x", False, 3)
+    for finishes, said in (([400], "400 no"), ([500] * opponent.TRIES, "500 no")):
+        with pytest.raises(TrainerError, match=f"duel.opponent: /v1/completions failed: {said}"):
+            answered(finishes)
 
 
 def test_the_two_runs_of_the_demonstration_name_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -549,7 +563,7 @@ def test_the_matrix_is_that_of_a_plain_double_loop(service: str) -> None:
     asked = Prompt("p", [1], {"tests": cases[:1], "limits": {"cpu_seconds": 0.3}})
 
     async def work() -> tuple[list[Any], list[list[bool]]]:
-        async with Grader(configured(service, reward={"extraction": "whole", "patience_seconds": 300})) as grader:
+        async with grading(configured(service, reward={"extraction": "whole", "patience_seconds": 300})) as grader:
             samples = [completion(program) for program in programs]
             rows = [await grader.passes(f"m.{number}", asked, each, cases) for number, each in enumerate(samples)]
             plain = []
@@ -596,7 +610,7 @@ def test_a_connection_that_was_idle_is_not_used_again(monkeypatch: pytest.Monkey
         other = Opponent(configured(data={"train": ["d"], "format": "plain"}, duel=duel), notices.append)
         async with server:
             for seconds in (0.2, 0.0):
-                await other.generate(Prompt("p", [1], {}, messages=[{"role": "user", "content": "hi"}]), 1, 5)
+                await other.generate(Prompt("p", [1], {}, messages=[{"role": "user", "content": "hi"}]), 1)
                 await asyncio.sleep(seconds)
             await other.close()
 

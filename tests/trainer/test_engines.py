@@ -168,11 +168,12 @@ os.kill(os.getpid(), signal.{signal_name})
     [
         ({"logprobs_mode": "raw_logprobs"}, "processed_logprobs"),
         ({"quantization": "fp8"}, "quantised"),
+        ({"dtype": "float16"}, "--dtype bfloat16"),
         ({"max_model_len": 512}, "max-model-len 512"),
     ],
 )
 def test_a_server_that_was_started_otherwise_is_refused(state: dict[str, Any], said: str) -> None:
-    good = {"logprobs_mode": "processed_logprobs", "quantization": None, "max_model_len": 1024}
+    good = {"logprobs_mode": "processed_logprobs", "quantization": None, "dtype": "bfloat16", "max_model_len": 1024}
     config = resolve(SAID | {"rollout": {"max_model_len": 1024}, "data": {"train": ["d"], "max_prompt_tokens": 64}})
     check_state(good, config, "vLLM")
     with pytest.raises(ConfigError, match=said):

@@ -41,8 +41,3 @@ def test_a_response_is_split_by_itself() -> None:
 def test_nothing_at_all() -> None:
     nothing = torch.zeros(0)
     assert high_entropy(nothing, nothing.long(), 0.8).tolist() == []
-
-
-def test_quantile_out_of_range() -> None:
-    with pytest.raises(ValueError, match="not between 0 and 1"):
-        high_entropy(torch.zeros(1), torch.zeros(1).long(), 80)

@@ -17,7 +17,7 @@ from trainer.evaluation.grading import GradingOptions, Verdict
 from trainer.evaluation.options import parse
 from trainer.evaluation.results import Results
 from trainer.evaluation.samples import Sample
-from trainer.evaluation.selection import ANSWERS, MATRIX, Selection
+from trainer.evaluation.selection import ANSWERS, MATRIX, Selection, choose
 from trainer.evaluation.table import notes
 
 NAMES = ("a", "b", "c")
@@ -72,6 +72,11 @@ def graded(chosen: Selection, problems: Problems, *texts: str) -> list[dict[str,
 def write_answers(folder: Path, *texts: str) -> None:
     lines = [json.dumps(Sample(name, number, text).plain()) for name in NAMES for number, text in enumerate(texts)]
     (folder / ANSWERS).write_text("\n".join(lines) + "\n")
+
+
+def test_the_solution_that_passes_most_cases_is_chosen() -> None:
+    assert choose([[True, False], [True, True], [True, True], None]) == 1
+    assert choose([None, []]) == 0
 
 
 def test_a_question_is_about_a_problem_and_has_its_id(tmp_path: Path, problems: Problems) -> None:

@@ -9,11 +9,10 @@ import pytest
 
 from tests.fake_service import FAULT, PASSED, FakeService, answers
 from tests.ports import free_port
-from tests.trainer.fake_service import completion, configured, prompt, run
+from tests.trainer.fake_service import completion, configured, grading, prompt, run
 from trainer.episode import Reward
 from trainer.errors import TooManyFaultsError
-from trainer.reward import Grader
-from trainer.reward_client import FaultGauge
+from trainer.reward import FaultGauge
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -60,7 +59,7 @@ def grade_many(period: int) -> list[Reward]:
     async def work() -> list[Reward]:
         fake = FakeService(acts=[answers(FAULT if is_fault else PASSED) for is_fault in every(period, 1100)])
         port = free_port()
-        async with fake.running(port), Grader(configured(f"http://127.0.0.1:{port}")) as grader:
+        async with fake.running(port), grading(configured(f"http://127.0.0.1:{port}")) as grader:
             return [await grader.grade(f"run.x.{each}.0", prompt(), completion()) for each in range(1100)]
 
     rewards: list[Reward] = run(work())

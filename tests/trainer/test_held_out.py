@@ -10,7 +10,7 @@ from typing import Any
 from tests.trainer.tiny import save_tiny
 from trainer.config import Config, resolve
 from trainer.episode import Completion, Prompt, Reward
-from trainer.held_out import HeldOut
+from trainer.held_out import HeldOut, held_out_prompts
 
 
 class World:
@@ -89,6 +89,7 @@ def test_held_out_problems_are_read_as_they_are_trained_on(tmp_path: Path) -> No
         return Reward(1.0, "AC")
 
     world.grade = grade
-    told = asyncio.run(HeldOut.of(resolve(said), world, world).figures(0, resolve(said)))
+    config = resolve(said)
+    told = asyncio.run(HeldOut(config, world, world, held_out_prompts(config)).figures(0, config))
     assert told["held_out_pass_rate"] == 1
     assert len(world.seeds) == 2

@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
 
-from trainer.clock import Clock
 from trainer.config import Config, resolve
 from trainer.errors import ConfigError
 from trainer.metrics import repetition
-from trainer.report import Report, read, where_the_time_went
+from trainer.report import Clock, Report, read, where_the_time_went
 
 
 class Time:

@@ -12,11 +12,11 @@ import pytest
 from sandbox_service.client.single_grading import TRIES
 from tests.fake_service import FAULT, PASSED, FakeService, answers, says, sleeps
 from tests.ports import free_port
-from tests.trainer.fake_service import TESTS, ask, completion, configured, prompt, run
+from tests.trainer.fake_service import TESTS, ask, completion, configured, grading, prompt, run
 from trainer.config import RewardService
 from trainer.episode import Episode, Prompt, Reward
 from trainer.errors import ConfigError
-from trainer.reward import Grader, build_group, overlong
+from trainer.reward import build_group, overlong
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -68,7 +68,7 @@ def test_judges_and_groups_of_a_problem_are_sent() -> None:
 def test_other_tests_than_a_problems_own_belong_to_no_group() -> None:
     async def work(fake: FakeService) -> list[bool] | None:
         port = free_port()
-        async with fake.running(port), Grader(configured(f"http://127.0.0.1:{port}")) as grader:
+        async with fake.running(port), grading(configured(f"http://127.0.0.1:{port}")) as grader:
             grouped = prompt(tests=TESTS, groups=[{"name": "small", "points": 40.0}])
             return await grader.passes("run.x.0.0", grouped, completion(), TESTS[:1])
 
@@ -88,7 +88,7 @@ def test_tests_are_stored_once_and_named_afterwards() -> None:
 def test_a_group_that_comes_at_once_stores_its_tests_once() -> None:
     async def work(fake: FakeService) -> None:
         port = free_port()
-        async with fake.running(port), Grader(configured(f"http://127.0.0.1:{port}")) as grader:
+        async with fake.running(port), grading(configured(f"http://127.0.0.1:{port}")) as grader:
             await asyncio.gather(*(grader.grade(f"run.x.1.{each}", prompt(), completion()) for each in range(16)))
 
     run(work(fake := FakeService()))
@@ -98,7 +98,7 @@ def test_a_group_that_comes_at_once_stores_its_tests_once() -> None:
 def test_a_suite_that_the_service_has_forgotten_is_put_again() -> None:
     async def work(fake: FakeService) -> None:
         port = free_port()
-        async with fake.running(port), Grader(configured(f"http://127.0.0.1:{port}")) as grader:
+        async with fake.running(port), grading(configured(f"http://127.0.0.1:{port}")) as grader:
             for each in range(3):
                 assert (await grader.grade(f"run.x.{each}.0", prompt(), completion())).value == 1.0
                 fake.suites.clear()
@@ -121,7 +121,7 @@ def test_a_suite_that_is_never_known_is_a_fault_in_the_end() -> None:
 def test_a_groups_samples_are_put_to_the_same_tests() -> None:
     async def work(fake: FakeService) -> None:
         port = free_port()
-        async with fake.running(port), Grader(configured(f"http://127.0.0.1:{port}", reward={"tests": 1})) as grader:
+        async with fake.running(port), grading(configured(f"http://127.0.0.1:{port}", reward={"tests": 1})) as grader:
             for name in ("run.x.1.0", "run.x.1.15", "run.y.1.0", "run.x.2.0"):
                 await grader.grade(name, prompt(), completion())
             await grader.grade("run.x.1.0", prompt("q"), completion())
@@ -137,7 +137,7 @@ def test_no_more_are_asked_at_once_than_is_said() -> None:
     async def work(fake: FakeService) -> None:
         port = free_port()
         said = configured(f"http://127.0.0.1:{port}", reward={"concurrency": 3})
-        async with fake.running(port), Grader(said) as grader:
+        async with fake.running(port), grading(said) as grader:
             await asyncio.gather(*(grader.grade(f"run.x.{each}.0", prompt(), completion()) for each in range(12)))
 
     run(work(fake := FakeService(acts=[sleeps(0.02)] * 12)))
@@ -147,7 +147,7 @@ def test_no_more_are_asked_at_once_than_is_said() -> None:
 def test_half_a_character_is_no_reason_to_stop() -> None:
     async def work(fake: FakeService) -> Any:
         port = free_port()
-        async with fake.running(port), Grader(configured(f"http://127.0.0.1:{port}")) as grader:
+        async with fake.running(port), grading(configured(f"http://127.0.0.1:{port}")) as grader:
             return await grader.grade("run.x.1.0", prompt(), completion("a\ud800b"))
 
     assert run(work(fake := FakeService())).value == 1.0
@@ -253,7 +253,7 @@ def test_a_penalty_does_not_make_a_flat_group_another() -> None:
 def test_the_real_service_pays_for_what_is_right(service: str) -> None:
     async def work() -> list[Reward]:
         texts = ["```python\nprint(3)\n```", "```python\nprint(4)\n```", "no program", "```python\nprint(\n```"]
-        async with Grader(configured(service, name="real", reward={"patience_seconds": 60.0, "tests": 1})) as grader:
+        async with grading(configured(service, name="real", reward={"patience_seconds": 60.0, "tests": 1})) as grader:
             return await asyncio.gather(
                 *(
                     grader.grade(f"real.{service}.1.{place}", prompt(), completion(text))
@@ -268,7 +268,7 @@ def test_the_real_service_pays_for_what_is_right(service: str) -> None:
 
 def test_the_real_service_refuses_what_is_wrong(service: str) -> None:
     async def work(problem: Prompt) -> None:
-        async with Grader(configured(service, name="real")) as grader:
+        async with grading(configured(service, name="real")) as grader:
             await grader.grade("real.refused.1.0", problem, completion())
 
     with pytest.raises(ConfigError, match=r"refuses problem 'p': 422 "):

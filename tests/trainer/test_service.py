@@ -10,9 +10,8 @@ import pytest
 from sandbox_service.client import transport as service_module
 from tests.fake_service import PASSED, Act, FakeService, answers, breaks_off, hangs_up, says, sleeps
 from tests.ports import free_port
-from tests.trainer.fake_service import ask, completion, configured, prompt, run
+from tests.trainer.fake_service import ask, completion, configured, grading, prompt, run
 from trainer.errors import ConfigError, UnavailableError
-from trainer.reward import Grader
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -55,7 +54,7 @@ def test_what_passes_is_waited_for_with_the_same_id(act: Act) -> None:
 def test_a_service_that_is_not_there_yet_is_waited_for() -> None:
     async def work() -> None:
         port, notices = free_port(), list[str]()
-        async with Grader(configured(f"http://127.0.0.1:{port}"), notices.append) as grader:
+        async with grading(configured(f"http://127.0.0.1:{port}"), notices.append) as grader:
             asked = asyncio.create_task(grader.grade("run.x.1.0", prompt(), completion()))
             await asyncio.sleep(0.3)
             assert grader._client.away_seconds > 0.2
@@ -98,7 +97,7 @@ def test_patience_ends(acts: list[Act], said: str) -> None:
 
 def test_patience_with_nobody_there_ends() -> None:
     async def work() -> None:
-        async with Grader(configured(f"http://127.0.0.1:{free_port()}", reward={"patience_seconds": 0.2})) as grader:
+        async with grading(configured(f"http://127.0.0.1:{free_port()}", reward={"patience_seconds": 0.2})) as grader:
             await grader.grade("run.x.1.0", prompt(), completion())
 
     with pytest.raises(UnavailableError, match="Connect call failed"):
@@ -160,7 +159,7 @@ def test_what_does_not_speak_http_is_recognised() -> None:
 
     async def work() -> None:
         server = await asyncio.start_server(greet, "127.0.0.1", port := free_port())
-        async with server, Grader(configured(f"http://127.0.0.1:{port}")) as grader:
+        async with server, grading(configured(f"http://127.0.0.1:{port}")) as grader:
             await grader.grade("run.x.1.0", prompt(), completion())
 
     with pytest.raises(ConfigError, match="is not the address of a reward service"):
@@ -170,7 +169,7 @@ def test_what_does_not_speak_http_is_recognised() -> None:
 @pytest.mark.parametrize("url", ["127.0.0.1:8080", "http://", "ftp://127.0.0.1", "http://127.0.0.1:99999"])
 def test_a_url_that_is_none_is_refused(url: str) -> None:
     async def work() -> None:
-        async with Grader(configured(url)) as grader:
+        async with grading(configured(url)) as grader:
             await grader.grade("run.x.1.0", prompt(), completion())
 
     with pytest.raises(ConfigError, match=r"reward\.url"):

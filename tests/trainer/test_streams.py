@@ -64,8 +64,8 @@ class Alone:
 
     rank, size = 0, 1
 
-    def merge_tallies(self, tally: Tally) -> Tally:
-        return tally
+    def gather(self, tally: Tally) -> list[Tally]:
+        return [tally]
 
 
 def groups_of(config: Config, alive: int, truncated: float = 0.0) -> list[Group]:

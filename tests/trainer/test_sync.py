@@ -194,7 +194,7 @@ def test_direct_hands_over_the_tensors_and_what_came_is_what_was_sent() -> None:
 def test_each_worker_is_looked_at(change: dict[str, Any], said: str) -> None:
     sent = Checksum.of([("a", torch.ones(3))])
     good = {"version": 3, "received": sent.as_json(), "held": sent.plain}
-    delivery = Delivery(sent, [good, good], 12, 0.0)
+    delivery = Delivery(sent, [good, good], 12)
     check_delivery(delivery, 3)
     with pytest.raises(StaleWeightsError, match=said):
         check_delivery(replace(delivery, reports=[good, good | change]), 3)

@@ -33,7 +33,7 @@ from trainer.sync.transports import Delivery
 TEMPERATURE = 0.7
 PROBE = [2, 10, 20, 30, 44, 7, 199, 100, 81, 3]
 SECONDS = 600.0  # a guard against hanging
-SABOTAGED = "tests.trainer.sabotage.Sabotaged"
+SABOTAGED = ("--worker-extension-cls", "tests.trainer.sabotage.Sabotaged")  # in place of the trainer's
 
 
 @needs("vllm")
@@ -112,7 +112,7 @@ class World:
         self.config = configuration(self.model, folder)
         self.loop = Loop()
         self.notices: list[str] = []
-        self.process = VllmProcess(arguments_of(self.config), folder / "vllm.log", SABOTAGED)
+        self.process = VllmProcess([*arguments_of(self.config), *SABOTAGED], folder / "vllm.log")
         self.engine = self.engine_of()
         self.version = 0
 

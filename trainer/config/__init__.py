@@ -1,10 +1,9 @@
 """The settings of a run: typed and frozen, from a TOML file and `section.key=value` on the command line.
 
-    sampling.py, training.py   the sections, with each setting's meaning and default
-    run.py                     all of them, and the checks that they fit each other
-    stages.py                  settings that change during a run
-    algorithms.toml            the settings in which each published algorithm differs from the defaults
-    files.py                   reading a file, merging and overriding
+    sections.py       the sections, with each setting's meaning and default
+    run.py            all of them, their changes during a run, and the checks that they fit each other
+    algorithms.toml   the settings in which each published algorithm differs from the defaults
+    files.py          reading a file, merging and overriding
 
 Unknown keys are errors. A run saves its resolved settings as `config.json`, which can be given instead of the file, as
 can the name of a shipped configuration in configs/.
@@ -12,8 +11,7 @@ can the name of a shipped configuration in configs/.
 
 from trainer.config.files import CONFIGS, algorithms, load, merge, resolve, shipped
 from trainer.config.run import Config, logprob_bound
-from trainer.config.sampling import Data, Duel, RewardService
-from trainer.config.training import Correction, Kl, Lora, Loss, Optimiser
+from trainer.config.sections import Correction, Data, Duel, Kl, Lora, Loss, Optimiser, RewardService
 
 __all__ = [
     "CONFIGS",

@@ -50,11 +50,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
 
 
 def resolve(settings: Mapping[str, Any], origin: str = "the configuration") -> Config:
-    """Return settings merged with those of the algorithm and the defaults, and validated. Messages name their origin.
-
-    Raises:
-        ConfigError: A setting is invalid.
-    """
+    """Return settings over those of the algorithm and the defaults. Raise ConfigError, which names their origin."""
     name = settings.get("algorithm", "grpo")
     if name not in algorithms():
         raise ConfigError(f"{origin}: algorithm: {name!r} is not one of {', '.join(algorithms())}")

@@ -1,28 +1,57 @@
-"""All settings of a run, and the checks that they fit each other."""
+"""All settings of a run, the stages in which they change, and the checks that they fit each other."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from trainer.config.sampling import Buffer, Data, Duel, HeldOut, RewardService, Rollout
-from trainer.config.section import Section
-from trainer.config.stages import Stage
-from trainer.config.training import (
-    Advantage,
-    Checkpoint,
-    Correction,
-    DeepSpeed,
-    Kl,
-    Lora,
-    Loss,
-    Model,
-    Optimiser,
-    Sync,
-    Watch,
+from trainer.config import sections
+from trainer.config.sections import Section
+
+# Only settings that are read anew in every step can change. The loss, the model and all settings that vLLM or DeepSpeed
+# are started with cannot; nor can the temperature, because a batch may have been started in the stage before.
+MAY_CHANGE = (
+    *("data.difficulty", "data.mixture"),
+    *("rollout.prompts", "rollout.samples", "rollout.max_tokens"),
+    *("reward.overlong_filter", "reward.overlong_buffer", "reward.overlong_factor"),
+    *("optimiser.lr", "optimiser.micro_tokens"),
 )
+
+
+class Stage(Section):
+    """The settings that differ, by section, from those of the stage before from step `begin` on.
+
+        [[stages]]                       # iterative lengthening
+        begin = 1000
+        rollout.max_tokens = 16384
+
+    `Config` merges and validates each stage like a configuration of its own.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+
+    begin: int = Field(ge=2)  # the rest of the file is the first stage
+
+    @model_validator(mode="after")
+    def _can_change(self) -> Stage:
+        for section, settings in self.changes.items():
+            for name in [f"{section}.{key}" for key in settings] if isinstance(settings, Mapping) else [section]:
+                if name not in MAY_CHANGE:
+                    raise ValueError(f"{name} cannot change within a run; settings that can: {', '.join(MAY_CHANGE)}")
+        return self
+
+    @property
+    def changes(self) -> Mapping[str, Any]:
+        """The settings by section and key."""
+        return self.model_extra or {}
+
+    def over(self, base: Mapping[str, Any]) -> dict[str, Any]:
+        """Return this stage's settings over a base. A table (`data.mixture`) is replaced as a whole."""
+        return {**base, **{section: {**base[section], **settings} for section, settings in self.changes.items()}}
 
 
 class Config(Section):
@@ -33,28 +62,28 @@ class Config(Section):
     out: str = "runs"  # the parent of the run's folder
     steps: int = Field(1000, ge=1)  # batches
     seed: int = 0
-    model: Model
-    lora: Lora = Lora()
-    data: Data
-    rollout: Rollout = Rollout()
-    reward: RewardService = RewardService()
-    buffer: Buffer = Buffer()
-    duel: Duel = Duel()
-    advantage: Advantage = Advantage()
-    loss: Loss = Loss()
-    correction: Correction = Correction()
-    kl: Kl = Kl()
-    optimiser: Optimiser = Optimiser()
-    deepspeed: DeepSpeed = DeepSpeed()
-    sync: Sync = Sync()
-    checkpoint: Checkpoint = Checkpoint()
-    held_out: HeldOut = HeldOut()
-    watch: Watch = Watch()
-    stages: tuple[Stage, ...] = ()  # changes of settings during the run; see stages.py
+    model: sections.Model
+    lora: sections.Lora = sections.Lora()
+    data: sections.Data
+    rollout: sections.Rollout = sections.Rollout()
+    reward: sections.RewardService = sections.RewardService()
+    buffer: sections.Buffer = sections.Buffer()
+    duel: sections.Duel = sections.Duel()
+    advantage: sections.Advantage = sections.Advantage()
+    loss: sections.Loss = sections.Loss()
+    correction: sections.Correction = sections.Correction()
+    kl: sections.Kl = sections.Kl()
+    optimiser: sections.Optimiser = sections.Optimiser()
+    deepspeed: sections.DeepSpeed = sections.DeepSpeed()
+    sync: sections.Sync = sections.Sync()
+    checkpoint: sections.Checkpoint = sections.Checkpoint()
+    held_out: sections.HeldOut = sections.HeldOut()
+    watch: sections.Watch = sections.Watch()
+    stages: tuple[Stage, ...] = ()
 
     @field_validator("loss")
     @classmethod
-    def _constants_fit(cls, loss: Loss) -> Loss:
+    def _constants_fit(cls, loss: sections.Loss) -> sections.Loss:
         from trainer.loss import check_constants  # imports torch, which reading a file of problems does not need
 
         check_constants(loss.name, loss.constants)
@@ -97,6 +126,9 @@ class Config(Section):
             ),
             "rollout.turns requires buffer.depth = 0 and rollout.engine = 'server'": (
                 rollout.turns and (self.buffer.depth or is_colocated)
+            ),
+            "rollout.turns excludes sync.transport = 'broadcast', which needs a GPU for each member": (
+                rollout.turns and sync.transport == "broadcast"
             ),
             f"rollout.devices must name {gpus} GPUs: rollout.replicas × rollout.tensor_parallel": (
                 rollout.devices and len(rollout.devices.split(",")) != gpus

@@ -4,8 +4,8 @@ For each problem a solver writes n solutions (`rollout.samples`) and a tester wr
 test cases each (`duel.cases`).
 
     question.py   the tester's prompt, the statement without its examples; and the test cases in an answer
-    referee.py    grades each solution against all m·k cases, once, and rewards the answers
-    earlier.py    wrong programs of earlier steps, which the cases must tell from right ones as well
+    referee.py    grades each solution against all m·k cases, once, and rewards the answers; keeps wrong programs of
+                  earlier steps, which the cases must tell from right ones as well
     opponent.py   the other policy, where two runs train a model each
 
 Solutions are rewarded by the hidden tests, as without testers. An answer is rewarded only if all right solutions pass

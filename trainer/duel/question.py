@@ -1,8 +1,7 @@
-"""Turns a problem into the question to a tester, and reads the test cases in the answer.
+"""Turns a problem into the question to a tester, and reads the test cases in the answer, whose form is strict.
 
 The question has the statement without its examples: copies of them are valid test cases that need no thought. They are
-recognised by headings, so examples in running text stay. The form of an answer is strict: what has another form is no
-answer.
+recognised by headings, so examples in running text stay.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def question_for(problem: Problem, ask: str, cases: int) -> Problem:
     The question to ask has the placeholders `{statement}` and `{cases}`; empty: ASK.
 
     Raises:
-        ConfigError: The problem has tests that are not of the type stdin.
+        ConfigError: The problem has tests of another type than stdin.
     """
     if others := {test["type"] for test in problem.grading.get("tests", ())} - {"stdin"}:
         raise ConfigError(
@@ -64,15 +63,11 @@ def question_for(problem: Problem, ask: str, cases: int) -> Problem:
 
 def without_examples(statement: str) -> str:
     """Return a statement without examples and the notes that follow them, the whole if less than a quarter is left."""
-    kept, is_example = [], False
+    rest, is_example = "", False
     for line in statement.splitlines(keepends=True):
-        if EXAMPLE.fullmatch(line.rstrip()):
-            is_example = True
-        elif AFTER.fullmatch(line.rstrip()):
-            is_example = False
-        if not is_example:
-            kept.append(line)
-    rest = "".join(kept)
+        text = line.rstrip()
+        is_example = bool(EXAMPLE.fullmatch(text)) or (is_example and not AFTER.fullmatch(text))
+        rest += "" if is_example else line
     return rest if len(rest) >= LEAST_SHARE * len(statement) else statement
 
 

@@ -7,19 +7,21 @@ solution is graded against all distinct cases once.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from trainer.config import Duel
 from trainer.duel.question import Case, parse_cases
-from trainer.episode import Completion, Episode, Reward
+from trainer.episode import Completion, Episode, Group, Reward
 
 if TYPE_CHECKING:
     from trainer.reward import Grader
 
 Row = Sequence[bool] | None
 UNKNOWN = Reward(None, reason="no right or no wrong solution")
+TEXT_LENGTH = 256 << 20  # characters of all earlier programs; the problems that were sampled longest ago go first
 
 
 async def judge(
@@ -32,8 +34,7 @@ async def judge(
 ) -> list[Episode]:
     """Return the testers' episodes of a group with a unique name, one for each of the answers to the same problem.
 
-    They have no reward if none of the solver's solutions is right, or neither a solution nor a program of earlier steps
-    is wrong.
+    They have no reward if no solution is right, or neither a solution nor a program of earlier steps is wrong.
     """
     if not answers:
         return []
@@ -89,11 +90,6 @@ def _score(columns: Sequence[int] | None, right: Sequence[Sequence[bool]], wrong
     return Reward(caught, figures=figures | {"caught": caught})
 
 
-def choose(rows: Sequence[Row]) -> int:
-    """Return the solution whose row has the most passed test cases, the first of equal ones."""
-    return max(range(len(rows)), key=lambda each: (sum(rows[each] or ()), -each))
-
-
 def distinct(written: Sequence[Sequence[Case] | None]) -> tuple[list[Case], list[list[int] | None]]:
     """Return the distinct cases of several written answers, and for each answer the numbers of its cases, or None."""
     cases = {(case["input"], case["output"]): case for answer in written for case in answer or ()}
@@ -103,3 +99,44 @@ def distinct(written: Sequence[Sequence[Case] | None]) -> tuple[list[Case], list
         return None if answer is None else [numbers[case["input"], case["output"]] for case in answer]
 
     return list(cases.values()), [columns(answer) for answer in written]
+
+
+class EarlierPrograms:
+    """The newest different wrong completions of each problem, at most `count` a problem.
+
+    Once the solver is good, few groups have a wrong program, and without one the testers' answers are masked. The
+    hidden tests have judged these programs, so that "wrong" stays true whatever the policies have learnt since.
+    """
+
+    def __init__(self, count: int, text_length: int = TEXT_LENGTH) -> None:
+        self._count = count
+        self._left = text_length
+        self._texts: OrderedDict[str, list[str]] = OrderedDict()
+
+    def of(self, problem: str) -> list[str]:
+        """Return the programs of a problem, the oldest first."""
+        return list(self._texts.get(problem, ()))
+
+    def add(self, group: Group) -> None:
+        """Add the programs of a group's wrong solutions. One that ended at the token limit may be half a program."""
+        whole = [each for each in group.episodes if each.role == "solver" and not each.completion.is_truncated]
+        graded = [each for each in whole if each.reward.has_program and not each.reward.is_fault]
+        texts = [each.completion.text for each in graded if each.reward.verdict != "AC"]
+        old = [text for text in self.of(group.prompt.id) if text not in texts]
+        self._put(group.prompt.id, [*old, *dict.fromkeys(texts)][-self._count :] if self._count else [])
+
+    def state(self) -> dict[str, list[str]]:
+        return dict(self._texts)
+
+    def restore(self, state: Mapping[str, Sequence[str]]) -> None:
+        for problem, texts in state.items():
+            self._put(problem, list(texts))
+
+    def _put(self, problem: str, texts: list[str]) -> None:
+        self._left += sum(map(len, self._texts.pop(problem, ())))
+        if texts:
+            self._texts[problem] = texts
+            self._left -= sum(map(len, texts))
+        while self._left < 0:
+            _, forgotten = self._texts.popitem(last=False)
+            self._left += sum(map(len, forgotten))

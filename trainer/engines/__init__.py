@@ -27,10 +27,9 @@ async def start_engines(config: Config, notice: Notice = print) -> Engine:
     if not servers:
         processes = [VllmProcess.from_config(config, number) for number in range(config.rollout.replicas)]
         servers = [ServerEngine(config, each.url, notice, each) for each in processes]
+    pool = ServerPool(servers, config.rollout.patience_seconds)
     opened = await asyncio.gather(*(server.open() for server in servers), return_exceptions=True)
     if errors := [each for each in opened if isinstance(each, BaseException)]:
-        for server in opened:
-            if isinstance(server, ServerEngine):
-                await server.close()
+        await pool.close()
         raise errors[0]
-    return ServerPool(servers, config.rollout.patience_seconds)
+    return pool

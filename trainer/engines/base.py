@@ -25,7 +25,7 @@ class Engine(Protocol):
         """Return whether the engine waits for weights."""
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        """Return a sample of verified weights. Restarts of vLLM are handled: the sample is complete.
+        """Return a complete response, also if vLLM restarts meanwhile.
 
         Args:
             prompt_ids: The prompt's token ids.
@@ -34,15 +34,12 @@ class Engine(Protocol):
         """
 
     async def score(self, ids: Sequence[int]) -> list[list[float]]:
-        """Return all log-probabilities but the first token's (ids [n]), at temperature 1, by each vLLM of the current
-        sync.
-        """
+        """Return all log-probabilities but the first token's (ids [n]), at temperature 1, by each vLLM."""
 
     async def pause(self, version: int) -> None:
         """Pause generation and keep the requests in flight. The engine needs a sync to a version afterwards.
 
-        Replicas that have that version go on undisturbed, and are left out by `score`, `resume`, `rpc` and
-        `mark_synced`.
+        Replicas that have that version go on undisturbed, and are left out until `mark_synced`.
         """
 
     async def sleep(self) -> None:
@@ -52,10 +49,7 @@ class Engine(Protocol):
         """Continue, with a reset KV cache unless `buffer.in_flight` is "keep"."""
 
     async def rpc(self, method: str, *arguments: Any) -> list[dict[str, Any]]:
-        """Return each worker's result of a method of vllm_ext.Extension; StaleWeightsError if the method failed.
-
-        For servers the arguments must be JSON-compatible.
-        """
+        """Return each worker's result of a method of vllm_ext.Extension; StaleWeightsError if the method failed."""
 
     async def mark_synced(self, version: int) -> None:
         """Declare weights of a version verified and open the engine for samples."""
@@ -68,11 +62,7 @@ class Engine(Protocol):
 
 
 def check_state(state: dict[str, Any], config: Config, where: str) -> None:
-    """Check that vLLM was started as the trainer requires, by a worker's `Extension.proctor_state`; `where` names it.
-
-    Raises:
-        ConfigError: A setting of vLLM is wrong.
-    """
+    """Check a worker's `Extension.proctor_state`; `where` names it. Raise ConfigError if a setting of vLLM is wrong."""
     if not state["logprobs_mode"].endswith("processed_logprobs"):
         raise ConfigError(
             f"{where}: its log-probabilities are not those of the sampling distribution: "
@@ -80,6 +70,8 @@ def check_state(state: dict[str, Any], config: Config, where: str) -> None:
         )
     if state["quantization"]:
         raise ConfigError(f"{where}: the model is quantised ({state['quantization']}): its weights cannot be updated")
+    if state["dtype"] != config.model.dtype:
+        raise ConfigError(f"{where}: its weights are {state['dtype']}: start vLLM with --dtype {config.model.dtype}")
     if state["max_model_len"] < config.longest:
         raise ConfigError(
             f"{where}: prompt and response may have {config.longest} tokens, but it was started "

@@ -2,11 +2,8 @@
 
 One thread creates vLLM and executes every call of it. While there are requests, a task steps the engine there and
 returns each sample as soon as it ends. Requests of one turn of the event loop reach vLLM together. vLLM then computes
-the same batches in every run, and its rounding depends on what it computes together.
-
-This engine was not tested on a GPU. The memory that vLLM does not reserve (`rollout.gpu_memory`) is the trainer's.
-
-vLLM uses the default process group of torch.distributed if it exists, and otherwise creates one with a single process.
+the same batches in every run, and its rounding depends on what it computes together. vLLM uses the trainer's default
+process group. This engine was not tested on a GPU.
 """
 
 from __future__ import annotations
@@ -37,7 +34,6 @@ class ColocatedEngine:
         self._config = config
         self._keeps_cache = config.buffer.in_flight == "keep"
         self._version = -1
-        self._is_stale = True
         self._is_held = False  # vLLM is not stepped
         self._verified = asyncio.Event()
         self._room = asyncio.Semaphore(config.rollout.concurrency)
@@ -51,12 +47,7 @@ class ColocatedEngine:
         self._stepping: asyncio.Task[None] | None = None
 
     async def open(self) -> ColocatedEngine:
-        """Return this engine with its model loaded.
-
-        Raises:
-            TrainerError: vLLM could not be created.
-            ConfigError: The model cannot be served as required.
-        """
+        """Return this engine with its model loaded. Raise TrainerError if it cannot be, or not as required."""
         making = asyncio.get_running_loop().run_in_executor(self._thread, _vllm, self._config)
         await asyncio.wait([making])
         if error := making.exception():
@@ -69,7 +60,7 @@ class ColocatedEngine:
 
     @property
     def needs_sync(self) -> bool:
-        return self._is_stale
+        return not self._verified.is_set()
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         temperature = self._config.rollout.temperature
@@ -94,7 +85,7 @@ class ColocatedEngine:
         """Do nothing: `rollout.turns` is for servers."""
 
     async def pause(self, version: int) -> None:  # noqa: ARG002 - the only replica
-        self._is_stale = self._is_held = True
+        self._is_held = True
         self._verified.clear()
 
     async def resume(self) -> None:
@@ -113,7 +104,7 @@ class ColocatedEngine:
         return results
 
     async def mark_synced(self, version: int) -> None:
-        self._version, self._is_stale = version, False
+        self._version = version
         self._verified.set()
 
     async def wait_until_healthy(self) -> None:
@@ -153,8 +144,13 @@ class ColocatedEngine:
                 self._changed.set()
 
     def _start_stepping(self) -> None:
+        def end(stepping: asyncio.Task[None]) -> None:
+            for waiting in [] if stepping.cancelled() else self._samples.values():
+                if not waiting.done():
+                    waiting.set_exception(TrainerError(f"vLLM ended: {stepping.exception()!r}"))
+
         self._stepping = asyncio.create_task(self._step_forever())
-        self._stepping.add_done_callback(self._ended)
+        self._stepping.add_done_callback(end)
 
     async def _step_forever(self) -> None:
         """Step vLLM while there are requests, unless it is held."""
@@ -170,11 +166,6 @@ class ColocatedEngine:
                 waiting = self._samples.pop(str(output.request_id), None) if output.finished else None
                 if waiting and not waiting.done():  # otherwise it was cancelled
                     waiting.set_result(output)
-
-    def _ended(self, stepping: asyncio.Task[None]) -> None:
-        if not stepping.cancelled():
-            for waiting in filter(lambda each: not each.done(), self._samples.values()):
-                waiting.set_exception(TrainerError(f"vLLM ended: {stepping.exception()!r}"))
 
 
 def _step(llm: Any, new: Sequence[Request], dropped: Sequence[str]) -> Sequence[Any]:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO
 
 import torch
@@ -19,7 +18,7 @@ import torch
 import trainer
 from trainer.config import Config
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
+EXTENSION = "trainer.vllm_ext.Extension"
 TAIL_LINES = 30
 END_SECONDS = 12.0  # longer than the guard's own limit
 GUARD = Path(__file__).with_name("guard.py")
@@ -37,26 +36,20 @@ CPU_ARGUMENTS = ("--enforce-eager", "--distributed-executor-backend", "uni", "--
 class VllmProcess:
     """A vLLM server that ends with the thread that called `start`; see guard."""
 
-    def __init__(
-        self,
-        arguments: Sequence[str],
-        log: Path,
-        extension: str = "trainer.vllm_ext.Extension",
-        environment: Mapping[str, str] = NOTHING,
-    ) -> None:
+    def __init__(self, arguments: Sequence[str], log: Path, environment: Mapping[str, str] | None = None) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = log
-        here = ["--host", "127.0.0.1", "--port", str(self.port), "--worker-extension-cls", extension]
+        here = ["--host", "127.0.0.1", "--port", str(self.port), "--worker-extension-cls", EXTENSION]
         self._command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *here, *arguments]
-        self._environment = dict(environment)
+        self._environment = dict(environment or {})
         self._process: subprocess.Popen[bytes] | None = None
 
     @classmethod
     def from_config(cls, config: Config, number: int = 0) -> VllmProcess:
         """Return a server of a run by its number. Its log, `vllm.log` (`vllm1.log` …), begins with its command."""
         devices = devices_of(config, number)
-        gpus = {"CUDA_VISIBLE_DEVICES": devices} if devices else NOTHING
+        gpus = {"CUDA_VISIBLE_DEVICES": devices} if devices else None
         return cls(arguments_of(config), config.folder / f"vllm{number or ''}.log", environment=gpus)
 
     @property
@@ -83,17 +76,15 @@ class VllmProcess:
             self._process = start_guarded(self._command, log, env=ours)
 
     def end(self) -> None:
-        if self.is_running:
-            assert self._process is not None
+        if self._process and self.is_running:
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(END_SECONDS)
         self._kill()
 
     def tail(self) -> str:
-        if not self.log.exists():
-            return ""
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-TAIL_LINES:])
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return "\n".join(lines[-TAIL_LINES:])
 
     def _kill(self) -> None:
         if self._process is None:

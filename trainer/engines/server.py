@@ -11,21 +11,27 @@ requests are in flight.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+import time
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
+from sandbox_service.client import Peer, errors
+from sandbox_service.client.retries import NoAnswerError, Outage, RetryTimer
 from trainer.config import Config
 from trainer.engines.base import Notice, check_state
-from trainer.engines.health import HealthMonitor, State
 from trainer.engines.process import VllmProcess
 from trainer.engines.vllm_api import HEALTH_TIMEOUT_SECONDS, Answer, RequestFailedError, VllmApi
 from trainer.episode import Completion
-from trainer.errors import InterruptedGenerationError, StaleWeightsError, TrainerError
+from trainer.errors import InterruptedGenerationError, StaleWeightsError, TrainerError, UnavailableError
 
 T = TypeVar("T")
+State = dict[str, Any]  # of a worker; see vllm_ext
 
 HEALTH_POLL_SECONDS = 2.0  # between requests of /health
+PAUSE_SECONDS = 1.0  # between two looks at a server that is away
+SETTING = "rollout.patience_seconds"
+MOST_DEATHS = 3  # consecutive deaths of a server the trainer starts; 1 if it was never up
 
 
 class ServerEngine:
@@ -48,7 +54,8 @@ class ServerEngine:
         servers = max(config.rollout.replicas, len(config.rollout.servers))
         self._room = asyncio.Semaphore(max(1, config.rollout.concurrency // servers))
         self.in_flight = 0  # requests running or queued
-        self._checks = Coalesced(self._worker_names)
+        self._checking = asyncio.Lock()
+        self._check: tuple[float, tuple[str, ...]] = (0.0, ())  # when the last one began, and the workers
         self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> ServerEngine:
@@ -70,11 +77,7 @@ class ServerEngine:
         return self._gate.is_set()
 
     async def attempt(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        """Return a sample; see `Engine.generate`.
-
-        Raises:
-            InterruptedGenerationError: vLLM was restarted or ended the sample abnormally; the recovery has begun.
-        """
+        """Return a sample, or raise InterruptedGenerationError once a recovery has begun; see `Engine.generate`."""
         self.in_flight += 1
         try:
             async with self._room:
@@ -90,7 +93,7 @@ class ServerEngine:
         version, workers = self.version, self._workers
         asked = self._api.sample(prompt_ids, seed, max_tokens, self._config, version)
         completion = await self._unless_replaced(asked)
-        if await self._checks() != workers:
+        if await self._current_workers() != workers:
             raise InterruptedGenerationError("it was started again")
         await self._ready()  # a sample that ended during a sync counts once the sync is verified
         return replace(completion, last_version=self.version)
@@ -143,7 +146,6 @@ class ServerEngine:
         for task in filter(None, [self._watch, self._recovery]):
             task.cancel()
             await asyncio.wait([task])
-        await self._checks.close()
         await self._api.close()
         if self._process:
             await asyncio.to_thread(self._process.end)
@@ -162,11 +164,7 @@ class ServerEngine:
             raise StaleWeightsError(f"vLLM at {self._url} could not do {method}: {error}") from None
 
     async def _unless_replaced(self, asked: Coroutine[Any, Any, T]) -> T:
-        """Return the answer.
-
-        Raises:
-            InterruptedGenerationError: The workers are replaced while the connection stays open.
-        """
+        """Return the answer. Raise InterruptedGenerationError if the workers are replaced before it comes."""
         answer, gone = asyncio.ensure_future(asked), asyncio.ensure_future(self._gone.wait())
         try:
             if self._failure:
@@ -183,8 +181,8 @@ class ServerEngine:
     # --- health and identity of the workers
 
     async def _ready(self) -> None:
-        """Wait until a sample would use verified weights. Raises UnavailableError."""
-        while not self._gate.is_set():
+        """Wait until a sample would use verified weights. Raise UnavailableError if the server does not return."""
+        while not self._gate.is_set():  # it may have closed again before this task runs
             await self._gate.wait()
         if self._failure:
             raise self._failure
@@ -193,17 +191,23 @@ class ServerEngine:
         is_open = self._failure or not (self._recovery or self.needs_sync or self._is_paused)
         (self._gate.set if is_open else self._gate.clear)()
 
-    async def _worker_names(self) -> tuple[str, ...]:
-        return tuple(state["process"] for state in await self._call("proctor_state"))
+    async def _current_workers(self) -> tuple[str, ...]:
+        """Return the workers that exist after this call began. One request serves all calls that wait for it."""
+        called = time.monotonic()
+        async with self._checking:
+            if self._check[0] <= called:
+                began, states = time.monotonic(), await self._call("proctor_state")
+                self._check = began, tuple(state["process"] for state in states)
+        return self._check[1]
 
     async def _poll_health(self) -> None:
+        """Start the recovery of a server that hangs, in which no request fails."""
         while True:
             await asyncio.sleep(HEALTH_POLL_SECONDS)
             if (self.in_flight or self._is_paused) and not self._recovery and not await self._api.is_healthy():
                 self._start_recovery(f"no answer for {HEALTH_TIMEOUT_SECONDS:g} s")
 
     def _start_recovery(self, why: str) -> None:
-        """Block new requests and start the recovery."""
         if self._recovery or self._failure:
             return
         self._recovery = asyncio.create_task(self._recover(why))
@@ -236,27 +240,53 @@ class ServerEngine:
         self._gone = asyncio.Event()
 
 
-class Coalesced(Generic[T]):
-    """Coalesces calls, one at a time: a call's result serves every caller that asked before it started."""
+class HealthMonitor:
+    """Waits until a server is healthy, and restarts it if the trainer started it (`process`) and it died."""
 
-    def __init__(self, ask: Callable[[], Awaitable[T]]) -> None:
-        self._ask = ask
-        self._now: asyncio.Task[T] | None = None
-        self._next: asyncio.Task[T] | None = None
+    def __init__(self, api: VllmApi, notice: Notice, patience_seconds: float, process: VllmProcess | None) -> None:
+        self._api = api
+        self._peer = Peer(api.url, patience_seconds, name="vLLM", url_setting="", patience_setting=SETTING)
+        self._outage = Outage(f"vLLM at {api.url}", notice)
+        self._notice = notice
+        self._process = process
+        self._was_up = False
 
-    async def __call__(self) -> T:
-        if self._next is None:
-            self._next = asyncio.create_task(self._put(self._now))
-            self._next.add_done_callback(lambda task: task.cancelled() or task.exception())
-        return await asyncio.shield(self._next)
+    async def wait(self, why: str) -> list[State]:
+        """Return the states of the server's workers once it is healthy; messages say why it is not.
 
-    async def _put(self, before: asyncio.Task[T] | None) -> T:
-        if before:
-            await asyncio.wait([before])
-        self._now, self._next = self._next, None
-        return await self._ask()
+        Raises:
+            UnavailableError: It was not healthy within `patience_seconds`, or died too often.
+        """
+        began, timer, deaths = time.monotonic(), RetryTimer(self._peer, self._outage), 0
+        while isinstance(states := await self._states(why), str):
+            why, deaths = states, deaths + self._revive(deaths)
+            try:
+                await timer.wait(NoAnswerError(why, began, PAUSE_SECONDS))
+            except errors.ServiceUnavailableError as away:
+                raise UnavailableError(f"{away}. {self._log()}") from None
+        timer.reset()
+        self._was_up = True
+        return states
 
-    async def close(self) -> None:
-        for task in filter(None, [self._now, self._next]):
-            task.cancel()
-            await asyncio.wait([task])
+    async def _states(self, why: str) -> list[State] | str:
+        """Return the states of the workers, or why there are none."""
+        if not await self._api.is_healthy():
+            return why
+        try:
+            return await self._api.call("proctor_state", seconds=HEALTH_TIMEOUT_SECONDS)
+        except (InterruptedGenerationError, RequestFailedError) as error:
+            return str(error)
+
+    def _revive(self, deaths: int) -> int:
+        """Start the trainer's own server if it is dead; return how often it did. Raise UnavailableError after many."""
+        if self._process is None or self._process.is_running:
+            return 0
+        if deaths >= (MOST_DEATHS if self._was_up else 1):
+            raise UnavailableError(f"vLLM died as it started. {self._log()}")
+        if self._was_up:
+            self._notice(f"vLLM at {self._api.url} died: starting it again (its log is {self._process.log})")
+        self._process.start()
+        return 1
+
+    def _log(self) -> str:
+        return f"The end of {self._process.log}:\n{self._process.tail()}" if self._process else ""

@@ -46,8 +46,7 @@ class VllmApi:
         self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None))
 
     async def post(self, path: str, body: Answer | None = None, seconds: float | None = None) -> Answer:
-        """Return the JSON answer to a POST request to a path with a JSON body, empty if it has no JSON, within
-        `seconds`.
+        """Return the JSON answer to a POST request to a path with a JSON body, empty if it has none, in `seconds`.
 
         Raises:
             InterruptedGenerationError: The server is unavailable or overloaded.
@@ -59,19 +58,14 @@ class VllmApi:
             async with self._session.post(self.url + path, json=body, timeout=limit) as answer:
                 if answer.status != 200:
                     raise _refusal(self.url + path, answer.status, await answer.text())
-                if answer.content_type != "application/json":  # older versions answer some requests with a bare 200
-                    return {}
-                parsed: Answer = await answer.json()
+                is_json = answer.content_type == "application/json"  # some requests have a bare 200 as answer
+                parsed: Answer = await answer.json() if is_json else {}
                 return parsed
         except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
             raise InterruptedGenerationError(f"{type(error).__name__}: {error}") from None
 
     async def call(self, method: str, *arguments: Any, seconds: float | None = None) -> list[Answer]:
-        """Return each worker's result of a method of vllm_ext.Extension, with JSON-compatible arguments, in `seconds`.
-
-        Raises:
-            RequestFailedError: The method failed in a worker.
-        """
+        """Return each worker's result of a method of vllm_ext.Extension, in `seconds`. Raise RequestFailedError."""
         body = {"method": method, "args": list(arguments)}
         results: list[Answer] = (await self.post("/collective_rpc", body, seconds))["results"]
         for result in results:
@@ -82,14 +76,9 @@ class VllmApi:
     async def sample(
         self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, config: Config, version: int
     ) -> Completion:
-        """Return a response; see `Engine.generate`.
-
-        If caches are kept across syncs, requests with another version of the weights have other caches.
-
-        Raises:
-            InterruptedGenerationError: As `post`, or vLLM ended the response abnormally.
-        """
+        """Return a response, or raise InterruptedGenerationError if it ended abnormally; see `Engine.generate`."""
         request = {
+            # caches that are kept across syncs are of one version of the weights each
             **({"cache_salt": str(version)} if config.buffer.in_flight == "keep" else {}),
             **UNMODIFIED_SAMPLING,
             "prompt": list(prompt_ids),
@@ -110,8 +99,8 @@ class VllmApi:
 
     async def score(self, ids: Sequence[int]) -> list[float]:
         """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1."""
-        request = {**UNMODIFIED_SAMPLING, "prompt": list(ids), "temperature": 1.0, "prompt_logprobs": 0}
-        request["max_tokens"] = 1  # the least that vLLM takes
+        least = {"max_tokens": 1}  # the fewest that vLLM takes
+        request = {**UNMODIFIED_SAMPLING, **least, "prompt": list(ids), "temperature": 1.0, "prompt_logprobs": 0}
         (choice,) = (await self.post("/v1/completions", request))["choices"]
         logprobs = choice["prompt_logprobs"][1:]
         return [float(at[str(token)]["logprob"]) for token, at in zip(ids[1:], logprobs, strict=True)]

@@ -16,7 +16,7 @@ from sandbox_service.client.retries import pauses
 from sandbox_service.client.transport import Answer, HttpTransport, describe_error
 from trainer.errors import ConfigError, TrainerError
 from trainer.evaluation.samples import SamplingOptions, digest
-from trainer.reward_client import trainer_errors
+from trainer.reward import trainer_errors
 
 # Set in each request, because a server's defaults come from the model's folder.
 OFF: Mapping[str, Any] = {

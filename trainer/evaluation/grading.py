@@ -22,7 +22,7 @@ from trainer.errors import ConfigError
 from trainer.evaluation import jsonl
 from trainer.evaluation.concurrency import ClosableQueue
 from trainer.evaluation.samples import Sample, digest
-from trainer.reward_client import FaultGauge, RewardClient
+from trainer.reward import FaultGauge, RewardClient
 
 VERDICTS = "verdicts.jsonl"
 FAULT_PAUSES = (1.0, 4.0, 16.0)  # seconds before a sample without a verdict is graded again

@@ -19,7 +19,7 @@ from trainer.errors import ConfigError, UnavailableError
 from trainer.evaluation.concurrency import task_group
 from trainer.evaluation.endpoint import Endpoint
 from trainer.evaluation.samples import SamplingOptions
-from trainer.reward_client import trainer_errors
+from trainer.reward import trainer_errors
 
 if TYPE_CHECKING:
     from trainer.engines.process import VllmProcess

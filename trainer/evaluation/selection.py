@@ -15,14 +15,14 @@ from typing import Any
 
 from trainer.data import OTHER_TESTS, Problem, Problems
 from trainer.duel.question import Case, parse_cases, question_for
-from trainer.duel.referee import choose, distinct
+from trainer.duel.referee import Row, distinct
 from trainer.evaluation import jsonl, samples
 from trainer.evaluation.concurrency import for_each
 from trainer.evaluation.grading import GradingOptions, submission_of
 from trainer.evaluation.interval import estimate
 from trainer.evaluation.results import Result
 from trainer.evaluation.samples import Sample, digest
-from trainer.reward_client import RewardClient
+from trainer.reward import RewardClient
 
 QUESTIONS, ANSWERS, MATRIX = "questions.jsonl", "answers.jsonl", "matrix.jsonl"
 
@@ -139,3 +139,8 @@ class Selection:
 
 
 NO_TESTS = [{"type": "stdin", "output": ""}]  # questions are not graded
+
+
+def choose(rows: Sequence[Row]) -> int:
+    """Return the solution whose row has the most passed test cases, the first of equal ones."""
+    return max(range(len(rows)), key=lambda each: (sum(rows[each] or ()), -each))

@@ -27,6 +27,8 @@ SHAPES = Path(__file__).with_name("shapes.toml")  # of the models of the shipped
 VLLM_GB = 5.0  # vLLM's memory beside weights and cache, on each GPU
 SPARE_GB = 3.0  # contexts and fragments, on each GPU
 MACHINE_GPUS = 8
+# of the shipped configurations that do not train on all GPUs of one machine
+RANKS = {"m2po_8b_full": 4, "m2po_8b_delta": 4, "smoke": 1, "verifier_8b_solver": 4, "verifier_8b_tester": 4}
 
 
 @dataclass(frozen=True)
@@ -35,49 +37,30 @@ class Shape:
 
     parameters: int
     linear: int  # inputs and outputs of all linear layers but the output embedding
-    layers: int
-    hidden: int
     keys: int  # the width of all key heads, equal to that of the values
-    inner: int  # of the feed-forward layers
-    vocabulary: int
+    config: Any  # of transformers
 
     @classmethod
     @cache
     def of(cls, path: str) -> Shape:
-        """Return the shape of a model, by a name in shapes.toml or the path of a folder with its config.json.
-
-        Raises:
-            ConfigError: The shape is unknown.
-        """
+        """Return the shape of a model, by a name in shapes.toml or the path of its folder. Raise ConfigError."""
         from transformers import AutoConfig, AutoModelForCausalLM  # slow import
 
         known = tomllib.loads(SHAPES.read_text())
         try:
-            said = AutoConfig.for_model(**(known.get(path) or json.loads((Path(path) / "config.json").read_text())))
+            config = AutoConfig.for_model(**(known.get(path) or json.loads((Path(path) / "config.json").read_text())))
             with torch.device("meta"):
-                model: Any = AutoModelForCausalLM.from_config(said)  # type: ignore[no-untyped-call]
-            heads, size = said.num_key_value_heads, getattr(said, "head_dim", None)
-            return cls(
-                parameters=sum(each.numel() for each in model.parameters()),
-                linear=sum(
-                    each.in_features + each.out_features
-                    for each in model.modules()
-                    if isinstance(each, nn.Linear) and each is not model.get_output_embeddings()
-                ),
-                layers=said.num_hidden_layers,
-                hidden=said.hidden_size,
-                keys=heads * (size or said.hidden_size // said.num_attention_heads),
-                inner=said.intermediate_size,
-                vocabulary=said.vocab_size,
-            )
+                model: Any = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
+            size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+            keys = config.num_key_value_heads * size
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise ConfigError(
                 f"model.path: the shape of {path!r} is not known ({error!r}); known: {', '.join(known)}"
             ) from None
-
-
-# of the shipped configurations that do not train on all GPUs of one machine
-RANKS = {"m2po_8b_full": 4, "m2po_8b_delta": 4, "smoke": 1, "verifier_8b_solver": 4, "verifier_8b_tester": 4}
+        embedding = model.get_output_embeddings()
+        layers = [each for each in model.modules() if isinstance(each, nn.Linear) and each is not embedding]
+        linear = sum(each.in_features + each.out_features for each in layers)
+        return cls(sum(each.numel() for each in model.parameters()), linear, keys, config)
 
 
 @dataclass(frozen=True)
@@ -127,7 +110,7 @@ def needs(config: Config, machine: Machine) -> Needs:
     optimiser = 0.0 if is_offloaded else (12 if bytes_each == 2 else 8) * trained / (ranks if zero else 1)
     sampler = bytes_each * size / rollout.tensor_parallel
     cache = max(0.0, rollout.tensor_parallel * (machine.gpu_gb * rollout.gpu_memory - VLLM_GB - sampler))
-    kv_bytes = 2 * shape.layers * shape.keys * 2  # of a token, in bfloat16
+    kv_bytes = 2 * shape.config.num_hidden_layers * shape.keys * 2  # of a token, in bfloat16
     return Needs(
         weights=(1 + config.kl.is_on) * bytes_each * size / (ranks if zero == 3 else 1),
         states=4 * trained / (ranks if zero >= 2 else 1) + optimiser,
@@ -143,9 +126,11 @@ def needs(config: Config, machine: Machine) -> Needs:
 def _activations(config: Config, shape: Shape) -> float:
     """Return GB of a micro-batch: one hidden state a layer, one active layer, and three logit tensors of a chunk."""
     rows = max(config.optimiser.micro_tokens, config.data.max_prompt_tokens + config.rollout.max_tokens)
-    one = 2 * 2 * rows * (6 * shape.hidden + 2 * shape.keys + 3 * shape.inner)  # both passes, in bfloat16
-    kept = shape.layers * 2 * rows * shape.hidden if config.model.checkpointing else shape.layers * one / 2
-    logits = 3 * min(config.model.chunk_tokens, rows) * shape.vocabulary * 4
+    layers, hidden = int(shape.config.num_hidden_layers), int(shape.config.hidden_size)
+    inner, vocabulary = int(shape.config.intermediate_size), int(shape.config.vocab_size)
+    one = 2 * 2 * rows * (6 * hidden + 2 * shape.keys + 3 * inner)  # both passes, in bfloat16
+    kept = layers * 2 * rows * hidden if config.model.checkpointing else layers * one / 2
+    logits = 3 * min(config.model.chunk_tokens, rows) * vocabulary * 4
     return (kept + one + logits) / GB
 
 
@@ -170,38 +155,36 @@ def problems(config: Config, machine: Machine) -> list[str]:
 
 def _shares_gpus(config: Config, machine: Machine) -> bool:
     """Return whether vLLM that the run starts is on GPUs that ranks train on."""
-    rollout = config.rollout
-    if rollout.servers or rollout.engine == "colocated":
-        return rollout.engine == "colocated"
     own = {str(each) for each in range(min(machine.ranks, MACHINE_GPUS))}
-    return not rollout.devices or not own.isdisjoint(rollout.devices.split(","))
+    theirs = set(config.rollout.devices.split(",")) if config.rollout.devices else own
+    return config.rollout.engine == "colocated" or not (config.rollout.servers or own.isdisjoint(theirs))
 
 
 def stages(config: Config) -> list[Config]:
     """Return the configurations of all stages, each with the context length of the longest one."""
-    longest = {"max_model_len": config.longest}
-    return [
-        each.model_copy(update={"rollout": each.rollout.model_copy(update=longest)}) for each in config.stage_configs
-    ]
+    every, longest = config.stage_configs, {"max_model_len": config.longest}
+    return [each.model_copy(update={"rollout": each.rollout.model_copy(update=longest)}) for each in every]
 
 
-def report(config: Config, machine: Machine) -> str:
-    """Return the plan of a run on a machine, stage by stage. Raise ConfigError if the model's shape is unknown."""
+def report(config: Config, machine: Machine) -> tuple[str, bool]:
+    """Return the plan of a run on a machine, and whether all stages fit. Raise ConfigError for an unknown shape."""
     size = Shape.of(config.model.path).parameters
     lines = [f"{config.name}: {config.model.path}, {size / 1e9:.2f} billion weights"]
     lines += [f"  {line}" for line in _places(config, machine)]
+    wrong: list[str] = []
     for begin, stage in zip((1, *(each.begin for each in config.stages)), stages(config), strict=True):
-        own = needs(stage, machine)
+        own, found = needs(stage, machine), problems(stage, machine)
+        wrong += found
         lines += [
             f"from step {begin} on, responses of up to {stage.rollout.max_tokens:,} tokens",
             f"  a training GPU: {own.weights:.1f} GB of weights, {own.states:.1f} of gradients and optimiser, "
             f"{own.activations:.1f} of a micro-batch",
             f"  a server: {own.sampler_weights:.1f} GB of weights a GPU, {own.cache:.0f} of cache for {own.longest} "
             "sequences of full length",
+            *([f"  does not fit: {line}" for line in found] or ["  fits"]),
         ]
-        lines += [f"  does not fit: {line}" for line in problems(stage, machine)] or ["  fits"]
     lines.append(f"host memory of a machine while loading: {own.loading:.0f} GB; a checkpoint: {own.checkpoint:.0f} GB")
-    return "\n".join(lines)
+    return "\n".join(lines), not wrong
 
 
 def _places(config: Config, machine: Machine) -> Iterator[str]:

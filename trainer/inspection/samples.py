@@ -21,26 +21,21 @@ SHOWN = 10  # samples that are printed by default
 
 
 def main(arguments: Sequence[str], console: Console | None = None) -> None:
-    """Print the samples that the arguments of `proctor train --show` select, the newest last.
-
-    Raises:
-        ConfigError: The run has no samples, or none is selected.
-    """
+    """Print the samples that arguments of `proctor train --show` select, newest last. Raise ConfigError for none."""
     options = _parser().parse_args(arguments)
     found = [line for line in read(options.show) if _is_wanted(line, options)]
     if not found:
         raise ConfigError(f"no such samples in {options.show / ROLLOUTS} (watch.rollouts selects what is kept)")
-    console, prompt = console or Console(soft_wrap=True), ""
-    for line in found[-options.limit :]:
+    console, shown = console or Console(soft_wrap=True), found[-options.limit :]
+    for before, line in zip([None, *shown], shown, strict=False):
         console.print(Rule(_title(line), align="left"))
-        if line["prompt"] != prompt:  # samples of a group follow each other
-            prompt = line["prompt"]
-            console.print(Text(prompt, style="dim"))
+        if not before or line["prompt"] != before["prompt"]:  # samples of a group follow each other
+            console.print(Text(line["prompt"], style="dim"))
         console.print(Text(line["completion"]))
     console.print(Rule())
     rewards = [line["reward"] for line in found if line["reward"] is not None]
     mean = f", mean reward {fmean(rewards):.3f}" if rewards else ""
-    console.print(f"{min(options.limit, len(found))} of {len(found)} samples{mean}", markup=False, highlight=False)
+    console.print(f"{len(shown)} of {len(found)} samples{mean}", markup=False, highlight=False)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -69,12 +69,7 @@ def high_entropy(entropy: Tensor, sequence: Tensor, quantile: float) -> Tensor:
     tokens in confident responses; they are interpolated linearly, as by torch.quantile. The paper has ≥ and its code >;
     here it is >, so a response of one token, or of equal entropies, has no high token. In the published code
     `high_entropy_mask` is true for the *low* class ("knowledge").
-
-    Raises:
-        ValueError: `quantile` is not between 0 and 1.
     """
-    if not 0 <= quantile <= 1:
-        raise ValueError(f"quantile: {quantile} is not between 0 and 1")
     values = entropy.detach().double()
     return values > _quantiles(values, sequence, quantile)[sequence] if values.numel() else values > 0
 

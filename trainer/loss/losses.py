@@ -100,16 +100,12 @@ def aspo(
 
 
 def m2po(inputs: LossInputs, *, threshold: Threshold = 0.04, cutoff: Tensor | None = None) -> LossOutputs:
-    """Return −M·r·A. The mask M is 0 for tokens that move further (A > 0 and r > 1, or A < 0 and r < 1) with |log r|
-    above `cutoff`; see `m2po_cutoff`.
+    """Return −M·r·A, with M = 0 for tokens that move further (A > 0 and r > 1, or A < 0 and r < 1) than a cutoff.
 
     Zheng et al., arXiv 2510.01161, algorithm 1, with r relative to the policy that sampled: this needs `loss.old =
-    "behaviour"`. The paper computes the cutoff over the whole batch, so `prepare_m2po` computes it, with the threshold,
-    before the micro-batches; None computes it from the given tokens. Masked tokens stay in the denominator, as in the
-    paper.
-
-    Other implementations deviate: the authors' repository caps instead of dropping, and AstraFlow drops with a
-    threshold of 0.01 and then clips. Both work by micro-batch, so their bound depends on how the batch was split.
+    "behaviour"`. The paper's cutoff is of the whole batch, so `prepare_m2po` computes it before the micro-batches; None
+    computes it from the given tokens. Masked tokens stay in the denominator, as in the paper. The authors' repository
+    caps instead of dropping, and AstraFlow drops with a threshold of 0.01 and then clips, both by micro-batch.
     """
     log_ratio, advantage = inputs.log_ratio, inputs.advantage
     if cutoff is None:
@@ -146,8 +142,7 @@ def prepare_m2po(log_ratio: Tensor, advantage: Tensor, *, threshold: Threshold =
 
 
 def gspo(inputs: LossInputs, *, clip_low: Below = 3e-4, clip_high: Above = 4e-4) -> LossOutputs:
-    """Return PPO's surrogate of s·p/sg(p), with s = exp(mean of log r over the response), clipped as a whole: from 1 −
-    clip_low to 1 + clip_high.
+    """Return PPO's surrogate of s·p/sg(p), with s = exp(mean of log r over the response), clipped as a whole.
 
     Zheng et al., arXiv 2507.18071, eq. 5 and 7, in its token form (GSPO-token, section 4.3): each token has the value
     of the response's ratio and the gradient of its own logp. With weights of 1/|o| a token (`mean = "sequence"`) value

@@ -55,8 +55,7 @@ def correct(settings: Correction, old: Tensor, behaviour: Tensor, sequence: Tens
 
 
 def estimate(name: str, logp: Tensor, reference: Tensor) -> Tensor:
-    """Return the k2 or k3 estimate (name) of KL(policy ‖ reference) for each token [N], in nats, from
-    log-probabilities.
+    """Return the k2 or k3 estimate (name) of KL(policy ‖ reference) for each token [N], in nats.
 
     Schulman, "Approximating KL Divergence" (2020), with d = reference − logp. Its k1, −d, is no loss: the expected
     gradient is 0.

@@ -1,10 +1,10 @@
-"""Transfers weights to vLLM and verifies them, whole or as deltas. See `syncer`.
+"""Transfers weights to vLLM and verifies them, whole or as deltas.
 
     memory     to a vLLM in this process
     broadcast  to servers over NCCL, or gloo where there is no GPU
     file       to servers that see the folder `sync.folder`
 
-`sync.transport` selects one of the last two; "auto" takes the first that can be used.
+`syncer` chooses one of them.
 """
 
 from trainer.sync.syncer import Syncer

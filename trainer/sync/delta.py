@@ -4,21 +4,37 @@ A delta is sent if each worker of each server reports that its copy is of the la
 no copy and one that missed a version has an old one; all servers then get all weights. After a delta the worker's whole
 copy and its model are checked as after a full transfer. If a check fails, all weights are sent at once from the
 trainer's copy, because the other ranks have given theirs already.
+
+A patch has the new bits of the changed numbers of a piece of a tensor, and the distances between their positions. A
+step at a small learning rate changes one bfloat16 number in 20 to 100, so distances fit one byte where an index would
+take four; a longer one takes a byte more for each 255. Where all numbers take fewer bytes, they are sent without
+distances. Numbers are compared as integers of their width: -0.0 differs from 0.0, and a NaN equals itself.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from trainer.errors import StaleWeightsError
-from trainer.sync.delta_encoding import Numbers, decode_into, encode, parse_label, pieces
 from trainer.sync.transports import Call, Delivery, Transport, Weights
 from trainer.sync.weights import INTEGERS
+
+Numbers = NDArray[Any]  # [n] integers
+Bytes = NDArray[np.uint8]
+
+PIECE = 1 << 20  # numbers at a time, so that intermediate arrays nearly fit a cache
+SKIP = 255  # a byte that only moves the position on
+ALL = 0  # in place of a count: all numbers, no distances
+PATCH_ERRORS = (ValueError, IndexError, KeyError)  # of a patch that is damaged, does not fit, or has no tensor
 
 
 class DeltaSender:
@@ -46,9 +62,8 @@ class DeltaSender:
         self._transport.close()
 
     def _is_base_everywhere(self) -> bool:
-        if self._version is None:
-            return False
-        return all(state["base"] == self._version for state in self._call("proctor_state").result())
+        states = [] if self._version is None else self._call("proctor_state").result()
+        return bool(states) and all(state["base"] == self._version for state in states)
 
     def _full(self, version: int, weights: Weights) -> Delivery:
         return self._transport.send(version, weights, "kept", self._copy.tee)
@@ -88,8 +103,7 @@ class WeightCopy:
             yield name, tensor
 
     def encode_changes(self, weights: Weights) -> Iterator[tuple[str, Tensor]]:
-        """Yield patches (labels, and payloads [bytes] uint8) from the stored weights to the given ones, and store
-        these.
+        """Yield patches (labels, and payloads [bytes] uint8) to the given weights, which are stored.
 
         A tensor is stored before its first patch is yielded, so that an abandoned iteration loses nothing.
         """
@@ -98,30 +112,78 @@ class WeightCopy:
             yield from list(self._patches(name, tensor.detach().contiguous().view(-1)))
 
     def apply_patch(self, label: str, payload: Tensor) -> str:
-        """Return the name of the tensor that a patch, its label and payload [bytes] uint8, was applied to.
-
-        Raises:
-            ValueError: The patch is damaged or does not fit.
-            IndexError: The patch does not fit the tensor.
-            KeyError: There is no such tensor.
-        """
+        """Apply a patch, its label and payload [bytes] uint8, and return its tensor's name. Raise PATCH_ERRORS."""
         content = payload.cpu().numpy()
         name, start, count = parse_label(label, content)
         decode_into(content, count, _numbers(self._tensors[name].view(-1))[start:])
         return name
 
     def _patches(self, name: str, flat: Tensor) -> Iterator[tuple[str, Tensor]]:
-        old = _numbers(self._tensors[name].view(-1))
-        for piece in pieces(flat.numel()):
-            new = _numbers(flat[piece].cpu())
-            patch = encode(old[piece], new)
-            if patch:
+        stored = _numbers(self._tensors[name].view(-1))
+        for start in range(0, flat.numel(), PIECE):
+            old, new = stored[start : start + PIECE], _numbers(flat[start : start + PIECE].cpu())
+            if patch := encode(old, new):
                 self.changed += patch.changed
-                old[piece] = new
-                yield patch.label(name, piece.start), torch.from_numpy(patch.payload)
+                old[:] = new
+                yield patch.label(name, start), torch.from_numpy(patch.payload)
 
 
 def _numbers(flat: Tensor) -> Numbers:
     """View a flat tensor as integers of its width, in the same memory."""
     numbers: Numbers = flat.view(INTEGERS[flat.element_size()]).numpy()
     return numbers
+
+
+@dataclass(frozen=True)
+class Patch:
+    """`payload` is `count` new numbers, followed by the distances to them; or all numbers, if `count` is ALL."""
+
+    count: int
+    payload: Bytes
+    changed: int  # the number of changed numbers
+
+    def label(self, name: str, start: int) -> str:
+        """Return the name of the patch in a bucket, with the index where its piece starts: `crc:count:start:name`."""
+        rest = f"{self.count}:{start}:{name}"
+        return f"{_crc(rest, self.payload)}:{rest}"
+
+
+def encode(old: Numbers, new: Numbers) -> Patch | None:
+    """Return the patch from one piece to another [n], None if they are equal."""
+    changed = np.flatnonzero(old != new)
+    if not changed.size:
+        return None
+    if changed.size * (1 + new.itemsize) < new.nbytes:
+        skips, rest = np.divmod(np.diff(changed, prepend=0), SKIP)
+        ends = np.cumsum(skips + 1)  # of the bytes of each distance
+        distances = np.full(ends[-1], SKIP, np.uint8)
+        distances[ends - 1] = rest
+        payload = np.concatenate([new[changed].view(np.uint8), distances])
+        if payload.size < new.nbytes:
+            return Patch(changed.size, payload, changed.size)
+    return Patch(ALL, new.view(np.uint8), changed.size)
+
+
+def decode_into(payload: Bytes, count: int, numbers: Numbers) -> None:
+    """Apply a patch, its payload and count, to the numbers from its piece's first one on. Raise ValueError."""
+    if count == ALL:
+        numbers[: payload.size // numbers.itemsize] = payload.view(numbers.dtype)
+        return
+    values, distances = np.split(payload, [count * numbers.itemsize])
+    places = np.cumsum(distances, dtype=np.int64)[distances < SKIP]
+    if places.size != count:
+        raise ValueError(f"{payload.size} bytes are not a patch of {count} numbers")
+    numbers[places] = values.view(numbers.dtype)
+
+
+def parse_label(label: str, payload: Bytes) -> tuple[str, int, int]:
+    """Return the parts of a label: name, start and count. Raise ValueError if label or payload are damaged."""
+    crc, _, rest = label.partition(":")
+    if crc != str(_crc(rest, payload)):
+        raise ValueError(f"a patch was changed on its way: {rest}")
+    count, start, name = rest.split(":", 2)
+    return name, int(start), int(count)
+
+
+def _crc(rest: str, payload: Bytes) -> int:
+    return zlib.crc32(payload.data, zlib.crc32(rest.encode()))

@@ -11,30 +11,21 @@ disagree about single unlikely tokens by more than old weights do on average.
 from __future__ import annotations
 
 import math
-import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
-from torch import Tensor
 
 from trainer.config import Config, logprob_bound
 from trainer.engines.base import Engine, Notice
 from trainer.errors import InterruptedGenerationError, StaleWeightsError
+from trainer.sync.broadcast import BroadcastTransport
 from trainer.sync.delta import DeltaSender
-from trainer.sync.transports import (
-    BroadcastTransport,
-    Call,
-    Delivery,
-    FileTransport,
-    MemoryTransport,
-    Transport,
-    Weights,
-)
+from trainer.sync.transports import Call, Delivery, FileTransport, MemoryTransport, Transport, Weights
 
 Begin = Callable[[Coroutine[Any, Any, Any]], "Future[Any]"]  # starts a coroutine in the engine's event loop
 Score = Callable[[Sequence[int]], Sequence[float]]  # token ids [n] → log-probabilities [n - 1] at temperature 1
@@ -51,13 +42,13 @@ class Syncer:
         """Create the syncer of a run. The probe's token ids, at least two, are such as the model is likely to see."""
         self._engine = engine
         self._begin = begin
+        self._notice = notice
         self._sender = make_sender(config, lambda method, *arguments: begin(engine.rpc(method, *arguments)), notice)
         self._ids = list(probe_ids)
         self._max_gap = logprob_bound(config.sync.max_probe_gap, config.model.dtype)  # mean, in nats
 
     def send(self, version: int, weights: Weights, score: Score) -> Delivery | None:
-        """Return the transfer of a version of the weights to vLLM, verified; None if vLLM was restarted and needs
-        another sync.
+        """Return the verified transfer of a version of the weights, None if vLLM was restarted and needs another sync.
 
         `score` returns the trainer's log-probabilities of the probe. In all cases `weights` is exhausted once and
         `score` is called once, so that other ranks can run the same collectives.
@@ -66,15 +57,24 @@ class Syncer:
             StaleWeightsError: vLLM does not have the weights or does not use them.
             UnavailableError: vLLM did not return in time.
         """
-        began, stream = time.monotonic(), iter(weights)
-        delivery = self._deliver_weights(version, stream)
+        stream, interrupted = iter(weights), None
+        try:
+            self._do(self._engine.pause(version))
+            delivery = self._sender.send(version, stream)
+            self._do(self._engine.resume())
+        except InterruptedGenerationError as error:
+            interrupted = error
         deque(stream, maxlen=0)
         ours = score(self._ids)
-        gaps = None if delivery is None else self._probe_gaps(ours)
-        if delivery is None or gaps is None:
+        try:
+            if interrupted:
+                raise interrupted
+            theirs = self._do(self._engine.score(self._ids))
+        except InterruptedGenerationError as error:
+            self._notice(f"the sync of version {version} was interrupted: {error}")
             self._do(self._engine.wait_until_healthy())
             return None
-        gap, high = (max(figures) for figures in zip(*gaps, strict=True))
+        gap, high = (max(each) for each in zip(*(probe_gap(ours, scores) for scores in theirs), strict=True))
         if not (gap <= self._max_gap and high <= QUANTILE_FACTOR * self._max_gap):
             raise StaleWeightsError(
                 f"version {version}: vLLM's log-probabilities of a probe of {len(ours)} tokens are off by {gap:.3g} on "
@@ -82,27 +82,10 @@ class Syncer:
                 f"{QUANTILE_FACTOR * self._max_gap:g} (sync.max_probe_gap): it does not use the synced weights"
             )
         self._do(self._engine.mark_synced(version))
-        return replace(delivery, seconds=time.monotonic() - began, gap=gap)
+        return replace(delivery, gap=gap)
 
     def close(self) -> None:
         self._sender.close()
-
-    def _deliver_weights(self, version: int, stream: Iterator[tuple[str, Tensor]]) -> Delivery | None:
-        try:
-            self._do(self._engine.pause(version))
-            delivery = self._sender.send(version, stream)
-            self._do(self._engine.resume())
-        except InterruptedGenerationError:
-            return None
-        return delivery
-
-    def _probe_gaps(self, ours: Sequence[float]) -> list[tuple[float, float]] | None:
-        """Return the figures of each replica, None if one became unavailable."""
-        try:
-            theirs = self._do(self._engine.score(self._ids))
-        except InterruptedGenerationError:
-            return None
-        return [probe_gap(ours, scores) for scores in theirs]
 
     def _do(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self._begin(work).result()
@@ -118,16 +101,17 @@ def probe_gap(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, fl
 
 def make_sender(config: Config, call: Call, notice: Notice) -> Transport | DeltaSender:
     """Return the sender that the configuration selects."""
-    sync, name = config.sync, transport_of(config, torch.cuda.is_available())
+    sync, has_gpu = config.sync, torch.cuda.is_available()
     transport: Transport
-    if name == "file":
-        transport = FileTransport(call, sync.bucket_bytes, Path(sync.folder))
-    elif name == "memory":
-        transport = MemoryTransport(call, sync.bucket_bytes)
-    else:
-        url = config.rollout.servers[0] if config.rollout.servers else "http://127.0.0.1"
-        backend: Literal["gloo", "nccl"] = "nccl" if torch.cuda.is_available() else "gloo"
-        transport = BroadcastTransport(call, sync.bucket_bytes, backend, url, sync.timeout_seconds)
+    match transport_of(config, has_gpu):
+        case "file":
+            transport = FileTransport(call, sync.bucket_bytes, Path(sync.folder))
+        case "memory":
+            transport = MemoryTransport(call, sync.bucket_bytes)
+        case _:
+            url = next(iter(config.rollout.servers), "http://127.0.0.1")
+            backend = "nccl" if has_gpu else "gloo"
+            transport = BroadcastTransport(call, sync.bucket_bytes, backend, url, sync.timeout_seconds)
     return DeltaSender(transport, call, sync.full_every, notice) if sync.delta else transport
 
 

@@ -1,16 +1,20 @@
-"""Settings of what is sampled and how it is rewarded: problems, vLLM, the reward service, batches, testers, held-out
-problems.
-"""
+"""The sections of a configuration, with each setting's meaning and default."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from trainer.config.section import Section
+Url = Annotated[str, Field(pattern="^https?://")]
+
+
+class Section(BaseModel):
+    """A frozen table of settings that rejects unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class Data(Section):
@@ -39,7 +43,7 @@ class Rollout(Section):
     """Sampling with vLLM."""
 
     engine: Literal["server", "colocated"] = "server"  # colocated: vLLM in this process, for one GPU or a CPU
-    servers: tuple[str, ...] = ()  # URLs of running servers; empty: start `replicas`
+    servers: tuple[Url, ...] = ()  # of running servers; empty: start `replicas`
     replicas: int = Field(1, ge=1)  # servers to start, on `tensor_parallel` GPUs each; the least loaded one samples
     server_arguments: tuple[str, ...] = ()  # further arguments of the started servers
     devices: str = ""  # the GPUs of the started servers, "4,5,6,7"; empty: all that the trainer sees, in order
@@ -58,7 +62,7 @@ class Rollout(Section):
 class RewardService(Section):
     """The reward service and the conversion of its verdicts."""
 
-    url: str = "http://127.0.0.1:8080"
+    url: Url = "http://127.0.0.1:8080"
     key_variable: str = "PROCTOR_API_KEY"  # the environment variable with the API key
     extraction: Literal[
         "last_block", "first_block", "all_blocks", "answer_tag", "whole", "boxed", "boxed_after_thinking"
@@ -100,8 +104,9 @@ class Duel(Section):
     earlier: int = Field(0, ge=0)  # wrong programs of earlier steps that the cases must fail as well, a problem
     ask: str = ""  # the tester's question, with {statement} and {cases}; empty: duel/question.py's
     trains: Literal["both", "solver", "tester"] = "both"  # the roles of the trained policy
-    opponent: str = ""  # URL of the vLLM with the policy of the other role
+    opponent: Url | Literal[""] = ""  # the vLLM with the policy of the other role
     template: Mapping[str, Any] | None = None  # further arguments of its chat template; none: `data.template`
+    max_tokens: int = Field(0, ge=0)  # of its responses, in tokens; 0: `rollout.max_tokens`
 
     @property
     def trains_tester(self) -> bool:
@@ -127,3 +132,121 @@ class HeldOut(Section):
 
     def is_due(self, step: int, steps: int) -> bool:
         return bool(self.problems) and (step % self.every == 0 or step == steps)
+
+
+class Model(Section):
+    """The trained model."""
+
+    path: str  # a folder in Hugging Face's format, or a name on the hub
+    reference: str = ""  # the reference model of the KL term; empty: the initial model
+    dtype: Literal["bfloat16", "float32"] = "bfloat16"
+    attention: Literal["auto", "rows", "sdpa", "flash_attention_2", "flex_attention", "eager"] = "auto"  # attention.py
+    checkpointing: bool = True  # recompute activations in the backward pass
+    chunk_tokens: int = Field(1024, ge=1)  # tokens whose logits are in memory at a time
+
+
+class Lora(Section):
+    """Adapters that are trained instead of the model's weights; see model.py."""
+
+    rank: int = Field(0, ge=0)  # of their matrices; 0: no adapters, all weights are trained
+    alpha: int = Field(32, ge=1)  # the matrices' product is multiplied by alpha / rank
+
+
+class Advantage(Section):
+    """The advantage estimator; see advantage.py."""
+
+    name: Literal["grpo", "dr_grpo", "rloo"] = "grpo"
+    normalise: bool = False  # then once more over all tokens of the batch (AReaL's adv_norm)
+
+
+class Loss(Section):
+    """The loss: `name` is a function in loss/losses.py, other keys are its constants."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+
+    name: str = "grpo"
+    mean: Literal["token", "sequence", "constant"] = "token"  # constant: divide by rows × max_tokens (Dr. GRPO)
+    old: Literal["recomputed", "behaviour"] = "recomputed"  # behaviour: vLLM's log-probabilities
+    entropy_bonus: float = Field(0.0, ge=0)  # the coefficient of the entropy, which is subtracted from the loss
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class Correction(Section):
+    """The correction for numerical differences between vLLM and the trainer; see loss/terms.py."""
+
+    name: Literal["none", "tis", "icepop", "sequence"] = "tis"
+    low: float = 0.5
+    high: float = 2.0
+
+
+class Kl(Section):
+    """The KL penalty towards a reference model, which is loaded only if a coefficient is above 0."""
+
+    coefficient: float = Field(0.0, ge=0)
+    high_entropy_coefficient: float | None = None  # Archer: of tokens above the quantile; none: `coefficient`
+    quantile: float = Field(0.8, gt=0, lt=1)
+    estimator: Literal["k2", "k3"] = "k3"
+
+    @property
+    def is_on(self) -> bool:
+        """Return whether a reference model is needed."""
+        return bool(self.coefficient or self.high_entropy_coefficient)
+
+
+class Optimiser(Section):
+    """AdamW and the schedule of its steps."""
+
+    lr: float = Field(1e-6, gt=0)
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = 1e-8
+    weight_decay: float = 0.01
+    warmup_steps: int = Field(0, ge=0)  # batches, like all steps
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    clip: float = Field(1.0, gt=0)  # bound of the gradient's norm
+    epochs: int = Field(1, ge=1)  # passes over a batch
+    minibatches: int = Field(1, ge=1)  # optimiser steps an epoch, of about equal numbers of tokens
+    minibatch_prompts: int = Field(0, ge=0)  # instead: groups of an optimiser step, in the order of the batch; 0: unset
+    micro_tokens: int = Field(16_384, ge=1)  # most tokens of a micro-batch, unless one row is longer
+
+
+class DeepSpeed(Section):
+    """The distribution of the training state over ranks."""
+
+    zero: Literal[0, 1, 2, 3] = 2
+    offload: bool = False  # keep the optimiser's state in host memory
+    sequence_parallel: int = Field(1, ge=1)  # ranks that share each row (Ulysses), for long rows; see attention.py
+    extra: Mapping[str, Any] = {}  # merged into DeepSpeed's configuration
+
+
+class Sync(Section):
+    """The transfer of weights to vLLM."""
+
+    transport: Literal["auto", "file", "broadcast"] = "auto"  # see sync/__init__.py
+    folder: str = "/dev/shm"  # noqa: S108 - for transport "file"
+    bucket_bytes: int = Field(256 << 20, ge=1)
+    max_probe_gap: float = 0.0  # mean |Δ log-prob| of the probe, in nats; 0: 0.001 in float32, 0.1 in bfloat16
+    timeout_seconds: float = 600.0
+    delta: bool = False  # send changes only; needs a copy of the weights on rank 0 and in each vLLM worker
+    full_every: int = Field(10, ge=1)  # with delta: one sync in so many sends all weights
+
+
+class Checkpoint(Section):
+    """The times at which checkpoints are written, and the number that is kept."""
+
+    every: int = Field(0, ge=0)  # steps; 0: no checkpoints, only the model at the end
+    keep: int = Field(3, ge=1)  # how many of the newest to keep
+    keep_every: int = Field(0, ge=0)  # also keep steps divisible by this; 0: none
+    resume: bool = False  # resume from the newest, if there is one
+
+
+class Watch(Section):
+    """Reports, and checks that stop the run."""
+
+    rollouts: Literal["none", "sampled", "all"] = "sampled"  # samples kept in rollouts.jsonl; sampled: 2 groups a step
+    rollouts_bytes: int = Field(256 << 20, ge=1)  # of these files; the oldest samples are deleted first
+    max_logprob_gap: float = 0.0  # mean |Δ log-prob| of a batch, in nats; 0: 0.001 in float32, 0.1 in bfloat16
+    tensorboard: bool = True
+    wandb: str = ""  # the project's name; empty: off
