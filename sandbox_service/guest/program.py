@@ -172,15 +172,11 @@ def load(source_fd: int = SOURCE_FD, cache_fd: int = CACHE_FD) -> tuple[types.Co
         message = "".join(traceback.format_exception_only(error)).strip()
         _keep(cache_fd, REFUSED + message.encode("utf-8", "backslashreplace"))
         os._exit(1)
-    needs = SEARCH * _has_one_of(ending.FINALISER_WORDS, text) | FILE * _has_one_of(FILE_WORDS, text)
+    needs = SEARCH * ending.may_need_finalisation(text) | FILE * ending.has_one_of(FILE_WORDS, text)
     needs |= STRAY * descriptor_uses.strays(text)
     if not sealed:
         _keep(cache_fd, NOT_KEPT if size else COMPILED + marshal.dumps(code) + bytes([needs]))
     return code, needs
-
-
-def _has_one_of(words: str, text: str) -> bool:
-    return any(word in text for word in words.split())
 
 
 def _keep(cache_fd: int, record: bytes) -> None:
