@@ -126,7 +126,7 @@ class CandidateReplies:
         if "Exception" not in described.names:
             self._connection.end("raised", error_text(described))
         if end is not None and described.names[0] == end.__name__:
-            return end()
+            return end(*described.arguments)  # of a generator: what it returned
         error = make_error(described, self._connection.classes)
         if isinstance(error, proxy_classes.CandidateErrorMixin) and described.number is not None:
             error.proctor_text = described.text

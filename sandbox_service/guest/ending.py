@@ -21,12 +21,16 @@ from typing import Any, NoReturn, TextIO
 import _box
 
 # Words that a source needs to create a thread, an exit handler, or an object whose finaliser may print. Without any of
-# them it has at most the objects that other modules gave it. One string, as thirty would lie on as many pages.
+# them it has at most the objects that other modules gave it, and generators. One string, as thirty would lie on as many
+# pages.
 FINALISER_WORDS = """
-    __del__ open TextIOWrapper Buffered FileIO IOBase finally __exit__ contextmanager tempfile
+    __del__ open TextIOWrapper Buffered FileIO IOBase StringIO) BytesIO) finally __exit__ contextmanager tempfile
     thread futures atexit finalize weakref logging asyncio multiprocessing sched
     exec eval __import__ importlib runpy
 """
+
+# A generator or coroutine that is closed may catch it
+SUSPENDING, CATCHING = "yield await", "except"
 
 _PLAIN = frozenset(
     {bool, bytes, complex, dict, float, frozenset, int, list, range, set, str, tuple, type, type(None)}
@@ -59,12 +63,31 @@ def forget_streams() -> None:
     _standard.clear()
 
 
+def may_need_finalisation(text: str) -> bool:
+    """Return whether a program may leave something that is not seen in its globals and that acts when it is freed.
+
+    Args:
+        text: its source.
+    """
+    return has_one_of(FINALISER_WORDS, text) or (CATCHING in text and has_one_of(SUSPENDING, text))
+
+
+def has_one_of(words: str, text: str) -> bool:
+    """Return whether a text has one of some words, which are separated by blanks; also inside its own words.
+
+    Args:
+        words: the words.
+        text: the text.
+    """
+    return any(word in text for word in words.split())
+
+
 def end(status: int, *, search: bool) -> NoReturn:
     """End a program's process with this status, or with 120 where CPython does.
 
     Args:
         status: exit status.
-        search: the source has one of the words of FINALISER_WORDS.
+        search: what `may_need_finalisation` returned.
     """
     try:
         if has_its_streams() and not needs_finalisation(search=search):
@@ -79,7 +102,7 @@ def end_calls(status: int, *, search: bool) -> NoReturn:
 
     Args:
         status: exit status.
-        search: the source has one of the words of FINALISER_WORDS.
+        search: what `may_need_finalisation` returned.
     """
     try:
         if has_its_streams() and not (search and has_threads_or_handlers()):
@@ -127,7 +150,7 @@ def needs_finalisation(*, search: bool) -> bool:
     """Return True if there is a thread, an exit handler, or an object with a finaliser that may print.
 
     Args:
-        search: the source has one of the words of FINALISER_WORDS.
+        search: what `may_need_finalisation` returned.
     """
     if not search and not any(map(_is_unusual, main.__dict__.values())):
         return False
@@ -148,6 +171,8 @@ def _is_unusual(value: object) -> bool:
 
 def _has_finaliser(value: Any) -> bool:
     kind = type(value)
+    if isinstance(value, type) and "__del__" in value.__dict__ and value.__module__ == "__main__":
+        return True  # the collector does not know all of its objects
     if kind in _PLAIN or not hasattr(kind, "__del__") or kind in _HARMLESS or id(value) in _standard:
         return False
     if kind is types.GeneratorType:

@@ -2,8 +2,9 @@
 
 A program is plain if it imports only modules of MODULES, and uses no name by which it could reach what is kept neither
 in its own namespace nor in what shared.py puts back or compares: frames, other modules, code as text, attributes by
-computed names, the process's own settings. Names are those of globals, attributes and imports; local variables may
-have any. It is an allow list of modules and special methods, and for each module the names that it hides.
+computed names, sizes of containers, the process's own settings. Names are those of globals, attributes and imports;
+local variables may have any. It is an allow list of modules and special methods, and for each module the names that it
+hides: those that lead further, and all private ones, also of its classes.
 
 A program that is not plain is no worse: it has a process for each test. So the lists refuse too much rather than too
 little.
@@ -37,8 +38,8 @@ SHIFTS = {"LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2} if sys.version_info >= (3, 12) e
 # What a plain program may import, if the zygote has imported it: a module that a test loads would stay.
 MODULES = frozenset(
     """
-    __future__ abc array bisect cmath collections collections.abc copy datetime decimal enum fractions functools heapq
-    io itertools math numbers operator os os.path queue random re statistics string sys time types typing
+    __future__ abc array bisect cmath collections collections.abc copy datetime decimal fractions functools heapq io
+    itertools math numbers operator os os.path queue random re statistics string sys time types typing
     """.split()
 )
 
@@ -57,8 +58,8 @@ SPECIAL = frozenset(
 REFUSED = frozenset(
     """
     eval exec compile globals locals vars dir getattr setattr delattr breakpoint help copyright credits license input_
-    modules mro register attrgetter methodcaller Formatter get_field vformat get_type_hints ForwardRef get_overloads
-    clear_overloads singledispatch singledispatchmethod global_enum global_enum_repr global_str
+    modules mro register attrgetter methodcaller update_wrapper wraps Formatter get_field vformat get_type_hints
+    ForwardRef overload get_overloads clear_overloads singledispatch singledispatchmethod
     DefaultContext BasicContext ExtendedContext fget fset fdel encodekey decodekey encodevalue decodevalue
     f_back f_builtins f_code f_globals f_lasti f_lineno f_locals f_trace f_trace_lines f_trace_opcodes
     tb_frame tb_next tb_lasti tb_lineno gi_frame gi_code gi_yieldfrom cr_frame cr_code cr_await cr_origin
@@ -76,7 +77,7 @@ UNREAD = frozenset({"raw", "detach", "__annotations__"})
 ALLOWED = {
     "sys": """
         stdin stdout stderr exit setrecursionlimit getrecursionlimit maxsize maxunicode byteorder version version_info
-        hexversion float_info int_info hash_info platform intern getsizeof path argv implementation api_version
+        hexversion float_info int_info hash_info platform intern path argv implementation api_version
         set_int_max_str_digits get_int_max_str_digits
     """,
     "os": """
@@ -89,17 +90,26 @@ ALLOWED = {
 # Further names that lead from the objects of a module to those of others
 LEADS = {
     "queue": "mutex not_empty not_full all_tasks_done",
-    "typing": "_getitem",
+    "typing": "Type get_origin",
 }
+# Private names that change nothing
+PRIVATE = frozenset(
+    """
+    _ _fields _asdict _replace _make _field_defaults _name_ _value_ _missing_ _generate_next_value_ _ignore_ _order_
+    _heapify_max _heappop_max _heapreplace_max _siftdown _siftup _siftdown_max _siftup_max
+    """.split()
+)
 
-# Names of which a program needs one to open a file. Such a group has no containers, and hides nothing
+# Names of which a program needs one to open a file, to use computed names (computed_names.py), or to have stderr. Such
+# a group has no containers, and hides nothing
 OPENERS = ("open", "os", "os.path", "io")
-BASE, OPENS, STDERR = 1, 2, 4  # bits; STDERR: the program names it
+COMPUTERS = ("format", "format_map", "type")
+BASE, OPENS, COMPUTES, STDERR = 1, 2, 4, 8  # bits
 
 IMMUTABLE, HEAP = 1 << 8, 1 << 9  # Py_TPFLAGS_IMMUTABLETYPE, Py_TPFLAGS_HEAPTYPE
 
 outer = sys.modules["__main__"]  # the zygote's own; a program's stands in its place while it runs
-_bits: dict[str, int] = {}  # of what a plain program may import, of OPENERS, and of stderr
+_bits: dict[str, int] = {}  # of what a plain program may import, of OPENERS, COMPUTERS, and stderr
 _hidden: list[frozenset[str]] = []  # names, by bit
 _kinds = b""  # of each instruction, by number, with its shift
 _reach: list[tuple[int, int]] = []  # the bit of a module, and the bits of those that it uses itself
@@ -113,17 +123,17 @@ def prepare() -> None:
         return
     _kinds = _kinds_by_number()
     modules = {name: sys.modules[name] for name in sorted(MODULES) if name in sys.modules}
-    kept: list[list[Any]] = [[vars(builtins), sys.modules], [], []]
-    _hidden[:] = [frozenset(), frozenset(), frozenset()]
+    kept: list[list[Any]] = [[*_containers(builtins), sys.modules], [], [], []]
+    _hidden[:] = [frozenset()] * len(kept)
     for name, module in modules.items():
         _bits[name] = 1 << len(kept)
         kept.append(_containers(module))
         _hidden.append(frozenset(_refused_names(name, module, modules)))
         caches.extend(_clearing(module))
     _reach[:] = [(_bits[name], _reached(name, modules)) for name in modules]
-    for name in OPENERS:
-        _bits[name] = _bits.get(name, 0) | OPENS
-    _bits["stderr"] = STDERR
+    for names, bit in ((OPENERS, OPENS), (COMPUTERS, COMPUTES), (("stderr",), STDERR)):
+        for name in names:
+            _bits[name] = _bits.get(name, 0) | bit
     streams = sys.stdin, sys.stdout, sys.stderr
     program.set_streams(None, None, None)  # no test has those of another, and CPython must be able to free them
     _box.remember(kept)
@@ -169,14 +179,23 @@ def _refused_names(name: str, module: types.ModuleType, modules: dict[str, types
     allowed = ALLOWED[name].split() if name in ALLOWED else None
     yield from LEADS.get(name, "").split()
     for each, value in vars(module).items():
-        is_allowed = not _is_open(value) if allowed is None else each in allowed
+        is_allowed = not (_is_open(value) or _is_private(each)) if allowed is None else each in allowed
         if not is_allowed and not each.startswith("__") and modules.get(each) is not value:
             yield each
+        for kind in _heap_classes(value if isinstance(value, type) else type(value)):
+            yield from filter(_is_private, vars(kind))
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__") and name not in PRIVATE
 
 
 def _is_open(value: object) -> bool:
-    """Return whether a value of a module leads to other modules, or is changed without a change of its module."""
-    return isinstance(value, (types.ModuleType, list, dict, set, bytearray)) or _has_cache(value)
+    """Return whether a value of a module leads to other modules, is changed without a change of its module, or makes
+    classes.
+    """
+    makes = isinstance(value, type) and issubclass(value, type)
+    return makes or isinstance(value, (types.ModuleType, list, dict, set, bytearray)) or _has_cache(value)
 
 
 def _containers(module: types.ModuleType) -> list[Any]:
@@ -197,10 +216,7 @@ def _containers(module: types.ModuleType) -> list[Any]:
 
 def _add_class(found: dict[int, Any], kind: type) -> None:
     """Add the namespaces of a class, its bases and their classes, and of their members, unless they are fixed."""
-    metaclass: type = type(kind)
-    for each in kind.__mro__ + metaclass.__mro__:
-        if each.__flags__ & IMMUTABLE or not each.__flags__ & HEAP:
-            continue
+    for each in _heap_classes(kind):
         [namespace] = gc.get_referents(each.__dict__)
         if id(namespace) not in found:
             found[id(namespace)] = namespace
@@ -212,8 +228,17 @@ def _add_class(found: dict[int, Any], kind: type) -> None:
                     _add_attributes(found, member)
 
 
+def _heap_classes(kind: type) -> list[type]:
+    """Return the classes that can be changed, of a class, its bases and their classes."""
+    metaclass: type = type(kind)
+    return [each for each in kind.__mro__ + metaclass.__mro__ if each.__flags__ & (HEAP | IMMUTABLE) == HEAP]
+
+
 def _add_attributes(found: dict[int, Any], value: Any) -> None:
-    """Add the dictionary of an object's attributes, if it has one. It is made here, where it was not made yet."""
+    """Add the dictionary of an object's attributes, if it has one, and what a function has as defaults.
+
+    A dictionary that was not made yet is made here. A function may give a default to what it calls: `copy.deepcopy`.
+    """
     if isinstance(value, (types.ModuleType, type)):
         return
     function = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
@@ -221,10 +246,14 @@ def _add_attributes(found: dict[int, Any], value: Any) -> None:
         attributes = getattr(each, "__dict__", None)
         if type(attributes) is dict:
             found[id(attributes)] = attributes
+    if isinstance(function, types.FunctionType):
+        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            if type(default) in (dict, list):
+                found[id(default)] = default
 
 
 def uses_of(code: types.CodeType) -> int:
-    """Return the uses of a plain program: bits of the modules that it names, OPENS and STDERR; 0 if it is not plain.
+    """Return the uses of a plain program: bits of the modules that it names, OPENS to STDERR; 0 if it is not plain.
 
     Names are those in `co_names`, and the attributes of class patterns (`case C(x=1)`), which are tuples of constants.
 

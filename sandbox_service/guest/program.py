@@ -16,6 +16,7 @@ import traceback
 import types
 from typing import Any, NoReturn
 
+import computed_names
 import descriptor_uses
 import ending
 
@@ -45,7 +46,7 @@ for line in sys.stdin:
 """
 
 # needs of a source beyond being run; found when it is compiled, and stored in the cache's last byte
-SEARCH, FILE, STRAY = 1, 2, 4
+SEARCH, FILE, STRAY, COMPUTED = 1, 2, 4, 8
 
 # a source without any of these words cannot observe whether its file exists
 FILE_WORDS = f"""
@@ -156,7 +157,7 @@ def load(source_fd: int = SOURCE_FD, cache_fd: int = CACHE_FD) -> tuple[types.Co
         cache_fd: file for the compiled code.
 
     Returns:
-        The code, and its needs (`SEARCH`, `FILE`, `STRAY`).
+        The code, and its needs (`SEARCH`, `FILE`, `STRAY`, `COMPUTED`).
     """
     sealed = fcntl.fcntl(cache_fd, F_GET_SEALS) & SEAL_WRITE
     size = os.lseek(cache_fd, 0, os.SEEK_END)  # fstat's result is large and would cost five pages more
@@ -172,15 +173,11 @@ def load(source_fd: int = SOURCE_FD, cache_fd: int = CACHE_FD) -> tuple[types.Co
         message = "".join(traceback.format_exception_only(error)).strip()
         _keep(cache_fd, REFUSED + message.encode("utf-8", "backslashreplace"))
         os._exit(1)
-    needs = SEARCH * _has_one_of(ending.FINALISER_WORDS, text) | FILE * _has_one_of(FILE_WORDS, text)
-    needs |= STRAY * descriptor_uses.strays(text)
+    needs = SEARCH * ending.may_need_finalisation(text) | FILE * ending.has_one_of(FILE_WORDS, text)
+    needs |= STRAY * descriptor_uses.strays(text) | COMPUTED * computed_names.may_compute(text)
     if not sealed:
         _keep(cache_fd, NOT_KEPT if size else COMPILED + marshal.dumps(code) + bytes([needs]))
     return code, needs
-
-
-def _has_one_of(words: str, text: str) -> bool:
-    return any(word in text for word in words.split())
 
 
 def _keep(cache_fd: int, record: bytes) -> None:

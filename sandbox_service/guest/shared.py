@@ -65,10 +65,11 @@ def prepare() -> None:
 def run() -> NoReturn:
     """Run the submission on the box's stdin, then on those that the host sends, and end like the last run."""
     code, needs = program.load()
-    search = bool(needs & program.SEARCH)
     uses = plain_programs.uses_of(code)
-    if needs & program.STRAY and uses & plain_programs.OPENS:
-        uses = 0
+    search = bool(needs & program.SEARCH)
+    for need, use in ((program.STRAY, plain_programs.OPENS), (program.COMPUTED, plain_programs.COMPUTES)):
+        if needs & need and uses & use:
+            uses = 0
     if needs & program.FILE:
         program.show_source()
         if uses & plain_programs.OPENS:  # it could change the file

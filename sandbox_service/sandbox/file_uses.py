@@ -22,7 +22,7 @@ MODULES = frozenset(
 """The modules of Python that read no file but their own, by whatever is not among PYTHON_WORDS."""
 
 PYTHON_WORDS = """
-    FileIO exec( eval( __import__ __builtins__ __loader__ solution.py excepthook stderr /proc /tmp /dev
+    FileIO open_code __import__ __builtins__ __loader__ modules _os solution.py excepthook stderr /proc /tmp /dev
 """.split()
 """Words of a Python source that may use a file; `stderr` and `excepthook` may show lines of the source's own file."""
 
@@ -40,7 +40,11 @@ _IMPORT = re.compile(r"\bimport\b")
 # Possessive repeats: a statement is hostile text, and is read in linear time.
 _STATEMENT = re.compile(r"\s*+(?:import\s++(.++)|from\s++(\w++)[\w.]*+\s++import\b.*+)", re.DOTALL)
 _MODULE = re.compile(r"\s*+(\w++)[\w.]*+(?:\s++as\s++\w++)?+\s*+")
-_OPEN = re.compile(r"(?<!\w)open\b(?!\(0\))")
+_OPEN = re.compile(r"(?<!\w)open\b(?!\(0\))|\b(?:exec|eval)\b")
+_STATEMENTS = re.compile(r"(?:^|[;:])[ \t]*+(?:import|from)\b[^\n;]*+", re.MULTILINE)
+_OPENING = re.compile(r"\b(?:os|io)\b")
+# not followed by the name of what is used: the module may get another name, or lead to any of its functions
+_WHOLE = re.compile(r"\b(?:os|io)\b(?!\.\w)")
 _OS = re.compile(r"\bos\.(\w+)")
 _OS_NAMES = {"read", "write", "fstat", "lseek", "environ", "getenv", "linesep", "sep", "urandom", "_exit"}
 
@@ -51,13 +55,15 @@ def python_uses_files(text: str) -> bool:
     Args:
         text: the source.
     """
-    if len(text) > LONGEST or any(word in text for word in PYTHON_WORDS) or ("open" in text and _OPEN.search(text)):
+    if len(text) > LONGEST or any(word in text for word in PYTHON_WORDS) or _OPEN.search(text):
         return True
     lines = [line for line in text.splitlines() if "import" in line and _IMPORT.search(line)]
     statements = [each for line in lines for each in line.partition("#")[0].split(";") if _IMPORT.search(each)]
     if not all(map(_is_allowed, statements)):
         return True
-    return "os." in text and not _OS_NAMES.issuperset(_OS.findall(text))
+    if not _OS_NAMES.issuperset(_OS.findall(text)):
+        return True
+    return any(map(_OPENING.search, statements)) and _WHOLE.search(_STATEMENTS.sub("", text)) is not None
 
 
 def native_uses_files(texts: Iterable[str]) -> bool:

@@ -26,6 +26,11 @@ print(a + b if {condition} else "no")
 """
 
 
+HEAPQ = "import copy, functools, heapq\n"
+BELOW = "gi_frame.f_back.f_back.f_back"
+"""The frame below the program's own, from a generator that its function `finds` reads."""
+
+
 class State(NamedTuple):
     """One way to leave something behind."""
 
@@ -201,6 +206,96 @@ STATES = {
     "finaliser": State(
         "import weakref, math", "math.left", "weakref.finalize(finds, math.__dict__.update, left=1); math.left = 1"
     ),
+    # in what the interpreter and libraries give away
+    "attribute of exit": State("", "exit.left", "exit.left = 1"),
+    "attribute of the class of exit": State("", "type(exit).left", "type(exit).left = 1"),
+    "name of exit": State("", "exit.name == 'left'", "exit.name = 'left'"),
+    "attribute of a builtin class": State("", "ExceptionGroup.left", "ExceptionGroup.left = 1"),
+    "attribute of a special form": State(
+        "import typing", "typing.Optional._name == 'left'", "typing.Optional._name = 'left'"
+    ),
+    "attribute of an opaque class": State(
+        "import abc", "type(abc.ABC._abc_impl).left", "type(abc.ABC._abc_impl).left = 1"
+    ),
+    "default that a library gives to a method": State(
+        "import copy\nclass Memo:\n    def get(self, key, default):\n        self.kept = default\n        return 5\n"
+        "memo = Memo()\ncopy.deepcopy(1, memo)",
+        "memo.kept",
+        "memo.kept.append(1)",
+    ),
+    "size of a list": State("import sys", "sys.getsizeof(sys.argv) > 64", "sys.argv.append(1); sys.argv.pop()"),
+    "size of a dictionary": State(
+        "import sys, os",
+        "sys.getsizeof(os.environ._data) > 10000",
+        "for i in range(1000): os.environ.setdefault(f'k{i}', '')\nfor i in range(1000): os.environ.pop(f'k{i}')",
+    ),
+    "overloads read by a template": State(
+        "import typing",
+        "'finds' in '{0.__globals__[_overload_registry]}'.format(typing.overload)",
+        "typing.overload(finds)",
+    ),
+    # computed names
+    "attribute set by a copy": State(
+        f"{HEAPQ}def put(name, value):\n"
+        "    copy._reconstruct(1, None, lambda: heapq.merge, (), (None, {name: value}))",
+        "heapq.merge.__name__ == 'left'",
+        "put('__na' + 'me__', 'left')",
+    ),
+    "attribute set by a copy of a made class": State(
+        f"{HEAPQ}def put(name, value):\n"
+        "    parts = lambda self, protocol: (lambda: heapq.merge, (), (None, {name: value}))\n"
+        "    copy.copy(type('Made', (), {'__reduce_' + 'ex__': parts})())",
+        "heapq.merge.__name__ == 'left'",
+        "put('__na' + 'me__', 'left')",
+    ),
+    "code of a function of a library": State(
+        f"{HEAPQ}def left(*_): return 'left'\ndef put():\n"
+        "    try: functools.update_wrapper(heapq.nsmallest, left, ['__co' + 'de__'], ['none'])\n"
+        "    except AttributeError: pass",
+        "heapq.nsmallest(1, [1]) == 'left'",
+        "put()",
+    ),
+    "name of a function of a library by a wrapper": State(
+        f"{HEAPQ}def left(): pass\ndef put():\n"
+        "    try: functools.wraps(left, ['__na' + 'me__'], ['none'])(heapq.merge)\n"
+        "    except AttributeError: pass",
+        "heapq.merge.__name__ == 'left'",
+        "put()",
+    ),
+    "module's names by an enumeration": State(
+        "import enum",
+        "list(enum.Enum._convert_('Look', 'json', lambda name: name == 'Left'))",
+        "enum.Enum._convert_('Left', 'json', lambda name: False)",
+    ),
+    "attribute by a class pattern": State(
+        "import sys\ndef read(of, name):\n"
+        "    meta = type('Meta', (type,), {'__instance' + 'check__': lambda kind, each: True})\n"
+        "    made = meta('Made', (), {'__match' + '_args__': (name,)})\n"
+        "    match of:\n        case made(found): return found\n"
+        "table = read(read(sys, 'mod' + 'ules')['json'], '__di' + 'ct__')",
+        "'left' in table",
+        "table['left'] = 1",
+    ),
+    "class of classes given to a comparison": State(
+        f"{HEAPQ}given = []\nclass Own:\n    def __eq__(self, other): given.append(other)\ntype(int) == Own()\n"
+        "def put(name, value):\n"
+        "    parts = lambda self, protocol: (lambda: heapq.merge, (), (None, {name: value}))\n"
+        "    copy.copy(given[0]('Made', (), {'__reduce_' + 'ex__': parts})())",
+        "heapq.merge.__name__ == 'left'",
+        "put('__na' + 'me__', 'left')",
+    ),
+    "class of classes among types": State(
+        f"{HEAPQ}import typing\nmake = typing.get_origin(typing.Type[int])\ndef put(name, value):\n"
+        "    parts = lambda self, protocol: (lambda: heapq.merge, (), (None, {name: value}))\n"
+        "    copy.copy(make('Made', (), {'__reduce_' + 'ex__': parts})())",
+        "heapq.merge.__name__ == 'left'",
+        "put('__na' + 'me__', 'left')",
+    ),
+    "frame read by a template": State(
+        f"def own():\n    yield '{{0.{BELOW}.f_locals}}{{0.{BELOW}.f_back.f_locals}}'.format(made)\nmade = own()",
+        "'status' in next(made)",
+        "pass",
+    ),
     # of the interpreter and the process
     "recursion limit": State("import sys", "sys.getrecursionlimit() == 5000", "sys.setrecursionlimit(5000)"),
     "digits of integers": State("import sys", "sys.get_int_max_str_digits() == 0", "sys.set_int_max_str_digits(0)"),
@@ -299,7 +394,7 @@ STATES = {
 
 PUT_BACK = (
     "global", "default argument", "class attribute", "function attribute", "cached function", "closure", "generator",
-    "attribute of a cached type", "key of a cached type", "flags of a cached pattern", "cycle of objects",
+    "key of a cached type", "flags of a cached pattern", "cycle of objects",
     "recursion limit", "digits of integers", "random numbers", "random numbers of another module", "seed", "gauss",
     "decimal context", "decimal flags", "stdin's attribute", "stdin in part", "stdout's attribute",
     "stdout's encoding", "stdout's buffering", "stderr's attribute", "stdin opened by number",

@@ -15,7 +15,7 @@ ASK = f"""
 import sys, {", ".join(USUAL_MODULES.split())}
 import dis, types
 sys.path.insert(0, {str(GUEST)!r})
-import _box, plain_programs
+import _box, computed_names, plain_programs
 plain_programs.prepare()
 
 def imports(code):
@@ -25,6 +25,8 @@ def imports(code):
 for source in eval(sys.stdin.read()):
     code = compile(source, "solution.py", "exec")
     uses = plain_programs.uses_of(code)
+    if uses & plain_programs.COMPUTES and computed_names.may_compute(source):
+        uses = 0
     modules = {{name for name in plain_programs.MODULES if uses & plain_programs.bit_of(name) & ~plain_programs.OPENS}}
     print((bool(uses), bool(uses & plain_programs.OPENS), sorted(modules), sorted(imports(code))))
 """
@@ -45,6 +47,13 @@ PLAIN = {
     "variables like attributes": "raw = detach = 1\nprint(raw, detach)",
     "annotated variables": "x: int = 1\nclass A:\n    y: int = 2",
     "list.remove without os": "x = [1]\nx.remove(1)",
+    "type's identity": "def f(x, y):\n    return type(x) is list or type(x) is not type(y)",
+    "type's name": "print(type(1).__name__)",
+    "literal formatted": "x = '{:.2f} {0!r:>{1}}'.format(1, 2)\nprint(*map(\"{}\".format, [x]))",
+    "builtin format": "print(format(5, 'b'))",
+    "private functions of heapq": "import heapq\nheapq._heapify_max([])",
+    "fields of a named tuple": "from collections import namedtuple\nnamedtuple('P', 'x')(1)._replace(x=2)._asdict()",
+    "own private names": "class A:\n    def _init(self):\n        self._data = 1",
 }
 
 NOT_PLAIN = {
@@ -76,6 +85,31 @@ NOT_PLAIN = {
     "file of a stream in a class pattern": "import sys\nmatch sys.stdin.buffer:\n    case object(raw=x): pass",
     "lock of a queue": "import queue\nqueue.Queue().mutex",
     "process's clock": "import time\ntime.process_time()",
+    "size of an object": "import sys\nsys.getsizeof([])",
+    "wrapper": "import functools\nfunctools.wraps(print)",
+    "private function": "import copy\ncopy._reconstruct",
+    "private name of a class": "import queue\nqueue.Queue()._init",
+    "enumeration": "import enum",
+    "metaclass": "from abc import ABCMeta",
+    "metaclass of named tuples": "from typing import NamedTupleMeta",
+    "class made": "type('A', (), {})",
+    "class of classes": "class A(type): pass",
+    "type compared": "type(1) == int",
+    "type as an operand": "x + type(1) is None",
+    "type in a chain": "x == type(1) is None",
+    "type compared behind its identity": "int is type(1) is type(2) == x",
+    "type of many arguments": "type(*x) is None",
+    "type of text": "type('A)', (), {}) is None",
+    "template": "x = '{}'\nx.format(1)",
+    "template that reads": "'{0.x}'.format(1)",
+    "template that reads in a specification": "'{0:{1[0]}}'.format(1, 2)",
+    "template in two literals": "('{0.x}'\n '{}').format(1)",
+    "template behind another": "('{0.x}' '{}'.format(1))",
+    "template of an f-string": "f'{1}'.format(1)",
+    "template of a chosen literal": "(x if x else '{}').format(1)",
+    "template behind a comment": "(x. # here\n format)",
+    "template in a class pattern": "match 1:\n    case str(format=x): pass",
+    "template in other letters": "''.ｆormat()",
     "import behind 300 names": "\n".join(f"n{i} = {i}" for i in range(300)) + "\nimport gc",
 }
 

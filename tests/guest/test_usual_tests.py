@@ -334,6 +334,11 @@ RIGHT: dict[str, Row] = {
         "d=D(a=1)\nassert d['a']==1 and d['b']=='bb' and dict(d)=={'a':1}",
         None,
     ),
+    "gen that returns": (
+        "def g():\n    yield 1\n    return 5\n",
+        "def all_of():\n    return (yield from g())\nx=all_of()\nassert next(x)==1\ntry:\n    next(x); assert False\nexcept StopIteration as end:\n    assert end.value==5",
+        None,
+    ),
     "iter cls": (
         "class R:\n    def __init__(s,n): s.n=n; s.i=0\n    def __iter__(s): return s\n    def __next__(s):\n        if s.i>=s.n: raise StopIteration\n        s.i+=1; return s.i\n",
         "assert list(R(3))==[1,2,3] and sum(R(2))==3\na,b=R(2)\nassert (a,b)==(1,2)",
