@@ -56,6 +56,26 @@ def test_files_beside_a_source_are_found(grader: Grader, language: str, code: st
     assert grade.verdict == "AC", (grade.message, grade.failure_reason)
 
 
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("java", 'public class Main { public static void main(String[] a) { while (true) System.out.println("x"); } }'),
+        pytest.param("go", 'package main\nimport . "fmt"\nfunc main() { for { Println(0) } }', marks=pytest.mark.full),
+    ],
+    ids=["java", "go"],
+)
+@pytest.mark.parametrize("isolation", ["submission", "test"])
+def test_a_program_that_prints_on_is_ended_before_its_time(
+    grader: Grader, language: str, code: str, isolation: str
+) -> None:
+    """Java and Go do not end at the largest size of a file, and used up their CPU time."""
+    need(language)
+    limits = LIMITS.model_copy(update={"cpu_seconds": 20.0, "wall_seconds": 60.0})
+    grade = grader.grade(submission(language, code, limits=limits, isolation=isolation))
+    assert grade.verdict == "OLE", (grade.message, grade.failure_reason)
+    assert grade.tests[0].cpu_seconds < 10.0
+
+
 def test_each_verdict_has_five_programs_in_c_cpp_and_java() -> None:
     found = Counter((case.language, case.verdict) for case in cases())
     wanted = ("AC", "WA", "TLE", "MLE", "OLE", "RTE", "CE")
