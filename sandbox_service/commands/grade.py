@@ -90,7 +90,7 @@ def _package(options: GradeOptions, settings: Settings) -> int:
     expected = {each.path: each.expected for each in solutions}
     if not options.as_json:
         grade_output.print_package_table([(path, grade, expected[path]) for path, grade in rows])
-    is_met = all(grade_package.is_met(grade.verdict, expected[path]) for path, grade in rows)
+    is_met = all(grade_package.is_met(grade, expected[path]) for path, grade in rows)
     return ALL_ACCEPTED if is_met else NOT_ALL
 
 

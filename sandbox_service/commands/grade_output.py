@@ -42,7 +42,7 @@ def print_package_table(rows: list[tuple[Path, Grade, tuple[str, ...]]]) -> None
         table.add_column(name, overflow="fold")
     met = 0
     for path, grade, expected in rows:
-        is_met = grade_package.is_met(grade.verdict, expected)
+        is_met = grade_package.is_met(grade, expected)
         met += is_met
         seconds = f"{sum(test.cpu_seconds for test in grade.tests):.3f} s"
         mark = Text("as expected", "green") if is_met else Text("NOT as expected", "bold red")

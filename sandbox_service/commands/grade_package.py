@@ -18,7 +18,9 @@ from sandbox_service.commands.grade_input import Solution
 from sandbox_service.errors import BadRequestError, ConfigurationError, UnsupportedLanguageError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.formats.problem import Solution as ProblemSolution
+from sandbox_service.judging.scoring import share_of
 from sandbox_service.languages import find
+from sandbox_service.schema import Grade, Verdict
 from sandbox_service.validation.sources import cms, dmoj, kattis, lightcp, packages, polygon
 from sandbox_service.validation.sources.kattis_judges import HEADERS, language_of
 from sandbox_service.validation.sources.rows import Malformed
@@ -154,6 +156,15 @@ def _solution(place: Path) -> PackageSolution | None:
     return PackageSolution(uuid.uuid4().hex, place, texts[main], language.name, beside, expected)
 
 
-def is_met(verdict: str, expected: Sequence[str]) -> bool:
-    """Return whether a verdict is an expected one, which the folder names."""
-    return verdict in expected or (ANY_FAILURE in expected and verdict not in ("AC", "IE"))
+def is_met(grade: Grade, expected: Sequence[str]) -> bool:
+    """Return whether a program got a verdict that its folder names.
+
+    One that is to fail may also be accepted by a judge that awards it a part of a test, as a validator of Kattis does.
+
+    Args:
+        grade: the program's.
+        expected: the verdicts.
+    """
+    if grade.verdict in expected or ANY_FAILURE not in expected or grade.verdict == Verdict.IE:
+        return grade.verdict in expected
+    return grade.verdict != Verdict.AC or any(share_of(test) < 1.0 for test in grade.tests)

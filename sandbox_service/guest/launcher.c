@@ -67,7 +67,7 @@ struct __attribute__((packed)) wanted {
     uint16_t mounts;    /* 1: it has a /tmp and a /proc of its own; 0: it needs neither */
     uint16_t fds, files, arguments, variables;
     uint32_t tasks, processes;
-    uint64_t data_bytes, resident_bytes, address_bytes, stack_bytes, file_bytes, tmp_bytes;
+    uint64_t data_bytes, resident_bytes, address_bytes, stack_bytes, file_bytes, output_bytes, tmp_bytes;
     double cpu_seconds;
 };
 
@@ -96,6 +96,7 @@ static int control;
 static struct request request;
 static struct files files;
 static struct spec specs[MAX_BOXES];
+static int output = -1; /* of the box of a request that has one, if it is a file */
 
 /*** Once ***/
 
@@ -465,8 +466,27 @@ static double enforce(struct running *running, struct watch *watch)
     return 1.0;
 }
 
-/* Kill boxes that hold more memory than they may. Returns the seconds until the next look. Of two boxes that may fork no
- * process is told apart from the other's. */
+/* A descriptor of the file that the only box of a request writes its output to; -1 if that is no file. Descriptor 4 is the
+ * output of a box that runs several tests, whose 0 and 1 are a channel. */
+static int output_of(const struct spec *spec)
+{
+    struct stat file;
+    for (int i = 1; request.boxes == 1 && i < spec->wanted.fds; i += 3)
+        if ((fcntl(spec->fds[i], F_GETFL) & O_ACCMODE) != O_RDONLY && !fstat(spec->fds[i], &file) && S_ISREG(file.st_mode))
+            return fcntl(spec->fds[i], F_DUPFD_CLOEXEC, 0);
+    return -1;
+}
+
+/* Whether the box has written more than it may. The limit of a file is higher, and does not end a program that ignores SIGXFSZ
+ * and what a write returns, as virtual machines and Go do. */
+static int has_flooded(void)
+{
+    struct stat file;
+    return output >= 0 && !fstat(output, &file) && (unsigned long long)file.st_size > specs[0].wanted.output_bytes;
+}
+
+/* Kill boxes that hold more memory than they may, or have written more. Returns the seconds until the next look. Of two
+ * boxes that may fork no process is told apart from the other's. */
 static double enforce_memory(struct running *running)
 {
     static struct pids pids;
@@ -478,7 +498,7 @@ static double enforce_memory(struct running *running)
             continue;
         unsigned long long resident = request.boxes == 1 ? largest_resident(&pids) : resident_of(one->pid);
         one->resident_seen = resident > one->resident_seen ? resident : one->resident_seen;
-        one->over = resident > specs[i].wanted.resident_bytes;
+        one->over = resident > specs[i].wanted.resident_bytes || has_flooded();
         if (one->over)
             kill_box(one, NOT_KILLED);
         else if (resident > specs[i].wanted.resident_bytes / 2)
@@ -589,6 +609,7 @@ static int run_boxes(struct record *records, int *ends, int keeps)
         started++;
     int error = errno;
     close_ends(ends);
+    output = output_of(&specs[0]);
     if (!keeps)
         close_files(&files);
     if (started < request.boxes)
@@ -597,6 +618,8 @@ static int run_boxes(struct record *records, int *ends, int keeps)
     for (int i = 0; i < started; i++)
         if (bury(&running[i], i, began, &records[i]))
             _exit(4);
+    if (output >= 0)
+        close(output);
     errno = error;
     return first;
 }

@@ -7,6 +7,7 @@ delay any program, so `is_suspect` names the timeouts that are repeated alone be
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterable
 
@@ -21,6 +22,11 @@ STARVED_PART = 0.1
 MESSAGE_CHARACTERS = 200
 SIGNALLED = 128  # and the number: the exit code of a program in C that a signal has ended (guest/start.c)
 STDERR_TAIL_BYTES = 4096
+# What is below an error: in Java, JavaScript, C#, Ruby, Lua and Go the calls that led to it; what node and Rust add.
+_BELOW_ERRORS = re.compile(
+    r"at .*|from .*|\.\.\. \d+ more|stack traceback:|\[C\]: .*|\S+:\d+: in .*|Node\.js v\S+|note: run with .*"
+    r"|goroutine \d+ .*|created by .*|[\w.*()/]+\([^()]*\)|\S+:\d+ \+0x[0-9a-f]+|exit status \d+"
+)
 MIB = 1 << 20
 
 
@@ -101,9 +107,12 @@ def _signal_name(number: int) -> str:
 
 
 def _last_words(stderr: bytes) -> str:
-    """Return the last line of stderr, which in most languages is the error."""
-    last = stderr[-STDERR_TAIL_BYTES:].rstrip().rpartition(b"\n")[2].strip()
-    return f": {last.decode('utf-8', 'replace')[:MESSAGE_CHARACTERS]}" if last else ""
+    """Return the last line of stderr, which in most languages is the error, or the last one above a trace of calls."""
+    lines = stderr[-STDERR_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
+    said = [line.strip()[:MESSAGE_CHARACTERS] for line in lines if line.strip()]
+    if not said:
+        return ""
+    return f": {next((line for line in reversed(said) if not _BELOW_ERRORS.fullmatch(line)), said[-1])}"
 
 
 def is_suspect(outcome: Outcome, limits: Limits) -> bool:

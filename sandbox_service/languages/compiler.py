@@ -188,7 +188,7 @@ def source_name(toolchain: Toolchain, text: str) -> str:
     """
     if toolchain.source != "Main.java":
         return toolchain.source
-    return f"{scan.public_type(scan.masked(text, 'java')) or 'Main'}.java"
+    return f"{scan.public_type(text) or 'Main'}.java"
 
 
 def _contents(toolchain: Toolchain, source: Source) -> dict[str, bytes]:

@@ -143,6 +143,7 @@ class Executable:
             address_bytes=address_bytes,
             stack_bytes=stack_bytes,
             file_bytes=max(limits.output_bytes, LEAST_FILE_BYTES) + 1,
+            output_bytes=limits.output_bytes,
             tmp_bytes=TMP_BYTES + self._file_bytes,
             processes=processes,
             tasks=TASKS if processes == 1 else processes + TASKS_BESIDE,

@@ -23,7 +23,7 @@ IDLE = 4  # why a box was killed, beside those of guest/wire.py: neither of two 
 COPY, LINK = 0, 1
 
 REQUEST = struct.Struct("<Bdddd")
-WANTED = struct.Struct("<hhHHHHHIIQQQQQQd")
+WANTED = struct.Struct("<hhHHHHHIIQQQQQQQd")
 FILE = struct.Struct("<Bh")
 FOLLOWING = struct.Struct("<hhhQ")
 
@@ -67,6 +67,7 @@ class Box:
         address_bytes: RLIMIT_AS of each process, which bounds its page tables.
         stack_bytes: the main thread's stack.
         file_bytes: the largest file that it can write.
+        output_bytes: the only box of a request that is found to have written more to its output is killed.
         tmp_bytes: the size of its /tmp.
         processes: above 1 all its processes are watched; the room's filter decides whether it can fork.
         tasks: most processes and threads.
@@ -85,6 +86,7 @@ class Box:
     address_bytes: int = 64 << 30
     stack_bytes: int = 256 << 20
     file_bytes: int = 16 << 20
+    output_bytes: int = 1 << 62
     tmp_bytes: int = 32 << 20
     processes: int = 1
     tasks: int = 512
@@ -181,6 +183,7 @@ def _packed_box(box: Box) -> bytes:
                 box.address_bytes,
                 box.stack_bytes,
                 box.file_bytes,
+                box.output_bytes,
                 box.tmp_bytes,
                 box.cpu_seconds,
             ),

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 
 from sandbox_service.formats.problem import Problem, Solution
+from sandbox_service.languages import find
 from sandbox_service.strengthen import mutants, token_mutants
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.subjects import Subject
@@ -27,7 +28,7 @@ def mutants_of(problem: Problem, references: Sequence[Program], most: int) -> li
         share = (most - len(found)) // (len(python) - place)
         made = mutants.of(each.code, share, random.Random(f"{problem.id} mutants {place}"))  # noqa: S311
         found += [Program("mutant", f"{each.name}: {mutant.name}", mutant.code) for mutant in made]
-    compiled = [each for each in references if each.language in token_mutants.LANGUAGES]
+    compiled = [each for each in references if find(each.language).family in token_mutants.LANGUAGES]
     if not python and compiled:
         first, chance = compiled[0], random.Random(f"{problem.id} mutants")  # noqa: S311
         made = token_mutants.of(first.code, most // 4, chance)

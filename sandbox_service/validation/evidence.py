@@ -24,7 +24,18 @@ from sandbox_service.validation.recipe import Thresholds
 Role = Literal["reference", "any_order", "again", "seed", "wrong", "probe"]
 STEP_SECONDS = 0.5
 LEAST_REFERENCE_SECONDS = 0.05  # a start of the interpreter on a busy machine
-ANEW = "\n# once more: a program that was graded before may be answered for from memory\n"
+ANEW = "once more: a program that was graded before may be answered for from memory"
+COMMENTS = {"python": "#", "pypy": "#", "ruby": "#", "bash": "#", "lua": "--", "sql": "--"}  # the others: //
+
+
+def anew(code: str, language: str) -> str:
+    """Return a program with a comment behind it, which makes it another one to everything that remembers programs.
+
+    Args:
+        code: The program.
+        language: The name of its language.
+    """
+    return f"{code}\n{COMMENTS.get(languages.find(language).name, '//')} {ANEW}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +211,7 @@ class _Work:
             assert run.solution is not None
             code, language = run.solution.code, run.solution.language
             if language != "text":
-                yield _Planned("again", run.name, code + ANEW, language, run.solution)
+                yield _Planned("again", run.name, anew(code, language), language, run.solution)
             for seed in self._thresholds.hash_seeds:
                 yield from self._seeded(run.name, run.solution, seed)
 

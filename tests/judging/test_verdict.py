@@ -96,6 +96,26 @@ def test_the_two_time_outs_say_which_clock_it_was() -> None:
     assert wall == "wall clock: 14.00 s with 0.10 s of CPU time; the program slept or waited"
 
 
+TRACES = [
+    (
+        'Exception in thread "main" java.lang.RuntimeException: x\n\tat Main.f(Main.java:3)\n\t... 3 more\n'
+        "Caused by: java.io.IOException: y\n\tat Main.main(Main.java:7)\n\t... 2 more\n",
+        "Caused by: java.io.IOException: y",
+    ),
+    ("main.js:1\nnull.x;\n     ^\n\nTypeError: y\n    at f (main.js:1:22)\n\nNode.js v20.20.2\n", "TypeError: y"),
+    ("[ERROR] FATAL UNHANDLED EXCEPTION: System.Exception: y\n  at P.Main () [0x00000] in <3b7e>:0 \n",
+     "[ERROR] FATAL UNHANDLED EXCEPTION: System.Exception: y"),
+    ("main.rb:1:in `f': y (RuntimeError)\n\tfrom main.rb:2:in `<main>'\n", "main.rb:1:in `f': y (RuntimeError)"),
+    ("lua5.4: main.lua:1: y\nstack traceback:\n\t[C]: in function 'error'\n\tmain.lua:1: in main\n\t[C]: in ?\n",
+     "lua5.4: main.lua:1: y"),
+    ("panic: y\n\ngoroutine 1 [running]:\nmain.(*T).f(0x5)\n\tmain.go:3 +0x1d\nmain.main()\n\tmain.go:4 +0xf\n",
+     "panic: y"),
+    ("thread 'main' panicked at main.rs:1:5:\ny\nnote: run with `RUST_BACKTRACE=1` environment variable\n", "y"),
+    ("terminate called after throwing an instance of 'E'\n  what():  y\n", "what():  y"),
+    ("\tat a.b(c)\n", "at a.b(c)"),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
@@ -106,6 +126,7 @@ def test_the_two_time_outs_say_which_clock_it_was() -> None:
         ({"exit_code": 1, "stderr": b"x" * 9999}, "exit code 1: " + "x" * 200),
         ({"exit_code": 1, "stderr": b" \n \n"}, "exit code 1"),
         ({"signal": signal.SIGSEGV, "stderr": b"boom"}, "killed by SIGSEGV"),
+        *(({"exit_code": 1, "stderr": said.encode()}, f"exit code 1: {error}") for said, error in TRACES),
         ({"signal": 40}, "killed by signal 40"),
         ({"exit_code": OUT_OF_MEMORY}, "out of memory at 10 MiB, the limit is 100 MiB"),
         ({"stdout_bytes": 2000}, "2000 bytes of output, the limit is 1000"),

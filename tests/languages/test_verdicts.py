@@ -8,6 +8,7 @@ import pytest
 
 from sandbox_service.grading.grader import Grader
 from sandbox_service.languages import LANGUAGES
+from sandbox_service.validation.evidence import anew
 from tests.languages.toolchains import ENDLESS, LIMITS, SHORT, Case, cases, need, submission
 from tests.markers import some
 
@@ -42,7 +43,8 @@ def test_hello_is_printed_in_every_language(grader: Grader, language: str) -> No
     need(language)
     toolchain = next(each.toolchain for each in LANGUAGES if each.name == language)
     assert toolchain is not None
-    grade = grader.grade(submission(language, toolchain.hello, tests=[{"type": "stdin", "output": "hello\n"}]))
+    code = anew(toolchain.hello, language)  # as `proctor validate` grades a reference once more
+    grade = grader.grade(submission(language, code, tests=[{"type": "stdin", "output": "hello\n"}]))
     assert grade.verdict == "AC", (grade.message, grade.failure_reason)
     assert grade.grader.language.startswith(f"{language} ")
 
@@ -61,6 +63,26 @@ def test_files_beside_a_source_are_found(grader: Grader, language: str, code: st
     test = {"type": "stdin", "output": "hello\n"}
     grade = grader.grade(submission(language, code, tests=[test], files={name: beside, "c.json": '"llo"'}))
     assert grade.verdict == "AC", (grade.message, grade.failure_reason)
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("java", 'public class Main { public static void main(String[] a) { while (true) System.out.println("x"); } }'),
+        pytest.param("go", 'package main\nimport . "fmt"\nfunc main() { for { Println(0) } }', marks=pytest.mark.full),
+    ],
+    ids=["java", "go"],
+)
+@pytest.mark.parametrize("isolation", ["submission", "test"])
+def test_a_program_that_prints_on_is_ended_before_its_time(
+    grader: Grader, language: str, code: str, isolation: str
+) -> None:
+    """Java and Go do not end at the largest size of a file, and used up their CPU time."""
+    need(language)
+    limits = LIMITS.model_copy(update={"cpu_seconds": 20.0, "wall_seconds": 60.0})
+    grade = grader.grade(submission(language, code, limits=limits, isolation=isolation))
+    assert grade.verdict == "OLE", (grade.message, grade.failure_reason)
+    assert grade.tests[0].cpu_seconds < 10.0
 
 
 def test_each_verdict_has_five_programs_in_c_cpp_and_java() -> None:

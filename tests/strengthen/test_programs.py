@@ -14,7 +14,7 @@ import pytest
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, CallTest
-from sandbox_service.strengthen import mutants, tables, token_mutants
+from sandbox_service.strengthen import mutants, tables, token_mutants, wrong_programs
 from sandbox_service.strengthen.arguments import Arguments
 from sandbox_service.strengthen.call_bounds import bounds_of, names_in
 from sandbox_service.strengthen.call_subject import CallSubject
@@ -74,6 +74,14 @@ def output(code: str, stdin: str) -> str:
         patch.setattr(sys, "stdin", io.StringIO(stdin))
         exec(code, {})
     return printed.getvalue()
+
+
+@pytest.mark.parametrize("language", ["c", "cpp", "cpp20", "java"])
+def test_references_of_compiled_languages_are_mutated(language: str) -> None:
+    program = Program("reference", "r", "int f(int x) { return x < 3 ? x + 1 : x * 2; }", language)
+    found = wrong_programs.mutants_of(sums(), [program], 16)
+    assert found
+    assert {each.language for each in found} == {language}
 
 
 def test_tables_know_the_given_tests_and_nothing_else() -> None:

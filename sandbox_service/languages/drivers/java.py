@@ -36,4 +36,4 @@ def files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, 
     if package := _PACKAGE.search(code):
         source = source[: package.start()] + " " * len(package[0].replace("\n", "")) + source[package.end() :]
     given = {f"{name}.java": text for name, text in _GIVEN.items() if name in code and not scan.has_class(code, name)}
-    return TEMPLATE.read_text(), {**given, f"{scan.public_type(code) or 'Solution'}.java": _IMPORTS + source}
+    return TEMPLATE.read_text(), {**given, f"{scan.public_type(source) or 'Solution'}.java": _IMPORTS + source}

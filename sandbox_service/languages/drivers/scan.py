@@ -36,6 +36,7 @@ _PUBLIC_TYPE = re.compile(
     r"[{}]|\bpublic\s+(?:(?:final|abstract|strictfp|static|sealed|non-sealed)\s+)*"
     r"(?:class|enum|record|@?interface)\s+(?P<name>[\w$]+)"
 )
+_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*+)\\u++([0-9a-fA-F]{4})")  # of Java: after an even number of backslashes
 _CLASS = {"class", "struct", "interface", "impl", "record", "enum", "union", "trait"}
 _NAMESPACE = {"namespace", "extern", "module", "mod"}
 _NO_TYPE = {"return", "new", "else", "throw", "case", "await", "yield", "in", "of", "typeof", "goto"}
@@ -91,16 +92,18 @@ def has_class(code: str, name: str) -> bool:
     return re.search(rf"\b(?:class|struct|interface|record)\s+{re.escape(name)}\b(?!\s*[;*&(])", code) is not None
 
 
-def public_type(code: str) -> str | None:
-    """Return the name of the public type of a masked Java source, after which its file is named; None if it has none.
+def public_type(source: str) -> str | None:
+    """Return the name of the public type of a Java source, after which its file is named; None if it has none.
 
-    A name that no file can have is as none: the compiler then refuses the source.
+    A name that no file can have is as none: the compiler then refuses the source. The compiler replaces Unicode
+    escapes before it reads anything else, also those in names and in the ends of comments.
 
     Args:
-        code: the source.
+        source: the text.
     """
     depth = 0
-    for found in _PUBLIC_TYPE.finditer(code):
+    read = _ESCAPE.sub(lambda found: found[1] + chr(int(found[2], 16)), source)
+    for found in _PUBLIC_TYPE.finditer(masked(read, "java")):
         if found["name"] and depth == 0:
             return found["name"] if len(found["name"].encode()) <= MOST_NAME_BYTES else None
         depth += {"{": 1, "}": -1}.get(found[0], 0)

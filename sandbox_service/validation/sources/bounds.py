@@ -9,7 +9,8 @@ from typing import Any
 from sandbox_service.schema import Limits
 from sandbox_service.validation.sources.rows import Row
 
-LEAST_MEMORY_BYTES = 256 << 20  # contests count a program's allocations; the sandbox counts the interpreter too
+LEAST_MEMORY_BYTES = 256 << 20  # data sets are for Python, of which the sandbox counts the interpreter too
+LEAST_OF_PACKAGES = 64 << 20  # of programs in all languages, which must exceed a small limit; `Limits` has no less
 
 _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _SIZES = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -18,13 +19,19 @@ _BYTES = {"memory_limit_bytes": 1, "memory_limit_kb": 1 << 10, "memory_limit_mb"
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)", re.IGNORECASE)
 
 
-def limits(row: Row, cpu_seconds: float | None = None, memory_bytes: int | None = None) -> Limits | None:
+def limits(
+    row: Row,
+    cpu_seconds: float | None = None,
+    memory_bytes: int | None = None,
+    least_memory: int = LEAST_MEMORY_BYTES,
+) -> Limits | None:
     """Return the limits of a row.
 
     Args:
         row: The row.
         cpu_seconds: Time limit if the row has none.
         memory_bytes: Memory limit if the row has none.
+        least_memory: The smallest memory limit; a smaller one becomes this.
 
     Returns:
         The limits, or None if there are none.
@@ -32,7 +39,7 @@ def limits(row: Row, cpu_seconds: float | None = None, memory_bytes: int | None 
     seconds, memory = time_limit(row) or cpu_seconds, memory_limit(row) or memory_bytes
     known: dict[str, Any] = {} if seconds is None else {"cpu_seconds": seconds}
     if memory is not None:
-        known["memory_bytes"] = max(memory, LEAST_MEMORY_BYTES)
+        known["memory_bytes"] = max(memory, least_memory)
     return Limits(**known) if known else None
 
 

@@ -81,7 +81,8 @@ def make(row: Row) -> Problem:
             {
                 "time_limit_s": sheet.get("time_limit", sheet.get("timeout")),
                 "memory_limit_mb": sheet.get("memory_limit", sheet.get("memlimit")),
-            }
+            },
+            least_memory=bounds.LEAST_OF_PACKAGES,
         ),
         solutions=[_solution(each) for each in fields.listing(row, "solutions")],
         source="cms",

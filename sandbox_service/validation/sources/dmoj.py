@@ -64,11 +64,18 @@ def make(row: Row) -> Problem:
         _check_names(each.get("asks") or {}, NOT_RUN, OF_A_TEST, "a test")
         if (own := (each.get("asks") or {}).get("checker")) is not None and own != init.get("checker"):
             raise ValueError("the tests have different checkers")
+        if each["output"] is None and not (interactor or isinstance(checker, JudgeProgram)):
+            raise ValueError("a test has no out, with which its checker compares")
     if not given:
         raise ValueError("the problem has no tests")
     groups = _groups(given, fields.listing(row, "batches"))
     tests = [
-        test_of(test, more, is_interactive=interactor is not None, is_judged=isinstance(checker, JudgeProgram))
+        test_of(
+            {**test, "output": test["output"] or ""},
+            more,
+            is_interactive=interactor is not None,
+            is_judged=isinstance(checker, JudgeProgram),
+        )
         for test, more in zip(given, groups.of_tests(has_checker=False), strict=True)
     ]
     return Problem(
@@ -92,7 +99,8 @@ def _check_names(given: Mapping[str, Any], not_run: Sequence[str], known: frozen
 
 
 def _limits(init: Row) -> Limits | None:
-    found = bounds.limits(init)
+    given = {"time_limit_s": init.get("time_limit"), "memory_limit_kb": init.get("memory_limit")}
+    found = bounds.limits(given, least_memory=bounds.LEAST_OF_PACKAGES)
     if not init.get("output_limit_length"):
         return found
     return (found or Limits()).model_copy(update={"output_bytes": int(init["output_limit_length"])})
@@ -156,11 +164,13 @@ def _flat(found: object) -> Iterator[Row]:
 
 
 def _read(test: Row, read: _Archive) -> Row:
-    if "in" not in test or "out" not in test:
-        raise ValueError("a test has no in and out: tests that a generator makes are not known here")
+    """Return a test. One that a program judges may have no output, and any test no input."""
+    if not {"in", "out"} & test.keys():
+        raise ValueError("a test has neither in nor out: tests that a generator makes are not known here")
     own = {name: value for name, value in test.items() if name not in ("in", "out", "points", "batch")}
     places = {"points": test.get("points"), "batch": test.get("batch"), "asks": own}
-    return {"input": read(test["in"]), "output": read(test["out"]), **places}
+    given, wanted = test.get("in"), test.get("out")
+    return {"input": read(given) if given else "", "output": read(wanted) if wanted else None, **places}
 
 
 class _Archive:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox_service.schema import Checker, JudgeProgram
-from sandbox_service.validation.sources.kattis_judges import CPP_STANDARDS, language_of
+from sandbox_service.validation.sources.kattis_judges import CPP_STANDARDS, HEADERS, language_of
 
 DEFAULT_PRECISION = 6
 ERROR_MODES: Mapping[str, str] = {"floatsabs": "absolute", "floatsrel": "relative"}
@@ -162,11 +162,12 @@ def bridged(what: str, arguments: Mapping[str, Any], files: Mapping[str, str]) -
     names = [str(each) for each in named] if isinstance(named, list) else [str(named)]
     if lacking := next((each for each in names if each not in files), None):
         raise ValueError(f"the {what}'s file {lacking} is not there")
+    main = next((each for each in names if each.rpartition(".")[2] not in HEADERS), names[0])
     standard = str(arguments.get("lang") or "").lower()
     return JudgeProgram(
         type="program",
-        language=standard if standard in CPP_STANDARDS else language_of(names[0], files[names[0]]),
+        language=standard if standard in CPP_STANDARDS else language_of(main, files[main]),
         protocol="testlib",
-        main=names[0],
+        main=main,
         files={name: files[name] for name in names},
     )

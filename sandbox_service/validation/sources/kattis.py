@@ -151,10 +151,11 @@ def _tolerance(word: str, value: str) -> float:
 
 def _limits(sheet: Row, row: Row) -> Limits | None:
     """The limits. Without a time limit the job derives one from the accepted programs."""
-    given = sheet.get("limits")
-    limits = given if isinstance(given, Mapping) else {}
+    own = sheet.get("limits")
+    limits = own if isinstance(own, Mapping) else {}
     seconds = limits.get("time_limit") or row.get("time_limit") or None
-    found = bounds.limits({"time_limit_s": seconds, "memory_limit_mb": limits.get("memory")})
+    given = {"time_limit_s": seconds, "memory_limit_mb": limits.get("memory")}
+    found = bounds.limits(given, least_memory=bounds.LEAST_OF_PACKAGES)
     if not limits.get("output"):
         return found
     return (found or Limits()).model_copy(update={"output_bytes": int(float(limits["output"]) * (1 << 20))})

@@ -12,11 +12,12 @@ from sandbox_service.schema import JudgeProgram
 from sandbox_service.validation.sources import fields
 from sandbox_service.validation.sources.rows import Row
 
+CPP = "cpp23"  # the standard with which Kattis compiles: packages name none
 LANGUAGES: Mapping[str, str] = {
-    "py": "python", "py2": "python2", "py3": "python", "c": "c", "cc": "cpp", "cpp": "cpp", "cxx": "cpp", "c++": "cpp",
-    "java": "java", "kt": "kotlin", "rs": "rust", "go": "go", "hs": "haskell", "js": "javascript", "ts": "typescript",
-    "ml": "ocaml", "rb": "ruby", "php": "php", "cs": "csharp", "scala": "scala", "pas": "pascal", "pl": "perl",
-    "swift": "swift", "lua": "lua", "jl": "julia", "d": "d", "m": "objective-c", "r": "r", "sh": "bash",
+    "py": "python", "py2": "python2", "py3": "python", "c": "c", "cc": CPP, "cpp": CPP, "cxx": CPP, "c++": CPP,
+    "C": CPP, "java": "java", "kt": "kotlin", "rs": "rust", "go": "go", "hs": "haskell", "js": "javascript",
+    "ts": "typescript", "ml": "ocaml", "rb": "ruby", "php": "php", "cs": "csharp", "scala": "scala", "pas": "pascal",
+    "pl": "perl", "swift": "swift", "lua": "lua", "jl": "julia", "d": "d", "m": "objective-c", "r": "r", "sh": "bash",
 }  # fmt: skip
 CPP_STANDARDS = ("cpp11", "cpp14", "cpp17", "cpp20", "cpp23")
 HEADERS = ("h", "hpp", "hh")
@@ -132,7 +133,7 @@ def language_of(file: str, code: str) -> str:
     """Return the language of a file, by its name and the first line of its code."""
     if "." not in file and (found := _INTERPRETER.match(code)):
         return {"python2": "python2", "sh": "bash", "bash": "bash"}.get(found[1], "python")
-    suffix = file.rpartition(".")[2].lower()
+    suffix = file.rpartition(".")[2]
     if suffix == "py" and _PYTHON_2.match(code):
         return "python2"
-    return LANGUAGES.get(suffix, suffix)
+    return LANGUAGES.get(suffix) or LANGUAGES.get(suffix.lower(), suffix.lower())

@@ -19,6 +19,8 @@ LEGACY = frozenset(("on_reject", "grading", "grader_flags", "accept_score", "rej
 NEWER = frozenset(("max_score", "score_aggregation", "require_pass", "static_validation_score"))
 FLAGS = frozenset(("output_validator_flags", "output_validator_args"))
 VALIDATOR_ARGUMENTS = ("input_validator_flags", "input_validator_args")
+OF_DOMJUDGE = {"special_compare": "compare", "special_run": "run"}
+"""Settings of `domjudge-problem.ini` that name programs of the contest system, and the usual ones."""
 WITHOUT_EFFECT = frozenset(
     (*VALIDATOR_ARGUMENTS, "static_validator_args", "input_visualizer_args",
      "output_visualizer_args", "full_feedback", "hint", "description", "name", "run_samples")
@@ -42,6 +44,9 @@ def check_sheet(sheet: Row, row: Row) -> None:
     grading = sheet.get("grading")
     if isinstance(grading, Mapping) and str(grading.get("objective") or "max") != "max":
         raise ValueError("its objective is the least score; only a greatest score is supported")
+    for name, usual in OF_DOMJUDGE.items():
+        if (program := fields.mapping(row, "domjudge").get(name, usual)) != usual:
+            raise ValueError(f"it is judged by the program {program!r} of a DOMjudge ({name}), which is not in it")
     beside = fields.listing(row, "beside")
     if "include" in beside:
         raise ValueError("its programs are compiled with files of its folder include, which is not supported")
@@ -87,7 +92,8 @@ class Settings:
         self.is_scored = "scoring" in _words(sheet.get("type")) or "score" in _words(sheet.get("validation"))
         version = str(sheet.get("problem_format_version") or "legacy")
         self.is_newer = version.startswith("20") or any(NEWER & each.keys() for each in self._folders.values())
-        self._flags = shlex.split(str(sheet.get("validator_flags") or ""))
+        given = sheet.get("validator_flags") or fields.mapping(row, "domjudge").get("special_compare_args")
+        self._flags = _flags(given)
         self._check_verdicts()
 
     def of(self, folder: str) -> Row:
@@ -130,7 +136,7 @@ class Settings:
         words = settings.get("output_validator_args") or settings.get("output_validator_flags") or ""
         if isinstance(words, Mapping):
             words = words.get("flags") or ""
-        return [*self._flags, *(map(str, words) if isinstance(words, list) else shlex.split(str(words)))]
+        return [*self._flags, *_flags(words)]
 
     def _check_verdicts(self) -> None:
         """Refuse a problem without points whose groups accept although a test failed."""
@@ -150,6 +156,11 @@ def _check_settings(name: str, settings: Row, *, of_a_test: bool = False) -> Non
         raise ValueError(f"the settings of {name} score the source of programs, which is not supported")
     if float(_number(settings, "reject_score") or 0.0) != 0.0:
         raise ValueError(f"the settings of {name} give points to wrong outputs (reject_score), which is not supported")
+
+
+def _flags(given: object) -> list[str]:
+    """Return the words of a command line, which is a text or a list."""
+    return [str(each) for each in given] if isinstance(given, list) else shlex.split(str(given or ""))
 
 
 def _number(settings: Mapping[str, Any], name: str) -> float | None:

@@ -1,11 +1,11 @@
 """Reads Kattis problem packages, folders with a `problem.yaml`, as rows; `kattis` makes a problem of a row.
 
-Accepts the older format and that of 2023-07, which name folders and fields differently.
+Accepts the older format and that of 2023-07, which name folders and fields differently, and DOMjudge's, in which
+`domjudge-problem.ini` may stand for the sheet.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,17 @@ from sandbox_service.validation.sources.package_parts import rows_of
 from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed, Row
 
 SHEET = "problem.yaml"
+DOMJUDGE = "domjudge-problem.ini"
 STATEMENTS = ("statement", "problem_statement")
 INPUT_VALIDATORS = ("input_validators", "input_format_validators")
 VALIDATORS = ("output_validator", "output_validators", "interactors")
 BESIDE = ("graders", "include", "static_validator")
 MOST_JUDGE_FILES = 64
-_TIME_LIMIT = re.compile(r"^\s*timelimit\s*=\s*['\"]?([\d.]+)", re.MULTILINE | re.ASCII)
 
 
 def is_package(folder: Path) -> bool:
     """Return whether the folder is a package."""
-    return (folder / SHEET).is_file()
+    return (folder / SHEET).is_file() or (folder / DOMJUDGE).is_file()
 
 
 def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
@@ -36,12 +36,14 @@ def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
 
 def _row(folder: Path, yaml: Any) -> Row:
     check_files(folder)
+    domjudge = _domjudge(folder / DOMJUDGE)
     return {
         "package": folder.name,
-        "sheet": _sheet(folder / SHEET, yaml),
+        "sheet": _sheet(folder / SHEET, yaml) if (folder / SHEET).is_file() else {},
+        "domjudge": domjudge,
         "statement": _statement(folder),
         "tests": _tests(folder / "data", yaml),
-        "time_limit": _time_limit(folder),
+        "time_limit": _time_limit(folder / ".timelimit", domjudge),
         "beside": sorted(name for name in BESIDE if _has_files(folder / name)),
         "submissions": _submissions(folder / "submissions"),
         "validators": [name for name in VALIDATORS if _has_files(folder / name)],
@@ -76,13 +78,16 @@ def _statement(folder: Path) -> str:
     return text_of((english or found)[0]) if found else ""
 
 
-def _time_limit(folder: Path) -> str:
+def _domjudge(path: Path) -> dict[str, str]:
+    """The settings of `domjudge-problem.ini`, by name."""
+    lines = text_of(path).splitlines() if path.is_file() else []
+    parts = [line.partition("=") for line in lines]
+    return {name.strip(): value.strip().strip("'\"") for name, sign, value in parts if sign}
+
+
+def _time_limit(own: Path, domjudge: dict[str, str]) -> str:
     """The time limit in the files in which Kattis and DOMjudge have it; empty if there is none."""
-    own, domjudge = folder / ".timelimit", folder / "domjudge-problem.ini"
-    if own.is_file():
-        return text_of(own).strip()
-    found = _TIME_LIMIT.search(text_of(domjudge)) if domjudge.is_file() else None
-    return found[1] if found else ""
+    return text_of(own).strip() if own.is_file() else domjudge.get("timelimit", "")
 
 
 def _tests(folder: Path, yaml: Any) -> list[Row]:

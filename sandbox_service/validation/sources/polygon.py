@@ -75,19 +75,19 @@ def make(row: Row) -> Problem:
     ]
     return Problem(
         id=f"polygon/{fields.text(row, 'polygon')}",
-        prompt=prompts.to_solve(_statement(fields.mapping(row, "statement"))),
+        prompt=prompts.to_solve(fields.text(row, "statement")),
         tests=tests,
         checker=checker,
         interactor=interactor,
         groups=list(groups.groups) or None,
-        limits=bounds.limits(row),
+        limits=bounds.limits(row, least_memory=bounds.LEAST_OF_PACKAGES),
         solutions=[each for found in assets["solutions"] if (each := _solution(found)) is not None],
         validators=[
             InputValidator(code=each["code"], language=each["language"], files=assets["resources"])
             for each in assets["validators"]
         ],
         source="polygon",
-        meta=fields.meta(title=fields.mapping(row, "statement").get("name"), tags=row.get("tags")),
+        meta=fields.meta(title=row.get("title"), tags=row.get("tags")),
     )
 
 
@@ -127,8 +127,8 @@ def _solution(found: Row) -> Solution | None:
     return programs.one(found["code"], *verdicts, language=found["language"], name=f"{found['tag']}/{found['name']}")
 
 
-def _statement(found: Row) -> str:
-    parts = [(title, str(found.get(name) or "").strip()) for name, title in PARTS]
+def _statement(properties: Row) -> str:
+    parts = [(title, str(properties.get(name) or "").strip()) for name, title in PARTS]
     return "\n\n".join(f"{title}:\n{text}" if title else text for title, text in parts if text)
 
 
@@ -148,10 +148,11 @@ def _row(folder: Path) -> dict[str, Any]:
         raise ValueError("the programs are run several times for a test, which is not supported")
     if any(each.get("stages") for each in sheet.iterfind("files/resources/file")):
         raise ValueError("the programs are compiled with files of the package, which is not supported")
-    testset = _testset(judging)
+    testset, properties = _testset(judging), _properties(folder)
     return {
         "polygon": sheet.get("short-name") or folder.name,
-        "statement": _properties(folder),
+        "statement": _statement(properties),
+        "title": properties.get("name"),
         "tests": [*_tests(folder, testset)],
         "groups": [_group(each) for each in testset.iterfind("groups/group")],
         "time_limit_ms": float(testset.findtext("time-limit") or 0),
@@ -189,10 +190,10 @@ def _need(parent: ElementTree.Element, name: str) -> ElementTree.Element:
 
 
 def _properties(folder: Path) -> dict[str, Any]:
-    """The statement in English, else in any language."""
+    """The parts of the statement in English, else in any language; {} if there is none."""
     found = sorted(folder.glob("statements/*/problem-properties.json"))
     if not found:
-        raise ValueError("the problem has no statement")
+        return {}
     english = next((each for each in found if each.parent.name == "english"), found[0])
     value = json.loads(english.read_text(encoding="utf-8"))
     if not isinstance(value, dict):

@@ -260,7 +260,7 @@ def test_a_cms_task_has_subtasks_and_a_checker(tmp_path: Path) -> None:
     ("files", "expected"),
     [
         (POLYGON, {"main/right.py": ("python", ("AC",)), "wrong-answer/four.cpp": ("cpp", ("WA",))}),
-        (CMS, {"solution.cpp": ("cpp", ("AC",))}),
+        (CMS, {"solution.cpp": ("cpp23", ("AC",))}),
     ],
     ids=["polygon", "cms"],
 )
@@ -283,6 +283,12 @@ def test_a_problem_without_a_statement_or_programs_of_its_own_can_be_graded(tmp_
     assert (found.language_name, found.expected) == ("python", ("AC",))
     with pytest.raises(BadRequestError, match=r"none of problem\.yaml, problem\.xml, init\.yml, task\.yaml"):
         grade_package.read(tmp_path)
+
+
+def test_a_polygon_package_without_a_statement_can_be_graded(tmp_path: Path) -> None:
+    folder = written(tmp_path, {name: text for name, text in POLYGON.items() if not name.startswith("statements")})
+    assert "statement is missing" in refused(folder)
+    assert grade_package.read(folder).id == "polygon/double"
 
 
 def test_a_cms_task_without_subtasks_is_a_sum(tmp_path: Path) -> None:
@@ -406,7 +412,7 @@ def test_a_bridged_checker_is_a_program() -> None:
     given = {"name": "bridged", "args": {"files": ["c.cpp", "x.h"], "type": "testlib"}}
     made = dmoj_checkers.read(given, {"c.cpp": "int main() {}", "x.h": ""})
     assert isinstance(made, JudgeProgram)
-    assert (made.protocol, made.main, made.language) == ("testlib", "c.cpp", "cpp")
+    assert (made.protocol, made.main, made.language) == ("testlib", "c.cpp", "cpp23")
     with pytest.raises(ValueError, match=r"x\.h is not there"):
         dmoj_checkers.read(given, {"c.cpp": ""})
 
@@ -432,6 +438,16 @@ def test_a_dmoj_problem_may_interact(tmp_path: Path) -> None:
     assert all(isinstance(test, InteractiveTest) for test in made.tests or ())
 
 
+def test_a_dmoj_test_that_a_program_judges_needs_no_output(tmp_path: Path) -> None:
+    checker = "checker: {name: bridged, args: {files: [x.h, c.cc], type: testlib}}\n"
+    sheet = checker + "test_cases: [{in: 1.in}, {out: 1.out}]\n"
+    made = one(written(tmp_path, DMOJ | {"init.yml": sheet, "c.cc": "int main() {}", "x.h": ""}))
+    assert isinstance(made.checker, JudgeProgram)
+    assert made.checker.main == "c.cc"
+    tests = [(each.input, each.output) for each in made.tests or () if isinstance(each, StdinTest)]
+    assert tests == [("1\n", ""), ("", "0.5\n")]
+
+
 @pytest.mark.parametrize(
     ("sheet", "why"),
     [
@@ -449,6 +465,7 @@ def test_a_dmoj_problem_may_interact(tmp_path: Path) -> None:
         ("test_cases: [{batched: [{in: 1.in, out: 1.out}], colour: red}]", "'colour' for a batch"),
         ("test_cases: [{batched: [{in: 1.in, out: 1.out}], dependencies: [7]}]", "requires 'batch 7'"),
         ("test_cases: [{generator_args: [1]}]", "a generator makes"),
+        ("test_cases: [{in: 1.in}]", "no out, with which its checker compares"),
     ],
 )
 def test_a_dmoj_problem_that_cannot_be_read_is_refused(tmp_path: Path, sheet: str, why: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,32 @@ def test_a_time_limit_may_be_beside_the_sheet(tmp_path: Path, place: str, text: 
     assert problem.limits.cpu_seconds == 3.0
 
 
+def test_a_package_of_domjudge_needs_no_sheet(tmp_path: Path) -> None:
+    settings = "timelimit = 2.5\r\nspecial_compare_args='case_sensitive'\n"
+    folder = package(tmp_path, "", **{"domjudge-problem.ini": settings})
+    (folder / "problem.yaml").unlink()
+    assert packages.is_package(folder)
+    problem = problem_in(folder)
+    assert problem.checker == kattis.checker("case_sensitive")
+    assert problem.limits is not None
+    assert problem.limits.cpu_seconds == 2.5
+
+
+@pytest.mark.parametrize("name", ["validate.cpp", "validate.cc", "validate.C"])
+def test_cpp_is_of_the_standard_with_which_kattis_compiles(tmp_path: Path, name: str) -> None:
+    files: dict[str, Any] = {f"output_validators__v__{name}": "int main() {}"}
+    problem = problem_in(package(tmp_path, "validation: custom\n", **files))
+    assert isinstance(problem.checker, JudgeProgram)
+    assert problem.checker.language == "cpp23"
+
+
+def test_flags_may_be_a_list(tmp_path: Path) -> None:
+    sheet = "validation: custom\nvalidator_flags: [a b, 3]\n"
+    problem = problem_in(package(tmp_path, sheet, **{"output_validators__v.py": VALIDATOR}))
+    assert isinstance(problem.checker, JudgeProgram)
+    assert problem.checker.arguments == ["a b", "3"]
+
+
 @pytest.mark.parametrize(
     ("sheet", "files", "reason"),
     [
@@ -184,6 +211,8 @@ def test_a_time_limit_may_be_beside_the_sheet(tmp_path: Path, place: str, text: 
         ("type: [scoring, quantum]\n", {}, "'quantum', which is not known"),
         ("validation: custom remote\n", {"output_validators__v.py": ""}, "'remote', which is not known"),
         ("grading: {objective: min}\n", {}, "least score"),
+        ("name: x\n", {"domjudge-problem.ini": "special_compare = boolfind_cmp"}, "'boolfind_cmp' of a DOMjudge"),
+        ("name: x\n", {"domjudge-problem.ini": "special_run = 'talk'"}, "special_run"),
         ("name: x\n", {"include__cpp__grader.cpp": ""}, "folder include"),
         ("name: x\n", {"static_validator__v.py": ""}, "static_validator"),
         ("name: x\n", {"data__secret__testdata.yaml": "colour: red"}, "'colour', which is not known"),
@@ -225,3 +254,19 @@ def test_programs_are_compared_with_their_folders(tmp_path: Path, capsys: pytest
     said = capsys.readouterr().out
     assert "1 of 2 as expected" in said
     assert "NOT as expected" in said
+
+
+def test_a_program_that_is_accepted_in_part_is_met_by_its_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half = "import sys\nopen(sys.argv[3] + 'score.txt', 'w').write(input())\nsys.exit(42)\n"
+    sheet = "type: scoring\nvalidation: custom score\n"
+    groups = {f"data__secret__g{number}__testdata.yaml": "range: 0 10\n" for number in (1, 2)}
+    folder = package(tmp_path, sheet, **groups, **{"output_validators__v.py": half})
+    for name in ("accepted", "wrong_answer", "run_time_error"):
+        shutil.rmtree(folder / "submissions" / name)
+    for name, points in (("half", 5), ("whole", 10)):
+        write(folder, {f"submissions/partially_accepted/{name}.py": f"print({points})\n"})
+    assert grade(folder) == 1
+    said = capsys.readouterr().out
+    assert "1 of 2 as expected" in said

@@ -68,7 +68,7 @@ def test_programs_have_the_verdict_of_their_folder(tmp_path: Path) -> None:
     assert {each.name: (each.language, each.verdicts) for each in made.solutions} == {
         "accepted/odd.bf": ("bf", ["AC"]),
         "accepted/old.py": ("python2", ["AC"]),
-        "accepted/right.cc": ("cpp", ["AC"]),
+        "accepted/right.cc": ("cpp23", ["AC"]),
         "accepted/right.py": ("python", ["AC"]),
         "run_time_error/none.py": ("python", ["RTE", "MLE"]),
         "time_limit_exceeded/slow": ("python", ["TLE"]),
@@ -169,7 +169,7 @@ def test_validators_of_inputs_are_read(tmp_path: Path) -> None:
     found = one(package(tmp_path / "package", **files)).validators
     assert [(each.language, each.code, each.files, each.accepts) for each in found] == [
         ("python", "import help", {"data.txt": "y"}, 42),
-        ("cpp", "x", {}, 42),
+        ("cpp23", "x", {}, 42),
     ]
     assert one(package(tmp_path / "none")).validators == []
     unknown = files | {"input_validators/v.ctd": "INT(1, 2)"}
