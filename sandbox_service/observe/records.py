@@ -28,7 +28,7 @@ class Record:
     """An answered submission.
 
     `program`, the submission's JSON, and `answer`, the grade's, are empty if they were too large or are gone. `size` is
-    what they and the record take, about, in bytes.
+    what they and the record take, about, in bytes. `suspect`: accepted, and failed an audit test.
     """
 
     key: str
@@ -50,6 +50,7 @@ class Record:
     language: str
     program: bytes
     answer: bytes
+    suspect: bool = False
 
     @property
     def size(self) -> int:
@@ -89,6 +90,7 @@ def record(key: str, number: int, when: float, job: Job, answer: EncodedGrade) -
         intern(grader["language"]),
         job.body if len(job.body) <= LARGE_BYTES else b"",
         answer.body if len(answer.body) <= LARGE_BYTES else b"",
+        bool(head.get("suspect")),
     )
 
 
