@@ -75,8 +75,8 @@ def routes(queue: JobQueue, book: History) -> APIRouter:
     async def problems(request: Request, wanted: Annotated[ProblemSearch, Query()]) -> Shown:
         """Return problems, in the order that is asked for."""
         await book.refresh()
-        found = await by_problem(book.records(), _own(request, wanted), wanted.by)
-        begin = min((each.times[-1][0] for each in found), default=0.0)
+        found = await by_problem(book.unordered(), _own(request, wanted), wanted.by)
+        begin = min((each.first for each in found), default=0.0)
         end = max((each.last for each in found), default=0.0)
         return {
             "count": len(found),
@@ -109,7 +109,7 @@ def problem_row(problem: Problem, begin: float, end: float, flips: Mapping[str, 
     return {
         "name": problem.name[:256],
         "suites": sorted(problem.suites)[:SUITES_OF_A_PROBLEM],
-        "submissions": problem.verdicts.total(),
+        "submissions": len(problem.records),
         "verdicts": dict(problem.verdicts),
         "pass_rate": problem.pass_rate,
         "mean_seconds": problem.mean_seconds,

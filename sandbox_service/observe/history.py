@@ -71,6 +71,11 @@ class History:
         self._flush()
         return self._records.latest_first()
 
+    def unordered(self) -> Iterator[Record]:
+        """Iterate over all records, in any order."""
+        self._flush()
+        return self._records.unordered()
+
     def find(self, key: str) -> Record | None:
         """Return the record of a key; None if it is not kept here."""
         self._flush()

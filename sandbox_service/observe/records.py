@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import merge
+from itertools import chain
 from operator import attrgetter
 from sys import intern
 from typing import Any
@@ -137,6 +138,10 @@ class Records:
         """Iterate over a copy of the records, the last answer first; those of one verdict as they were added."""
         copies = [list(records) for records in self._listed.values()]
         return merge(*map(reversed, copies), key=attrgetter("when", "number"), reverse=True)
+
+    def unordered(self) -> Iterator[Record]:
+        """Iterate over a copy of the records, by verdict."""
+        return chain.from_iterable([list(records) for records in self._listed.values()])
 
     def find(self, key: str) -> Record | None:
         """Return the record of a key; None if it is not listed."""

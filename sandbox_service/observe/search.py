@@ -6,7 +6,9 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
+from operator import attrgetter
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -46,7 +48,7 @@ class Search(BaseModel):
 
     def matches(self, found: Record) -> bool:
         """Return whether a record has all that is searched for."""
-        return _has_all(found, self.conditions())
+        return all(holds(found) for holds in self.conditions())
 
     def conditions(self) -> Sequence[Condition]:
         """Return a condition for each field that is given: most searches have few, and histories many records."""
@@ -83,10 +85,6 @@ class Search(BaseModel):
             yield lambda found: all(_has_label(found, each) for each in self.label)
 
 
-def _has_all(found: Record, conditions: Sequence[Condition]) -> bool:
-    return all(holds(found) for holds in conditions)
-
-
 def _has_label(found: Record, wanted: str) -> bool:
     """Return whether a record has the label `name=value`, or any value for `name`."""
     name, equals, value = wanted.partition("=")
@@ -102,47 +100,54 @@ async def search(records: Iterator[Record], wanted: Search, most: int) -> list[R
         most: The most records to return.
     """
     found: list[Record] = []
-    conditions = wanted.conditions()
-    async for block in _blocks(records):
-        found += [each for each in block if _has_all(each, conditions)]
+    async for block in _matching(records, wanted):
+        found += block
         if len(found) >= most:
             break
     return found[:most]
 
 
-async def _blocks(records: Iterator[Record]) -> AsyncIterator[list[Record]]:
-    """Yield the records in blocks, between which other requests are served."""
+async def _matching(records: Iterator[Record], wanted: Search) -> AsyncIterator[list[Record]]:
+    """Yield the records that match in blocks, between which other requests are served."""
+    conditions = wanted.conditions()
     while block := list(islice(records, SEARCHED_AT_ONCE)):
+        for holds in conditions:
+            block = list(filter(holds, block))
         yield block
         await asyncio.sleep(0)
 
 
-@dataclass(slots=True)
+@dataclass
 class Problem:
-    """The submissions of a problem. `course` has the submissions and the accepted ones of each part of the time.
-
-    `suspects` were accepted, and failed an audit test.
-    """
+    """The submissions of a problem. What is asked of them is computed once, and only of problems that need it."""
 
     name: str
-    suites: set[str] = field(default_factory=set)
-    verdicts: Counter[str] = field(default_factory=Counter)
-    seconds: float = 0.0
-    graded: int = 0
-    suspects: int = 0
-    last: float = 0.0
-    times: list[tuple[float, bool]] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
 
-    def add(self, record: Record) -> None:
-        """Count a submission."""
-        self.suites.add(record.suite)
-        self.verdicts[record.verdict] += 1
-        self.suspects += record.suspect
-        if not record.cached and record.failure_kind is None:
-            self.seconds += record.graded_seconds
-            self.graded += 1
-        self.last = max(self.last, record.when)
-        self.times.append((record.when, record.verdict == Verdict.AC))
+    @cached_property
+    def verdicts(self) -> Counter[str]:
+        """Return how many submissions have each verdict."""
+        return Counter(map(attrgetter("verdict"), self.records))
+
+    @cached_property
+    def suites(self) -> set[str]:
+        """Return the ids of their suites."""
+        return set(map(attrgetter("suite"), self.records))
+
+    @cached_property
+    def suspects(self) -> int:
+        """Return how many were accepted, and failed an audit test."""
+        return sum(map(attrgetter("suspect"), self.records))
+
+    @property
+    def first(self) -> float:
+        """Return the Unix time of the first answer."""
+        return min(each.when for each in self.records)
+
+    @property
+    def last(self) -> float:
+        """Return the Unix time of the last answer."""
+        return max(each.when for each in self.records)
 
     @property
     def submissions(self) -> int:
@@ -154,10 +159,11 @@ class Problem:
         """Return the share that was accepted; None if no submission has a verdict."""
         return self.verdicts[Verdict.AC] / self.submissions if self.submissions else None
 
-    @property
+    @cached_property
     def mean_seconds(self) -> float | None:
         """Return the mean time of grading; None if all answers are from the cache."""
-        return self.seconds / self.graded if self.graded else None
+        graded = [each.graded_seconds for each in self.records if not each.cached and each.failure_kind is None]
+        return sum(graded) / len(graded) if graded else None
 
     def flips(self, by_suite: Mapping[str, int]) -> int:
         """Return the verdicts that a recheck did not confirm.
@@ -176,10 +182,10 @@ class Problem:
         """
         parts = [[0, 0] for _ in range(STEPS)]
         width = (end - begin) / STEPS or 1.0
-        for when, is_accepted in self.times:
-            part = parts[min(max(int((when - begin) / width), 0), STEPS - 1)]
+        for each in self.records:
+            part = parts[min(max(int((each.when - begin) / width), 0), STEPS - 1)]
             part[0] += 1
-            part[1] += is_accepted
+            part[1] += each.verdict == Verdict.AC
         return [(submissions, accepted) for submissions, accepted in parts]
 
 
@@ -187,23 +193,21 @@ async def by_problem(records: Iterator[Record], wanted: Search, label: str) -> l
     """Return the problems of the records that match, those with the most submissions first.
 
     Args:
-        records: The records.
+        records: The records, in any order.
         wanted: What they must have.
         label: The label that names the problem; a submission without it counts for its suite.
     """
     problems: dict[str, Problem] = {}
-    conditions = wanted.conditions()
-    async for block in _blocks(records):
+    async for block in _matching(records, wanted):
         for each in block:
-            if _has_all(each, conditions):
-                name = each.labels.get(label) or each.suite
-                problem = problems.get(name)
-                if problem is None:
-                    if len(problems) == MOST_PROBLEMS:
-                        continue
-                    problem = problems[name] = Problem(name)
-                problem.add(each)
-    return sorted(problems.values(), key=lambda each: (-each.verdicts.total(), each.name))
+            name = each.labels.get(label) or each.suite
+            problem = problems.get(name)
+            if problem is None:
+                if len(problems) == MOST_PROBLEMS:
+                    continue
+                problem = problems[name] = Problem(name)
+            problem.records.append(each)
+    return sorted(problems.values(), key=lambda each: (-len(each.records), each.name))
 
 
 def ordered(problems: Sequence[Problem], order: Order, flips: Mapping[str, int]) -> list[Problem]:
@@ -216,7 +220,7 @@ def ordered(problems: Sequence[Problem], order: Order, flips: Mapping[str, int])
         flips: Verdicts that a recheck did not confirm, by suite.
     """
     ranks: dict[Order, Callable[[Problem], float]] = {
-        "most": lambda each: -each.verdicts.total(),
+        "most": lambda each: -len(each.records),
         "never": lambda each: 2.0 if each.pass_rate is None else each.pass_rate,
         "always": lambda each: 1.0 if each.pass_rate is None else -each.pass_rate,
         "slowest": lambda each: -(each.mean_seconds or 0.0),

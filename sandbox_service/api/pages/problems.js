@@ -3,7 +3,7 @@
 import { VERDICTS, clock, h, number, say, seconds, share } from "./dom.js";
 import { visible } from "./difference.js";
 import { ask } from "./service.js";
-import { found } from "./submissions.js";
+import { found, labelled } from "./submissions.js";
 
 const FEW = 100; // problems that are shown at first
 const MOST = 400; // after a click
@@ -22,7 +22,7 @@ export class Problems {
   constructor(query) {
     const given = new URLSearchParams(query);
     this.by = h("input", { type: "search", name: "by", value: given.get("by") ?? "problem", spellcheck: "false", onchange: () => this.fetch() });
-    this.label = h("input", { type: "search", name: "label", value: given.get("label"), placeholder: "step=40", spellcheck: "false", onchange: () => this.fetch() });
+    this.label = h("input", { type: "search", name: "label", value: given.getAll("label").join(" & "), placeholder: "step=40", spellcheck: "false", onchange: () => this.fetch() });
     this.order = h("select", { onchange: () => this.fetch() }, Object.keys(ORDERS).map((name) => h("option", {}, name)));
     this.order.value = given.get("order") in ORDERS ? given.get("order") : Object.keys(ORDERS)[0];
     this.most = FEW;
@@ -44,8 +44,7 @@ export class Problems {
 
   async fetch() {
     const by = this.by.value.trim() || "problem";
-    const label = this.label.value.trim();
-    const asked = new URLSearchParams({ by, ...(label ? { label } : {}) });
+    const asked = new URLSearchParams([["by", by], ...labelled(this.label.value)]);
     this.address(asked);
     if (!this.rows.children.length) say(this.note, "Searching …");
     const turn = (this.turn = {});

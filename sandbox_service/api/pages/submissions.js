@@ -11,7 +11,7 @@ const LEAST_MILLISECONDS = 1500; // between two requests of the list
 /** The fields of the search: name in the address and in the request, label, attributes of its input. */
 const FIELDS = [
   ["q", "Id or suite", { type: "search", placeholder: "any part" }],
-  ["label", "Labels", { type: "search", placeholder: "step=40 & problem=sum" }],
+  ["label", "Labels", { type: "search", placeholder: "step=40", title: "NAME=VALUE or NAME; several: step=40 & problem=sum" }],
   ["client", "Client", { type: "search", placeholder: "any" }],
   ["min_reward", "Reward from", { type: "number", step: "any", placeholder: "any" }],
   ["max_reward", "to", { type: "number", step: "any", placeholder: "any" }],
@@ -23,11 +23,11 @@ export function found(wanted) {
   return given.length ? `#submissions?${new URLSearchParams(given)}` : "#submissions";
 }
 
+/** Labels for a query, from the text of a field: `step=40 & problem=sum`. */
+export const labelled = (text) => text.split(" & ").map((each) => ["label", each.trim()]).filter(([, label]) => label);
+
 /** The query of a request: each label by itself. */
-function query({ label = "", ...wanted }, more) {
-  const labels = label.split(" & ").map((each) => each.trim()).filter(Boolean);
-  return new URLSearchParams([...Object.entries({ ...wanted, ...more }), ...labels.map((each) => ["label", each])]);
-}
+const query = ({ label = "", ...wanted }, more) => new URLSearchParams([...Object.entries({ ...wanted, ...more }), ...labelled(label)]);
 
 export class Submissions {
   constructor(address) {
