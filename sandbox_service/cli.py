@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 USAGE_ERROR = 2  # argparse's own status for invalid arguments
 INTERRUPTED = 130
 OWN_URL = "http://127.0.0.1:8080"
+URL_VARIABLE = "PROCTOR_URL"
+ADDRESS = f"the service (key: PROCTOR_API_KEY); default: {URL_VARIABLE}, or {OWN_URL}"
 SEARCHES = {
     "q": "only with this part of the id or of the suite's hash",
+    "suite": "only with this part of the suite's hash",
     "verdict": "only with this verdict",
     "client": "only of this client",
     "min_reward": "only with at least this reward",
@@ -104,14 +107,15 @@ def _parser() -> argparse.ArgumentParser:
     worker = commands.add_parser("worker", help="grade for a fleet with this machine's slots (SANDBOX_REDIS_URL)")
     worker.set_defaults(run=_worker)
     top = commands.add_parser("top", help="show a running service or fleet in the terminal, each second")
-    top.add_argument("--url", default=OWN_URL, help=f"the service (key: PROCTOR_API_KEY); default: {OWN_URL}")
+    top.add_argument("--url", default=os.environ.get(URL_VARIABLE) or OWN_URL, help=ADDRESS)
     top.add_argument("--once", action="store_true", help="print one sample and exit")
     top.set_defaults(run=_top)
     tail = commands.add_parser("tail", help="print recent submissions of a running service, and why they failed")
-    tail.add_argument("--url", default=OWN_URL, help=f"the service (key: PROCTOR_API_KEY); default: {OWN_URL}")
+    tail.add_argument("--url", default=os.environ.get(URL_VARIABLE) or OWN_URL, help=ADDRESS)
     for name, meaning in SEARCHES.items():
         tail.add_argument(f"--{name.replace('_', '-')}", default="", help=meaning)
     tail.add_argument("--label", action="append", default=[], help="only with this label, NAME=VALUE or NAME; repeat")
+    tail.add_argument("--suspect", action="store_true", help="only accepted ones that fail an audit test")
     tail.add_argument("-n", "--count", type=int, default=20, help="how many at first; default: 20")
     tail.add_argument("-f", "--follow", action="store_true", help="go on with those that follow")
     tail.add_argument("--why", action="store_true", help="say what decided: the message, the fault or the test")
@@ -200,6 +204,7 @@ def _tail(options: argparse.Namespace) -> int:
     from sandbox_service.commands import tail
 
     wanted = [(name, getattr(options, name)) for name in SEARCHES] + [("label", each) for each in options.label]
+    wanted += [("suspect", "true")] * options.suspect
     given = tail.TailOptions(
         options.url, wanted, options.count, follow=options.follow, why=options.why, as_json=options.json
     )

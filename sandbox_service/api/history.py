@@ -23,7 +23,7 @@ from sandbox_service.grading import suites
 from sandbox_service.judging.extraction import extract
 from sandbox_service.observe.history import History
 from sandbox_service.observe.records import Record
-from sandbox_service.observe.search import Problem, Search, by_problem, search
+from sandbox_service.observe.search import Order, Problem, Search, by_problem, ordered, search
 from sandbox_service.queues.base import JobQueue
 from sandbox_service.schema import AssertTest, CallTest, InteractiveTest, StdinTest, TestCase, Verdict
 
@@ -44,6 +44,7 @@ class ListSearch(Search):
 class ProblemSearch(ListSearch):
     """The query of `GET /v1/problems`. `by` is the label that names a problem."""
 
+    order: Order = "most"
     by: str = Field("problem", max_length=256)
 
 
@@ -72,16 +73,19 @@ def routes(queue: JobQueue, book: History) -> APIRouter:
 
     @router.get("/problems")
     async def problems(request: Request, wanted: Annotated[ProblemSearch, Query()]) -> Shown:
-        """Return problems, those with the most submissions first."""
+        """Return problems, in the order that is asked for."""
         await book.refresh()
-        found = await by_problem(book.records(), _own(request, wanted), wanted.by)
-        begin = min((each.times[-1][0] for each in found), default=0.0)
+        found = await by_problem(book.unordered(), _own(request, wanted), wanted.by)
+        begin = min((each.first for each in found), default=0.0)
         end = max((each.last for each in found), default=0.0)
         return {
             "count": len(found),
             "begin": begin,
             "end": end,
-            "problems": [problem_row(each, begin, end, book.flips) for each in found[: wanted.limit]],
+            "problems": [
+                problem_row(each, begin, end, book.flips)
+                for each in ordered(found, wanted.order, book.flips)[: wanted.limit]
+            ],
         }
 
     return router
@@ -105,12 +109,13 @@ def problem_row(problem: Problem, begin: float, end: float, flips: Mapping[str, 
     return {
         "name": problem.name[:256],
         "suites": sorted(problem.suites)[:SUITES_OF_A_PROBLEM],
-        "submissions": problem.verdicts.total(),
+        "submissions": len(problem.records),
         "verdicts": dict(problem.verdicts),
         "pass_rate": problem.pass_rate,
         "mean_seconds": problem.mean_seconds,
         "last": problem.last,
-        "flips": sum(flips.get(suite, 0) for suite in problem.suites),
+        "flips": problem.flips(flips),
+        "suspects": problem.suspects,
         "course": problem.course(begin, end),
     }
 
@@ -128,6 +133,7 @@ def row(record: Record) -> Shown:
         "labels": {name[:256]: value[:256] for name, value in list(record.labels.items())[:32]},
         "verdict": record.verdict,
         "reward": record.reward,
+        "suspect": record.suspect,
         "passed": record.passed,
         "total": record.total,
         "failure_kind": record.failure_kind,

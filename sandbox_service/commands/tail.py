@@ -78,6 +78,7 @@ def line(row: Row) -> Text:
         (f"{printable(verdict):<4}", STYLES.get(verdict, "yellow")),
         f"{reward:>7} {row['passed']:>4}/{row['total']:<4} {row['graded_seconds']:>8.3f} s  ",
         printable(row["id"]),
+        ("  suspect" if row.get("suspect") else "", "red"),
         (f"  {printable(labels)}" if labels else "", "dim"),
     )
 
@@ -88,6 +89,9 @@ def reasons(details: Row) -> list[str]:
     decisive = [test for test in details["tests"] if test["index"] == details["decided_by"]]
     if details["message"] and details["message"] not in [test["message"] for test in decisive]:
         said.append(details["message"])
+    if details.get("suspect"):  # its scored tests passed: those that did not are audit tests
+        decisive = [test for test in details["tests"] if test["verdict"] not in ("AC", "IE")][:1]
+        said.append("accepted, but an audit test fails:")
     for test in decisive:
         message = f", {test['message']}" if test["message"] else ""
         said.append(f"test {test['index']}: {test['verdict']}{message}")

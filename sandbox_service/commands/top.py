@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,21 +46,28 @@ def run(options: TopOptions) -> int:
         UnavailableError: The service does not answer.
     """
     console = Console(highlight=False)
+    if options.once:
+        for found in _screens(options.url):
+            console.print(found)
+            return 0
+    else:
+        with Live(console=console, screen=True, auto_refresh=False) as live:
+            for found in _screens(options.url):
+                live.update(found, refresh=True)
+    raise UnavailableError(f"{options.url} is closing")
+
+
+def _screens(url: str) -> Iterator[RenderableType]:
+    """Yield what is shown of each sample until the service closes."""
     buckets: dict[int, Sample] = {}
     size = 5
-    events = ServiceQueries(options.url).events()
-    with Live(console=console, screen=not options.once, auto_refresh=False) as live:
-        for name, found in events:
-            if name == "history":
-                size = found["bucket_seconds"]
-            for bucket in found["buckets"]:
-                buckets[bucket["start"]] = bucket
-            if name != "now":
-                continue
-            live.update(screen(options.url, found, [buckets[start] for start in sorted(buckets)], size), refresh=True)
-            if options.once:
-                return 0
-    raise UnavailableError(f"{options.url} is closing")
+    for name, found in ServiceQueries(url).events():
+        if name == "history":
+            size = found["bucket_seconds"]
+        for bucket in found["buckets"]:
+            buckets[bucket["start"]] = bucket
+        if name == "now":
+            yield screen(url, found, [buckets[start] for start in sorted(buckets)], size)
 
 
 def screen(url: str, now: Sample, buckets: Sequence[Sample], size: int) -> RenderableType:

@@ -97,6 +97,8 @@ def stdin(given: Any, wanted: Any) -> StdinTest:
 def lines(value: Any) -> str:
     """Return a value as text: text unchanged, a list as joined lines, and a number as Python prints it."""
     if isinstance(value, (list, tuple)):
+        if None in value:
+            raise ValueError("a line of the input or output of a program is null")
         return "\n".join(lines(each) for each in value)
     if isinstance(value, Mapping):
         raise ValueError("the input or output of a program should be text, but is an object")

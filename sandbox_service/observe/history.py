@@ -22,6 +22,7 @@ MOST_BYTES = 64 << 20
 MOST_FLIPS = 1000
 
 Added = Callable[[Record, Suite], None]
+Flipped = Callable[[str], None]
 
 
 class History:
@@ -45,6 +46,7 @@ class History:
         self._number = 0
         self._activity = Activity()
         self._listeners: list[Added] = []
+        self._flip_listeners: list[Flipped] = []
         events.subscribe(self._read)
 
     def flush(self) -> None:
@@ -68,6 +70,11 @@ class History:
         """Iterate over all records, the last one first."""
         self._flush()
         return self._records.latest_first()
+
+    def unordered(self) -> Iterator[Record]:
+        """Iterate over all records, in any order."""
+        self._flush()
+        return self._records.unordered()
 
     def find(self, key: str) -> Record | None:
         """Return the record of a key; None if it is not kept here."""
@@ -95,9 +102,10 @@ class History:
 
     # --- events
 
-    def listen(self, added: Added) -> None:
-        """Call `added` with every later record of this process and its suite."""
+    def listen(self, added: Added, flipped: Flipped) -> None:
+        """Call `added` with every later record of this process and its suite, `flipped` with the suite of each flip."""
         self._listeners.append(added)
+        self._flip_listeners.append(flipped)
 
     def add(self, foreign: Record, suite: Suite) -> None:
         """Add the record of another process, under a number of this one.
@@ -112,7 +120,17 @@ class History:
             self._records.add(foreign, suite)
 
     def flipped(self, suite_id: str) -> None:
-        """Note that a recheck had another verdict.
+        """Note that a recheck of this process had another verdict.
+
+        Args:
+            suite_id: The suite of the submission.
+        """
+        self.add_flip(suite_id)
+        for listener in self._flip_listeners:
+            listener(suite_id)
+
+    def add_flip(self, suite_id: str) -> None:
+        """Count a flip of this process or of another one.
 
         Args:
             suite_id: The suite of the submission.

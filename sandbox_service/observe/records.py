@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import merge
+from itertools import chain
 from operator import attrgetter
 from sys import intern
 from typing import Any
@@ -28,7 +29,7 @@ class Record:
     """An answered submission.
 
     `program`, the submission's JSON, and `answer`, the grade's, are empty if they were too large or are gone. `size` is
-    what they and the record take, about, in bytes.
+    what they and the record take, about, in bytes. `suspect`: accepted, and failed an audit test.
     """
 
     key: str
@@ -50,6 +51,7 @@ class Record:
     language: str
     program: bytes
     answer: bytes
+    suspect: bool = False
 
     @property
     def size(self) -> int:
@@ -89,6 +91,7 @@ def record(key: str, number: int, when: float, job: Job, answer: EncodedGrade) -
         intern(grader["language"]),
         job.body if len(job.body) <= LARGE_BYTES else b"",
         answer.body if len(answer.body) <= LARGE_BYTES else b"",
+        bool(head.get("suspect")),
     )
 
 
@@ -135,6 +138,10 @@ class Records:
         """Iterate over a copy of the records, the last answer first; those of one verdict as they were added."""
         copies = [list(records) for records in self._listed.values()]
         return merge(*map(reversed, copies), key=attrgetter("when", "number"), reverse=True)
+
+    def unordered(self) -> Iterator[Record]:
+        """Iterate over a copy of the records, by verdict."""
+        return chain.from_iterable([list(records) for records in self._listed.values()])
 
     def find(self, key: str) -> Record | None:
         """Return the record of a key; None if it is not listed."""

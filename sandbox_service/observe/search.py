@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from operator import attrgetter
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,14 +16,20 @@ from pydantic import BaseModel, ConfigDict, Field
 from sandbox_service.observe.records import Record
 from sandbox_service.schema import Verdict
 
-SEARCHED_AT_ONCE = 500  # records, then the event loop serves other requests
+SEARCHED_AT_ONCE = 500  # records
 MOST_LABELS = 8
 MOST_PROBLEMS = 10_000
 STEPS = 12  # parts of the time from the first to the last submission, in a problem's course
 
+Condition = Callable[[Record], bool]
+Order = Literal["most", "never", "always", "slowest", "flips", "suspects"]
+
 
 class Search(BaseModel):
-    """The properties of the records to find. An empty field admits all; `q` is a part of the id or the suite's hash."""
+    """The properties of the records to find. An empty field admits all; `q` is a part of the id or the suite's hash.
+
+    `since` and `until` are Unix times, both included.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -32,31 +41,48 @@ class Search(BaseModel):
     label: list[str] = Field(default_factory=list, max_length=MOST_LABELS)
     min_reward: float | None = None
     max_reward: float | None = None
-    since: float = 0.0
+    suspect: bool | None = None
+    since: float | None = None
+    until: float | None = None
     after: int = Field(0, ge=0)
 
     def matches(self, found: Record) -> bool:
         """Return whether a record has all that is searched for."""
-        return (
-            found.number > self.after
-            and self.verdict in ("", found.verdict)
-            and found.when >= self.since
-            and self._has_reward(found.reward)
-            and self.suite in found.suite
-            and self.client in ("", found.labels.get("client", ""))
-            and self.key in ("", found.client.partition("/")[0])
-            and (self.q in found.id or self.q in found.suite)
-            and all(_has_label(found, each) for each in self.label)
-        )
+        return all(holds(found) for holds in self.conditions())
 
-    def _has_reward(self, reward: float | None) -> bool:
-        if self.min_reward is None and self.max_reward is None:
-            return True
-        if reward is None:
-            return False
-        return (self.min_reward is None or reward >= self.min_reward) and (
-            self.max_reward is None or reward <= self.max_reward
-        )
+    def conditions(self) -> Sequence[Condition]:
+        """Return a condition for each field that is given: most searches have few, and histories many records."""
+        return (*self._of_places(), *self._of_values(), *self._of_names())
+
+    def _of_places(self) -> Iterator[Condition]:
+        if self.after:
+            yield lambda found: found.number > self.after
+        if (since := self.since) is not None:
+            yield lambda found: found.when >= since
+        if (until := self.until) is not None:
+            yield lambda found: found.when <= until
+
+    def _of_values(self) -> Iterator[Condition]:
+        if self.verdict:
+            yield lambda found: found.verdict == self.verdict
+        if self.suspect is not None:
+            yield lambda found: found.suspect == self.suspect
+        if (least := self.min_reward) is not None:
+            yield lambda found: found.reward is not None and found.reward >= least
+        if (most := self.max_reward) is not None:
+            yield lambda found: found.reward is not None and found.reward <= most
+
+    def _of_names(self) -> Iterator[Condition]:
+        if self.suite:
+            yield lambda found: self.suite in found.suite
+        if self.client:
+            yield lambda found: found.labels.get("client", "") == self.client
+        if self.key:
+            yield lambda found: found.client.partition("/")[0] == self.key
+        if self.q:
+            yield lambda found: self.q in found.id or self.q in found.suite
+        if self.label:
+            yield lambda found: all(_has_label(found, each) for each in self.label)
 
 
 def _has_label(found: Record, wanted: str) -> bool:
@@ -74,42 +100,54 @@ async def search(records: Iterator[Record], wanted: Search, most: int) -> list[R
         most: The most records to return.
     """
     found: list[Record] = []
-    async for each in _paced(records):
-        if wanted.matches(each):
-            found.append(each)
-            if len(found) == most:
-                break
-    return found
+    async for block in _matching(records, wanted):
+        found += block
+        if len(found) >= most:
+            break
+    return found[:most]
 
 
-async def _paced(records: Iterator[Record]) -> AsyncIterator[Record]:
-    for index, each in enumerate(records):
-        if index % SEARCHED_AT_ONCE == SEARCHED_AT_ONCE - 1:
-            await asyncio.sleep(0)
-        yield each
+async def _matching(records: Iterator[Record], wanted: Search) -> AsyncIterator[list[Record]]:
+    """Yield the records that match in blocks, between which other requests are served."""
+    conditions = wanted.conditions()
+    while block := list(islice(records, SEARCHED_AT_ONCE)):
+        for holds in conditions:
+            block = list(filter(holds, block))
+        yield block
+        await asyncio.sleep(0)
 
 
-@dataclass(slots=True)
+@dataclass
 class Problem:
-    """The submissions of a problem. `course` has the submissions and the accepted ones of each part of the time."""
+    """The submissions of a problem. What is asked of them is computed once, and only of problems that need it."""
 
     name: str
-    suites: set[str] = field(default_factory=set)
-    verdicts: Counter[str] = field(default_factory=Counter)
-    seconds: float = 0.0
-    graded: int = 0
-    last: float = 0.0
-    times: list[tuple[float, bool]] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
 
-    def add(self, record: Record) -> None:
-        """Count a submission."""
-        self.suites.add(record.suite)
-        self.verdicts[record.verdict] += 1
-        if not record.cached and record.failure_kind is None:
-            self.seconds += record.graded_seconds
-            self.graded += 1
-        self.last = max(self.last, record.when)
-        self.times.append((record.when, record.verdict == Verdict.AC))
+    @cached_property
+    def verdicts(self) -> Counter[str]:
+        """Return how many submissions have each verdict."""
+        return Counter(map(attrgetter("verdict"), self.records))
+
+    @cached_property
+    def suites(self) -> set[str]:
+        """Return the ids of their suites."""
+        return set(map(attrgetter("suite"), self.records))
+
+    @cached_property
+    def suspects(self) -> int:
+        """Return how many were accepted, and failed an audit test."""
+        return sum(map(attrgetter("suspect"), self.records))
+
+    @property
+    def first(self) -> float:
+        """Return the Unix time of the first answer."""
+        return min(each.when for each in self.records)
+
+    @property
+    def last(self) -> float:
+        """Return the Unix time of the last answer."""
+        return max(each.when for each in self.records)
 
     @property
     def submissions(self) -> int:
@@ -121,10 +159,19 @@ class Problem:
         """Return the share that was accepted; None if no submission has a verdict."""
         return self.verdicts[Verdict.AC] / self.submissions if self.submissions else None
 
-    @property
+    @cached_property
     def mean_seconds(self) -> float | None:
         """Return the mean time of grading; None if all answers are from the cache."""
-        return self.seconds / self.graded if self.graded else None
+        graded = [each.graded_seconds for each in self.records if not each.cached and each.failure_kind is None]
+        return sum(graded) / len(graded) if graded else None
+
+    def flips(self, by_suite: Mapping[str, int]) -> int:
+        """Return the verdicts that a recheck did not confirm.
+
+        Args:
+            by_suite: Their number, by suite.
+        """
+        return sum(by_suite.get(suite, 0) for suite in self.suites)
 
     def course(self, begin: float, end: float) -> list[tuple[int, int]]:
         """Return submissions and accepted ones in equal parts of a time.
@@ -135,10 +182,10 @@ class Problem:
         """
         parts = [[0, 0] for _ in range(STEPS)]
         width = (end - begin) / STEPS or 1.0
-        for when, is_accepted in self.times:
-            part = parts[min(max(int((when - begin) / width), 0), STEPS - 1)]
+        for each in self.records:
+            part = parts[min(max(int((each.when - begin) / width), 0), STEPS - 1)]
             part[0] += 1
-            part[1] += is_accepted
+            part[1] += each.verdict == Verdict.AC
         return [(submissions, accepted) for submissions, accepted in parts]
 
 
@@ -146,18 +193,38 @@ async def by_problem(records: Iterator[Record], wanted: Search, label: str) -> l
     """Return the problems of the records that match, those with the most submissions first.
 
     Args:
-        records: The records.
+        records: The records, in any order.
         wanted: What they must have.
         label: The label that names the problem; a submission without it counts for its suite.
     """
     problems: dict[str, Problem] = {}
-    async for each in _paced(records):
-        if wanted.matches(each):
+    async for block in _matching(records, wanted):
+        for each in block:
             name = each.labels.get(label) or each.suite
             problem = problems.get(name)
             if problem is None:
                 if len(problems) == MOST_PROBLEMS:
                     continue
                 problem = problems[name] = Problem(name)
-            problem.add(each)
-    return sorted(problems.values(), key=lambda each: (-each.verdicts.total(), each.name))
+            problem.records.append(each)
+    return sorted(problems.values(), key=lambda each: (-len(each.records), each.name))
+
+
+def ordered(problems: Sequence[Problem], order: Order, flips: Mapping[str, int]) -> list[Problem]:
+    """Return problems in an order, those with the same rank as they were.
+
+    Args:
+        problems: The problems.
+        order: Which come first: those with the most submissions, that never or always pass, that take longest, or that
+            have the most flips or suspects.
+        flips: Verdicts that a recheck did not confirm, by suite.
+    """
+    ranks: dict[Order, Callable[[Problem], float]] = {
+        "most": lambda each: -len(each.records),
+        "never": lambda each: 2.0 if each.pass_rate is None else each.pass_rate,
+        "always": lambda each: 1.0 if each.pass_rate is None else -each.pass_rate,
+        "slowest": lambda each: -(each.mean_seconds or 0.0),
+        "flips": lambda each: -each.flips(flips),
+        "suspects": lambda each: -each.suspects,
+    }
+    return sorted(problems, key=ranks[order])

@@ -107,7 +107,7 @@ def test_no_program_is_no_reward(service: Service, text: str | None) -> None:
         ({"inputs": ["1"]}, "'outputs'"),
         ({"inputs": [], "outputs": []}, "no tests"),
         ({"inputs": ["1"], "outputs": []}, "1 inputs but 0 outputs"),
-        ({"inputs": 3, "outputs": 3}, "int"),
+        ({"inputs": 3, "outputs": 3}, "should be a list"),
         ({"inputs": ["x"], "outputs": ["1"], "fn_name": "f"}, "not JSON"),
         ({"packed": "x"}, "base 64"),
         ({"packed": base64.b64encode(zlib.compress(b"[" * 100_000)).decode()}, "unit_tests"),

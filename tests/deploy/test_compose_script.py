@@ -11,9 +11,7 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "compose"
 SECRETS = {"api_keys", "grafana_password", "redis_password"}
-DOCKER = """#!/bin/sh
-case "$*" in *version*) echo 2.30.0 ;; *) echo "docker $*" ;; esac
-"""
+STAND_IN = Path(__file__).parents[1] / "stand_ins" / "docker"
 
 
 @pytest.mark.parametrize(
@@ -31,8 +29,7 @@ def test_only_commands_that_start_containers_make_secrets(command: str, made: se
     for folder in ("scripts", "deploy", "bin"):
         (tmp_path / folder).mkdir()
     shutil.copy(SCRIPT, tmp_path / "scripts")
-    (tmp_path / "bin" / "docker").write_text(DOCKER)
-    (tmp_path / "bin" / "docker").chmod(0o755)
+    shutil.copy(STAND_IN, tmp_path / "bin")
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     done = subprocess.run(
         [tmp_path / "scripts" / "compose", *command.split()],

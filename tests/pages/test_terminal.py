@@ -88,6 +88,11 @@ def test_top_shows_a_service(scene: Stage, capsys: pytest.CaptureFixture[str]) -
         assert part in text, part
 
 
+def test_one_sample_ends_with_its_line(scene: Stage, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["top", "--url", scene.url, "--once"]) == 0
+    assert capsys.readouterr().out.endswith("\n")
+
+
 def test_top_ends_with_the_service(capsys: pytest.CaptureFixture[str]) -> None:
     with stage() as fresh:
         closing = threading.Timer(1.5, lambda: fresh.soon(fresh.queue.drain(0.0)))

@@ -50,6 +50,12 @@ PEERS = (
         ("open_instruct/code_utils/test_code_utils.py",),
         "a checkout of allenai/open-instruct",
     ),
+    Peer(
+        "verl_tests",
+        "verl",
+        ("tests/utils/reward_score/reward_score/test_sandbox_fusion_on_cpu.py",),
+        "a checkout of volcengine/verl",
+    ),
 )
 
 

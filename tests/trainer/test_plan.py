@@ -32,6 +32,7 @@ def config(**said: Any) -> Config:
     [
         (SMALL, P),
         ("Qwen/Qwen2.5-7B-Instruct-1M", 7_615_616_512),
+        ("Qwen/Qwen3-1.7B", 1_720_574_976),
         ("Qwen/Qwen3-8B", 8_190_735_360),
         ("deepseek-ai/DeepSeek-R1-Distill-Qwen-14B", 14_770_033_664),
     ],

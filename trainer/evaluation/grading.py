@@ -48,7 +48,7 @@ class GradingOptions:
             self.url,
             self.patience_seconds,
             self.key_variable,
-            url_setting="--service",
+            url_setting="--url",
             patience_setting="--patience",
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ proctor evaluate --watch runs/first problems.jsonl                 every checkpo
 
 All of these can be interrupted and restarted: finished work is kept.
 """
+
+OWN_URL = "http://127.0.0.1:8080"
 
 Mode = Literal["all", "generate", "grade", "watch"]
 
@@ -182,10 +185,12 @@ def _add_serving(group: argparse._ArgumentGroup) -> None:
 def _add_grading(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add(
+        "--url",
         "--service",
-        default="http://127.0.0.1:8080",
+        dest="service",
         metavar="URL",
-        help="the reward service; its API key is in PROCTOR_API_KEY",
+        default=os.environ.get("PROCTOR_URL") or OWN_URL,
+        help=f"the reward service (key: PROCTOR_API_KEY); default: PROCTOR_URL, or {OWN_URL}",
     )
     add("--extraction", default="last_block", help="how the program is extracted from an answer; default: last_block")
     add("--cpu-seconds", type=float, help="limit of each test; overrides the problem's")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
-from typing import Self
+from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -29,11 +29,26 @@ class ForeignBody(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_truth_for_a_number(cls, given: Any) -> Any:
+        """Refuse `true` where a number is expected: it would be 1, which as a limit ends every program."""
+        for name, value in given.items() if isinstance(given, dict) else ():
+            if isinstance(value, bool) and name in cls.model_fields and _is_number(cls.model_fields[name].annotation):
+                raise ValueError(f"{name} should be a number, but is {str(value).lower()}")
+        return given
+
     @model_validator(mode="after")
     def _has_no_misspelt_field(self) -> Self:
         for given, meant in misspelt(self.model_extra or (), type(self).model_fields, self.model_fields_set).items():
             raise ValueError(f"{given} is not known; use {meant}")
         return self
+
+
+def _is_number(annotation: Any) -> bool:
+    """Return whether a type is a number and not a truth value; of a union, whether a member is, and none is bool."""
+    members = set(get_args(annotation)) or {annotation}
+    return bool(members & {int, float}) and bool not in members
 
 
 def misspelt(unknown: Iterable[str], known: Iterable[str], given: Iterable[str]) -> dict[str, str]:

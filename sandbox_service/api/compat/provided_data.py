@@ -98,6 +98,8 @@ def _common_oj(test: Any) -> list[TestCase]:
 def _streams(case: Any) -> TestCase:
     if not isinstance(case, Mapping):
         raise ValueError(f"test: a test should be an object, but is {kind_of(case)}")
+    if "input" not in case or "output" not in case:
+        raise ValueError("test: a test should have an input and an output")
     given, wanted = part(case, "input"), part(case, "output")
     if set(given) - {"stdin"} or set(wanted) != {"stdout"}:
         raise ValueError("test: only an input of stdin and an output of stdout are supported, no files")

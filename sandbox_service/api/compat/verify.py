@@ -32,6 +32,7 @@ from sandbox_service.api.compat.row_fields import text
 from sandbox_service.api.openapi import compat_error_schemas, request_schema
 from sandbox_service.api.request_body import SMALL_PARTS, LargeBodyError, max_unpacked_bytes, reads_small_only
 from sandbox_service.errors import BadRequestError, UnavailableError
+from sandbox_service.errors.fields import kind_of
 from sandbox_service.formats import cases, unpacking
 from sandbox_service.judging.extraction import extract
 from sandbox_service.queues.base import JobQueue
@@ -200,6 +201,9 @@ def _columns(packed: Any, max_unpacked_bytes: int, most_bytes: int) -> Any:
 def _cases(inputs: list[Any], outputs: list[Any], function: str) -> list[TestCase]:
     """Return the tests. For a function, inputs and outputs are JSON text, with an argument per line."""
     kind = "functional" if function else "stdin"
+    for name, column in (("inputs", inputs), ("outputs", outputs)):
+        if not isinstance(column, list):
+            raise ValueError(f"{name} should be a list, but is {kind_of(column)}")
     if len(inputs) != len(outputs):
         raise ValueError(f"{len(inputs)} inputs but {len(outputs)} outputs")
     pairs = zip(inputs, outputs, strict=True)

@@ -3,35 +3,40 @@
 import { VERDICTS, clock, h, number, say, seconds, share } from "./dom.js";
 import { visible } from "./difference.js";
 import { ask } from "./service.js";
-import { found } from "./submissions.js";
+import { found, labelled } from "./submissions.js";
 
+const FEW = 100; // problems that are shown at first
+const MOST = 400; // after a click
+
+/** The orders by their names here, and in the request. */
 const ORDERS = {
-  "most submissions": () => 0,
-  "never solved first": (a, b) => rate(a) - rate(b),
-  "always solved first": (a, b) => rate(b) - rate(a),
-  "slowest first": (a, b) => (b.mean_seconds ?? 0) - (a.mean_seconds ?? 0),
-  "flips first": (a, b) => b.flips - a.flips,
+  "most submissions": "most",
+  "never solved first": "never",
+  "always solved first": "always",
+  "slowest first": "slowest",
+  "flips first": "flips",
+  "suspects first": "suspects",
 };
-const rate = (problem) => problem.pass_rate ?? 2;
 
 export class Problems {
   constructor(query) {
     const given = new URLSearchParams(query);
     this.by = h("input", { type: "search", name: "by", value: given.get("by") ?? "problem", spellcheck: "false", onchange: () => this.fetch() });
-    this.label = h("input", { type: "search", name: "label", value: given.get("label"), placeholder: "step=40", spellcheck: "false", onchange: () => this.fetch() });
-    this.order = h("select", { onchange: () => this.reorder() }, Object.keys(ORDERS).map((name) => h("option", {}, name)));
-    this.order.value = given.get("order") ?? Object.keys(ORDERS)[0];
+    this.label = h("input", { type: "search", name: "label", value: given.getAll("label").join(" & "), placeholder: "step=40", spellcheck: "false", onchange: () => this.fetch() });
+    this.order = h("select", { onchange: () => this.fetch() }, Object.keys(ORDERS).map((name) => h("option", {}, name)));
+    this.order.value = given.get("order") in ORDERS ? given.get("order") : Object.keys(ORDERS)[0];
+    this.most = FEW;
+    this.more = h("button", { type: "button", hidden: true, onclick: () => this.extend() }, "Show more");
     this.rows = h("tbody");
     this.note = h("p", { class: "soft", role: "status" });
-    const heads = ["Problem", "Pass rate", "Submissions", "Verdicts", "Mean time", "Flips", "Course"];
+    const heads = ["Problem", "Pass rate", "Submissions", "Verdicts", "Mean time", "Flips", "Suspects", "Course"];
     this.element = h(
       "div",
       {},
       h("div", { class: "head" }, h("h1", {}, "Problems"), h("p", { class: "soft" }, "Recent submissions by the label that names their problem, or by their suite.")),
       h("div", { class: "row filters", role: "search" }, h("label", {}, "By label ", this.by), h("label", {}, "With label ", this.label), h("label", {}, "Order ", this.order), h("button", { type: "button", onclick: () => this.fetch() }, "Refresh")),
-      h("div", { class: "card scroll list" }, h("table", { class: "rows problems" }, h("thead", {}, h("tr", {}, heads.map((head, index) => h("th", { scope: "col", class: index && index !== 3 && index !== 6 ? "number" : null }, head)))), this.rows), this.note),
+      h("div", { class: "card scroll list" }, h("table", { class: "rows problems" }, h("thead", {}, h("tr", {}, heads.map((head, index) => h("th", { scope: "col", class: index && index !== 3 && index !== 7 ? "number" : null }, head)))), this.rows), this.note, this.more),
     );
-    this.found = [];
     this.fetch();
   }
 
@@ -39,17 +44,16 @@ export class Problems {
 
   async fetch() {
     const by = this.by.value.trim() || "problem";
-    const label = this.label.value.trim();
-    const asked = new URLSearchParams({ by, ...(label ? { label } : {}) });
+    const asked = new URLSearchParams([["by", by], ...labelled(this.label.value)]);
     this.address(asked);
-    if (!this.found.length) say(this.note, "Searching …");
+    if (!this.rows.children.length) say(this.note, "Searching …");
+    const turn = (this.turn = {});
     try {
-      const answer = await ask(`v1/problems?${asked}&limit=400`);
-      Object.assign(this, await answer.json());
-      this.found = this.problems;
-      this.show();
+      const answer = await ask(`v1/problems?${asked}&order=${ORDERS[this.order.value]}&limit=${this.most}`);
+      const said = await answer.json();
+      if (turn === this.turn) this.show(said, by);
     } catch (error) {
-      say(this.note, error.message);
+      if (turn === this.turn) say(this.note, error.message);
     }
   }
 
@@ -59,30 +63,30 @@ export class Problems {
     history.replaceState(null, "", `#problems?${new URLSearchParams([...asked, ...order])}`);
   }
 
-  reorder() {
-    const asked = new URLSearchParams(location.hash.split("?")[1]);
-    asked.delete("order");
-    this.address(asked);
-    this.show();
+  extend() {
+    this.most = MOST;
+    this.fetch();
   }
 
-  show() {
-    const sorted = [...this.found].sort(ORDERS[this.order.value]);
-    this.rows.replaceChildren(...sorted.map((problem) => row(problem, this.by.value.trim() || "problem")));
-    const rest = this.count - this.found.length;
-    const times = this.count ? `from ${clock(this.begin)} to ${clock(this.end)}` : "";
-    say(this.note, this.count ? `${number(this.count)} problems ${times}${rest > 0 ? `; those with the most submissions are shown` : ""}` : "None yet.");
+  show({ count, begin, end, problems }, by) {
+    this.rows.replaceChildren(...problems.map((problem) => row(problem, by)));
+    this.more.hidden = count <= problems.length || this.most === MOST;
+    const times = count ? ` from ${clock(begin)} to ${clock(end)}` : "";
+    const rest = count > problems.length ? `; the first ${number(problems.length)} in this order are shown` : "";
+    say(this.note, count ? `${number(count)} problems${times}${rest}` : "None yet.");
   }
 }
 
 function row(problem, by) {
   const isSuite = problem.name.startsWith("sha256:");
   const shown = isSuite ? problem.name.slice(7, 23) : problem.name;
-  const name = h("a", { href: found(isSuite ? { suite: problem.name } : { label: `${by}=${problem.name}` }), title: problem.name }, visible(shown));
+  const mine = isSuite ? { suite: problem.name } : { label: `${by}=${problem.name}` };
+  const name = h("a", { href: found(mine), title: problem.name }, visible(shown));
+  const suspects = problem.suspects ? h("a", { href: found({ ...mine, suspect: "true" }) }, number(problem.suspects)) : "0";
   const verdicts = Object.keys(VERDICTS).filter((verdict) => problem.verdicts[verdict]).map((verdict) => `${number(problem.verdicts[verdict])} ${verdict}`);
   const passed = problem.pass_rate == null ? "–" : share(problem.pass_rate, 1);
-  const cells = [name, passed, number(problem.submissions), verdicts.join(", "), seconds(problem.mean_seconds), number(problem.flips), course(problem)];
-  const kinds = ["id", "rate number", "submissions number", "verdicts", "graded number", "flips number", "course"];
+  const cells = [name, passed, number(problem.submissions), verdicts.join(", "), seconds(problem.mean_seconds), number(problem.flips), suspects, course(problem)];
+  const kinds = ["id", "rate number", "submissions number", "verdicts", "graded number", `flips number${problem.flips ? "" : " none"}`, `suspects number${problem.suspects ? "" : " none"}`, "course"];
   return h("tr", {}, cells.map((cell, index) => h("td", { class: kinds[index] }, cell)));
 }
 

@@ -4,13 +4,14 @@ import { VERDICTS, badge, clock, h, number, say, seconds } from "./dom.js";
 import { visible } from "./difference.js";
 import { ask, live } from "./service.js";
 
-const MOST_ROWS = 100;
+const ROWS = 100; // at first, and with each click on "Show older ones"
+const SUSPECT = "suspect"; // accepted, but fails an audit test
 const LEAST_MILLISECONDS = 1500; // between two requests of the list
 
 /** The fields of the search: name in the address and in the request, label, attributes of its input. */
 const FIELDS = [
   ["q", "Id or suite", { type: "search", placeholder: "any part" }],
-  ["label", "Label", { type: "search", placeholder: "step=40" }],
+  ["label", "Labels", { type: "search", placeholder: "step=40", title: "NAME=VALUE or NAME; several: step=40 & problem=sum" }],
   ["client", "Client", { type: "search", placeholder: "any" }],
   ["min_reward", "Reward from", { type: "number", step: "any", placeholder: "any" }],
   ["max_reward", "to", { type: "number", step: "any", placeholder: "any" }],
@@ -22,11 +23,22 @@ export function found(wanted) {
   return given.length ? `#submissions?${new URLSearchParams(given)}` : "#submissions";
 }
 
+/** Labels for a query, from the text of a field: `step=40 & problem=sum`. */
+export const labelled = (text) => text.split(" & ").map((each) => ["label", each.trim()]).filter(([, label]) => label);
+
+/** The query of a request: each label by itself. */
+const query = ({ label = "", ...wanted }, more) => new URLSearchParams([...Object.entries({ ...wanted, ...more }), ...labelled(label)]);
+
 export class Submissions {
-  constructor(query) {
-    this.wanted = Object.fromEntries(new URLSearchParams(query));
-    this.verdict = h("select", { onchange: () => this.again() }, h("option", { value: "" }, "all"), Object.keys(VERDICTS).map((name) => h("option", {}, name)));
-    this.verdict.value = this.wanted.verdict ?? "";
+  constructor(address) {
+    const given = new URLSearchParams(address);
+    this.wanted = { ...Object.fromEntries(given), ...(given.has("label") ? { label: given.getAll("label").join(" & ") } : {}) };
+    this.search = {}; // another object for each search, so that late answers to an older one are dropped
+    this.most = ROWS;
+    this.verdict = h("select", { onchange: () => this.again() }, h("option", { value: "" }, "all"), [...Object.keys(VERDICTS), SUSPECT].map((name) => h("option", {}, name)));
+    this.verdict.value = this.wanted.suspect === "true" ? SUSPECT : (this.wanted.verdict ?? "");
+    this.others = h("span", { class: "others" });
+    this.older = h("button", { type: "button", hidden: true, onclick: () => this.extend() }, "Show older ones");
     this.inputs = Object.fromEntries(FIELDS.map(([name, , attributes]) => [name, h("input", { ...attributes, spellcheck: "false", name, value: this.wanted[name] ?? null, onchange: () => this.again() })]));
     this.pause = h("button", { type: "button", "aria-pressed": "false", onclick: () => this.toggle() }, "Pause");
     this.rows = h("tbody", { onkeydown: (event) => this.step(event) });
@@ -36,9 +48,10 @@ export class Submissions {
       "div",
       {},
       h("div", { class: "head" }, h("h1", {}, "Submissions"), h("p", { class: "soft" }, "Recent submissions. When the history is full, the oldest of the most frequent verdict are dropped.")),
-      h("div", { class: "row filters", role: "search" }, h("label", {}, "Verdict ", this.verdict), FIELDS.map(([name, title]) => h("label", { class: name }, `${title} `, this.inputs[name])), this.pause),
-      h("div", { class: "card scroll list" }, h("table", { class: "rows" }, h("thead", {}, h("tr", {}, heads.map((head, index) => h("th", { scope: "col", class: index > 3 ? "number" : null }, head)))), this.rows), this.note),
+      h("div", { class: "row filters", role: "search" }, h("label", {}, "Verdict ", this.verdict), FIELDS.map(([name, title]) => h("label", { class: name }, `${title} `, this.inputs[name])), this.others, this.pause),
+      h("div", { class: "card scroll list" }, h("table", { class: "rows" }, h("thead", {}, h("tr", {}, heads.map((head, index) => h("th", { scope: "col", class: index > 3 ? "number" : null }, head)))), this.rows), this.note, this.older),
     );
+    this.showOthers();
     this.look = ({ detail }) => this.refresh(detail);
     live.addEventListener("now", this.look);
     this.process = null;
@@ -52,12 +65,27 @@ export class Submissions {
   /** Searches for what the form has now, and puts that into the address. */
   again() {
     const given = Object.entries(this.inputs).map(([name, input]) => [name, input.value.trim()]);
-    const kept = Object.entries(this.wanted).filter(([name]) => !(name in this.inputs));
-    this.wanted = { ...Object.fromEntries([...kept, ...given].filter(([, value]) => value)), verdict: this.verdict.value };
-    if (!this.wanted.verdict) delete this.wanted.verdict;
+    const chosen = this.verdict.value === SUSPECT ? ["suspect", "true"] : ["verdict", this.verdict.value];
+    this.wanted = Object.fromEntries([...this.kept(), ...given, chosen].filter(([, value]) => value));
+    this.most = ROWS;
+    this.search = {};
     history.replaceState(null, "", found(this.wanted));
+    this.showOthers();
     this.process = null;
     this.fetch();
+  }
+
+  /** What the address searches for that has no field, such as a suite. */
+  kept() {
+    return Object.entries(this.wanted).filter(([name]) => !(name in this.inputs) && name !== "verdict" && name !== "suspect");
+  }
+
+  showOthers() {
+    const drop = (name) => () => {
+      delete this.wanted[name];
+      this.again();
+    };
+    this.others.replaceChildren(...this.kept().map(([name, value]) => h("button", { type: "button", title: `${name} ${value}`, "aria-label": `Remove ${name} from the search`, onclick: drop(name) }, `${name} ${value.replace("sha256:", "").slice(0, 12)} ×`)));
   }
 
   toggle() {
@@ -77,7 +105,7 @@ export class Submissions {
     if (!this.process && !this.rows.children.length) say(this.note, "Searching …");
     Object.assign(this, { isAsking: true, asked: Date.now() });
     try {
-      const answer = await ask(`v1/recent?${new URLSearchParams({ ...this.wanted, after: this.process ? this.last : 0, limit: MOST_ROWS })}`);
+      const answer = await ask(`v1/recent?${query(this.wanted, { after: this.process ? this.last : 0, limit: ROWS })}`);
       const said = await answer.json();
       if (turn === this.turn) this.take(said);
     } catch (error) {
@@ -92,9 +120,33 @@ export class Submissions {
     if (this.process && process !== this.process) return this.again();
     if (!this.process) this.rows.replaceChildren();
     Object.assign(this, { process, last });
+    const isFirst = !this.rows.children.length;
     this.rows.prepend(...submissions.map(row));
-    while (this.rows.children.length > MOST_ROWS) this.rows.lastElementChild.remove();
+    while (this.rows.children.length > this.most) this.rows.lastElementChild.remove();
+    if (isFirst || this.rows.children.length === this.most) this.older.hidden = this.rows.children.length < ROWS;
     say(this.note, this.rows.children.length ? "" : Object.keys(this.wanted).length ? "No submission matches." : "None yet. Try one in the playground.");
+  }
+
+  /** Adds the submissions before the last row. Some may have its time: those that are there are left out. */
+  async extend() {
+    const search = this.search;
+    const last = this.rows.lastElementChild;
+    this.older.disabled = true;
+    try {
+      const answer = await ask(`v1/recent?${query(this.wanted, { until: last.dataset.time, limit: 2 * ROWS })}`);
+      const { submissions } = await answer.json();
+      if (search !== this.search) return;
+      const there = new Set([...this.rows.children].map((each) => each.dataset.key));
+      const more = submissions.filter((each) => !there.has(each.key)).slice(0, ROWS);
+      this.most += ROWS;
+      this.rows.append(...more.map(row));
+      this.older.hidden = more.length < ROWS;
+      if (more.length) last.nextElementSibling.querySelector("a").focus({ preventScroll: true });
+    } catch (error) {
+      say(this.note, error.message);
+    } finally {
+      this.older.disabled = false;
+    }
   }
 
   step(event) {
@@ -109,7 +161,8 @@ export class Submissions {
 function row(one) {
   const name = h("a", { href: `#submissions/${one.key}`, title: one.id }, visible(one.id.slice(0, 80)));
   const reward = one.reward == null ? "masked" : number(one.reward);
-  const cells = [clock(one.time), badge(one.verdict), name, visible(one.client) || "–", reward, one.failure_kind ?? `${one.passed} / ${one.total}`, one.cached ? "cached" : seconds(one.graded_seconds), one.cached ? "–" : seconds(one.queued_seconds)];
+  const verdict = h("span", {}, badge(one.verdict), one.suspect ? h("b", { class: "suspect", title: "accepted, but fails an audit test" }, " suspect") : null);
+  const cells = [clock(one.time), verdict, name, visible(one.client) || "–", reward, one.failure_kind ?? `${one.passed} / ${one.total}`, one.cached ? "cached" : seconds(one.graded_seconds), one.cached ? "–" : seconds(one.queued_seconds)];
   const kinds = ["time", "verdict", "id", "client", "reward number", "passed number", "graded number", "waited number"];
-  return h("tr", {}, cells.map((cell, index) => h("td", { class: kinds[index] }, cell)));
+  return h("tr", { "data-key": one.key, "data-time": one.time }, cells.map((cell, index) => h("td", { class: kinds[index] }, cell)));
 }

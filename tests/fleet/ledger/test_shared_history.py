@@ -100,3 +100,22 @@ async def test_what_was_answered_is_shared_at_the_end_and_nothing_where_it_is_of
             events.graded(GradedEvent(job("last"), EncodedGrade(body), time.time(), 0.0))
             await asyncio.sleep(0)
         assert await Process(ledger).seen() == seen
+
+
+async def test_flips_are_shared_and_counted_once(ledger: Ledger) -> None:
+    first, second = Process(ledger), Process(ledger)
+    first.answered("a")
+    first.history.flipped("sha256:of-a")
+    await first.sharing.flush()
+    for _ in range(2):
+        assert await second.seen() == await first.seen() == ["a"]
+    assert first.history.flips == second.history.flips == {"sha256:of-a": 1}
+
+
+async def test_a_record_of_a_newer_version_is_read(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = Process(ledger), Process(ledger)
+    row = shared_history._row
+    monkeypatch.setattr(shared_history, "_row", lambda record: row(record) | {"of_later": 1})
+    one.answered("a")
+    await one.sharing.flush()
+    assert await other.seen() == ["a"]
