@@ -56,6 +56,14 @@ def test_tail_lists_the_last_ones_and_filters(scene: Stage, capsys: pytest.Captu
         assert len(printed(capsys, "tail", "--url", scene.url, *arguments)) == count
 
 
+def test_the_service_may_be_named_by_a_variable(
+    scene: Stage, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROCTOR_URL", scene.url)
+    assert len(printed(capsys, "tail")) == 4
+    assert scene.url in "\n".join(printed(capsys, "top", "--once"))
+
+
 def test_tail_says_why(scene: Stage, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(printed(capsys, "tail", "--url", scene.url, "--why"))
     for reason in ("test 1: WA, line 1 differs", "sandbox: the jail died", "no code block"):

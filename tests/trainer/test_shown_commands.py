@@ -105,6 +105,8 @@ def test_shown_options_of_evaluations_are_valid() -> None:
         if "--samples" not in each:  # a file that is read
             options.parse(each)
     assert len(found) >= 4
+    for name in ("--url", "--service"):
+        assert options.parse(["model", "problems.jsonl", name, "http://grader:8080"]).judge.url == "http://grader:8080"
 
 
 @pytest.mark.parametrize(
