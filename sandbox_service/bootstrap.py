@@ -16,7 +16,7 @@ from sandbox_service.errors import ConfigurationError
 from sandbox_service.grading import suites
 from sandbox_service.grading.grader import Grader
 from sandbox_service.grading.suites import Suite
-from sandbox_service.languages import packages
+from sandbox_service.languages import shown_libraries
 from sandbox_service.queues.base import ObservedQueue
 from sandbox_service.queues.local import LocalQueue
 from sandbox_service.queues.quotas import LocalLevels, Quotas
@@ -51,7 +51,7 @@ def service(settings: Settings) -> FastAPI:
     from sandbox_service.observe.key_metrics import KeyMetrics
     from sandbox_service.observe.metrics import Metrics
     from sandbox_service.observe.recheck import Rechecks
-    from sandbox_service.observe.sharing import SharingCounts
+    from sandbox_service.observe.shared_boxes import SharingCounts
 
     disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each counter
     registry = CollectorRegistry()
@@ -87,7 +87,7 @@ def service(settings: Settings) -> FastAPI:
     if settings.redis_url:  # workers grade, on machines of their own
         application = app.create(settings, open_queue, registry, sharing.report, relays_large=True)
     else:
-        found = packages.found(settings.python, settings.library_names)
+        found = shown_libraries.found(settings.python, settings.library_names)
         libraries = {package.name: package.version for package in found}
         notes = diagnosis.weaknesses()
         application = app.create(settings, open_queue, registry, sharing.report, notes, libraries, relays_large=True)

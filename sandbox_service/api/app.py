@@ -20,7 +20,7 @@ from sandbox_service.api import (
     events,
     grading,
     history,
-    operations,
+    monitoring,
     submissions,
     suites,
 )
@@ -74,7 +74,7 @@ def create(
             for router in (busiest, *_guarded(queue, recent, settings, registry, notes)):
                 app.include_router(router, dependencies=guard)
             app.include_router(
-                operations.routes(queue, registry, sharing, notes, libraries, toolchains.KnownVersions().now)
+                monitoring.routes(queue, registry, sharing, notes, libraries, toolchains.KnownVersions().now)
             )
             app.include_router(dashboard.routes())
             app.include_router(api_docs.routes())
@@ -100,7 +100,7 @@ def _guarded(
         yield module.routes(queue, settings)
     for foreign in compat.ROUTES:
         yield foreign(queue, settings)
-    yield operations.status_routes(queue, has_workers=bool(settings.redis_url))
+    yield monitoring.status_routes(queue, has_workers=bool(settings.redis_url))
     yield history.routes(queue, recent)
     yield events.routes(queue, recent, settings, registry, notes)
 

@@ -18,7 +18,7 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from prometheus_client import CollectorRegistry
 
-from sandbox_service.api.operations import service_status
+from sandbox_service.api.monitoring import service_status
 from sandbox_service.event_loop import wait_event
 from sandbox_service.observe.activity import BUCKET_SECONDS, BUCKETS, Bucket
 from sandbox_service.observe.history import History

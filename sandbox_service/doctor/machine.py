@@ -18,7 +18,7 @@ from sandbox_service.doctor import preflight
 from sandbox_service.doctor.preflight import Check, Finding, Level, tool_of
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.languages import judge_libraries as judge_headers
-from sandbox_service.languages import machine_cache, packages, toolchains
+from sandbox_service.languages import machine_cache, shown_libraries, toolchains
 from sandbox_service.sandbox import memory as machine_memory
 from sandbox_service.sandbox.diagnosis import CAPABILITIES, missing_capabilities
 from sandbox_service.schema import Limits
@@ -201,10 +201,14 @@ def processes(_: Settings) -> Finding:
 
 def libraries(settings: Settings) -> Finding:
     """Report the libraries that submissions and test programs may import, and which usual ones are missing."""
-    found = packages.found(settings.python, (*settings.library_names, *packages.FOR_TESTS))
+    found = shown_libraries.found(settings.python, (*settings.library_names, *shown_libraries.FOR_TESTS))
     there = {package.name: package.version for package in found}
     text = ", ".join(f"{name} {version}" for name, version in there.items()) or "none"
-    lacking = [name for name in (*settings.library_names, *packages.FOR_TESTS) if packages.normal(name) not in there]
+    lacking = [
+        name
+        for name in (*settings.library_names, *shown_libraries.FOR_TESTS)
+        if shown_libraries.normal(name) not in there
+    ]
     if lacking:
         text += f"; not installed: {', '.join(lacking)}"
     wanted = [name for name in lacking if name in USUAL_LIBRARIES]

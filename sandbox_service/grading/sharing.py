@@ -1,7 +1,7 @@
 """Decides whether stdin tests may share a box, and audits that: a share of accepted submissions is graded once more.
 
 Fresh boxes decide. If they do not accept what a shared box did, that is a flip: the answer is theirs and says so, and
-observe/sharing.py logs it. With too many flips this grader shares no more.
+observe/shared_boxes.py logs it. With too many flips this grader shares no more.
 """
 
 from __future__ import annotations

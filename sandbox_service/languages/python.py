@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
 
-from sandbox_service.languages import math_packages, packages
+from sandbox_service.languages import math_packages, shown_libraries
 from sandbox_service.languages.base import Runs, Source
 from sandbox_service.sandbox import files, seccomp
 from sandbox_service.sandbox.base import Launch, Place, Probes
@@ -108,8 +108,8 @@ class PythonZygote:
             "cpu": place.cpu,
             "kind": self.kind,
             "libraries": folders,
-            "shown": packages.paths(packages.found(self.python, self.libraries)),
-            "shown_to_tests": packages.paths(packages.found(self.python, packages.FOR_TESTS)),
+            "shown": shown_libraries.paths(shown_libraries.found(self.python, self.libraries)),
+            "shown_to_tests": shown_libraries.paths(shown_libraries.found(self.python, shown_libraries.FOR_TESTS)),
         }
         # -P -s -S: nothing but the standard library is on the path; not -I, which would ignore the fixed hash seed
         command = [self.python, "-P", "-s", "-S", "-c", BOOTSTRAP % guest, json.dumps(options)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.languages import packages
+from sandbox_service.languages import shown_libraries
 from tests.conftest import Service, running_service
 
 PYTHON = "/usr/bin/python3"
@@ -20,7 +20,7 @@ def verdict(service: Service, code: str, output: str, **limits: Any) -> str:
 
 
 def need(name: str) -> None:
-    if not packages.found(PYTHON, (name,)):
+    if not shown_libraries.found(PYTHON, (name,)):
         pytest.skip(f"python3-{name} is not installed")
 
 
@@ -56,7 +56,7 @@ def test_the_setting_decides() -> None:
 def test_the_service_says_which_there_are(service: Service) -> None:
     status, answer = service.client.get("/healthz")
     assert (status, answer["status"]) == (200, "ok")
-    assert answer["libraries"]["numpy"] == packages.found(PYTHON, ("numpy",))[0].version
+    assert answer["libraries"]["numpy"] == shown_libraries.found(PYTHON, ("numpy",))[0].version
 
 
 PYTEST = """
@@ -81,8 +81,8 @@ def test_a_test_program_may_import_pytest(service: Service) -> None:
 
 def test_what_a_library_needs_is_found_with_it() -> None:
     need("pytest")
-    names = {package.name for package in packages.found(PYTHON, ("pytest",))}
+    names = {package.name for package in shown_libraries.found(PYTHON, ("pytest",))}
     assert names >= {"pytest", "pluggy", "iniconfig"}
-    assert packages.found(PYTHON, ("no-such-library",)) == ()
-    assert packages.found("/no/such/python", ("numpy",)) == ()
-    json.dumps(packages.paths(packages.found(PYTHON, ("numpy",))))
+    assert shown_libraries.found(PYTHON, ("no-such-library",)) == ()
+    assert shown_libraries.found("/no/such/python", ("numpy",)) == ()
+    json.dumps(shown_libraries.paths(shown_libraries.found(PYTHON, ("numpy",))))

@@ -16,7 +16,7 @@ import pytest
 from sandbox_service import cli
 from sandbox_service.validation import job
 from sandbox_service.validation.recipe import Recipe
-from sandbox_service.validation.sources import libraries
+from sandbox_service.validation.sources import optional_libraries
 from tests.conftest import Service
 from tests.validation.hub import COMMIT, REPOSITORIES, Real, StandIn, build
 
@@ -50,7 +50,7 @@ def made(name: str) -> Recipe:
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the hub."""
     build(tmp_path / "hub")
-    monkeypatch.setattr(libraries, "need", lambda *_: StandIn(tmp_path / "hub"))
+    monkeypatch.setattr(optional_libraries, "need", lambda *_: StandIn(tmp_path / "hub"))
     monkeypatch.chdir(tmp_path)
     return tmp_path / "hub"
 
@@ -88,6 +88,6 @@ def test_the_library_gives_the_same_problems(name: str, hub: Path, monkeypatch: 
         pytest.skip("the library datasets is not installed: pip install 'proctor[data]'")
     recipe = made(name)
     by_stand_in = [list(job.rows_of(each)) for each in (*recipe.sources, *recipe.evaluation)]
-    monkeypatch.setattr(libraries, "need", lambda *_: Real(library, hub))
+    monkeypatch.setattr(optional_libraries, "need", lambda *_: Real(library, hub))
     by_library = [list(job.rows_of(each)) for each in (*recipe.sources, *recipe.evaluation)]
     assert by_library == by_stand_in

@@ -35,9 +35,9 @@ from pydantic import BaseModel, Field, RootModel, ValidationError
 
 from sandbox_service.api.authentication import key_name, visible_keys
 from sandbox_service.api.compat import judge0_languages
-from sandbox_service.api.compat.callbacks import Callbacks
 from sandbox_service.api.compat.held_grading import HeldGrading
 from sandbox_service.api.compat.installed import versions
+from sandbox_service.api.compat.judge0_callbacks import Callbacks
 from sandbox_service.api.compat.judge0_config import config_info
 from sandbox_service.api.compat.judge0_wire import (
     IN_QUEUE,

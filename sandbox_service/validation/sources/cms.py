@@ -14,7 +14,15 @@ from typing import Any
 
 from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import JudgeProgram
-from sandbox_service.validation.sources import bounds, fields, libraries, packages, programs, prompts, scored_tests
+from sandbox_service.validation.sources import (
+    bounds,
+    fields,
+    optional_libraries,
+    packages,
+    programs,
+    prompts,
+    scored_tests,
+)
 from sandbox_service.validation.sources.kattis_judges import LANGUAGES, language_of
 from sandbox_service.validation.sources.package_parts import rows_of, test_of
 from sandbox_service.validation.sources.reader import Reader
@@ -48,7 +56,7 @@ def is_package(folder: Path) -> bool:
 
 def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
     """Yield a row for each task."""
-    yaml = libraries.need("yaml", "a CMS task", "safe_load")
+    yaml = optional_libraries.need("yaml", "a CMS task", "safe_load")
     return rows_of(folders, "a CMS task", lambda folder: _row(folder, yaml), (yaml.YAMLError,))
 
 

@@ -13,7 +13,15 @@ from typing import Any
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import JudgeProgram, Limits
-from sandbox_service.validation.sources import bounds, dmoj_checkers, fields, libraries, packages, prompts, scored_tests
+from sandbox_service.validation.sources import (
+    bounds,
+    dmoj_checkers,
+    fields,
+    optional_libraries,
+    packages,
+    prompts,
+    scored_tests,
+)
 from sandbox_service.validation.sources.package_parts import check_names, rows_of, test_of
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed, Row
@@ -38,7 +46,7 @@ def is_package(folder: Path) -> bool:
 
 def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
     """Yield a row for each problem."""
-    yaml = libraries.need("yaml", "a DMOJ problem", "safe_load")
+    yaml = optional_libraries.need("yaml", "a DMOJ problem", "safe_load")
     broken = zipfile.BadZipFile, yaml.YAMLError
     return rows_of(folders, "a DMOJ problem", lambda folder: _row(folder, yaml), broken)
 

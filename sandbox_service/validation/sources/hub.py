@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox_service.errors import ConfigurationError
-from sandbox_service.validation.sources import libraries
+from sandbox_service.validation.sources import optional_libraries
 from sandbox_service.validation.sources.rows import Found
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -41,7 +41,7 @@ def rows(name: str, *, split: str, revision: str, config: str = "", files: str =
         raise ConfigurationError(f"{name}: {_asked(name, revision)}")
     if not split and not files:
         raise ConfigurationError(f"{name}: name the split (train, test, …) or the files")
-    library = libraries.need("datasets", f"{name} is on the hub, which", "load_dataset")
+    library = optional_libraries.need("datasets", f"{name} is on the hub, which", "load_dataset")
     return _numbered(name, split or files, _stream(library, name, split, revision, config, files), _errors(library))
 
 
@@ -56,7 +56,7 @@ def _asked(name: str, revision: str) -> str:
 def _newest(name: str) -> str:
     """Return the hash of the newest commit of a data set; empty if the hub's library or the hub cannot be asked."""
     try:
-        hub = libraries.need("huggingface_hub", "the newest revision", "HfApi")
+        hub = optional_libraries.need("huggingface_hub", "the newest revision", "HfApi")
         found = str(hub.HfApi().dataset_info(name, timeout=ASK_SECONDS).sha or "")
     except (ConfigurationError, OSError, ValueError):
         return ""

@@ -19,7 +19,7 @@ from sandbox_service.validation.sources import (
     bounds,
     fields,
     jsonlines,
-    libraries,
+    optional_libraries,
     packages,
     parquet,
     prompts,
@@ -58,7 +58,7 @@ def is_package(path: Path) -> bool:
 
 def rows(places: list[Path]) -> Iterator[Found | Malformed]:
     """Yield a row for each package."""
-    yaml = libraries.need("yaml", "a problem of LiveCodeBench Pro", "safe_load")
+    yaml = optional_libraries.need("yaml", "a problem of LiveCodeBench Pro", "safe_load")
     known = _published(places[0].parent)
     broken = zipfile.BadZipFile, yaml.YAMLError
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sandbox_service.validation.sources import libraries
+from sandbox_service.validation.sources import optional_libraries
 from sandbox_service.validation.sources.package_parts import rows_of
 from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed, Row
 
@@ -30,7 +30,7 @@ def is_package(folder: Path) -> bool:
 
 def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
     """Yield a row for each package."""
-    yaml = libraries.need("yaml", "a problem package", "safe_load")
+    yaml = optional_libraries.need("yaml", "a problem package", "safe_load")
     return rows_of(folders, "a problem package", lambda folder: _row(folder, yaml), (yaml.YAMLError,))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sandbox_service.errors import ConfigurationError
-from sandbox_service.validation.sources import libraries
+from sandbox_service.validation.sources import optional_libraries
 from sandbox_service.validation.sources.rows import Found
 
 BATCH_ROWS = 16  # rows of programming problems are large: a megabyte of tests is common
@@ -25,7 +25,7 @@ def rows(path: Path, name: str) -> Iterator[Found]:
     Raises:
         ConfigurationError: The file is damaged, or the library is not installed.
     """
-    parquet = libraries.need("pyarrow.parquet", f"{path}: parquet", "ParquetFile")
+    parquet = optional_libraries.need("pyarrow.parquet", f"{path}: parquet", "ParquetFile")
     number = 0
     try:
         with parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_BYTES) as file:

@@ -15,7 +15,7 @@ import zstandard
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.validation import sources
-from sandbox_service.validation.sources import Malformed, jsonlines, jsonrecords, libraries
+from sandbox_service.validation.sources import Malformed, jsonlines, jsonrecords, optional_libraries
 from sandbox_service.validation.sources.rows import Found
 from tests.validation.sources.published import LIVECODEBENCH, OURS, TACO
 
@@ -266,11 +266,11 @@ def test_an_unknown_form_names_the_place(tmp_path: Path) -> None:
 
 def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigurationError, match=r"parquet needs the library no_such: pip install 'proctor\[data\]'"):
-        libraries.need("no_such.parquet", "parquet", "ParquetFile")
+        optional_libraries.need("no_such.parquet", "parquet", "ParquetFile")
 
 
 def test_a_folder_that_hides_a_library_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "hidden_library").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ConfigurationError, match="a folder in the working directory"):
-        libraries.need("hidden_library", "the hub", "load_dataset")
+        optional_libraries.need("hidden_library", "the hub", "load_dataset")

@@ -11,7 +11,7 @@ import pytest
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.validation import sources
-from sandbox_service.validation.sources import libraries
+from sandbox_service.validation.sources import optional_libraries
 from tests.validation.sources.published import LIVECODEBENCH, TACO
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -47,7 +47,7 @@ def unreachable(*_: str) -> None:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     found = Library([TACO, TACO | {"question": ""}])
-    monkeypatch.setattr(libraries, "need", lambda *_: found)
+    monkeypatch.setattr(optional_libraries, "need", lambda *_: found)
     return found
 
 
@@ -73,7 +73,7 @@ def test_files_are_read_where_a_set_is_a_script(library: Library) -> None:
 
 @pytest.mark.parametrize("revision", ["", "main", "v1.0", "0123abc"])
 def test_what_may_move_is_no_revision(monkeypatch: pytest.MonkeyPatch, revision: str) -> None:
-    monkeypatch.setattr(libraries, "need", unreachable)
+    monkeypatch.setattr(optional_libraries, "need", unreachable)
     with pytest.raises(ConfigurationError, match="give a commit's whole hash") as error:
         sources.read("org/name", split="train", revision=revision)
     assert ("the recipe names no revision" in str(error.value)) == (not revision)
@@ -82,7 +82,7 @@ def test_what_may_move_is_no_revision(monkeypatch: pytest.MonkeyPatch, revision:
 
 def test_the_newest_revision_is_told_where_the_hub_can_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     api = SimpleNamespace(dataset_info=lambda *_, **__: SimpleNamespace(sha=COMMIT))
-    monkeypatch.setattr(libraries, "need", lambda *_: SimpleNamespace(HfApi=lambda: api))
+    monkeypatch.setattr(optional_libraries, "need", lambda *_: SimpleNamespace(HfApi=lambda: api))
     with pytest.raises(ConfigurationError, match=f'the newest is revision = "{COMMIT}"'):
         sources.read("org/name", split="train")
 

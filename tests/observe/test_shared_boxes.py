@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from sandbox_service.grading import suites
 from sandbox_service.grading.encoded_grade import EncodedGrade
 from sandbox_service.observe.events import EventBatcher
-from sandbox_service.observe.sharing import SharingCounts
+from sandbox_service.observe.shared_boxes import SharingCounts
 from sandbox_service.queues.base import job_of
 from sandbox_service.queues.observers import GradedEvent
 from sandbox_service.schema import Grade, SharingAudit, StdinTest, Submission, TestResult, Verdict
