@@ -35,7 +35,8 @@ def may_compute(text: str) -> bool:
     """
     if not text.isascii() or len(text) > MOST_CHARACTERS:
         return True
-    return _OTHER.search(text) is not None and _OTHER.search(_FITTING.sub(_without_harmless, text)) is not None
+    is_named = "format" in text or "type" in text
+    return is_named and _OTHER.search(_FITTING.sub(_without_harmless, text)) is not None
 
 
 def _without_harmless(found: re.Match[str]) -> str:

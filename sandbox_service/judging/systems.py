@@ -27,7 +27,6 @@ ABSOLUTE, RELATIVE = 1e-8, 1e-5
 RELATIVE_TO_EXPECTED, LEAST_EXPECTED = 1e-5, 1e-10
 
 _LINE_ENDS = re.compile(rb"\n\n++")
-_FULL_LINE = re.compile(rb"[^\n]++")
 _VISIBLE_LINE = re.compile(rb"\S[^\n]*+")
 _OF_NUMBERS = b"0123456789.eE+- \t\n\r\x0b\x0c"
 
@@ -198,8 +197,8 @@ def _stripped_lines(data: bytes) -> Iterator[bytes]:
 
 
 def _full_lines(data: bytes) -> Iterator[bytes]:
-    """Yield lines that are not empty. The regular expression skips millions of empty lines faster than a loop."""
-    return _found(_FULL_LINE, data)
+    """Yield lines that are not empty."""
+    return filter(None, chain.from_iterable(piece.split(b"\n") for piece in line_pieces(data)))
 
 
 def _visible_lines(data: bytes) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, compress, repeat
-from math import isfinite, isnan
+from math import inf, isfinite, isnan
 from operator import is_, ne, not_, or_
 from typing import Any, cast
 
@@ -31,6 +31,8 @@ GROUP = 1024
 GROUPED_DEPTH = 16
 # Integers up to this one are floats, exactly.
 EXACT = 2**53
+# No float has a decimal exponent as large as this one, or as small.
+FLOAT_EXPONENT = 400
 _FLOATS = frozenset((float,))
 _NUMBERS = frozenset((int, float, Decimal))
 _SCALARS = _NUMBERS | {str, bool, type(None)}
@@ -201,14 +203,13 @@ def _are_surely_same(rules: Rules, got: list[Any], expected: list[Any], depth: i
 def _by_kind(got: list[Any], expected: list[Any], kinds: set[type]) -> list[tuple[list[Any], list[Any]]] | None:
     """Return the pairs of lists, those of dicts and all others; None if a pair is of two kinds."""
     parts = []
-    for kind in (list, dict):
-        are_of_kind, others = ([each is kind for each in map(type, values)] for values in (got, expected))
+    for kind in kinds & {list, dict}:
+        are_of_kind, others = (list(map(is_, map(type, values), repeat(kind))) for values in (got, expected))
         if are_of_kind != others:
             return None
-        if kind in kinds:
-            parts.append((list(compress(got, are_of_kind)), list(compress(expected, are_of_kind))))
-            rest = list(map(not_, are_of_kind))
-            got, expected = list(compress(got, rest)), list(compress(expected, rest))
+        parts.append((list(compress(got, are_of_kind)), list(compress(expected, are_of_kind))))
+        rest = list(map(not_, are_of_kind))
+        got, expected = list(compress(got, rest)), list(compress(expected, rest))
     return [*parts, (got, expected)]
 
 
@@ -237,10 +238,10 @@ def _are_surely_same_scalars(rules: Rules, got: list[Any], expected: list[Any], 
         return False
     if got == expected and not _may_have_nan(got, kinds):  # NaN may be the same object on both sides
         return True
-    if not kinds <= _NUMBERS or not _have_floats(got, expected, kinds):
-        differ = list(map(ne, got, expected))
-        got, expected = list(compress(got, differ)), list(compress(expected, differ))
-    return _are_near(rules, got, expected)
+    if kinds <= _NUMBERS and _have_floats(got, expected, kinds):
+        return rules.tolerance is not None and _are_numbers_near(rules, rules.tolerance, got, expected, kinds)
+    differ = list(map(ne, got, expected))
+    return _are_near(rules, list(compress(got, differ)), list(compress(expected, differ)))
 
 
 def _are_near(rules: Rules, got: list[Any], expected: list[Any]) -> bool:
@@ -272,27 +273,39 @@ def _have_floats(got: list[Any], expected: list[Any], kinds: set[type]) -> bool:
 def _are_numbers_near(
     rules: Rules, tolerance: Tolerance, got: list[Any], expected: list[Any], kinds: set[type]
 ) -> bool:
-    if kinds == _FLOATS:
-        return _are_floats_near(tolerance, got, expected)
-    if _are_surely_near(tolerance, got, expected):
-        return True
-    if Decimal not in kinds and min(chain(got, expected)) >= -EXACT and max(chain(got, expected)) <= EXACT:
-        return _are_floats_near(tolerance, list(map(float, got)), list(map(float, expected)))
+    lefts, rights = _as_floats(got, kinds), _as_floats(expected, kinds)
+    if lefts is not None and rights is not None:
+        if all_surely_near(lefts, rights, tolerance):
+            return True
+        if kinds == _FLOATS or (Decimal not in kinds and _are_exact(got) and _are_exact(expected)):
+            return _are_floats_near(tolerance, lefts, rights)
     is_float = [_is_float(one) and _is_float(other) for one, other in zip(got, expected, strict=True)]
     lefts, rights = (list(map(float, compress(values, is_float))) for values in (got, expected))
     others = list(map(not_, is_float))
-    return _are_floats_near(tolerance, lefts, rights) and all(
+    return (all_surely_near(lefts, rights, tolerance) or _are_floats_near(tolerance, lefts, rights)) and all(
         map(_same_number, repeat(rules), compress(got, others), compress(expected, others))
     )
 
 
-def _are_surely_near(tolerance: Tolerance, got: list[Any], expected: list[Any]) -> bool:
-    """Return True if the nearest floats show that all numbers are within the tolerance."""
+def _as_floats(values: list[Any], kinds: set[type]) -> list[float] | None:
+    """Return the nearest floats; None if an integer is beyond every float."""
+    if kinds == _FLOATS:
+        return values
     try:
-        lefts, rights = list(map(float, got)), list(map(float, expected))
-    except OverflowError:  # an integer beyond every float
-        return False
-    return not isnan(sum(lefts) + sum(rights)) and all_surely_near(lefts, rights, tolerance)
+        return list(map(_nearest_float if Decimal in kinds else float, values))
+    except OverflowError:
+        return None
+
+
+def _nearest_float(number: int | float | Decimal) -> float:
+    if type(number) is Decimal and not -FLOAT_EXPONENT < number.adjusted() < FLOAT_EXPONENT:
+        return 0.0 if number.adjusted() < 0 else inf if number > 0 else -inf
+    return float(number)
+
+
+def _are_exact(values: list[Any]) -> bool:
+    """Return True if integers among these numbers are floats, exactly."""
+    return bool(min(values) >= -EXACT and max(values) <= EXACT)
 
 
 def _is_float(number: int | float | Decimal) -> bool:
@@ -303,10 +316,10 @@ def _is_float(number: int | float | Decimal) -> bool:
 
 
 def _are_floats_near(tolerance: Tolerance, got: list[float], expected: list[float]) -> bool:
+    """Return True if floats that are not surely near are all finite, and within the tolerance."""
     if not all(map(isfinite, chain(got, expected))):
         return False
-    near = all_surely_near, all_near_as_integers, all_near_exactly
-    return any(each(got, expected, tolerance) for each in near)
+    return all_near_as_integers(got, expected, tolerance) or all_near_exactly(got, expected, tolerance)
 
 
 def _may_have_nan(values: list[Any], kinds: set[type]) -> bool:
