@@ -122,15 +122,19 @@ class Grader:
     async def close(self) -> None:
         await self._client.close()
 
-    async def grade(self, episode_id: str, prompt: Prompt, completion: Completion) -> Reward:
+    async def grade(
+        self, episode_id: str, prompt: Prompt, completion: Completion, *, all_tests: bool = False
+    ) -> Reward:
         """Return the reward of a sample with a unique id `GROUP.SAMPLE`.
 
-        If `reward.tests` selects a subset of the tests, the part before the id's last dot determines it, so that all
-        samples of a group get the same tests.
+        Unless `all_tests` is set, `reward.tests` may select a subset of the tests. The part before the id's last dot
+        determines it, so that all samples of a group get the same tests.
         """
         async with self._free:
             began = time.monotonic()
             submission = self._submission(episode_id, prompt, completion)
+            if all_tests:
+                submission.pop("sample", None)
             grade = await self._client.grade_problem(submission, prompt.grading, prompt.id)
         seconds = time.monotonic() - began
         has_program = grade.verdict != "CE" or bool(grade.tests)  # without one the service runs no test

@@ -268,6 +268,13 @@ def test_each_server_has_its_own_gpus(
     assert [devices_of(config, number) for number in (0, 1)] == expected
 
 
+def test_too_few_gpus_for_the_replicas_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5")
+    config = resolve({"model": {"path": "m"}, "data": {"train": ["d"]}, "rollout": {"replicas": 3}})
+    with pytest.raises(ConfigError, match=r"CUDA_VISIBLE_DEVICES names 4,5: .* needs 3 GPUs"):
+        devices_of(config, 0)
+
+
 @pytest.mark.parametrize(
     ("rollout", "sync", "has_gpu", "expected"),
     [

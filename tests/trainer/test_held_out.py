@@ -24,7 +24,8 @@ class World:
         self.seeds.append(seed)
         return Completion([1] * (2 + ids[0]), [0.0] * (2 + ids[0]), "", max_tokens < 9, 0, 0)
 
-    async def grade(self, name: str, prompt: Prompt, _: Completion) -> Reward:
+    async def grade(self, name: str, prompt: Prompt, _: Completion, *, all_tests: bool) -> Reward:
+        assert all_tests, "a pass rate by some of the tests is too high"
         self.names.append(name)
         number = int(name.rpartition(".")[2])
         if (prompt.ids[0], number) == (1, 3):
@@ -59,7 +60,6 @@ def test_seeds_are_the_same_at_every_evaluation_and_names_are_not() -> None:
     assert one.seeds == other.seeds
     assert len(set(one.seeds)) == len(set(one.names)) == 12
     assert not set(one.names) & set(other.names)
-    assert {name.split(".")[-2] for name in one.names} == {"held_out"}, "this part selects the tests"
 
 
 def test_responses_have_the_room_of_the_stage() -> None:
@@ -85,7 +85,7 @@ def test_held_out_problems_are_read_as_they_are_trained_on(tmp_path: Path) -> No
     }
     world: Any = World()
 
-    async def grade(*_: object) -> Reward:
+    async def grade(*_: object, **__: object) -> Reward:
         return Reward(1.0, "AC")
 
     world.grade = grade

@@ -125,10 +125,13 @@ def test_a_groups_samples_are_put_to_the_same_tests() -> None:
             for name in ("run.x.1.0", "run.x.1.15", "run.y.1.0", "run.x.2.0"):
                 await grader.grade(name, prompt(), completion())
             await grader.grade("run.x.1.0", prompt("q"), completion())
+            await grader.grade("run.held_out.0", prompt(), completion(), all_tests=True)
 
     run(work(fake := FakeService()))
-    one, same, restarted, later, other = [each["sample"]["seed"] for each in fake.asked[1:]]
-    assert all(each["sample"]["count"] == 1 for each in fake.asked)
+    *some, whole = fake.asked
+    assert whole.get("sample") is None
+    one, same, restarted, later, other = [each["sample"]["seed"] for each in some[1:]]
+    assert all(each["sample"]["count"] == 1 for each in some)
     assert one == same == restarted
     assert len({one, later, other}) == 3
 

@@ -17,6 +17,7 @@ import torch
 
 import trainer
 from trainer.config import Config
+from trainer.errors import ConfigError
 
 EXTENSION = "trainer.vllm_ext.Extension"
 TAIL_LINES = 30
@@ -119,12 +120,21 @@ def environment() -> dict[str, str]:
 
 
 def devices_of(config: Config, number: int) -> str:
-    """Return the CUDA_VISIBLE_DEVICES of a replica by its number, from 0; empty for the trainer's."""
+    """Return the CUDA_VISIBLE_DEVICES of a replica by its number, from 0; empty for the trainer's.
+
+    Raises:
+        ConfigError: The trainer's names fewer GPUs than the replicas need.
+    """
     rollout = config.rollout
     if not rollout.devices and rollout.replicas == 1 and not rollout.turns:
         return ""
+    needed = rollout.replicas * rollout.tensor_parallel
     visible = rollout.devices or os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    names = visible.split(",") if visible else [str(each) for each in range(rollout.replicas * rollout.tensor_parallel)]
+    names = visible.split(",") if visible else [str(each) for each in range(needed)]
+    if len(names) < needed:
+        raise ConfigError(
+            f"CUDA_VISIBLE_DEVICES names {visible}: rollout.replicas × rollout.tensor_parallel needs {needed} GPUs"
+        )
     first = number * rollout.tensor_parallel
     return ",".join(names[first : first + rollout.tensor_parallel])
 
