@@ -138,7 +138,7 @@ public class ProctorDriver {
 
     static Class<?> type(String name) {
         try {
-            return Class.forName(name);
+            return Class.forName(name.replace('.', '$'));  // a class in another one; there are no packages
         } catch (ClassNotFoundException error) {
             throw new Stop('?', "there is no class " + name);
         }

@@ -131,7 +131,7 @@ public class ProctorDriver
 
     static Type Find(string name)
     {
-        Type found = typeof(ProctorDriver).Assembly.GetTypes().FirstOrDefault(each => each.Name == name);
+        Type found = typeof(ProctorDriver).Assembly.GetTypes().FirstOrDefault(each => each.Name == name.Substring(name.LastIndexOf('.') + 1));
         if (found == null) throw new StopException('?', "there is no class " + name);
         return found;
     }

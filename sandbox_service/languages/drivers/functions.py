@@ -10,6 +10,7 @@ from sandbox_service.languages.drivers import scan
 from sandbox_service.languages.drivers.values import Call
 
 SOLUTION = "Solution"
+_INHERITS = re.compile(rf"\bclass\s+{SOLUTION}\b[^{{;]{{0,200}}?(?:\bextends\b|:)")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 
 
@@ -78,7 +79,8 @@ def found(code: str, language: str, name: str) -> tuple[str, str]:
         return owner, method
     for spelled in _spellings(method):  # suites for many languages have one spelling
         if owners := scan.owners(code, language, spelled):
-            return (next((each for each in (SOLUTION, "") if each in owners), owners[0])), spelled
+            inherited = [SOLUTION] if _INHERITS.search(code) else []  # from the class that has it
+            return next((each for each in (SOLUTION, "") if each in owners), [*inherited, *owners][0]), spelled
     return (SOLUTION if scan.has_class(code, SOLUTION) else ""), method
 
 

@@ -172,6 +172,18 @@ def test_a_function_that_is_not_there(language: str, tmp_path: Path) -> None:
     assert any(words in told for words in ("there is no", "no member", "not found", "undefined"))
 
 
+NESTED = {
+    "java": "public class Main { static class Solution { public int f(int x) { return 2 * x; } } }",
+    "csharp": "class P { public class Solution { public int F(int x) { return 2 * x; } } }",
+}
+
+
+@pytest.mark.parametrize("language", _marked(NESTED))
+def test_a_solution_may_be_in_another_class(language: str, tmp_path: Path) -> None:
+    call = Call("f", [4])
+    assert _compiled(language, tmp_path, NESTED[language], [call]).call(call).results.lines == [b"8"]
+
+
 CYCLES = {
     "cpp": "class Solution { public: ListNode* f(ListNode* head) { head->next = head; return head; } };",
     "java": "class Solution { public ListNode f(ListNode head) { head.next = head; return head; } }",

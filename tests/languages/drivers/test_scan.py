@@ -35,6 +35,10 @@ CASES = [
     ("javascript", "const s = `${1} } {`; const r = /[{]/; var f = function (x) {};", "f", ("", "f")),
     ("typescript", "function f<T>(x: T): T { return x; }", "f", ("", "f")),
     ("cpp", "class Other {};", "Other().f", ("Other", "f")),
+    ("java", "abstract class A { int f() { return 1; } } class Solution extends A { }", "f", ("Solution", "f")),
+    ("cpp", "struct A { int f(); }; class Solution : public A {};", "f", ("Solution", "f")),
+    ("java", "class A { int f() { return 1; } } class Solution { A a; }", "f", ("A", "f")),
+    ("java", "class Main { static class Solution { int f() { return 1; } } }", "f", ("Main.Solution", "f")),
 ]
 
 
