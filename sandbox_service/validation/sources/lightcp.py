@@ -145,7 +145,7 @@ def _limits(tests: list[Row]) -> Any:
     given = {(each["time_limit"], each["memory_limit"]) for each in tests}
     if len(given) > 1:
         raise ValueError("its tests have different limits, and a problem has one set of limits here")
-    return bounds.limits(tests[0])
+    return bounds.limits(tests[0], least_memory=bounds.LEAST_OF_PACKAGES)
 
 
 # --- from a folder or a zip file to a row
