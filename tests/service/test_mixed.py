@@ -29,7 +29,7 @@ SUBMISSIONS = int(os.environ.get("PROCTOR_MIXED", "125"))
 BATCH = 64
 SEED = 15
 DEAR = 0.02  # how often a submission that uses its whole time is drawn, beside others
-SETTLE_SECONDS = 60.0
+SETTLE_SECONDS, STEADY_SECONDS = 60.0, 4.0  # a jail takes a second to start, more on a busy machine
 EACH_KIND = 16  # submissions, so that every slot starts a jail of the kind
 RESIDENT_BYTES = 64 << 20
 CHANCE = re.compile(r"(?<=/proctor-)\w+|\d+")  # numbers, and what tempfile adds
@@ -110,14 +110,16 @@ def send_large(service: Service) -> None:
 
 
 def settled(service: Service, before: Holdings | None) -> Holdings:
-    """The holdings once spares have started and the dead are buried."""
-    end = time.monotonic() + SETTLE_SECONDS
+    """The holdings once spares have started and the dead are buried: those of before, or what stays for a while."""
+    now = time.monotonic()
+    end, steady = now + SETTLE_SECONDS, now + STEADY_SECONDS
     found = holdings(service)
-    while time.monotonic() < end and (before is None or differing(before, found)):
+    while now < end and (now < steady if before is None else differing(before, found)):
         time.sleep(0.5)
-        if before is None and holdings(service) == found:
-            break
-        found = holdings(service)
+        latest, now = holdings(service), time.monotonic()
+        if differing(found, latest):
+            steady = now + STEADY_SECONDS
+        found = latest
     return found
 
 
