@@ -125,8 +125,9 @@ def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
     """Return the checkpoint to resume from on so many ranks, None for a new run.
 
     Raises:
-        ConfigError: The folder already holds a run that is not resumed, all of its checkpoints are damaged, or settings
-            differ that cannot: ranks and ZeRO stage, which DeepSpeed needs, and UNCHANGEABLE.
+        ConfigError: The folder already holds a run that is not resumed, all of its checkpoints are damaged, the newest
+            is of an earlier version, or settings differ that cannot: ranks and ZeRO stage, which DeepSpeed needs, and
+            UNCHANGEABLE.
     """
     checkpoints = Checkpoints(config.folder)
     if not config.checkpoint.resume:
@@ -141,6 +142,8 @@ def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
         if checkpoints.all():
             raise ConfigError(f"all checkpoints of {config.folder} are damaged: restore one, or remove the folder")
         return None
+    if not (checkpoint.path / GROUPS).exists():
+        raise ConfigError(f"{checkpoint.path} is of an earlier version: start a new run from its folder {MODEL}")
     state, zero = checkpoint.state(), config.deepspeed.zero
     if (state["ranks"], state["zero"]) != (ranks, zero):
         raise ConfigError(

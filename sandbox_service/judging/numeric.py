@@ -237,8 +237,8 @@ def _same_short_numbers(got: Sequence[bytes], expected: Sequence[bytes], toleran
     """Compare like `same_numbers`, for numbers of at most LONG_TOKEN characters."""
     # without a point in any number none is surely near
     if tolerance is not None and b"." in b" ".join(chain(got, expected)):
-        if _have_points(got, expected):
-            floats, others = floats_of(got) or [], floats_of(expected) or []
+        floats, others = (floats_of(got), floats_of(expected)) if _have_points(got, expected) else (None, None)
+        if floats is not None and others is not None:
             if all_surely_near(floats, others, tolerance):
                 return True
             if max(map(abs, map(sub, floats, others))) * CERTAIN <= float(tolerance.absolute):  # some are at the edge

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from trainer.checkpoint import MANIFEST, Checkpoints, find_checkpoint
+from trainer.checkpoint import MANIFEST, Checkpoints, find_checkpoint, write_groups
 from trainer.config import Config, resolve
 from trainer.errors import ConfigError
 
@@ -123,9 +123,14 @@ def configured(folder: Path, **said: Any) -> Config:
     return resolve({"model": {"path": "m"}, "data": {"train": ["d"]}, "name": "r", "out": str(folder)} | said)
 
 
-def written(folder: Path, **said: Any) -> Checkpoints:
+def written(folder: Path, *, has_groups: bool = True, **said: Any) -> Checkpoints:
+    def fill_all(into: Path) -> None:
+        fill(into)
+        if has_groups:
+            write_groups(into, [])
+
     checkpoints = Checkpoints((config := configured(folder, **said)).folder)
-    checkpoints.write(1, {"ranks": 1, "zero": 2, "config": config.model_dump(mode="json")}, fill)
+    checkpoints.write(1, {"ranks": 1, "zero": 2, "config": config.model_dump(mode="json")}, fill_all)
     return checkpoints
 
 
@@ -156,6 +161,12 @@ def test_a_run_is_resumed_with_other_steps_and_rates(tmp_path: Path) -> None:
     assert found is not None
     with pytest.raises(ConfigError, match="written by 1 ranks"):
         find_checkpoint(configured(tmp_path, **RESUMED), 2)
+
+
+def test_a_checkpoint_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
+    written(tmp_path, has_groups=False)
+    with pytest.raises(ConfigError, match=r"step_\d+ is of an earlier version: start a new run from its folder model"):
+        find_checkpoint(configured(tmp_path, **RESUMED), 1)
 
 
 def test_a_run_does_not_begin_over_checkpoints(tmp_path: Path) -> None:
