@@ -40,7 +40,12 @@ def grade(works: Works, index: int, test: AssertTest) -> TestResult:
     """
     work = works.work_of(test)
     checks = works.checks(test)
-    return _called(works, work, index, checks) if checks else _combined(work, index)
+    if checks:
+        return _called(works, work, index, checks)
+    result = _combined(work, index)
+    if result.verdict in (Verdict.RTE, Verdict.CE):
+        works.check_imports(test, f"{result.stderr}\n{result.message}")
+    return result
 
 
 def _called(works: Works, work: Work, index: int, checks: list[Check]) -> TestResult:

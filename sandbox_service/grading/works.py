@@ -14,7 +14,7 @@ from functools import cached_property
 from sandbox_service import languages
 from sandbox_service.grading.work import BadTestError, Work
 from sandbox_service.languages import drivers
-from sandbox_service.languages.assertions import combined, programs
+from sandbox_service.languages.assertions import combined, foreign, programs
 from sandbox_service.languages.assertions.conditions import Check
 from sandbox_service.languages.assertions.tokens import NotPlainError
 from sandbox_service.languages.base import Source
@@ -108,6 +108,22 @@ class Works:
                 raise BadTestError(str(error)) from None
             self._beside[key] = self._prepared(replace(self._source, text=text))
         return self._beside[key]
+
+    def check_imports(self, test: TestCase, said: str) -> None:
+        """Do nothing if a test failed for another reason than that a library which its program imports is not there.
+
+        Args:
+            test: the test that failed.
+            said: what the compiler or interpreter said.
+
+        Raises:
+            BadTestError: the library is not there.
+        """
+        if not isinstance(test, AssertTest):
+            return
+        absent = foreign.missing(self.language, f"{test.prelude or ''}\n{test.code}", said)
+        if absent is not None:
+            raise BadTestError(f"the test program imports {absent}, which is not there")
 
     def work_of(self, test: TestCase) -> Work:
         """Return the work that runs a test."""

@@ -14,6 +14,7 @@ from sandbox_service.languages.assertions.tokens import NotPlainError
 FAILED = (b"Assertion", b"AssertionError", b"assertion failed", b"assertion `", b"--- FAIL")
 
 _PUBLIC = re.compile(r"\bpublic\s+(?=(?:final\s+|abstract\s+)*(?:class|interface|enum|record)\s)")
+_JAVA_IMPORT = re.compile(r"^[ \t]*+import\s+(?:static\s+)?[\w.*]+\s*;", re.MULTILINE)
 _JAVA_ASSERT = re.compile(r"\bassert\b(?=[\s(!])")
 _CONSOLE = "console.assert = (ok, ...words) => { if (!ok) throw new Error('Assertion failed ' + words.join(' ')); }; "
 _GO_TEST = re.compile(r"^func\s+(Test\w+)\s*\(", re.MULTILINE)
@@ -65,7 +66,8 @@ def _plain(prelude: str, source: str, code: str) -> str:
 def _java(prelude: str, source: str, code: str) -> str:
     if _PUBLIC.search(code):  # a file has one public class, and it is the test's that is run
         source = _PUBLIC.sub("", source)
-    return f"{prelude}{source}\n{_with_assertions(code)}"
+    imports = "".join(f"{each}\n" for each in _JAVA_IMPORT.findall(code))  # they are errors behind a class
+    return f"{prelude}{imports}{source}\n{_with_assertions(_JAVA_IMPORT.sub('', code))}"
 
 
 def _with_assertions(code: str) -> str:

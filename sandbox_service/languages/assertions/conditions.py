@@ -12,7 +12,7 @@ from sandbox_service.languages.assertions.tokens import NotPlainError
 from sandbox_service.languages.drivers.values import Call
 
 _ABSOLUTE = {"abs", "fabs", "std::abs", "std::fabs", "Math.abs", "math.Abs"}
-_EQUAL = {"Objects.equals", "Arrays.equals", "Arrays.deepEquals", "reflect.DeepEqual"}
+_EQUAL = {"Objects.equals", "Arrays.equals", "Arrays.deepEquals", "reflect.DeepEqual", "_.isEqual"}
 _SAME_TEXT = {"JSON.stringify", "String", "Arrays.toString"}
 _UNCHANGED = {"iter", "clone", "as_str", "to_vec", "intValue", "longValue", "doubleValue", "get", "unwrap"}
 

@@ -62,3 +62,11 @@ def test_brackets_are_closed_if_both_sides_say_so() -> None:
     assert closed(0, "}\nint main() { }") == 0
     assert closed(2, "}\nvoid main() { }\n}") == 2
     assert closed(3, "int main() { }") == 0
+
+
+def test_imports_of_tests_of_java_come_first() -> None:
+    joined = combined(
+        "java", "", "class Solution {}", "import java.util.*;\nimport static java.lang.Math.abs;\nclass Main {}"
+    )
+    assert joined.startswith("import java.util.*;\nimport static java.lang.Math.abs;\nclass Solution {}\n")
+    assert joined.count("import") == 2
