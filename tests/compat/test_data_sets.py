@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import pickle
+import zlib
 from typing import Any
 
 import pytest
@@ -201,5 +203,56 @@ def test_a_name_may_tell_the_language(data_set: str, language: str) -> None:
 
 
 def test_a_class_that_is_not_served_is_not_another() -> None:
-    with pytest.raises(BadRequestError, match="live_code_bench_v1"):
-        data_sets.kind_of("live_code_bench_v1", None)
+    with pytest.raises(BadRequestError, match="minif2f_lean4_test"):
+        data_sets.kind_of("minif2f_lean4_test", None)
+
+
+def _mbxp(language: str, test: str) -> dict[str, Any]:
+    labels = {"task_id": "MBXP/1", "programming_language": language, "execution_language": language}
+    return {"id": 1, "content": "", "labels": json.dumps(labels), "test": json.dumps({"code": f"#<INSERT>\n{test}"})}
+
+
+def test_rows_of_mbxp(service: Service) -> None:
+    python = _mbxp("python", "def x_check(candidate):\n    assert candidate([1, 2]) == 3\nx_check(add_up)")
+    right = "def add_up(numbers):\n" + BODY
+    for config in ({"data_set": "mbxp_v1_en"}, {"dataset_type": "MBXPDataset"}, {"data_set": "humanevalds_v2_en"}):
+        assert accepted(service, fenced(right), python, **config)
+        assert not accepted(service, fenced(right.replace("+=", "-=")), python, **config)
+    script = _mbxp("javascript", 'const _ = require("lodash")\nlet x = addUp([1])\nassert(_.isEqual(x, 1), "no")')
+    for operator in "+-":
+        code = f"```javascript\nfunction addUp(numbers) {{ return 0 {operator} numbers[0] }}\n```"
+        assert accepted(service, code, script, "mbxp_v1_en") == (operator == "+")
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_rows_of_live_code_bench(service: Service, packed: bool) -> None:
+    columns = {"inputs": ["[1, 2]", "[]"], "outputs": ["3", "0"], "fn_name": "addUp"}
+    test: Any = {"input_output": json.dumps(columns)}
+    if packed:
+        test = base64.b64encode(zlib.compress(pickle.dumps(test))).decode()
+    row = {"id": 1, "content": "", "labels": "{}", "test": test}
+    right = "class Solution:\n    def addUp(self, numbers: List[int]) -> int:\n        return sum(numbers)"
+    assert accepted(service, fenced(right), row, "live_code_bench_v1")
+    assert not accepted(service, fenced(right.replace("sum", "len")), row, "live_code_bench_v1")
+    status, message = submitted(service, fenced(right), row | {"test": "1"}, "live_code_bench_v1")
+    assert (status, "input_output" in message) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "test", "absent"),
+    [
+        ("java", "class A { static int f() { return 1; } }", "import org.junit.jupiter.api.Test;\nclass T {}", "junit"),
+        (
+            "javascript",
+            "function f() { return 1 }",
+            'const _ = require("nowhere"); for (const n of [1]) _.same(f(), n)',
+            "nowhere",
+        ),
+    ],
+)
+def test_a_library_that_a_test_program_needs_is_no_fault_of_the_answer(
+    service: Service, language: str, code: str, test: str, absent: str
+) -> None:
+    row = AUTO_EVAL | {"labels": {"programming_language": language}, "test": {"code": test}}
+    status, message = submitted(service, f"```{language}\n{code}\n```", row)
+    assert (status, absent in message, "bad_test" in message) == (422, True, True), message

@@ -62,6 +62,9 @@ def test_parts_of_a_prompt(service: Service) -> None:
     template = {"prompt_template": "$context: $question ${unknown}"}
     [made] = asked(service, "/get_prompts", [row], **kind, extra=template)
     assert made["prompt"] == "C: Q ${unknown}"
+    ood = {"id": 84, "content": "Q", "labels": {"task_id": "x/1", "docs": "D"}}
+    [spoken] = asked(service, "/get_prompts", [ood], "oodtest_v1_zh")
+    assert spoken["prompt"] == "D\n\n问题：Q\n\n答案：\n"
 
 
 @pytest.mark.parametrize(
@@ -71,6 +74,7 @@ def test_parts_of_a_prompt(service: Service) -> None:
         (ROWS, {"dataset_type": "CommonOJDataset"}, "instructions"),
         ([HUMAN_EVAL], {"extra": {"is_freeform": True}}, "is_freeform"),
         (ROWS, {"dataset_type": "CruxEvalDataset"}, "not served"),
+        (ROWS, {"dataset_type": "LiveCodeBenchDataset", "is_fewshot": True}, "is_fewshot"),
         (ROWS, {"dataset_type": "AutoEvalDataset", "is_fewshot": True}, "fewshot"),
         ([3], {}, "list of objects"),
         ([{"content": 3}], {}, "content"),

@@ -10,10 +10,11 @@ import re
 
 from sandbox_service.errors import BadRequestError
 
-AUTO_EVAL, COMMON_OJ, HUMAN_EVAL, MBPP, MHPP, NCB = (
+AUTO_EVAL, COMMON_OJ, HUMAN_EVAL, LIVE_CODE_BENCH, MBPP, MHPP, NCB = (
     "AutoEval",
     "CommonOJ",
     "HumanEval",
+    "LiveCodeBench",
     "MBPP",
     "MHPP",
     "NaturalCodeBench",
@@ -29,6 +30,8 @@ CLASSES = {
     "HumanEvalDeprecatedDataset": HUMAN_EVAL,
     "EvoEvalDataset": HUMAN_EVAL,
     "BigCodeBenchDataset": HUMAN_EVAL,
+    "LiveCodeBenchDataset": LIVE_CODE_BENCH,
+    "MBXPDataset": AUTO_EVAL,
     "MultiPLEDataset": HUMAN_EVAL,
     "MBPPDataset": MBPP,
     "MHPPDataset": MHPP,
@@ -42,10 +45,11 @@ NAMES = (
     (re.compile(r"mbpp", re.IGNORECASE), MBPP),
     (re.compile(r"mhpp", re.IGNORECASE), MHPP),
     (re.compile(r"ncb_\w+", re.IGNORECASE), NCB),
-    (re.compile(r"can_it_edit\w*", re.IGNORECASE), AUTO_EVAL),
+    (re.compile(r"can_it_edit\w*|(?:mbxp|humanevalds)_v\d_en|oodtest_v\d_zh", re.IGNORECASE), AUTO_EVAL),
+    (re.compile(r"live_code_bench_v\d+", re.IGNORECASE), LIVE_CODE_BENCH),
 )
 NOT_SERVED = re.compile(
-    r"(?:cruxeval|live_code_bench|minif2f|verilogeval|repobench|aider_benchmark|humanevalds|mbxp|palmath)\w*",
+    r"(?:cruxeval|minif2f|verilogeval|repobench|aider_benchmark|palmath)\w*",
     re.IGNORECASE,
 )
 _LANGUAGE = re.compile(r"(?:shadow_|open_)*(?:humaneval|multiple)(?:_form)?_(\w+)", re.IGNORECASE)

@@ -110,33 +110,38 @@ def _prompt(row: Row, data_set: str, config: TestConfig) -> dict[str, Any]:
     """Return a row's prompt in SandboxFusion's format. Raise BadRequestError."""
     kind = data_sets.kind_of(data_set, config.dataset_type)
     try:
-        return {"id": _id(row), "prompt": _text_of(row, kind, config), "labels": _labels(row, kind)}
+        return {"id": _id(row), "prompt": _text_of(row, kind, config, data_set), "labels": _labels(row, kind)}
     except ValueError as error:
         raise BadRequestError(f"config.provided_data: {error}") from None
 
 
-def _text_of(row: Row, kind: str | None, config: TestConfig) -> str:
+def _text_of(row: Row, kind: str | None, config: TestConfig, data_set: str) -> str:
     if kind in (data_sets.COMMON_OJ, data_sets.MBPP):
         raise ValueError(f"prompts of {kind} have instructions of SandboxFusion's own; make them of content and tests")
+    if kind == data_sets.LIVE_CODE_BENCH and config.is_fewshot:
+        raise ValueError(f"is_fewshot adds examples of SandboxFusion's own to prompts of {kind}; leave it out")
     if config.more.get("is_freeform"):
         raise ValueError("is_freeform adds instructions of SandboxFusion's own; leave it out, or make prompts yourself")
     content = text(row, "content") or text(row, "prompt")
     if kind == data_sets.MHPP:
         example = text(row, "test").partition("\n")[0]
         return f"{content[: content.rfind(QUOTES)]}\n    e.g. {example} {QUOTES}"
-    return _auto_eval(content, row, config) if kind == data_sets.AUTO_EVAL else content
+    if kind != data_sets.AUTO_EVAL:
+        return content
+    return _auto_eval(content, row, config, "zh" if data_set.endswith("_zh") else "en")
 
 
-def _auto_eval(question: str, row: Row, config: TestConfig) -> str:
-    """Return the prompt of a row of AutoEval, whose parts may be in the request or in the row's labels."""
+def _auto_eval(question: str, row: Row, config: TestConfig, spoken: str) -> str:
+    """Return the prompt of a row of AutoEval or MBXP, whose parts may be in the request or in the row's labels."""
     more, labels = config.more, part(row, "labels")
     context, template = (more.get(name, labels.get(name)) or "" for name in ("context", "prompt_template"))
+    context = context or labels.get("docs") or ""
     examples = (more.get("fewshot", labels.get("fewshot")) or "") if config.is_fewshot else ""
     if config.is_fewshot and not examples:
         raise ValueError("fewshot is missing in labels and config.extra")
     if not all(isinstance(each, str) for each in (context, template, examples)):
         raise ValueError("context, fewshot and prompt_template should be texts")
-    locale = config.locale if config.locale in QUESTION else "en"
+    locale = config.locale if config.locale in QUESTION else spoken
     if template:
         return Template(template).safe_substitute(
             question=question, fewshot=examples, context=context, locale=config.locale

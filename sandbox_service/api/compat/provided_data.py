@@ -9,6 +9,7 @@ This is a row of a data set. `config.dataset_type` or the data set's name tells 
     HumanEval   {"test": "def check(candidate): …", "entry_point", "prompt"}, or "content" and "labels": {"entry_point"}
     MultiPL-E   {"tests": "…", "language", "prompt", "stop_tokens"}
     MHPP        {"test": "assert …\nassert …", "content"}
+    LiveCodeBench  {"test": {"input_output": {"inputs", "outputs", "fn_name"}}}, or that packed as LiveCodeBench does
     ScaleBox    {"test_cases": [{"type", "input", "output", "fn_name"}, …]}, or one object with columns of these,
                 or {"type": "assert"} with HumanEval's fields
 
@@ -29,6 +30,8 @@ from sandbox_service.api.compat.row_fields import Row, part, text, unpacked
 from sandbox_service.api.compat.tasks import Task
 from sandbox_service.errors.fields import kind_of
 from sandbox_service.formats import cases, ground_truth
+from sandbox_service.formats.modes import MODES
+from sandbox_service.formats.unpacking import packed_value
 from sandbox_service.schema import CallTest, StdinTest, TestCase
 
 
@@ -63,6 +66,8 @@ def read(
             return row_tests.auto_eval(row)
         case data_sets.NCB:
             return row_tests.auto_eval(row, language="java" if "java" in data_set else "python", tag="Python")
+        case data_sets.LIVE_CODE_BENCH:
+            return _live_code_bench(row)
         case data_sets.COMMON_OJ:
             return Task({"tests": _common_oj(unpacked(row.get("test")))})
     return Task(ground_truth.read(row))
@@ -104,6 +109,17 @@ def _streams(case: Any) -> TestCase:
     if set(given) - {"stdin"} or set(wanted) != {"stdout"}:
         raise ValueError("test: only an input of stdin and an output of stdout are supported, no files")
     return cases.stdin(given.get("stdin"), wanted["stdout"])
+
+
+def _live_code_bench(row: Row) -> Task:
+    """Return the task of a row of LiveCodeBench, whose tests are columns; outputs are compared as there."""
+    packed = unpacked(row.get("test"))
+    found = packed_value(packed) if isinstance(packed, str) else packed
+    if not isinstance(found, Mapping) or found.get("input_output") is None:
+        raise ValueError("test should have the field input_output, as LiveCodeBench's do")
+    tests = cases.either(unpacked(found["input_output"]))
+    mode = MODES["lcb"]
+    return Task({"language": "python", "tests": tests, "checker": mode.checker, "limits": mode.limits})
 
 
 def _scalebox(found: Any, data_set: str, language: str | None) -> Task:
