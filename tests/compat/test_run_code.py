@@ -183,6 +183,25 @@ def test_other_languages_by_their_names_there(service: Service) -> None:
     assert "'x' was not declared" in refused["compile_result"]["stderr"].replace("‘", "'").replace("’", "'")
 
 
+def test_assertions_of_java_are_on(service: Service) -> None:
+    program = "public class Main { public static void main(String[] a) { assert %s; System.out.println(1); } }"
+    for condition, wanted in (("1 < 2", "Success"), ("1 > 2", "Failed")):
+        body = QUICK | {"language": "java", "code": program % condition}
+        status, answer = patient.answered(service, "/run_code", body)
+        assert (status, answer["status"]) == (200, wanted), answer
+        assert ("AssertionError" in answer["run_result"]["stderr"]) == (wanted == "Failed")
+
+
+def test_usings_of_csharp_are_implicit(service: Service) -> None:
+    lines = ["class P { static void Main() {", "var n = new List<int> {1, 2}; Console.WriteLine(n.Sum()); } }"]
+    for code in ("\n".join(lines), "#define X\nusing System; using System.Linq; class P { static void Main() { } }"):
+        status, answer = patient.answered(service, "/run_code", QUICK | {"language": "csharp", "code": code})
+        assert (status, answer["status"]) == (200, "Success"), answer
+    wrong = QUICK | {"language": "csharp", "code": "\n".join(lines).replace("n.Sum", "m.Sum")}
+    _, answer = patient.answered(service, "/run_code", wrong)
+    assert "main.cs(2," in answer["compile_result"]["stderr"]
+
+
 def test_it_answers_a_ping(service: Service) -> None:
     assert service.client.get("/v1/ping") == (200, "pong")
 

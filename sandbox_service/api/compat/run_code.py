@@ -11,11 +11,13 @@ gets no earlier answer, because others that send none wait longer.
 Differences: `run_timeout` limits CPU time, and wall time while the program sleeps; a wait for a processor counts for
 neither. A program that prints over 4 MiB fails. `files` and `fetch_files` are for Python, in the program's folder
 (/tmp). Other paths, other languages' files, languages that are not installed, and the runners pytest, jest, junit and
-go_test are 422. A syntax error in Python is exit code 1 with a message on stderr: there is no compile step.
+go_test are 422. C# is Mono's: `Debug.Assert` does nothing. A syntax error in Python is exit code 1 with a message on
+stderr: there is no compile step.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
@@ -37,6 +39,16 @@ VERL_GRACE_SECONDS = 8.0  # of 10
 ROLL_SECONDS = 29.0  # of 30
 MIB = 1 << 20
 RUNNERS = frozenset({"pytest", "jest", "junit", "go_test", "D_ut"})
+# SandboxFusion runs Java with -ea, and C# with the implicit usings of .NET
+ASSERTIONS = {"Assertions.java": "package proctor; final class Assertions {}"}
+USINGS = (
+    "".join(
+        f"using {name}; "
+        for name in ("System", "System.Collections.Generic", "System.IO", "System.Linq", "System.Threading")
+    )
+    + "\n#line 1\n"
+)
+_BEFORE_USINGS = re.compile(r"^\s*(?:#|extern\s+alias\b)", re.MULTILINE)
 OVER_A_LIMIT = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE})
 
 
@@ -69,7 +81,17 @@ class RunCode(ForeignBody):
             raise BadRequestError(f"language: the runner {self.language} is not supported; /submit takes test programs")
         memory = self.memory_limit_MB * MIB if self.memory_limit_MB > 0 else None
         language = languages.find(data_sets.language_of(self.language)).name
-        return Run(self.code, self.stdin or "", language, self.run_timeout, self.run_timeout, memory, self.wrapping)
+        code = USINGS + self.code if language == "csharp" and not _BEFORE_USINGS.search(self.code) else self.code
+        return Run(
+            code,
+            self.stdin or "",
+            language,
+            self.run_timeout,
+            self.run_timeout,
+            memory,
+            self.wrapping,
+            sources=ASSERTIONS if language == "java" else {},
+        )
 
     @property
     def wrapping(self) -> Wrapping:

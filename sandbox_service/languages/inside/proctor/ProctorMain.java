@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * Runs a submission's main method on a thread with a deep stack. What -Xss gives to one thread, it gives to all. With the
@@ -14,6 +15,8 @@ public class ProctorMain implements Runnable {
     private static final long MOST_STACK_BYTES = 256L << 20;
     static final int OUT_OF_MEMORY = 111;
     private static final String SHARED = "--shared-box";
+    /** A program that has this class among its own runs with assertions, as with -ea. */
+    private static final String ASSERTIONS = "proctor.Assertions";
 
     private final Method main;
     private final String[] arguments;
@@ -34,6 +37,8 @@ public class ProctorMain implements Runnable {
 
     /** Return the submission's main thread, which belongs to this group, or to the present one if it is null. */
     static Thread thread(ThreadGroup group, ClassLoader loader, String[] classes, String... arguments) throws Exception {
+        if (Arrays.asList(classes).contains(ASSERTIONS))
+            loader.setDefaultAssertionStatus(true);
         Method main = find(loader, classes);
         if (main == null) {
             System.err.println("no class has a method public static void main(String[])");
