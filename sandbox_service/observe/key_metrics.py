@@ -62,7 +62,7 @@ class KeyMetrics(Collector):
         for name, text, counts in (
             ("submissions", "Submissions that were answered, by API key", self._submissions),
             ("slot_seconds", "Seconds in slots, by API key", self._slot_seconds),
-            ("refused", "Requests over a quota, with each try of a held one, by API key", refused),
+            ("refused", "Requests over a quota, by API key", refused),
         ):
             family = CounterMetricFamily(f"proctor_key_{name}", text, labels=["key"])
             for label in self._submissions:

@@ -23,6 +23,7 @@ from sandbox_service.queues.base import Job
 from sandbox_service.queues.observers import GradedEvent
 
 MINUTE = 60.0
+REFUSED_IDS = 10_000  # remembered, so that a held request counts once
 
 
 class Usage(NamedTuple):
@@ -76,7 +77,7 @@ class Quotas:
     """Checks the quotas of keys and counts their use, as a QueueObserver.
 
     Attributes:
-        refused: How many requests of each key were refused, by the key's name.
+        refused: How many requests of each key were refused, by the key's name. One that is tried again counts once.
 
     Args:
         terms: What is said of each key, by its name.
@@ -88,6 +89,7 @@ class Quotas:
         self._levels = levels
         self._used: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])  # since the last charge
         self.refused: Counter[str] = Counter()
+        self._refused_ids: dict[str, None] = {}  # the latest
 
     @property
     def are_any(self) -> bool:
@@ -115,7 +117,7 @@ class Quotas:
                 if level[each] > most[each]
             ]
             if waits and not (are_known is not None and await are_known()):
-                self.refused[key] += 1
+                self._count_refused(key, next(job.id for job in jobs if key_of(job) == key))
                 raise _refusal(terms.label or key, *max(waits))
 
     def submitted(self, jobs: Sequence[Job]) -> None:
@@ -139,6 +141,13 @@ class Quotas:
         """Charge the use since the last charge, so that other API processes know of it."""
         for key in list(self._used):
             await self._charge(key)
+
+    def _count_refused(self, key: str, job_id: str) -> None:
+        if job_id not in self._refused_ids:
+            self.refused[key] += 1
+            if len(self._refused_ids) >= REFUSED_IDS:
+                del self._refused_ids[next(iter(self._refused_ids))]
+            self._refused_ids[job_id] = None
 
     async def _charge(self, key: str) -> Usage:
         terms = self._terms[key]

@@ -32,6 +32,12 @@ def test_a_key_is_refused_after_its_quota_and_others_are_not(kind: str) -> None:
         assert (await world.grade(made("5", key="bob"))).verdict == "AC"
         assert (await world.grade(made("6"))).verdict == "AC"
         assert quotas(world).refused == {"alice": 1}
+        with pytest.raises(OverQuotaError):
+            await world.grade(made("4", key="alice"))  # as a foreign route does that holds a request
+        assert quotas(world).refused == {"alice": 1}
+        with pytest.raises(OverQuotaError):
+            await world.grade(made("7", key="alice"))
+        assert quotas(world).refused == {"alice": 2}
 
     play(kind, scenario, terms=TERMS)
 
