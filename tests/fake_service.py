@@ -85,6 +85,9 @@ class FakeService:
         self.suites[name] = body
         return web.json_response({"id": name}, status=201)
 
+    async def languages(self, _: web.Request) -> web.StreamResponse:
+        return web.json_response({"languages": ["python"]})
+
     async def missing(self, request: web.Request) -> web.StreamResponse:
         asked = json.loads(await request.read())["suites"]
         return web.json_response({"missing": [name for name in asked if name not in self.suites]})
@@ -93,6 +96,7 @@ class FakeService:
     async def running(self, port: int = 0) -> AsyncIterator[str]:
         """Yield its address, on a free port by default."""
         app = web.Application(client_max_size=64 << 20)
+        app.router.add_get("/v1/languages", self.languages)
         app.router.add_post("/v1/grade", self.grade)
         app.router.add_post("/v1/grade/batch", self.batch)
         app.router.add_post("/v1/suites/missing", self.missing)

@@ -12,15 +12,17 @@ from contextlib import asynccontextmanager
 
 from pydantic import ValidationError
 
-from sandbox_service.client import AsyncClient
+from sandbox_service.client import AsyncClient, Peer, ServiceUnavailableError
+from sandbox_service.client.asynchronous import KEY_VARIABLE
 from sandbox_service.commands.local_grading import LocalGrader, admitted, local_grader
-from sandbox_service.errors import BadRequestError
+from sandbox_service.errors import BadRequestError, UnavailableError
 from sandbox_service.errors.fields import describe
 from sandbox_service.schema import Grade
 from sandbox_service.settings import Settings
 from sandbox_service.validation.judge import Fields, Judge, RetryingJudge
 
 DISPLAY_BYTES = 64 << 10  # of an output, for trying other checkers
+FIRST_PATIENCE_SECONDS = 30.0  # as `proctor grade` waits
 PATIENCE_SECONDS = 120.0  # with a service, at each try
 
 
@@ -45,9 +47,25 @@ async def remote_judge(url: str) -> AsyncIterator[Judge]:
 
     Raises:
         BadRequestError: `url` is not an address.
+        UnavailableError: No service answers there.
     """
+    await _check_presence(url)
     async with AsyncClient(url, patience_seconds=PATIENCE_SECONDS) as client:
         yield RetryingJudge(_RemoteJudge(client))
+
+
+async def _check_presence(url: str) -> None:
+    """Return when a service answers. Later, while problems are judged, it may be away for much longer.
+
+    Raises:
+        UnavailableError: None has answered after a short wait: the address may be wrong.
+    """
+    peer = Peer(url, FIRST_PATIENCE_SECONDS, KEY_VARIABLE, url_setting="--url", patience_setting="")
+    try:
+        async with AsyncClient(peer) as client:
+            await client.languages()
+    except ServiceUnavailableError as unavailable:
+        raise UnavailableError(f"{unavailable}; is the service running? (proctor serve)") from None
 
 
 class _LocalJudge:

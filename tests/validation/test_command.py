@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_service import cli
+from sandbox_service.commands import recipe_judge
 from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.output import plain
 from tests.conftest import Service, need_firejail
@@ -86,9 +87,13 @@ def test_killed_in_the_middle_it_goes_on_and_comes_to_the_same() -> None:
         (["recipe.toml", "--limit", "0"], "--limit: must be at least 1"),
         (["recipe.toml", "--url", "http://127.0.0.1:9", "--jobs", "1"], "remove it or --url"),
         (["recipe.toml", "--url", "nonsense"], "not an address"),
+        (["recipe.toml", "--url", "http://127.0.0.1:9"], "is the service running?"),
     ],
 )
-def test_what_cannot_be_done_is_said(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+def test_what_cannot_be_done_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    monkeypatch.setattr(recipe_judge, "FIRST_PATIENCE_SECONDS", 0.1)
     assert cli.main(["validate", *arguments]) == 2
     out, err = capsys.readouterr()
     assert not out
