@@ -95,14 +95,27 @@ def stdin(given: Any, wanted: Any) -> StdinTest:
 
 
 def lines(value: Any) -> str:
-    """Return a value as text: text unchanged, a list as joined lines, and a number as Python prints it."""
+    """Return a value as text: text unchanged, a list as joined lines, and a number as Python prints it.
+
+    A list in a list is lines as well, as in TACO, if it is of texts: of numbers it may be one line.
+
+    Args:
+        value: The value.
+
+    Raises:
+        ValueError: It has several forms as text, such as a truth value, or none.
+    """
     if isinstance(value, (list, tuple)):
-        if None in value:
-            raise ValueError("a line of the input or output of a program is null")
-        return "\n".join(lines(each) for each in value)
-    if isinstance(value, Mapping):
-        raise ValueError("the input or output of a program should be text, but is an object")
-    return "" if value is None else str(value)
+        return "\n".join(_line(each, "a line of the input or output of a program") for each in value)
+    return "" if value is None else _line(value, "the input or output of a program")
+
+
+def _line(value: Any, what: str) -> str:
+    if isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value):
+        return "\n".join(value)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"{what} should be text, but is {kind_of(value)}")
+    return str(value)
 
 
 def calls(function: str, inputs: Sequence[list[Any]], outputs: Sequence[Any], starter: str = "") -> list[TestCase]:

@@ -21,6 +21,12 @@ def test_a_list_of_lines_is_joined() -> None:
     assert test == StdinTest(input="1\n2\n3", output="4\n5")
 
 
+@pytest.mark.parametrize("given", [True, [True], [[1, 2], [3]], [["1", None]], [None], [{"a": 1}], [[["1"]]]])
+def test_a_value_with_several_forms_as_text_is_refused(given: Any) -> None:
+    with pytest.raises(ValueError, match="should be text"):
+        cases.columns({"inputs": [given], "outputs": ["1"]})
+
+
 def test_every_input_has_an_output() -> None:
     with pytest.raises(ValueError, match="2 inputs but 1 outputs"):
         cases.columns({"inputs": ["1", "2"], "outputs": ["1"]})

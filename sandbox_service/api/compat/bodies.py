@@ -7,7 +7,7 @@ passes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Self, get_args
@@ -32,10 +32,8 @@ class ForeignBody(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _has_no_truth_for_a_number(cls, given: Any) -> Any:
-        """Refuse `true` where a number is expected: it would be 1, which as a limit ends every program."""
-        for name, value in given.items() if isinstance(given, dict) else ():
-            if isinstance(value, bool) and name in cls.model_fields and _is_number(cls.model_fields[name].annotation):
-                raise ValueError(f"{name} should be a number, but is {str(value).lower()}")
+        for name, words in false_numbers(cls, given).items():
+            raise ValueError(f"{name} {words}")
         return given
 
     @model_validator(mode="after")
@@ -43,6 +41,21 @@ class ForeignBody(BaseModel):
         for given, meant in misspelt(self.model_extra or (), type(self).model_fields, self.model_fields_set).items():
             raise ValueError(f"{given} is not known; use {meant}")
         return self
+
+
+def false_numbers(model: type[BaseModel], given: Any) -> dict[str, str]:
+    """Return what is wrong with each field that has `true` for a number: it would be 1, and a limit of 1.
+
+    Args:
+        model: The model of the body.
+        given: The body.
+    """
+    fields = model.model_fields
+    return {
+        name: f"should be a number, but is {str(value).lower()}"
+        for name, value in (given.items() if isinstance(given, Mapping) else ())
+        if isinstance(value, bool) and name in fields and _is_number(fields[name].annotation)
+    }
 
 
 def _is_number(annotation: Any) -> bool:

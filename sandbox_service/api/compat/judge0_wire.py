@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from sandbox_service import languages
 from sandbox_service.api.compat import judge0_languages, judge0_programs
-from sandbox_service.api.compat.bodies import misspelt
+from sandbox_service.api.compat.bodies import false_numbers, misspelt
 from sandbox_service.api.compat.judge0_config import CPU_SECONDS, KIB
 from sandbox_service.api.compat.program_run import OUTPUT_BYTES, Run, without_comparison
 from sandbox_service.errors.fields import wrong_fields
@@ -146,6 +146,8 @@ def parse_submission(given: Mapping[str, Any], is_encoded: bool) -> Judge0Submis
     Raises:
         InvalidRequestError: A field is invalid or not supported.
     """
+    if wrong := false_numbers(Judge0Submission, given):
+        raise InvalidRequestError(**wrong)
     try:
         payload = Judge0Submission.model_validate(given)
     except ValidationError as error:
