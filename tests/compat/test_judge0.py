@@ -167,6 +167,7 @@ def test_wrong_fields_are_named(service: Service, path: str, fields: dict[str, A
         (WAIT, {"cpu_time_limit": 1e9}),
         ("/submissions", {"cpu_time_limit": 1e9}),
         (WAIT, {"memory_limit": 1e300}),
+        (WAIT, {"memory_limit": 1e308}),
         ("/submissions", {"wall_time_limit": 1e9}),
         (WAIT + "&base64_encoded=true", {"source_code": "print(3)!"}),
         (WAIT + "&base64_encoded=true", {"source_code": "/w=="}),

@@ -142,9 +142,11 @@ ODD = [
     ({"output": [{"type": "message", "content": [{"type": "output_text"}]}]}, "a part should be an output_text"),
     ({"output": [{"type": "message", "content": [{"type": "text", "text": "x"}]}]}, "a part should be an output_text"),
     (
-        {"output": [{"role": "assistant", "content": []}, {"content": [{}]}]},
+        {"output": [{"type": "function_call"}, {"type": "tool", "content": [{}]}]},
         "response.output[1].type should be message",
     ),
+    ({"output": [{"role": "assistant", "content": [{}]}]}, "response.output[0].type is missing"),
+    ({"output": [{}]}, "response.output[0].type is missing"),
 ]
 
 

@@ -42,6 +42,7 @@ STATUSES = {
     13: "Internal Error",
     14: "Exec Format Error",
 }
+MOST_KIB = 1e15  # of memory: the limit of the service is lower, and says so
 IN_QUEUE, NZEC, OTHER, INTERNAL = 1, 11, 12, 13
 VERDICTS = {Verdict.AC: 3, Verdict.WA: 4, Verdict.TLE: 5, Verdict.CE: 6, Verdict.OLE: 8, Verdict.MLE: OTHER}
 SIGNALS = {11: 7, 25: 8, 8: 9, 6: 10}
@@ -66,7 +67,7 @@ class Judge0Submission(BaseModel):
     expected_output: str | None = None
     cpu_time_limit: float | None = Field(None, gt=0)
     wall_time_limit: float | None = Field(None, gt=0)
-    memory_limit: float | None = Field(None, gt=0)
+    memory_limit: float | None = Field(None, gt=0, le=MOST_KIB)
     command_line_arguments: str | None = None
     additional_files: str | None = None
     callback_url: str | None = None

@@ -153,6 +153,8 @@ def output_text(response: Mapping[str, Any]) -> str:
         if item.get("type") == "message":
             parts = _objects(item.get("content"), f"{where}.content")
             texts += [_text(part, f"{where}.content") for part in parts]
+        elif not isinstance(item.get("type"), str):
+            raise BadRequestError(f"{where}.type is missing: it should be text, such as message")
         elif item.get("content") and item.get("type") != "reasoning":
             raise BadRequestError(f"{where}.type should be message: the item has a content")
     return "".join(texts)
