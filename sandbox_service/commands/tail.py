@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,6 +15,7 @@ from rich.text import Text
 
 from sandbox_service.commands.grade_output import STYLES, printable
 from sandbox_service.commands.service_queries import ServiceQueries
+from sandbox_service.errors import BadRequestError
 
 LOOK_SECONDS = 1.0
 PAGE = 400
@@ -43,12 +45,17 @@ def run(options: TailOptions) -> int:
         The exit status.
 
     Raises:
-        BadRequestError: The service refuses the request, or the address is invalid.
+        BadRequestError: The service refuses the request, or an argument is invalid.
         UnavailableError: The service does not answer.
     """
+    if options.count < 1:
+        raise BadRequestError("-n/--count: must be at least 1")
     service, console = ServiceQueries(options.url), Console(highlight=False, soft_wrap=True)
     found = service.get("/v1/recent", [*options.wanted, ("limit", str(options.count))])
     _print(reversed(found["submissions"]), service, options, console)
+    if not found["submissions"]:
+        said = "no submission matches" if any(value for _, value in options.wanted) else "no submissions yet"
+        print(f"proctor: {said}", file=sys.stderr)
     while options.follow:
         sleep(LOOK_SECONDS)
         after = str(found["last"])

@@ -64,6 +64,11 @@ def test_the_service_may_be_named_by_a_variable(
     assert scene.url in "\n".join(printed(capsys, "top", "--once"))
 
 
+def test_tail_says_that_nothing_matches(scene: Stage, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["tail", "--url", scene.url, "--q", "nowhere"]) == 0
+    assert capsys.readouterr() == ("", "proctor: no submission matches\n")
+
+
 def test_tail_says_why(scene: Stage, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(printed(capsys, "tail", "--url", scene.url, "--why"))
     for reason in ("test 1: WA, line 1 differs", "sandbox: the jail died", "no code block"):
