@@ -149,7 +149,7 @@ COMMANDS = [
         {"PROCTOR_API_KEY": "key\n"},
     ),
     Wrong(f"top --once --url {AWAY}", "does not answer: Connection refused; is the service running?"),
-    Wrong("tail -n 0", "-n/--count: must be at least 1"),
+    Wrong("tail -n 0", "-n/--count: must be between 1 and 400"),
     Wrong("tail --url localhost", "--url localhost: not an address like http://127.0.0.1:8080"),
     Wrong("tail --url http://any:KEY@localhost", "--url: remove the part before @, and put the key into PROCTOR"),
     Wrong("grade problem.json right.cobol", "right.cobol: no language has the suffix .cobol; give the problem a"),

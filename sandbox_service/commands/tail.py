@@ -18,7 +18,8 @@ from sandbox_service.commands.service_queries import ServiceQueries
 from sandbox_service.errors import BadRequestError
 
 LOOK_SECONDS = 1.0
-PAGE = 400
+PAGE = 400  # the most that the service lists
+MOST_SEEN = 10 * PAGE
 
 Row = dict[str, Any]
 
@@ -48,20 +49,48 @@ def run(options: TailOptions) -> int:
         BadRequestError: The service refuses the request, or an argument is invalid.
         UnavailableError: The service does not answer.
     """
-    if options.count < 1:
-        raise BadRequestError("-n/--count: must be at least 1")
+    if not 1 <= options.count <= PAGE:
+        raise BadRequestError(f"-n/--count: must be between 1 and {PAGE}")
     service, console = ServiceQueries(options.url), Console(highlight=False, soft_wrap=True)
-    found = service.get("/v1/recent", [*options.wanted, ("limit", str(options.count))])
-    _print(reversed(found["submissions"]), service, options, console)
-    if not found["submissions"]:
+    news = _News(service, options.wanted)
+    rows = news.look()
+    _print(reversed(rows[: options.count]), service, options, console)
+    if not rows:
         said = "no submission matches" if any(value for _, value in options.wanted) else "no submissions yet"
         print(f"proctor: {said}", file=sys.stderr)
     while options.follow:
         sleep(LOOK_SECONDS)
-        after = str(found["last"])
-        found = service.get("/v1/recent", [*options.wanted, ("after", after), ("limit", str(PAGE))])
-        _print(reversed(found["submissions"]), service, options, console)
+        _print(reversed(news.look()), service, options, console)
     return 0
+
+
+class _News:
+    """The submissions that match and that were not returned before, the latest first.
+
+    A proxy may send each request to another API process of a fleet. Each has numbers of its own, so that an answer of
+    another process than the last one's is asked for anew, from the first number on.
+    """
+
+    def __init__(self, service: ServiceQueries, wanted: list[tuple[str, str]]) -> None:
+        self._service, self._wanted = service, wanted
+        self._process, self._last = "", 0
+        self._seen: dict[str, None] = {}
+
+    def look(self) -> list[Row]:
+        found = self._asked(self._last)
+        if self._last and found["process"] != self._process:
+            found = self._asked(0)
+        self._process, self._last = found["process"], found["last"]
+        new = [row for row in found["submissions"] if row["key"] not in self._seen]
+        for row in new:
+            self._seen[row["key"]] = None
+        for key in list(self._seen)[:-MOST_SEEN]:
+            del self._seen[key]
+        return new
+
+    def _asked(self, after: int) -> dict[str, Any]:
+        query = [*self._wanted, ("after", str(after) if after else ""), ("limit", str(PAGE))]
+        return self._service.get("/v1/recent", query)
 
 
 def _print(rows: Iterable[Row], service: ServiceQueries, options: TailOptions, console: Console) -> None:

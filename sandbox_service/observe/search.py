@@ -39,11 +39,11 @@ class Search(BaseModel):
     client: str = Field("", max_length=256)
     key: str = Field("", max_length=64)
     label: list[str] = Field(default_factory=list, max_length=MOST_LABELS)
-    min_reward: float | None = None
-    max_reward: float | None = None
+    min_reward: float | None = Field(None, allow_inf_nan=False)
+    max_reward: float | None = Field(None, allow_inf_nan=False)
     suspect: bool | None = None
-    since: float | None = None
-    until: float | None = None
+    since: float | None = Field(None, allow_inf_nan=False)
+    until: float | None = Field(None, allow_inf_nan=False)
     after: int = Field(0, ge=0)
 
     def matches(self, found: Record) -> bool:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
 
 from sandbox_service import cli
 from sandbox_service.commands import tail
+from sandbox_service.commands.service_queries import ServiceQueries
 from sandbox_service.schema import TestResult, Verdict
 from tests.pages.world import Stage, grade, job, stage
 from tests.ports import free_port
@@ -93,6 +95,30 @@ def test_tail_follows(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         assert cli.main(["tail", "--url", fresh.url, "--follow"]) == cli.INTERRUPTED
         lines = capsys.readouterr().out.splitlines()
         assert [line.partition(" s  ")[2] for line in lines] == ["first", "later 0", "later 1", "later 2"]
+
+
+class TwoProcesses:
+    """Two API processes behind a proxy, which answer in turn and count the same submissions by numbers of their own."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        self._turn = 0
+
+    def get(self, _: str, query: list[tuple[str, str]]) -> dict[str, Any]:
+        self._turn = 1 - self._turn
+        first = 1 + 100 * self._turn
+        after = int(dict(query)["after"] or 0)
+        rows = [{"key": key} for number, key in enumerate(self.keys, first) if number > after]
+        return {"process": str(self._turn), "last": first + len(self.keys) - 1, "submissions": rows[::-1]}
+
+
+def test_tail_follows_several_processes_behind_a_proxy() -> None:
+    service = TwoProcesses()
+    news = tail._News(cast(ServiceQueries, service), [])
+    for _ in range(6):
+        service.keys += [f"k{len(service.keys)}", f"k{len(service.keys) + 1}"]
+        assert [row["key"] for row in reversed(news.look())] == service.keys[-2:]
+    assert not news.look()
 
 
 def test_top_shows_a_service(scene: Stage, capsys: pytest.CaptureFixture[str]) -> None:
