@@ -5,6 +5,8 @@ Needs `pip install helm-python-sdk kubernetes-validate`, and skips without. No c
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import yaml  # type: ignore[import-untyped]
 
 from tests.deploy.test_files import DEPLOY, NEEDED, YAML, documents, has_schema, without_app_armor
 
+SCHEMAS = pytest.importorskip("jsonschema_rs", reason="it comes with schemathesis")
 CHART = DEPLOY / "helm" / "proctor"
 PLAIN = {"image": {"repository": "proctor", "tag": ""}}  # as kustomize finds it
 
@@ -106,3 +109,43 @@ def test_it_lints() -> None:
     report = chart.lint(str(CHART), strict=True)
     information = 1
     assert (report["errors"], [each for each in report["messages"] if each["severity"] > information]) == ([], [])
+
+
+def accepted(*files: str, **values: Any) -> None:
+    """Raise the error with which Helm refuses these values."""
+    merged: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())
+    for given in (*(yaml.safe_load((CHART / name).read_text()) for name in files), values):
+        for name, value in given.items():
+            merged[name] = {**merged.get(name, {}), **value} if isinstance(value, dict) else value
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    SCHEMAS.validator_for(schema).validate(merged)
+
+
+def test_helm_takes_the_values_that_there_are() -> None:
+    accepted()
+    accepted("values-single.yaml", settings=SETTINGS)
+    accepted("values-shared.yaml", worker={"replicas": 3, "memory": 17179869184}, image={"tag": ""})
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"mode": "flet"}, "flet"),  # nothing was installed, without a word
+        ({"workers": {}}, "workers"),
+        ({"worker": {"slot": 4}}, "slot"),
+        ({"worker": {"slots": 0}}, "0 is less"),
+        ({"worker": {"slots": "8"}}, '"8" is not of type "integer"'),
+        ({"worker": {"memory": "16 GB"}}, "16 GB"),
+        ({"worker": {"nodeSelector": {"a": True}}}, "true"),
+        ({"settings": {"SANDBOX_SLOTS": 4}}, "SANDBOX_SLOTS"),
+        ({"settings": {"sandbox_slots": 4}}, "sandbox_slots"),
+        ({"settings": {"hosts": ["a"]}}, "is not of type"),
+        ({"redis": {"url": "localhost:6379"}}, "localhost:6379"),
+        ({"redis": {"password": "x"}}, "password"),
+        ({"secret": ""}, "shorter"),
+        ({"api": {"clients": "all"}}, "all"),
+    ],
+)
+def test_helm_refuses_wrong_values(values: dict[str, Any], named: str) -> None:
+    with pytest.raises(SCHEMAS.ValidationError, match=re.escape(named)):
+        accepted(**values)
