@@ -12,19 +12,21 @@ NOT_CONNECTED = "not yet connected"
 
 
 class Outage:
-    """The failures of one process to reach Redis. All parts that retry report them here.
+    """The failures of one process to reach Redis. All parts of an event loop that retry report them to the same one.
 
     Attributes:
         reason: why the last attempt failed; empty after one that succeeded.
     """
 
-    def __init__(self, address: str = "") -> None:
+    def __init__(self, address: str = "", away: str = "redis_away", back: str = "redis_back") -> None:
         """Create it before the first attempt.
 
         Args:
             address: of Redis, for the log; without a password.
+            away: the event of a failure in the log.
+            back: the event of its end.
         """
-        self._address = address
+        self._address, self._away, self._back = address, away, back
         self.reason = NOT_CONNECTED
         self._logged = ""
         self._logged_at = 0.0
@@ -36,11 +38,11 @@ class Outage:
         now = time.monotonic()
         if self.reason != self._logged or now > self._logged_at + REPEAT_SECONDS:
             self._logged, self._logged_at, self._is_logged = self.reason, now, True
-            log.warning("redis_away", extra={"address": self._address, "reason": self.reason})
+            log.warning(self._away, extra={"address": self._address, "reason": self.reason})
 
     def succeeded(self) -> None:
         """Note an attempt that succeeded; log the first one after a failure was logged."""
         self.reason = ""
         if self._is_logged:
             self._is_logged = False
-            log.info("redis_back", extra={"address": self._address})
+            log.info(self._back, extra={"address": self._address})

@@ -30,6 +30,7 @@ from rq.timeouts import BaseDeathPenalty
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.fleet import failover
 from sandbox_service.fleet.ledger.formats import check_shared
+from sandbox_service.fleet.outage import Outage
 from sandbox_service.fleet.retry import is_transient
 
 log = logging.getLogger(__name__)
@@ -210,6 +211,7 @@ class JobListener:
         self._stopped = threading.Event()
         self._worker_loop: _WakeupWorker | None = None
         self._thread = threading.Thread(target=self._listen, name="wakeups", daemon=True)
+        self._outage = Outage(failover.address(url), away="wakeups_interrupted", back="wakeups_resumed")
         self.refused = 0
 
     def start(self) -> None:
@@ -232,7 +234,7 @@ class JobListener:
                 self._listen_once(f"{self._worker}.{starts}")
             except (redis.RedisError, OSError, ValueError) as trouble:
                 if not self._stopped.is_set():
-                    log.warning("wakeups_interrupted", extra={"reason": str(trouble)})
+                    self._outage.failed(trouble)
             self._stopped.wait(RESTART_SECONDS)
         self._connection.close()
 
@@ -243,6 +245,7 @@ class JobListener:
         )
         queue = Queue(self._name, connection=self._connection, serializer=JSONSerializer, job_class=job_class)
         self._connection.delete(queue.intermediate_queue_key)  # only wake-ups can be stuck there
+        self._outage.succeeded()
         self._worker_loop = _WakeupWorker(
             [queue],
             name=name,

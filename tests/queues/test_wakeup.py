@@ -66,6 +66,25 @@ def wakeups_received(url: str, failure: Exception, wakeups: int) -> None:
             assert worker.received.acquire(timeout=ARRIVE_SECONDS)
 
 
+def test_an_outage_is_logged_once_for_each_reason_and_its_end(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    worker = Worker(LookupError())
+    with running_redis() as redis_server, listening(redis_server.url, worker.take) as (_, enqueuer):
+        redis_server.kill()
+        time.sleep(8 * wakeup.RESTART_SECONDS)
+        redis_server.restart()
+        deadline = time.monotonic() + ARRIVE_SECONDS
+        while "wakeups_resumed" not in caplog.text and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert enqueuer.enqueue_missing(1, 1, 1) == 1
+        assert worker.received.acquire(timeout=ARRIVE_SECONDS)
+        records = [record for record in caplog.records if record.name.endswith("outage")]
+    said = [(record.getMessage(), vars(record).get("reason")) for record in records]
+    assert len(said) == len(set(said)), said
+    assert said[0][0] == "wakeups_interrupted"
+    assert said[-1][0] == "wakeups_resumed"
+
+
 def test_a_defect_in_a_wakeup_is_logged_and_the_next_wakeup_arrives(
     server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
