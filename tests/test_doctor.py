@@ -36,6 +36,14 @@ def script(path: Path, text: str) -> str:
     return str(path)
 
 
+def test_a_library_that_the_operator_names_is_missed() -> None:
+    found = machine.libraries(Settings(libraries="numpy,no-such-library"))
+    assert found.level == WARNING
+    assert "not installed: no-such-library" in found.text
+    assert "no-such-library" in found.mend
+    assert "no-such-library" not in machine.libraries(Settings()).text
+
+
 # --- what every jail needs
 
 

@@ -200,7 +200,10 @@ def processes(_: Settings) -> Finding:
 
 
 def libraries(settings: Settings) -> Finding:
-    """Report the libraries that submissions and test programs may import, and which usual ones are missing."""
+    """Report the libraries that submissions and test programs may import, and which are missing.
+
+    The usual ones are missed, and those that the operator names: the default names more than a machine may have.
+    """
     found = shown_libraries.found(settings.python, (*settings.library_names, *shown_libraries.FOR_TESTS))
     there = {package.name: package.version for package in found}
     text = ", ".join(f"{name} {version}" for name, version in there.items()) or "none"
@@ -211,7 +214,8 @@ def libraries(settings: Settings) -> Finding:
     ]
     if lacking:
         text += f"; not installed: {', '.join(lacking)}"
-    wanted = [name for name in lacking if name in USUAL_LIBRARIES]
+    default = Settings.model_fields["libraries"].default.split(",")
+    wanted = [name for name in lacking if name in USUAL_LIBRARIES or name in {*settings.library_names} - {*default}]
     if not wanted:
         return Finding("libraries", Level.OK, text)
     mend = f"apt-get install {' '.join(f'python3-{name}' for name in wanted)}"
