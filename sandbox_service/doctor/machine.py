@@ -200,10 +200,7 @@ def processes(_: Settings) -> Finding:
 
 
 def libraries(settings: Settings) -> Finding:
-    """Report the libraries that submissions and test programs may import, and which are missing.
-
-    The usual ones are missed, and those that the operator names: the default names more than a machine may have.
-    """
+    """Report the libraries that submissions and test programs may import; warn of usual and named ones that lack."""
     found = shown_libraries.found(settings.python, (*settings.library_names, *shown_libraries.FOR_TESTS))
     there = {package.name: package.version for package in found}
     text = ", ".join(f"{name} {version}" for name, version in there.items()) or "none"
