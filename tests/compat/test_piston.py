@@ -241,3 +241,7 @@ def test_other_packages_are_refused(service: Service, body: Any, words: str) -> 
 def test_faults(monkeypatch: pytest.MonkeyPatch, body: Any, comes_to: Any, status: int) -> None:
     found, answer = answered(monkeypatch, piston.routes, EXECUTE, body, comes_to)
     assert (found, list(answer)) == (status, ["message"])
+
+
+def test_an_alias_is_answered_with_the_name(service: Service) -> None:
+    assert executed(service, "print(1)", language="py")["stdout"] == "1\n"

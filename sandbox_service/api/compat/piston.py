@@ -126,6 +126,11 @@ class PistonJob(ForeignBody):
         raise BadRequestError(f"{self.language[:40]} runtime is unknown; GET /api/v2/runtimes lists what is installed")
 
     @property
+    def runtime(self) -> str:
+        """Piston's name of the language, which its answers have instead of an alias."""
+        return CODEFORCES if self.language == CODEFORCES else NAMES[self.our_language][0]
+
+    @property
     def is_codeforces(self) -> bool:
         """True for a test of open-r1's package."""
         return self.language == CODEFORCES or {file.name for file in self.files} >= piston_codeforces.NEEDED
@@ -193,7 +198,7 @@ def routes(queue: JobQueue, settings: Settings) -> APIRouter:
             return {"message": describe(error)}
         except ProctorError as error:
             return _error(error, response)
-        return {"run": ran, "compile": compiled, "language": payload.language, "version": version}
+        return {"run": ran, "compile": compiled, "language": payload.runtime, "version": version}
 
     @router.get("/runtimes", summary="Runtimes (Piston)")
     async def runtimes() -> list[dict[str, Any]]:
