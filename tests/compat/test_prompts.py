@@ -78,6 +78,7 @@ def test_parts_of_a_prompt(service: Service) -> None:
         (ROWS, {"dataset_type": "AutoEvalDataset", "is_fewshot": True}, "fewshot"),
         ([3], {}, "list of objects"),
         ([{"content": 3}], {}, "content"),
+        ([{"id": 1}], {}, "the prompt is missing"),
     ],
 )
 def test_other_prompts_are_refused(service: Service, data: Any, config: dict[str, Any], named: str) -> None:

@@ -123,6 +123,8 @@ def _text_of(row: Row, kind: str | None, config: TestConfig, data_set: str) -> s
     if config.more.get("is_freeform"):
         raise ValueError("is_freeform adds instructions of SandboxFusion's own; leave it out, or make prompts yourself")
     content = text(row, "content") or text(row, "prompt")
+    if not content:
+        raise ValueError("content: the prompt is missing")
     if kind == data_sets.MHPP:
         example = text(row, "test").partition("\n")[0]
         return f"{content[: content.rfind(QUOTES)]}\n    e.g. {example} {QUOTES}"
