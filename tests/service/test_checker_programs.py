@@ -275,7 +275,8 @@ PROVOKED: dict[str, tuple[str, str, str, bool]] = {
     "a judge that does not compile": ("print('x')", "kattis", "def (", False),
     "words for an interactor": ("input()\nprint('x')", "interact", TALK + "sys.exit(42 if int(line) else 43)", True),
     "silence for an interactor": ("pass", "interact", TALK + "sys.exit(42 if int(line) else 43)", True),
-    "an interactor that always fails": ("input()\ninput()", "interact", "import sys\nprint(7, flush=True)\n1 / 0", False),
+    "an interactor that always fails": (
+        "input()\ninput()", "interact", "import sys\nprint(7, flush=True)\n1 / 0", False),
 }  # fmt: skip
 
 
