@@ -52,14 +52,21 @@ class PlainTest:
     Attributes:
         name: the function that it calls; None if that is the entry point's value.
         has_prelude: a prelude runs before the submission, and may fail in its stead.
-        requests: what the candidate is asked: its function, and then a call for each assertion.
+        look: the request for the function.
+        calls: a call for each assertion.
         asserts: the assertions, in the order of the calls.
     """
 
     name: str | None
     has_prelude: bool
-    requests: bytes
+    look: bytes
+    calls: bytes
     asserts: tuple[PlainAssert, ...]
+
+    @property
+    def requests(self) -> bytes:
+        """What the candidate is asked."""
+        return self.look + self.calls
 
 
 class _OtherFormError(Exception):
@@ -101,8 +108,8 @@ def _read(body: list[ast.stmt], lines: list[str], entry_point: str | None, *, ha
     made = [_plain(each, name, lines) for each in asserts if not _always_holds(each.test)]
     if not made:
         return None
-    frames = [_frame("look", look), *(_frame("call 0", [call]) for call, _ in made)]
-    return PlainTest(target, has_prelude, b"".join(frames), tuple(each for _, each in made))
+    calls = b"".join(_frame("call 0", [call]) for call, _ in made)
+    return PlainTest(target, has_prelude, _frame("look", look), calls, tuple(each for _, each in made))
 
 
 def _checked(

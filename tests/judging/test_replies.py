@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sandbox_service.judging.plain_asserts import PlainTest, plain_test
-from sandbox_service.judging.replies import MOST_BYTES, MOST_HASHED, Open, Replies
+from sandbox_service.judging.replies import MOST_BYTES, MOST_HASHED, BothReplies, Open, Replies
 from sandbox_service.schema import Verdict
 from tests.judging.test_plain_asserts import frame
 
@@ -229,3 +229,31 @@ def test_the_dearest_replies_cost_less_than_a_second(value: str) -> None:
     start = time.process_time()
     Replies(asserted("[1]")).read(data)
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("values", "audit", "scored"),
+    [
+        ([1, 2, 3], (Verdict.AC, None), (Verdict.AC, None)),
+        ([9, 2, 3], (Verdict.WA, "AssertionError (line 1: assert f(1) == 1)"), (Verdict.AC, None)),
+        ([1, 2, 9], (Verdict.AC, None), (Verdict.WA, "AssertionError (line 1: assert f(3) == 3)")),
+        ([1, 2], (Verdict.AC, None), Open.RIGHT_SO_FAR),
+        ([1], Open.RIGHT_SO_FAR, Open.RIGHT_SO_FAR),
+        ([9], (Verdict.WA, "AssertionError (line 1: assert f(1) == 1)"), Open.RIGHT_SO_FAR),
+        ([{"H": [1]}, 2, 3], Open.UNREADABLE, Open.RIGHT_SO_FAR),
+    ],
+)
+def test_replies_to_two_tests_are_told_apart(values: list[Any], audit: Any, scored: Any) -> None:
+    first = plain_test("assert f(1) == 1\nassert f(2) == 2", None, has_prelude=False)
+    second = plain_test("assert f(3) == 3", None, has_prelude=False)
+    assert first is not None
+    assert second is not None
+    data = LOOK + b"".join(frame(f"ok\n{json.dumps([value])}") for value in values)
+    at_once, in_pieces = BothReplies(first, second), BothReplies(first, second)
+    is_over = at_once.read(data)
+    for end in range(len(data)):
+        in_pieces.read(data[:end])
+    assert in_pieces.read(data) == is_over
+    for each in (at_once, in_pieces):
+        assert (each.audit.finding, each.scored.finding) == (audit, scored)
+    assert is_over == (audit is Open.UNREADABLE or scored is not Open.RIGHT_SO_FAR)
