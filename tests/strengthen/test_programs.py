@@ -266,12 +266,12 @@ def test_an_audit_program_of_plain_values_is_read_as_json() -> None:
 
 
 def test_an_audit_program_is_made_of_plain_assertions_where_the_given_one_is() -> None:
-    for code, is_plain in (("assert f(1) == 2", True), ("import math\nassert f(1) == 2", False)):
-        calls = calls_of([AssertTest(code=code)])
+    for prelude, is_plain in ((None, True), ("import math", False)):
+        calls = calls_of([AssertTest(code="assert f(1) == 2", prelude=prelude)])
         assert calls is not None
         [made] = calls.table([calls.test((2,), [3]), calls.test((3,), (4,))])
         assert isinstance(made, AssertTest)
-        assert (plain_test(made.code, None, has_prelude=False) is not None) == is_plain
+        assert (plain_test(made.code, None, has_prelude=bool(made.prelude)) is not None) == is_plain
 
 
 def test_calls_are_read_from_tests() -> None:
