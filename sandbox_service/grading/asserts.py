@@ -43,7 +43,7 @@ def grade(work: Work, index: int, test: AssertTest) -> TestResult:
         BadTestError: the test program is at fault.
         SandboxError: the sandbox failed.
     """
-    plain = plain_test(test.code, test.entry_point, has_prelude=bool(test.prelude))
+    plain = plain_test(test.code, test.entry_point, test.prelude or "")
     if plain is not None and (found := _grade_plain(work, index, test, plain)) is not None:
         return found
     wanted = json.dumps(test.model_dump(include=SENT)).encode()
@@ -110,9 +110,7 @@ def grade_both(work: Work, numbered: tuple[int, AssertTest], audit: tuple[int, A
         SandboxError: the sandbox failed.
     """
     (index, test), (audit_index, first) = numbered, audit
-    scored_plain, audit_plain = (
-        plain_test(each.code, each.entry_point, has_prelude=bool(test.prelude)) for each in (test, first)
-    )
+    scored_plain, audit_plain = (plain_test(each.code, each.entry_point, test.prelude or "") for each in (test, first))
     if scored_plain is not None and audit_plain is not None and scored_plain.look == audit_plain.look:
         both = _both_plain(work, (index, scored_plain), (audit_index, audit_plain), test.prelude or "", limits)
         if both is not None:

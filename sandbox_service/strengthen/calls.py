@@ -133,7 +133,7 @@ class Calls:
 
 
 def _is_plain(test: AssertTest) -> bool:
-    return plain_test(test.code, test.entry_point, has_prelude=bool(test.prelude)) is not None
+    return plain_test(test.code, test.entry_point, test.prelude or "") is not None
 
 
 def _literal(value: Any) -> tuple[str, str]:

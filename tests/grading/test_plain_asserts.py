@@ -146,7 +146,7 @@ def test_the_finding_is_that_of_the_test_program(grader: Grader, name: str, monk
     alone = findings(grade(grader, PROGRAMS[name], *TESTS.values()))
     monkeypatch.setattr(asserts, "plain_test", lambda *_, **__: None)
     assert alone == findings(grade(grader, PROGRAMS[name], *TESTS.values()))
-    assert all(plain_test(text, entry, has_prelude=False) for text, entry in TESTS.values())
+    assert all(plain_test(text, entry) for text, entry in TESTS.values())
 
 
 @pytest.mark.parametrize("name", sorted(FORGED))

@@ -18,7 +18,7 @@ WRONG = (Verdict.WA, "AssertionError (line 1: assert f([3, 1]) == %s)")
 
 
 def asserted(expected: str) -> PlainTest:
-    found = plain_test(f"assert f([3, 1]) == {expected}", None, has_prelude=False)
+    found = plain_test(f"assert f([3, 1]) == {expected}", None)
     assert found is not None
     return found
 
@@ -109,7 +109,7 @@ def test_a_program_that_did_not_load_fails_unless_a_prelude_may_have() -> None:
     failed = frame('load\n[[["ImportError","Exception"],["no x"]]]')
     assert judge_replies(asserted("1"), failed) == (Verdict.RTE, "ImportError: no x")
     code = "def check(candidate):\n    assert candidate() == 1"
-    with_prelude = plain_test(code, "f", has_prelude=True)
+    with_prelude = plain_test(code, "f", "import math")
     assert with_prelude is not None
     assert judge_replies(with_prelude, failed) is Open.UNREADABLE
 
@@ -122,7 +122,7 @@ def test_half_a_reply_decides_nothing(cut: int) -> None:
 
 def test_the_first_failure_decides_whatever_follows() -> None:
     code = "assert f(1) == 1\nassert f(2) == 2\nassert f(3) == 3"
-    test = plain_test(code, None, has_prelude=False)
+    test = plain_test(code, None)
     assert test is not None
     begun = LOOK + frame("ok\n[1]")
     assert judge_replies(test, begun + frame("ok\n[5]") + b"rubbish")[0] == Verdict.WA
@@ -244,8 +244,8 @@ def test_the_dearest_replies_cost_less_than_a_second(value: str) -> None:
     ],
 )
 def test_replies_to_two_tests_are_told_apart(values: list[Any], audit: Any, scored: Any) -> None:
-    first = plain_test("assert f(1) == 1\nassert f(2) == 2", None, has_prelude=False)
-    second = plain_test("assert f(3) == 3", None, has_prelude=False)
+    first = plain_test("assert f(1) == 1\nassert f(2) == 2", None)
+    second = plain_test("assert f(3) == 3", None)
     assert first is not None
     assert second is not None
     data = LOOK + b"".join(frame(f"ok\n{json.dumps([value])}") for value in values)

@@ -251,7 +251,7 @@ def test_large_real_numbers_have_a_relative_tolerance() -> None:
 
 
 def test_an_audit_program_of_plain_values_is_read_as_json() -> None:
-    calls = calls_of([AssertTest(code="assert f(1) == 2", prelude="import math")])  # else they need no program
+    calls = calls_of([AssertTest(code="assert f(1) == 2", prelude="f = 1")])  # else they need no program
     assert calls is not None
     for result, reader in (
         (["é", 1, None, {"a": [True, 0.5]}], "loads"),
@@ -266,12 +266,12 @@ def test_an_audit_program_of_plain_values_is_read_as_json() -> None:
 
 
 def test_an_audit_program_is_made_of_plain_assertions_where_the_given_one_is() -> None:
-    for prelude, is_plain in ((None, True), ("import math", False)):
+    for prelude, is_plain in ((None, True), ("import math", True), ("f = 1", False)):
         calls = calls_of([AssertTest(code="assert f(1) == 2", prelude=prelude)])
         assert calls is not None
         [made] = calls.table([calls.test((2,), [3]), calls.test((3,), (4,))])
         assert isinstance(made, AssertTest)
-        assert (plain_test(made.code, None, has_prelude=bool(made.prelude)) is not None) == is_plain
+        assert (plain_test(made.code, None, made.prelude or "") is not None) == is_plain
 
 
 def test_calls_are_read_from_tests() -> None:
