@@ -99,12 +99,24 @@ class _Prelude:
     """The names that a prelude gives: those of imports and functions, or any, if it does anything else."""
 
     def __init__(self, text: str) -> None:
-        body = ast.parse(text).body if len(text) <= MOST_CHARACTERS else [ast.Pass()]
-        self.is_there = bool(body)
-        self._names = {name for statement in body for name in _given_names(statement)}
+        self.is_there = bool(text.strip())
+        self._names = set(_names_of_prelude(text))
 
     def may_give(self, name: str | None) -> bool:
+        """Return whether it may define a name."""
         return "*" in self._names or name in self._names
+
+
+def _names_of_prelude(text: str) -> Iterator[str]:
+    try:
+        body = ast.parse(text[: MOST_CHARACTERS + 1]).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        yield "*"  # such as that of LeetCode, which is a name for a text
+        return
+    if len(text) > MOST_CHARACTERS:
+        yield "*"
+    for statement in body:
+        yield from _given_names(statement)
 
 
 def _given_names(statement: ast.stmt) -> Iterator[str]:
