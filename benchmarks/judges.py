@@ -7,7 +7,8 @@ CPU time of everything that a grader starts and of itself, counted by a cgroup. 
 judges are compiled before the first turn. Interactive programs guess a number in twenty rounds.
 
 The bare contenders are the same programs in C++ without the service: fork, exec and wait; the two of a conversation are
-joined by pipes. A plain test and the bare checker together are the least that a checked test can cost.
+joined by pipes, or by a process that passes on what each writes. A plain test and the bare checker together are the
+least that a checked test can cost.
 """
 
 from __future__ import annotations
@@ -126,6 +127,7 @@ def bare_turns(folder: Path) -> dict[str, Turn]:
         "plain, bare": lambda count: run(count, "input", "output", "./add"),
         "checker, bare": lambda count: run(count, "input", "said", "./checker", "input", "answer", "answer"),
         f"{ROUNDS} rounds, bare": lambda count: run(count, "talk", "./guess", "./interactor", "number"),
+        f"{ROUNDS} rounds, relay": lambda count: run(count, "relay", "./guess", "./interactor", "number"),
     }
 
 

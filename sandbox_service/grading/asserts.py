@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sandbox_service.grading.work import BadTestError, Work
 from sandbox_service.judging.plain_asserts import PlainTest, plain_test
-from sandbox_service.judging.replies import Open, Replies
+from sandbox_service.judging.replies import BothReplies, Open, Replies
 from sandbox_service.judging.verdict import judge
 from sandbox_service.sandbox.base import Outcome, PairResult, Sandbox
 from sandbox_service.schema import AssertTest, Limits, TestResult, Verdict
@@ -43,7 +43,7 @@ def grade(work: Work, index: int, test: AssertTest) -> TestResult:
         BadTestError: the test program is at fault.
         SandboxError: the sandbox failed.
     """
-    plain = plain_test(test.code, test.entry_point, has_prelude=bool(test.prelude))
+    plain = plain_test(test.code, test.entry_point, test.prelude or "")
     if plain is not None and (found := _grade_plain(work, index, test, plain)) is not None:
         return found
     wanted = json.dumps(test.model_dump(include=SENT)).encode()
@@ -110,6 +110,11 @@ def grade_both(work: Work, numbered: tuple[int, AssertTest], audit: tuple[int, A
         SandboxError: the sandbox failed.
     """
     (index, test), (audit_index, first) = numbered, audit
+    scored_plain, audit_plain = (plain_test(each.code, each.entry_point, test.prelude or "") for each in (test, first))
+    if scored_plain is not None and audit_plain is not None and scored_plain.look == audit_plain.look:
+        both = _both_plain(work, (index, scored_plain), (audit_index, audit_plain), test.prelude or "", limits)
+        if both is not None:
+            return both
     asked = test.model_dump(include=SENT) | {"audit": first.model_dump(include=SENT)}
     program, wanted = work.program, json.dumps(asked).encode()
     assert work.kind is not None
@@ -126,6 +131,38 @@ def grade_both(work: Work, numbered: tuple[int, AssertTest], audit: tuple[int, A
     has_passed = (pair.second_report or {}).get("result") == "passed" and pair.tester.exit_code is not None
     is_within = pair.candidate.cpu_seconds <= limits.cpu_seconds
     return Both(work.result(index, Verdict.AC, None, shown) if has_passed and is_within else None, found)
+
+
+def _both_plain(
+    work: Work, numbered: tuple[int, PlainTest], audit: tuple[int, PlainTest], prelude: str, limits: Limits
+) -> Both | None:
+    """Have the submission answer the calls of both tests in one box; see `grade_both`.
+
+    Returns:
+        The results that are final; None if the submission's replies are such that only the test program can judge them.
+    """
+    (index, test), (audit_index, first) = numbered, audit
+    program, requests = work.program, first.look + first.calls + test.calls
+
+    def run(jail: Sandbox) -> tuple[Outcome, BothReplies]:
+        replies = BothReplies(first, test)
+        return jail.run_candidate(program, prelude, requests, replies.read, limits), replies
+
+    assert work.kind is not None
+    outcome, replies = work.runner.run(work.kind, limits, run, lambda found: found[0])
+    if replies.audit.finding is Open.UNREADABLE or replies.scored.finding is Open.UNREADABLE:
+        return None
+    is_whole = not work.flooded(outcome) and outcome.peak_memory_bytes <= work.limits.memory_bytes
+    if work.refusal() is not None or not is_whole:
+        return Both()
+    ended, why = judge(outcome, limits)
+    shown = replace(outcome, cpu_seconds=outcome.cpu_seconds / 2)  # the kernel measures boxes: each test has a share
+    finding = replies.audit.finding if not isinstance(replies.audit.finding, Open) else (ended, why)
+    # without a reply and without a failure it has to run alone
+    is_found = finding[0] != Verdict.AC or not isinstance(replies.audit.finding, Open)
+    found = work.result(audit_index, *finding, shown) if is_found else None
+    has_passed = replies.scored.finding == (Verdict.AC, None) and ended in (Verdict.AC, Verdict.RTE)
+    return Both(work.result(index, Verdict.AC, None, shown) if has_passed else None, found)
 
 
 def _audit_verdict(pair: PairResult, limits: Limits) -> tuple[Verdict | None, str | None]:

@@ -52,14 +52,21 @@ class PlainTest:
     Attributes:
         name: the function that it calls; None if that is the entry point's value.
         has_prelude: a prelude runs before the submission, and may fail in its stead.
-        requests: what the candidate is asked: its function, and then a call for each assertion.
+        look: the request for the function.
+        calls: a call for each assertion.
         asserts: the assertions, in the order of the calls.
     """
 
     name: str | None
     has_prelude: bool
-    requests: bytes
+    look: bytes
+    calls: bytes
     asserts: tuple[PlainAssert, ...]
+
+    @property
+    def requests(self) -> bytes:
+        """All that the candidate is asked."""
+        return self.look + self.calls
 
 
 class _OtherFormError(Exception):
@@ -67,13 +74,13 @@ class _OtherFormError(Exception):
 
 
 @functools.lru_cache(maxsize=64)
-def plain_test(code: str, entry_point: str | None, *, has_prelude: bool) -> PlainTest | None:
+def plain_test(code: str, entry_point: str | None, prelude: str = "") -> PlainTest | None:
     """Read a test program.
 
     Args:
         code: its text.
         entry_point: the expression for the candidate, or None.
-        has_prelude: a prelude runs before it. Names that the program reads may then be the prelude's.
+        prelude: runs before it. Names that the program reads may be the prelude's.
 
     Returns:
         The test; None if the program is not made of plain assertions.
@@ -83,30 +90,68 @@ def plain_test(code: str, entry_point: str | None, *, has_prelude: bool) -> Plai
     if entry_point is not None and not ENTRY_POINT.fullmatch(entry_point):
         return None
     try:
-        return _read(ast.parse(code).body, code.splitlines(), entry_point, has_prelude=has_prelude)
+        return _read(ast.parse(code).body, code.splitlines(), entry_point, _Prelude(prelude))
     except (_OtherFormError, SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return None  # of these, `{[1]: 2}` is a TypeError: an item that cannot be hashed
 
 
-def _read(body: list[ast.stmt], lines: list[str], entry_point: str | None, *, has_prelude: bool) -> PlainTest | None:
+class _Prelude:
+    """The names that a prelude gives: those of imports and functions, or any, if it does anything else."""
+
+    def __init__(self, text: str) -> None:
+        self.is_there = bool(text.strip())
+        self._names = set(_names_of_prelude(text))
+
+    def may_give(self, name: str | None) -> bool:
+        """Return whether it may define a name."""
+        return "*" in self._names or name in self._names
+
+
+def _names_of_prelude(text: str) -> Iterator[str]:
+    try:
+        body = ast.parse(text[: MOST_CHARACTERS + 1]).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        yield "*"  # such as that of LeetCode, which is a name for a text
+        return
+    if len(text) > MOST_CHARACTERS:
+        yield "*"
+    for statement in body:
+        yield from _given_names(statement)
+
+
+def _given_names(statement: ast.stmt) -> Iterator[str]:
+    match statement:
+        case ast.Import(aliases):
+            yield from (each.asname or each.name.partition(".")[0] for each in aliases)
+        case ast.ImportFrom(_, aliases):
+            yield from (each.asname or each.name for each in aliases)
+        case ast.FunctionDef(name, decorator_list=[]):
+            yield name
+        case ast.Expr(ast.Constant()):
+            return
+        case _:
+            yield "*"
+
+
+def _read(body: list[ast.stmt], lines: list[str], entry_point: str | None, prelude: _Prelude) -> PlainTest | None:
     look: Json
     checks = [each for each in body if isinstance(each, ast.FunctionDef) and each.name == CHECK]
     if checks:
-        name, asserts = _checked(body, checks, entry_point, has_prelude=has_prelude)
+        name, asserts = _checked(body, checks, entry_point, prelude)
         target, look = None, [[], entry_point]
     else:
         imported, asserts = _uncalled([each for each in body if not _says_nothing(each)])
-        target = name = _name_called(asserts, imported or entry_point, has_prelude=has_prelude)
+        target = name = _name_called(asserts, imported or entry_point, prelude)
         look = [[name], None]
     made = [_plain(each, name, lines) for each in asserts if not _always_holds(each.test)]
     if not made:
         return None
-    frames = [_frame("look", look), *(_frame("call 0", [call]) for call, _ in made)]
-    return PlainTest(target, has_prelude, b"".join(frames), tuple(each for _, each in made))
+    calls = b"".join(_frame("call 0", [call]) for call, _ in made)
+    return PlainTest(target, prelude.is_there, _frame("look", look), calls, tuple(each for _, each in made))
 
 
 def _checked(
-    body: list[ast.stmt], checks: list[ast.FunctionDef], entry_point: str | None, *, has_prelude: bool
+    body: list[ast.stmt], checks: list[ast.FunctionDef], entry_point: str | None, prelude: _Prelude
 ) -> tuple[str, list[ast.Assert]]:
     """Return the parameter of `check` and its assertions. The program calls it last, or leaves that to the tester."""
     check, *others = checks
@@ -114,7 +159,8 @@ def _checked(
         raise _OtherFormError
     parameter = _parameter(check.args)
     rest = [each for each in body if each is not check and not _says_nothing(each)]
-    calls = [each for each in rest if not has_prelude and each is body[-1] and _calls_check(each, entry_point)]
+    is_given = prelude.may_give(entry_point)  # `check` is the program's own
+    calls = [each for each in rest if not is_given and each is body[-1] and _calls_check(each, entry_point)]
     if rest != calls:
         raise _OtherFormError
     return parameter, list(_asserts(check.body))
@@ -178,13 +224,13 @@ def _says_nothing(statement: ast.stmt) -> bool:
     return False
 
 
-def _name_called(asserts: list[ast.Assert], given: str | None, *, has_prelude: bool) -> str:
+def _name_called(asserts: list[ast.Assert], given: str | None, prelude: _Prelude) -> str:
     """Return the one function that is called: the submission's, whatever libraries have under that name."""
     names = {call.func.id for each in asserts for call in _calls(each.test) if isinstance(call.func, ast.Name)}
-    if len(names) != 1 or has_prelude:
+    if len(names) != 1:
         raise _OtherFormError
     (name,) = names
-    if hasattr(builtins, name) or name.isupper() or given not in (None, name):
+    if prelude.may_give(name) or hasattr(builtins, name) or name.isupper() or given not in (None, name):
         raise _OtherFormError
     return name
 

@@ -45,12 +45,14 @@ class Replies:
         finding: the verdict and its reason, or `Open`. AC if all assertions hold, else of the first one that does not.
     """
 
-    def __init__(self, test: PlainTest) -> None:
+    def __init__(self, test: PlainTest, skipped: int = 0) -> None:
         """Args:
         test: the test.
+        skipped: calls of another test, whose replies come before those to this one's.
         """
         self.finding: tuple[Verdict, str | None] | Open = Open.RIGHT_SO_FAR
         self._test = test
+        self._skipped = skipped
         self._frames = 0  # that were read
         self._bytes = 0
 
@@ -74,6 +76,8 @@ class Replies:
         if len(data) > MOST_BYTES:
             return Open.UNREADABLE
         while self._frames <= len(self._test.asserts):
+            if self._frames == 1 and not self._skip(data):
+                return Open.RIGHT_SO_FAR
             frame = self._next_frame(data)
             if frame is None:
                 return Open.RIGHT_SO_FAR
@@ -82,15 +86,56 @@ class Replies:
             self._frames += 1
         return Verdict.AC, None
 
+    def _skip(self, data: bytes) -> bool:
+        """Skip the replies to the other test; return whether all of them have come."""
+        while self._skipped and self._next_payload(data) is not None:
+            self._skipped -= 1
+        return not self._skipped
+
     def _next_frame(self, data: bytes) -> tuple[str, Json] | None:
         """Return the head and the message of the next frame, if it is whole."""
+        payload = self._next_payload(data)
+        if payload is None:
+            return None
+        head, _, body = payload.decode("utf-8", "surrogatepass").partition("\n")
+        return head, json.loads(body)
+
+    def _next_payload(self, data: bytes) -> bytes | None:
+        """Return the bytes of the next frame, if it is whole."""
         begin = self._bytes + LENGTH_BYTES
         end = begin + int.from_bytes(data[self._bytes : begin], "little")
         if len(data) < max(begin, end):
             return None
         self._bytes = end
-        head, _, body = data[begin:end].decode("utf-8", "surrogatepass").partition("\n")
-        return head, json.loads(body)
+        return data[begin:end]
+
+
+class BothReplies:
+    """The replies to an audit test and then a scored test, in the same box.
+
+    Attributes:
+        audit, scored: the replies to each. A failure of the audit test leaves the scored one open.
+    """
+
+    def __init__(self, audit: PlainTest, scored: PlainTest) -> None:
+        """Args:
+        audit: the test whose calls come first.
+        scored: the other one.
+        """
+        self.audit = Replies(audit)
+        self.scored = Replies(scored, skipped=len(audit.asserts))
+
+    def read(self, data: bytes) -> bool:
+        """Read the replies that there are; see `Replies.read`.
+
+        Args:
+            data: what the candidate's box has written, from the beginning.
+
+        Returns:
+            Whether no further reply can change the findings.
+        """
+        self.audit.read(data)
+        return self.audit.finding is Open.UNREADABLE or self.scored.read(data)
 
 
 def _failure(test: PlainTest, number: int, head: str, message: Json) -> tuple[Verdict, str] | None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_service.judging.plain_asserts import plain_test
 from sandbox_service.schema import AssertTest, CallTest, TestCase
 
 MOST_EXAMPLE = 2000  # characters of a call in a statement
@@ -101,10 +102,12 @@ class Calls:
         return [programs[0].model_copy(update={"code": f"{head}{''.join(bodies)}"})]
 
     def table(self, tests: Sequence[TestCase]) -> list[TestCase]:
-        """Return tests that this made, assertions as one test program that has the calls as a literal.
+        """Return tests that this made, assertions as one test program.
 
-        Its syntax tree is small, whatever the calls: it costs half of `merged` where it explains a failure. JSON is
-        read forty times as fast as a Python literal, which only tuples, sets and the like need.
+        Where the grader compares plain assertions itself, the program is made of such ones, and needs no process. Else
+        it has the calls as a literal: its syntax tree is small, whatever the calls, so that it costs half of `merged`
+        where it explains a failure. JSON is read forty times as fast as a Python literal, which only tuples, sets and
+        the like need.
 
         Args:
             tests: Tests of `test`.
@@ -112,10 +115,13 @@ class Calls:
         first = tests[0] if tests else None
         if not isinstance(first, AssertTest):
             return list(tests)
+        merged = self.merged(tests)
+        if all(isinstance(each, AssertTest) and _is_plain(each) for each in (self.like, *merged)):
+            return merged
         names = {self.function, "candidate"}
         made = [call for each in tests if isinstance(each, AssertTest) for call in _asserted(each.code, names)]
         if len(made) < len(tests):
-            return self.merged(tests)
+            return merged
         reader, known = _literal([[list(each.args), each.result] for each in made])
         called = "candidate" if first.entry_point is not None else self.function
         compared = _NEAR_CALL if any(type(each.result) is float for each in made) else _CALL
@@ -124,6 +130,10 @@ class Calls:
         if first.entry_point is not None:
             code = "def check(candidate):\n" + "".join(f"    {line}\n" for line in code.splitlines())
         return [first.model_copy(update={"code": code})]
+
+
+def _is_plain(test: AssertTest) -> bool:
+    return plain_test(test.code, test.entry_point, test.prelude or "") is not None
 
 
 def _literal(value: Any) -> tuple[str, str]:

@@ -13,6 +13,8 @@ from sandbox_service.strengthen.runs import Kind, Program
 from sandbox_service.strengthen.strength import Share
 from sandbox_service.validation.recipe import Recipe
 
+SLOW_SECONDS = 0.005  # beyond the fastest test, of which most is the start of a process
+SLOW = 9 * cover.LARGE  # the size of a slow audit test: what it refuses counts a tenth
 _DIGITS = re.compile(r"\d{1,100}")  # of a number; a longer one is text
 
 
@@ -58,11 +60,23 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     first += [each for each in extremes(candidates) if each not in first][: max(least - len(first), 0)]
     added = cover.filled(first, groups, said, least)
     others = {place: tests - set(added) for place, tests in {**found.known, **fails}.items() if place not in without}
-    every = [*added, *cover.choose(others, sizes, wanted.audit, wanted.depth)]
-    every = cover.filled(every, groups, said, len(added) + wanted.audit)
-    others_by_size = sorted(set(range(len(candidates))) - set(every), key=lambda place: (sizes[place], place))
+    slow = _slow(candidates)
+    costs = [size + SLOW * (place in slow) for place, size in enumerate(sizes)]
+    every = [*added, *cover.choose(others, costs, wanted.audit, wanted.depth)]
+    every = cover.filled(every, groups, said, len(added) + wanted.audit, without=slow)
+    others_by_size = sorted(set(range(len(candidates))) - set(every), key=lambda place: (costs[place], place))
     every += others_by_size[: len(added) + wanted.audit - len(every)]
     return replace(found, chosen=added, audit=every[len(added) :])
+
+
+def _slow(candidates: Sequence[Candidate]) -> set[int]:
+    """Return the places of tests on which references take much longer than on others.
+
+    An audit test costs each selected program its time, and an endless one a multiple of that.
+    """
+    known = {place: each.seconds for place, each in enumerate(candidates) if each.seconds is not None}
+    most = SLOW_SECONDS + min(known.values(), default=0.0)
+    return {place for place, seconds in known.items() if seconds > most}
 
 
 def extremes(candidates: Sequence[Candidate]) -> list[int]:

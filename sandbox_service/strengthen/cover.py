@@ -47,7 +47,9 @@ def _gain(programs: Sequence[int], failed: Mapping[int, int], depth: int) -> int
     return sum(FIRST if failed[each] == 0 else 1 for each in programs if failed[each] < depth)
 
 
-def filled(chosen: Sequence[int], groups: Sequence[str], answers: Sequence[str], least: int) -> list[int]:
+def filled(
+    chosen: Sequence[int], groups: Sequence[str], answers: Sequence[str], least: int, without: Set[int] = frozenset()
+) -> list[int]:
     """Return the chosen tests, with others of new groups and new answers until there are `least`.
 
     Args:
@@ -55,6 +57,7 @@ def filled(chosen: Sequence[int], groups: Sequence[str], answers: Sequence[str],
         groups: By test, how its input was made.
         answers: By test, its answer.
         least: So many tests, if there are.
+        without: Tests that are not added.
     """
     found = list(chosen)
     for wants_new_answer in (True, False):
@@ -63,6 +66,6 @@ def filled(chosen: Sequence[int], groups: Sequence[str], answers: Sequence[str],
                 return found
             is_new = group not in {groups[each] for each in found}
             has_new = answers[test] not in {answers[each] for each in found}
-            if test not in found and is_new and (has_new or not wants_new_answer):
+            if test not in found and test not in without and is_new and (has_new or not wants_new_answer):
                 found.append(test)
     return found

@@ -125,7 +125,7 @@ FORGED = {
 @pytest.fixture(scope="module")
 def grader() -> Iterator[Grader]:
     need_firejail()
-    with bootstrap.grader(Settings(isolation=ISOLATION)) as found:
+    with bootstrap.grader(Settings(isolation=ISOLATION, audit_test_share=1.0)) as found:
         yield found
 
 
@@ -146,7 +146,7 @@ def test_the_finding_is_that_of_the_test_program(grader: Grader, name: str, monk
     alone = findings(grade(grader, PROGRAMS[name], *TESTS.values()))
     monkeypatch.setattr(asserts, "plain_test", lambda *_, **__: None)
     assert alone == findings(grade(grader, PROGRAMS[name], *TESTS.values()))
-    assert all(plain_test(text, entry, has_prelude=False) for text, entry in TESTS.values())
+    assert all(plain_test(text, entry) for text, entry in TESTS.values())
 
 
 @pytest.mark.parametrize("name", sorted(FORGED))
@@ -163,6 +163,55 @@ def test_a_plain_test_takes_one_box(grader: Grader, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(PythonJail, "run_pair", fail)
     found = grade(grader, PROGRAMS["sorted"], *TESTS.values())
     assert [test.verdict for test in found.tests] == ["WA", "AC", "AC", "AC", "WA"]
+
+
+AUDITED = [
+    {"type": "assert", "code": "assert f([3, 1]) == [1, 3]"},
+    {"type": "assert", "code": "assert f([2, 2]) == [2, 2]\nassert f([5, 4]) == [4, 5]", "role": "audit"},
+]
+AUDIT_ONLY = {
+    "table": "def f(x): return {'[3, 1]': [1, 3]}.get(str(x))",
+    "right for some": "def f(x): return [1, 3] if x == [3, 1] else [2, 2] if x == [2, 2] else x",
+    "endless otherwise": "def f(x):\n    while x != [3, 1]: pass\n    return [1, 3]",
+    "ends otherwise": "import os\ndef f(x): return [1, 3] if x == [3, 1] else os._exit(0)",
+    "fails otherwise": "def f(x): return {'[3, 1]': [1, 3]}[str(x)]",
+    "bears two calls": "n = []\ndef f(x):\n    n.append(1)\n    return sorted(x) if len(n) < 3 else 0",
+}
+
+
+@pytest.mark.parametrize("name", [*AUDIT_ONLY, *(each for each in PROGRAMS if each not in FORGED)])
+def test_an_audit_test_in_the_same_box_has_the_same_findings(
+    grader: Grader, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def graded() -> tuple[object, ...]:
+        found = grade(grader, (PROGRAMS | AUDIT_ONLY)[name], tests=AUDITED)
+        return findings(found), found.suspect, [test.verdict for test in found.audit or ()]
+
+    in_one_box = graded()
+    monkeypatch.setattr(asserts, "plain_test", lambda *_, **__: None)
+    assert in_one_box == graded()
+
+
+@pytest.mark.parametrize("name", sorted(FORGED))
+def test_a_candidate_that_claims_values_passes_no_audit_test(grader: Grader, name: str) -> None:
+    found = grade(grader, PROGRAMS[name], tests=[{"type": "assert", "code": "assert f([3, 1]) == 42"}, AUDITED[1]])
+    assert found.verdict != "AC" or found.suspect
+
+
+def test_an_audited_program_takes_one_box(grader: Grader, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = []
+    run = PythonJail.run_candidate
+
+    def counted(self: PythonJail, *given: Any) -> Any:
+        runs.append(given)
+        return run(self, *given)
+
+    monkeypatch.setattr(PythonJail, "run_candidate", counted)
+    monkeypatch.setattr(PythonJail, "run_pair", lambda *_: pytest.fail("a test program ran in a box"))
+    for name, suspect in (("sorted", False), ("table", True), ("right for some", True)):
+        found = grade(grader, (PROGRAMS | AUDIT_ONLY)[name], tests=AUDITED)
+        assert (found.verdict, found.suspect) == ("AC", suspect)
+    assert len(runs) == 3
 
 
 def test_a_box_whose_replies_decide_is_ended(grader: Grader) -> None:

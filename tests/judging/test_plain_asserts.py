@@ -79,8 +79,8 @@ OTHER: list[tuple[str, str | None, str]] = [
 ]
 
 
-def read(code: str, entry_point: str | None, *, has_prelude: bool = False) -> PlainTest | None:
-    return plain_test(code, entry_point, has_prelude=has_prelude)
+def read(code: str, entry_point: str | None, prelude: str = "") -> PlainTest | None:
+    return plain_test(code, entry_point, prelude)
 
 
 @pytest.mark.parametrize(("code", "entry_point"), PLAIN)
@@ -98,7 +98,22 @@ def test_anything_else_is_left_to_a_box(code: str, entry_point: str | None, why:
     [("assert f(1) == 2", None, False), (CHECK + "check(f)\n", "f", False), (CHECK, "f", True)],
 )
 def test_a_name_that_the_prelude_may_define_is_left_to_a_box(code: str, entry_point: str, is_plain: bool) -> None:
-    assert (read(code, entry_point, has_prelude=True) is not None) is is_plain
+    for prelude in ("f = 1", "from m import *", "def f(): pass", "from m import g as f", "import f.g", "exec('f = 1')"):
+        assert (read(code, entry_point, prelude) is not None) is is_plain
+
+
+@pytest.mark.parametrize("code", ["assert f(1) == 2", CHECK, CHECK + "check(f)\n"])
+def test_a_prelude_that_gives_other_names_is_none_of_a_test_s_business(code: str) -> None:
+    for prelude in (
+        "\n\n",
+        "from typing import List\n\n\n",
+        "import f2, g.f as h\ndef helper(x):\n    f = x\n    return f\n",
+    ):
+        found = read(code, "f", prelude)
+        assert found is not None
+        assert found.has_prelude == bool(prelude.strip())
+    for prelude in ("def (", "@leetcode", "x = 1"):  # they may give any name
+        assert (read(code, "f", prelude) is not None) == (code == CHECK)
 
 
 def test_the_requests_hold_no_expected_value() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sandbox_service.judging.plain_asserts import PlainTest, plain_test
-from sandbox_service.judging.replies import MOST_BYTES, MOST_HASHED, Open, Replies
+from sandbox_service.judging.replies import MOST_BYTES, MOST_HASHED, BothReplies, Open, Replies
 from sandbox_service.schema import Verdict
 from tests.judging.test_plain_asserts import frame
 
@@ -18,7 +18,7 @@ WRONG = (Verdict.WA, "AssertionError (line 1: assert f([3, 1]) == %s)")
 
 
 def asserted(expected: str) -> PlainTest:
-    found = plain_test(f"assert f([3, 1]) == {expected}", None, has_prelude=False)
+    found = plain_test(f"assert f([3, 1]) == {expected}", None)
     assert found is not None
     return found
 
@@ -109,7 +109,7 @@ def test_a_program_that_did_not_load_fails_unless_a_prelude_may_have() -> None:
     failed = frame('load\n[[["ImportError","Exception"],["no x"]]]')
     assert judge_replies(asserted("1"), failed) == (Verdict.RTE, "ImportError: no x")
     code = "def check(candidate):\n    assert candidate() == 1"
-    with_prelude = plain_test(code, "f", has_prelude=True)
+    with_prelude = plain_test(code, "f", "import math")
     assert with_prelude is not None
     assert judge_replies(with_prelude, failed) is Open.UNREADABLE
 
@@ -122,7 +122,7 @@ def test_half_a_reply_decides_nothing(cut: int) -> None:
 
 def test_the_first_failure_decides_whatever_follows() -> None:
     code = "assert f(1) == 1\nassert f(2) == 2\nassert f(3) == 3"
-    test = plain_test(code, None, has_prelude=False)
+    test = plain_test(code, None)
     assert test is not None
     begun = LOOK + frame("ok\n[1]")
     assert judge_replies(test, begun + frame("ok\n[5]") + b"rubbish")[0] == Verdict.WA
@@ -229,3 +229,31 @@ def test_the_dearest_replies_cost_less_than_a_second(value: str) -> None:
     start = time.process_time()
     Replies(asserted("[1]")).read(data)
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("values", "audit", "scored"),
+    [
+        ([1, 2, 3], (Verdict.AC, None), (Verdict.AC, None)),
+        ([9, 2, 3], (Verdict.WA, "AssertionError (line 1: assert f(1) == 1)"), (Verdict.AC, None)),
+        ([1, 2, 9], (Verdict.AC, None), (Verdict.WA, "AssertionError (line 1: assert f(3) == 3)")),
+        ([1, 2], (Verdict.AC, None), Open.RIGHT_SO_FAR),
+        ([1], Open.RIGHT_SO_FAR, Open.RIGHT_SO_FAR),
+        ([9], (Verdict.WA, "AssertionError (line 1: assert f(1) == 1)"), Open.RIGHT_SO_FAR),
+        ([{"H": [1]}, 2, 3], Open.UNREADABLE, Open.RIGHT_SO_FAR),
+    ],
+)
+def test_replies_to_two_tests_are_told_apart(values: list[Any], audit: Any, scored: Any) -> None:
+    first = plain_test("assert f(1) == 1\nassert f(2) == 2", None)
+    second = plain_test("assert f(3) == 3", None)
+    assert first is not None
+    assert second is not None
+    data = LOOK + b"".join(frame(f"ok\n{json.dumps([value])}") for value in values)
+    at_once, in_pieces = BothReplies(first, second), BothReplies(first, second)
+    is_over = at_once.read(data)
+    for end in range(len(data)):
+        in_pieces.read(data[:end])
+    assert in_pieces.read(data) == is_over
+    for each in (at_once, in_pieces):
+        assert (each.audit.finding, each.scored.finding) == (audit, scored)
+    assert is_over == (audit is Open.UNREADABLE or scored is not Open.RIGHT_SO_FAR)

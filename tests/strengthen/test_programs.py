@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from sandbox_service.formats.problem import Problem
+from sandbox_service.judging.plain_asserts import plain_test
 from sandbox_service.schema import AssertTest, CallTest
 from sandbox_service.strengthen import mutants, tables, token_mutants, wrong_programs
 from sandbox_service.strengthen.arguments import Arguments
@@ -250,7 +251,7 @@ def test_large_real_numbers_have_a_relative_tolerance() -> None:
 
 
 def test_an_audit_program_of_plain_values_is_read_as_json() -> None:
-    calls = calls_of([AssertTest(code="assert f(1) == 2")])
+    calls = calls_of([AssertTest(code="assert f(1) == 2", prelude="f = 1")])  # else they need no program
     assert calls is not None
     for result, reader in (
         (["é", 1, None, {"a": [True, 0.5]}], "loads"),
@@ -262,6 +263,15 @@ def test_an_audit_program_of_plain_values_is_read_as_json() -> None:
         exec(made.code, {"f": lambda _, result=result: result})  # type: ignore[union-attr]
         with pytest.raises(AssertionError):
             exec(made.code, {"f": lambda _: 0})  # type: ignore[union-attr]
+
+
+def test_an_audit_program_is_made_of_plain_assertions_where_the_given_one_is() -> None:
+    for prelude, is_plain in ((None, True), ("import math", True), ("f = 1", False)):
+        calls = calls_of([AssertTest(code="assert f(1) == 2", prelude=prelude)])
+        assert calls is not None
+        [made] = calls.table([calls.test((2,), [3]), calls.test((3,), (4,))])
+        assert isinstance(made, AssertTest)
+        assert (plain_test(made.code, None, made.prelude or "") is not None) == is_plain
 
 
 def test_calls_are_read_from_tests() -> None:

@@ -168,6 +168,22 @@ def test_audit_tests_refuse_mutants_that_given_tests_refuse() -> None:
     assert choice.chosen(found, wanted, without=[0]).audit != [5]
 
 
+def test_a_slow_audit_test_is_chosen_only_where_no_other_tells() -> None:
+    made = [Made(f"{at}\n", "seen") for at in range(8)]
+    seconds = [0.002] * 4 + [0.2] * 4
+    candidates = [
+        answers.Candidate(StdinTest(input=each.text, output="1"), each, "1", seconds=took)
+        for each, took in zip(made, seconds, strict=True)
+    ]
+    mutants = [Program("mutant", "refused", "")] * 3
+    wanted = recipe(tests=0, least_tests=0, audit=2)
+    both = choice.Choice(mutants, [], {}, candidates, known={0: {2, 5}, 1: {3, 5}, 2: {3, 5}})
+    assert choice.chosen(both, wanted).audit == [3, 2]
+    only = choice.Choice(mutants, [], {}, candidates, known={0: {2}, 1: {6}})
+    assert set(choice.chosen(only, wanted).audit) == {2, 6}
+    assert set(choice.chosen(choice.Choice([], [], {}, candidates), wanted).audit) <= {0, 1, 2, 3}
+
+
 def test_a_problem_without_a_valid_input_stays_as_it_is_and_says_why() -> None:
     rule = "It is guaranteed that the first one is lucky."
     given = problem(
