@@ -55,8 +55,9 @@ def run(options: GradeOptions, settings: Settings) -> int:
         ProctorError: The files or the machine are not usable.
         BadRequestError: No program is named.
     """
-    if options.problem.is_dir() or grade_package.is_archive(options.problem):
-        return _package(options, settings)
+    with grade_package.opened(options.problem) as package:
+        if package is not None:
+            return _package(replace(options, problem=package), settings)
     if not options.solutions:
         raise BadRequestError("name the programs to grade")
     is_published = grade_published.is_published(options.problem)

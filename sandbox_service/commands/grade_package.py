@@ -9,7 +9,8 @@ Problems of DMOJ and LiveCodeBench Pro have none.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,21 @@ from sandbox_service.formats.problem import Solution as ProblemSolution
 from sandbox_service.judging.scoring import share_of
 from sandbox_service.languages import find
 from sandbox_service.schema import Grade, Verdict
-from sandbox_service.validation.sources import cms, dmoj, kattis, lightcp, packages, polygon
+from sandbox_service.validation.sources import (
+    archives,
+    cms,
+    dmoj,
+    kattis,
+    kattis_submissions,
+    lightcp,
+    packages,
+    polygon,
+)
 from sandbox_service.validation.sources.kattis_judges import HEADERS, language_of
 from sandbox_service.validation.sources.rows import Malformed
 
 SUBMISSIONS = "submissions"
 WITHOUT_STATEMENT = "The package has no statement."  # which grading does not need, and a problem does
-ANY_FAILURE = "NOT_AC"
 KINDS = (
     (packages, kattis.READER),
     (polygon, polygon.READER),
@@ -56,9 +65,23 @@ class PackageSolution(Solution):
         return {"language": self.language_name}
 
 
-def is_archive(path: Path) -> bool:
-    """Return whether the path is a package in one file."""
-    return path.is_file() and lightcp.is_package(path)
+@contextmanager
+def opened(path: Path) -> Iterator[Path | None]:
+    """Yield the place of a package: a folder, also that of an unpacked zip file, or a file that is read as it is.
+
+    Args:
+        path: what may be a package; None is yielded for a file that is none.
+
+    Raises:
+        ConfigurationError: the zip file cannot be unpacked.
+    """
+    if path.is_dir() or lightcp.is_package(path):
+        yield path
+    elif archives.is_archive(path):
+        with archives.unpacked(path) as folder:
+            yield folder
+    else:
+        yield None
 
 
 def read(folder: Path) -> Problem:
@@ -104,7 +127,8 @@ def solutions(problem: Problem, folder: Path, chosen: Sequence[Path]) -> list[Pa
     """
     if chosen or packages.is_package(folder):
         places = [place for path in chosen or [folder / SUBMISSIONS] for place in _programs(path)]
-        found = [solution for place in places if (solution := _solution(place)) is not None]
+        rules = kattis_submissions.Rules(kattis_submissions.expectations_of(folder / SUBMISSIONS))
+        found = [solution for place in places if (solution := _solution(place, rules)) is not None]
     else:
         found = [solution for each in problem.solutions if (solution := _named(each, folder)) is not None]
     if not found:
@@ -124,32 +148,36 @@ def _named(solution: ProblemSolution, folder: Path) -> PackageSolution | None:
 
 def _programs(path: Path) -> list[Path]:
     """Return the programs at a path: itself, or those in a folder of verdicts, or in all such folders."""
-    if path.is_file() or path.parent.name in kattis.VERDICTS or path.parent.parent.name == SUBMISSIONS:
+    if path.is_file() or path.parent.name in kattis_submissions.VERDICTS or path.parent.parent.name == SUBMISSIONS:
         return [path]
-    if path.name in kattis.VERDICTS or path.parent.name == SUBMISSIONS:
-        return sorted(each for each in path.iterdir() if not each.name.startswith("."))
+    if path.name in kattis_submissions.VERDICTS or path.parent.name == SUBMISSIONS:
+        return sorted(each for each in path.iterdir() if not packages.is_left_over(each))
     if not path.is_dir():
         raise BadRequestError(f"{path}: no such file")
     return [place for each in sorted(path.iterdir()) if each.is_dir() for place in _programs(each)]
 
 
-def _solution(place: Path) -> PackageSolution | None:
+def _solution(place: Path, rules: kattis_submissions.Rules) -> PackageSolution | None:
     """Return a program; None if it is in a language that is not run here, or nothing says what it must get."""
-    files = [place] if place.is_file() else sorted(each for each in place.rglob("*") if each.is_file())
     try:
-        texts = {each.name: each.read_bytes().decode() for each in files}
-    except (OSError, UnicodeDecodeError) as error:
+        texts = {each.name: packages.source_of(each) for each in packages.source_files(place)}
+    except OSError as error:
         raise BadRequestError(f"{place}: {error}") from None
     sources = [name for name in texts if name.rpartition(".")[2].lower() not in HEADERS]
     if not sources or (len(texts) > 1 and language_of(sources[0], "") == "python"):
         return None  # a submission in Python is one file
-    main = next((name for name in sources if name.lower().startswith("main")), sources[0])
+    folder, entry = place.parent.name, rules.entry_of(place.parent.name, place.name)
+    main = next((name for name in sources if name == entry), "")
+    main = main or next((name for name in sources if name.lower().startswith("main")), sources[0])
     try:
-        language = find(language_of(main, texts[main]))
+        language = find(rules.language_of(folder, place.name) or language_of(main, texts[main]))
+        verdicts = rules.verdicts_of(folder, place.name, [*texts.values()])
     except UnsupportedLanguageError:
         return None
+    except ValueError as error:
+        raise BadRequestError(str(error)) from None
     is_sorted = place.parent.parent.name == SUBMISSIONS
-    expected = tuple(kattis.verdicts_of(place.parent.name, [*texts.values()]) or (() if is_sorted else ("AC",)))
+    expected = tuple(verdicts or (() if is_sorted else ("AC",)))
     if not expected:
         return None
     beside = {name: text for name, text in texts.items() if name != main}
@@ -165,6 +193,6 @@ def is_met(grade: Grade, expected: Sequence[str]) -> bool:
         grade: the program's.
         expected: the verdicts.
     """
-    if grade.verdict in expected or ANY_FAILURE not in expected or grade.verdict == Verdict.IE:
+    if grade.verdict in expected or kattis_submissions.ANY_FAILURE not in expected or grade.verdict == Verdict.IE:
         return grade.verdict in expected
     return grade.verdict != Verdict.AC or any(share_of(test) < 1.0 for test in grade.tests)

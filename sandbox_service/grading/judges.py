@@ -166,8 +166,11 @@ class Judge:
         """Return whether it decides about outputs that no submission wrote: the test's answer, or else an empty one."""
         for output in dict.fromkeys((answer, b"")):
             self.begin()
-            if self.judgement(self._run_on(stdin, output, answer)).verdict != Verdict.IE:
+            ran = self._run_on(stdin, output, answer)
+            if self.judgement(ran).verdict != Verdict.IE:
                 return True
+            if ran.timed_out:  # it is too slow for its own answer: another try would cost as much
+                return False
         return False
 
     def failed(self, test: str, found: Judgement, *, provoked: bool) -> Judgement:

@@ -20,6 +20,7 @@ import program
 FOLDER_FD = 5
 FAILED = 70
 ENDED_EARLY = "the program ended while the interactor waited for a line"
+MODULE = "__judge__"  # the name of a judge whose function is called: no file that it brings has it
 LINE_BYTES = 1 << 20  # a longer line is no answer of an honest program
 
 
@@ -68,7 +69,8 @@ def _explain(error: BaseException) -> int:
 
 def _call(name: str, code: Any, main: dict[str, Any], names: list[str]) -> NoReturn:
     """Run the module, call its function, and write the result."""
-    main["__name__"] = "judge"
+    main["__name__"] = MODULE
+    sys.modules[MODULE] = ending.main  # pickle and dataclasses look their classes up in it
     status = _execute(code, main)
     if status == 0:
         arguments: list[Any] = [_text(each) for each in names]
@@ -80,7 +82,7 @@ def _call(name: str, code: Any, main: dict[str, Any], names: list[str]) -> NoRet
             _report((False, ENDED_EARLY))
         except BaseException as error:  # whatever the judge raised
             status = _explain(error)
-    ending.end(status, search=True)
+    ending.leave(status)  # a thread that the judge left would run up to the wall-clock limit
 
 
 def _text(name: str) -> str:
@@ -102,7 +104,20 @@ def _say(*values: object) -> None:
 
 def _report(returned: Any) -> None:
     verdict, message = returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, "")
-    if type(verdict) not in (bool, int, float, str):
-        raise TypeError(f"the judge returned {type(verdict).__name__}, not a bool, a number or (verdict, message)")
     with open(f"{program.FOLDER}/feedback/report.json", "w") as file:
-        json.dump({"verdict": verdict, "message": str(message)[:4000]}, file)
+        json.dump({"verdict": _plain(verdict), "message": str(message)[:4000]}, file)
+
+
+def _plain(verdict: Any) -> bool | int | float | str:
+    """Return a verdict as JSON has it: scalars of numpy, fractions and members of enumerations become plain values."""
+    if type(verdict).__module__ == "numpy":
+        verdict = verdict.item()
+    if isinstance(verdict, bool):
+        return verdict
+    if isinstance(verdict, int):
+        return int(verdict)
+    if isinstance(verdict, str):
+        return str.__str__(verdict)
+    if not hasattr(verdict, "__float__"):
+        raise TypeError(f"the judge returned {type(verdict).__name__}, not a bool, a number or (verdict, message)")
+    return float(verdict)

@@ -25,6 +25,10 @@ def program(source: str, protocol: str = "kattis", **files: str) -> JudgeProgram
         ('int main() { open("/proc/self/fd/0", O_RDONLY); }', False),
         ('int main() { FILE *log = fopen("log.txt", "w"); }', False),
         ('int main() { FILE *log = fopen("log.txt", "wb"); }', False),
+        ('int main() { std::ofstream log("log.txt"); }', False),
+        ('int main() { std::ofstream("log.txt") << 1; }', False),
+        ('int main() { std::fstream log {"log.txt", std::ios::out}; }', False),
+        ('int main(int c, char **v) { std::ofstream(v[3] + name) << 1; std::ifstream in("x"); }', True),
         ("#include <filesystem>\nint main() {}", False),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from typing import Any
 
 import pytest
@@ -188,6 +189,28 @@ RETURNED: dict[str, tuple[str, float | None]] = {
 for _value, (_verdict, _share) in RETURNED.items():
     _source = f"def check(input, output, answer):\n    return {_value}"
     UNUSUAL[f"returns {_value}"] = "function", _source, {}, _verdict, _share
+FUTURE = "from __future__ import annotations\n"
+THREADED = "import atexit, threading, time\natexit.register(time.sleep, 60)\n"
+NAP = "threading.Thread(target=time.sleep, args=(60,)).start()"
+# modules whose function is called: the verdict, and the share if it gives one
+MODULES: dict[str, tuple[str, str, float | None]] = {
+    "a boolean of numpy": ("import numpy\ndef check(*_): return numpy.ones(1).all()", "AC", None),
+    "a number of numpy": ("import numpy\ndef check(*_): return numpy.float64(0.5)", "WA", 0.5),
+    "an array of numpy": ("import numpy\ndef check(*_): return numpy.ones(2)", IE, None),
+    "a fraction": ("from fractions import Fraction\ndef check(*_): return Fraction(1, 4)", "WA", 0.25),
+    "a member of an enumeration": ("import enum\ndef check(*_): return enum.IntEnum('V', 'OK').OK", "AC", 1.0),
+    "a text in an enumeration": (
+        "import enum\nclass V(str, enum.Enum):\n    NO = 'WA'\ndef check(*_): return V.NO, V.NO", "WA", None),
+    "a data class": (
+        FUTURE + "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: ClassVar[int] = 1\n"
+        "def check(*_): return A().x == 1", "AC", None),
+    "a class that is pickled": (
+        "import pickle\nclass A: pass\ndef check(*_): return bool(pickle.loads(pickle.dumps(A())))", "AC", None),
+    "a thread that goes on": (THREADED + f"def check(*_):\n    {NAP}\n    return False", "WA", None),
+    "a thread that goes on, and a failure": (THREADED + f"def check(*_):\n    {NAP}\n    1 / 0", IE, None),
+}  # fmt: skip
+for _name, (_source, _verdict, _share) in MODULES.items():
+    UNUSUAL[_name] = "function", _source, {}, _verdict, _share
 PROLOGUES = {"testlib": READ, "kattis": KATTIS, "codeforces-python": FOREIGN, "scalebox": SCALEBOX}
 
 
@@ -252,7 +275,8 @@ PROVOKED: dict[str, tuple[str, str, str, bool]] = {
     "a judge that does not compile": ("print('x')", "kattis", "def (", False),
     "words for an interactor": ("input()\nprint('x')", "interact", TALK + "sys.exit(42 if int(line) else 43)", True),
     "silence for an interactor": ("pass", "interact", TALK + "sys.exit(42 if int(line) else 43)", True),
-    "an interactor that always fails": ("input()", "interact", "import sys\nprint(7, flush=True)\n1 / 0", False),
+    "an interactor that always fails": (
+        "input()\ninput()", "interact", "import sys\nprint(7, flush=True)\n1 / 0", False),
 }  # fmt: skip
 
 
@@ -273,6 +297,16 @@ def test_a_failure_that_the_submission_provokes_is_named_and_can_count_as_wrong(
         if found != (verdict, provoked, verdict == IE):
             wrong[name] = found, grade["failure_reason"], grade["message"]
     assert wrong == {}
+
+
+def test_a_judge_that_waits_on_its_own_answer_is_not_asked_about_another(service: Service) -> None:
+    slow = checker("function", "import time\ndef check(input, output, answer):\n    time.sleep(60)")
+    slow["limits"] = slow["limits"] | {"wall_seconds": 1.0}
+    begin = time.monotonic()
+    grade = service.grade(code="print(6)", tests=[TEST], checker=slow)
+    assert (grade["verdict"], grade["provoked"]) == (IE, False)
+    assert "slept or waited" in grade["message"]
+    assert time.monotonic() - begin < 20  # two runs of a second, and what else the machine does
 
 
 def test_a_right_output_is_accepted_whatever_failures_mean(service: Service) -> None:

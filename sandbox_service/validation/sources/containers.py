@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.validation.sources import (
+    archives,
     cms,
     dmoj,
     hub,
@@ -22,7 +24,7 @@ from sandbox_service.validation.sources import (
 from sandbox_service.validation.sources.rows import Found, Malformed
 
 OPTIONS = ("config", "files", "licence")
-KINDS = ".jsonl, .ndjson, .json (each also with .gz or .zst), .parquet"
+KINDS = ".jsonl, .ndjson, .json (each also with .gz or .zst), .parquet, .zip (a problem package)"
 
 Rows = Iterator[Found | Malformed]
 
@@ -57,7 +59,7 @@ def rows(name: str, *, split: str, revision: str, options: Mapping[str, Any]) ->
     if path.exists():
         if split or options.get("config") or options.get("files"):
             raise ConfigurationError(f"{name}: split, config and files are for the hub: name the file, or its folder")
-        return _folder(path) if path.is_dir() else lightcp.rows([path]) if lightcp.is_package(path) else _file(path)
+        return _folder(path) if path.is_dir() else _file(path)
     if not _may_be_on_the_hub(name):
         raise ConfigurationError(f"{name}: no such file or folder, and not a name on the hub (owner/name)")
     where = {key: str(options[key]) for key in ("config", "files") if options.get(key)}
@@ -78,11 +80,21 @@ def _may_be_on_the_hub(name: str) -> bool:
 
 def _file(path: Path) -> Rows:
     kind = _kind(path)
+    if lightcp.is_package(path):
+        return lightcp.rows([path])
+    if archives.is_archive(path):
+        return _unpacked(path)
     if kind == ".parquet":
         return parquet.rows(path, str(path))
     if kind in _TEXTS:
         return _texts(path, _TEXTS[kind])
     raise ConfigurationError(f"{path}: unknown kind of file; known are {KINDS}")
+
+
+def _unpacked(path: Path) -> Rows:
+    with archives.unpacked(path) as folder:
+        for each in _folder(folder):
+            yield replace(each, place=str(path))
 
 
 def _kind(path: Path) -> str:
@@ -105,6 +117,7 @@ def _folder(path: Path) -> Rows:
         if inside:
             return rows_of(sorted(each.absolute() for each in inside))
     files = sorted(each for each in path.rglob("*") if each.is_file() and _kind(each) in (*_TEXTS, ".parquet"))
+    files = files or sorted(filter(archives.is_archive, path.iterdir()))
     if not files:
         sheets = f"{packages.SHEET}, {polygon.SHEET}, {dmoj.SHEET}, {cms.SHEET}, {lightcp.SHEET}"
         raise ConfigurationError(f"{path}: no problem package in it ({sheets}), and no file of {KINDS}")

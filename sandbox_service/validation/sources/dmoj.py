@@ -6,6 +6,7 @@ and interactors that are not called as testlib's are refused.
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -39,6 +40,9 @@ OF_A_BATCH = frozenset(("batched", "points", "dependencies"))
 OF_A_TEST = frozenset(("checker", "binary_data", "output_prefix_length", "output_limit_length"))
 
 
+_END_OF_LINE = re.compile("\r\n?")
+
+
 def is_package(folder: Path) -> bool:
     """Return whether the folder is a DMOJ problem."""
     return (folder / SHEET).is_file()
@@ -47,8 +51,7 @@ def is_package(folder: Path) -> bool:
 def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
     """Yield a row for each problem."""
     yaml = optional_libraries.need("yaml", "a DMOJ problem", "safe_load")
-    broken = zipfile.BadZipFile, yaml.YAMLError
-    return rows_of(folders, "a DMOJ problem", lambda folder: _row(folder, yaml), broken)
+    return rows_of(folders, "a DMOJ problem", lambda folder: _row(folder, yaml), (yaml.YAMLError,))
 
 
 def is_mine(row: Row) -> bool:
@@ -150,10 +153,10 @@ def _row(folder: Path, yaml: Any) -> dict[str, Any]:
     return {
         "dmoj": folder.name,
         "init": init,
-        "statement": packages.text_of(statement) if statement else "",
-        "tests": [_read(each, read) for each in _flat(init.get("test_cases"))],
+        "statement": packages.source_of(statement) if statement else "",
+        "tests": [_read(each, read, is_binary=bool(init.get("binary_data"))) for each in _flat(init.get("test_cases"))],
         "batches": [each for each in init.get("test_cases") or () if "batched" in each],
-        "files": {each.name: packages.text_of(each) for each in sources},
+        "files": {each.name: packages.source_of(each) for each in sources},
     }  # fmt: skip
 
 
@@ -171,14 +174,23 @@ def _flat(found: object) -> Iterator[Row]:
             yield each
 
 
-def _read(test: Row, read: _Archive) -> Row:
-    """Return a test. One that a program judges may have no output, and any test no input."""
+def _read(test: Row, read: _Archive, *, is_binary: bool) -> Row:
+    """Return a test. One that a program judges may have no output, and any test no input.
+
+    All ends of lines are those of Unix, as on DMOJ, unless the problem or the test says that its data are binary.
+
+    Raises:
+        ValueError: a generator makes it.
+    """
     if not {"in", "out"} & test.keys():
         raise ValueError("a test has neither in nor out: tests that a generator makes are not known here")
     own = {name: value for name, value in test.items() if name not in ("in", "out", "points", "batch")}
     places = {"points": test.get("points"), "batch": test.get("batch"), "asks": own}
-    given, wanted = test.get("in"), test.get("out")
-    return {"input": read(given) if given else "", "output": read(wanted) if wanted else None, **places}
+    is_binary = is_binary or bool(test.get("binary_data"))
+    given, wanted = (read(str(test[name])) if test.get(name) else None for name in ("in", "out"))
+    if not is_binary:
+        given, wanted = (text and _END_OF_LINE.sub("\n", text) for text in (given, wanted))
+    return {"input": given or "", "output": wanted, **places}
 
 
 class _Archive:

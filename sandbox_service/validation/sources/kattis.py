@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from sandbox_service.formats import cases
 from sandbox_service.formats.problem import InputValidator, Problem, Solution
 from sandbox_service.schema import Checker, InteractiveTest, Limits, StdinTest
-from sandbox_service.validation.sources import bounds, fields, kattis_judges, kattis_scores, kattis_settings, prompts
+from sandbox_service.validation.sources import (
+    bounds,
+    fields,
+    kattis_judges,
+    kattis_scores,
+    kattis_settings,
+    kattis_submissions,
+    prompts,
+)
 from sandbox_service.validation.sources.kattis_judges import language_of
 from sandbox_service.validation.sources.reader import Reader
 from sandbox_service.validation.sources.rows import Row
 
-# Right verdicts for the programs of each folder. For Kattis, too much memory is a run time error as well.
-VERDICTS: Mapping[str, list[str]] = {
-    "accepted": ["AC"],
-    "wrong_answer": ["WA"],
-    "time_limit_exceeded": ["TLE"],
-    "run_time_error": ["RTE", "MLE"],
-    "memory_limit_exceeded": ["MLE", "RTE"],
-    "output_limit_exceeded": ["OLE"],
-    "compiler_error": ["CE"],
-    "brute_force": ["TLE", "RTE", "MLE"],
-    "rejected": ["NOT_AC"],
-    "partially_accepted": ["NOT_AC"],
-}
-RESULTS: Mapping[str, str] = {
-    "CORRECT": "accepted",
-    "TIMELIMIT": "time_limit_exceeded",
-    "RUN_ERROR": "run_time_error",
-    "MEMORY_LIMIT": "memory_limit_exceeded",
-    "OUTPUT_LIMIT": "output_limit_exceeded",
-    "NO_OUTPUT": "wrong_answer",
-}
-"""DOMjudge's names of results, as those of folders; the others are such names in capitals."""
-_EXPECTED_RESULTS = re.compile(r"@EXPECTED_RESULTS@:[ \t]*([A-Za-z_, \t-]*)")
 TOLERANCES: Mapping[str, str] = {
     "float_tolerance": "float_tolerance",
     "float_absolute_tolerance": "absolute_tolerance",
@@ -67,6 +51,7 @@ def make(row: Row) -> Problem:
     if judge.program is None and shared is None and flags:
         distinct = sorted({" ".join(each) for each in flags})
         raise ValueError(f"its groups of tests are compared in different ways: {'; '.join(map(repr, distinct))}")
+    rules = kattis_submissions.Rules(fields.mapping(row, "expectations"))
     scored = kattis_scores.scored(settings, [str(test["name"]) for test in tests], judge.program is not None)
     examples = [(test["input"], test["output"]) for test in tests if test["name"].startswith("sample/")]
     return Problem(
@@ -80,7 +65,9 @@ def make(row: Row) -> Problem:
         interactor=judge.program if judge.interacts else None,
         groups=list(scored.groups) or None,
         limits=_limits(sheet, row),
-        solutions=[each for found in fields.listing(row, "submissions") if (each := _solution(found)) is not None],
+        solutions=[
+            each for found in fields.listing(row, "submissions") if (each := _solution(found, rules)) is not None
+        ],
         validators=_input_validators(row),
         source="kattis",
         licence=str(sheet.get("license") or ""),
@@ -161,31 +148,13 @@ def _limits(sheet: Row, row: Row) -> Limits | None:
     return (found or Limits()).model_copy(update={"output_bytes": int(float(limits["output"]) * (1 << 20))})
 
 
-def verdicts_of(folder: str, codes: Sequence[str]) -> list[str]:
-    """Return the right verdicts of a program: those that it names for DOMjudge, or else those of its folder.
-
-    Args:
-        folder: the name of the folder.
-        codes: its sources.
-
-    Returns:
-        The verdicts; none if it names none and the folder is not known.
-    """
-    named = next((found[1] for code in codes if (found := _EXPECTED_RESULTS.search(code))), "")
-    results = [word.strip().upper().replace("-", "_") for word in named.split(",") if word.strip()]
-    folders = [RESULTS.get(result, result.lower()) for result in results] or [folder]
-    if any(each not in VERDICTS for each in folders):
-        return []
-    return list(dict.fromkeys(verdict for each in folders for verdict in VERDICTS[each]))
-
-
-def _solution(found: Row) -> Solution | None:
+def _solution(found: Row, rules: kattis_submissions.Rules) -> Solution | None:
     """A program of one file with a known verdict; others are left out."""
     files = found["files"]
-    verdicts = verdicts_of(found["verdict"], [each["code"] for each in files])
+    verdicts = rules.verdicts_of(found["verdict"], found["name"], [each["code"] for each in files])
     if not verdicts or len(files) != 1:
         return None
-    language = language_of(files[0]["name"], files[0]["code"])
+    language = rules.language_of(found["verdict"], found["name"]) or language_of(files[0]["name"], files[0]["code"])
     name = f"{found['verdict']}/{found['name']}"
     return Solution.model_validate({"code": files[0]["code"], "language": language, "verdicts": verdicts, "name": name})
 

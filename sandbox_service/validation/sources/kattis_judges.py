@@ -45,7 +45,8 @@ class Judge:
 def read(sheet: Row, row: Row, flags: Sequence[str] = ()) -> Judge:
     """Return the judge of a package.
 
-    `validation` says so in the older format; `type` and a validator folder in the newer one.
+    `validation` says so in the older format; the folder `output_validator` in the newer one, which names its version or
+    has a `type`.
 
     Args:
         sheet: its `problem.yaml`.
@@ -62,7 +63,8 @@ def read(sheet: Row, row: Row, flags: Sequence[str] = ()) -> Judge:
     passes = "multi-pass" in kind or "multipass" in validation or "multi-pass" in validation
     # a folder of validators may also have a README or a licence
     judges = [each for each in fields.listing(row, "judges") if any(map(_is_program, each["files"]))]
-    is_custom = validation.startswith("custom") or ("type" in sheet and bool(judges))
+    is_newer = "type" in sheet or str(sheet.get("problem_format_version") or "").startswith("20")
+    is_custom = validation.startswith("custom") or (is_newer and bool(judges))
     if not (is_custom or interacts or passes):
         return Judge()
     if len(judges) != 1:

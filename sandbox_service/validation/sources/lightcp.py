@@ -60,12 +60,11 @@ def rows(places: list[Path]) -> Iterator[Found | Malformed]:
     """Yield a row for each package."""
     yaml = optional_libraries.need("yaml", "a problem of LiveCodeBench Pro", "safe_load")
     known = _published(places[0].parent)
-    broken = zipfile.BadZipFile, yaml.YAMLError
 
     def read(place: Path) -> Row:
         return _row(place, yaml, known.get(place.stem if place.is_file() else place.name, {}))
 
-    return rows_of(places, "a problem of LiveCodeBench Pro", read, broken)
+    return rows_of(places, "a problem of LiveCodeBench Pro", read, (yaml.YAMLError,))
 
 
 def is_mine(row: Row) -> bool:

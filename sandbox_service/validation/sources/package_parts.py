@@ -8,6 +8,7 @@ from typing import Any
 
 from sandbox_service.formats import cases
 from sandbox_service.schema import InteractiveTest, StdinTest
+from sandbox_service.validation.sources import archives
 from sandbox_service.validation.sources.rows import Found, Malformed, Row
 
 
@@ -20,9 +21,9 @@ def rows_of(
         places: The packages.
         kind: What they should be, such as `a CMS task`; used in the message.
         read: Returns the row of a package.
-        broken: What it raises for a package that is none, besides OSError, ValueError, KeyError and TypeError.
+        broken: What it raises for a package that is none, besides ValueError, KeyError, TypeError, `archives.BROKEN`.
     """
-    unreadable: tuple[type[Exception], ...] = (OSError, ValueError, KeyError, TypeError, *broken)
+    unreadable: tuple[type[Exception], ...] = (ValueError, KeyError, TypeError, *archives.BROKEN, *broken)
     for place in places:
         try:
             row = read(place)

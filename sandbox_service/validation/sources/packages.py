@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sandbox_service.validation.sources import optional_libraries
+from sandbox_service.validation.sources import kattis_submissions, optional_libraries
+from sandbox_service.validation.sources.kattis_judges import HEADERS
 from sandbox_service.validation.sources.package_parts import rows_of
 from sandbox_service.validation.sources.rows import MOST_ROW_BYTES, Found, Malformed, Row
 
@@ -20,7 +21,7 @@ STATEMENTS = ("statement", "problem_statement")
 INPUT_VALIDATORS = ("input_validators", "input_format_validators")
 VALIDATORS = ("output_validator", "output_validators", "interactors")
 BESIDE = ("graders", "include", "static_validator")
-MOST_JUDGE_FILES = 64
+COMPILED_BYTES = 1024  # a compiled file has a zero among these
 
 
 def is_package(folder: Path) -> bool:
@@ -46,6 +47,7 @@ def _row(folder: Path, yaml: Any) -> Row:
         "time_limit": _time_limit(folder / ".timelimit", domjudge),
         "beside": sorted(name for name in BESIDE if _has_files(folder / name)),
         "submissions": _submissions(folder / "submissions"),
+        "expectations": kattis_submissions.expectations_of(folder / "submissions"),
         "validators": [name for name in VALIDATORS if _has_files(folder / name)],
         "judges": [found for name in VALIDATORS for found in _judges(folder / name)],
         "input_validators": [found for name in INPUT_VALIDATORS for found in _judges(folder / name)],
@@ -75,12 +77,12 @@ def _statement(folder: Path) -> str:
     """The English statement, else any."""
     found = sorted(path for part in STATEMENTS for kind in ("md", "tex") for path in (folder / part).glob(f"*.{kind}"))
     english = [path for path in found if path.name in ("problem.en.md", "problem.en.tex", "problem.md", "problem.tex")]
-    return text_of((english or found)[0]) if found else ""
+    return source_of((english or found)[0]) if found else ""
 
 
 def _domjudge(path: Path) -> dict[str, str]:
     """The settings of `domjudge-problem.ini`, by name."""
-    lines = text_of(path).splitlines() if path.is_file() else []
+    lines = text_of(path).removeprefix("\ufeff").splitlines() if path.is_file() else []
     parts = [line.partition("=") for line in lines]
     return {name.strip(): value.strip().strip("'\"") for name, sign, value in parts if sign}
 
@@ -124,25 +126,67 @@ def _judges(folder: Path) -> list[Row]:
         return []
     if folder.name == "output_validator":
         return [{"name": folder.name, "files": _sources(folder)}]
-    places = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
-    return [{"name": each.name, "files": _sources(each)} for each in places]
+    places = sorted(each for each in folder.iterdir() if not is_left_over(each))
+    headers = [each for place in places if place.is_file() and _is_header(place) for each in _sources(place)]
+    return [
+        {"name": each.name, "files": [*_sources(each), *(headers if each.is_file() else ())]}
+        for each in places
+        if not _is_header(each)
+    ]
 
 
 def _submissions(folder: Path) -> list[Row]:
     return [
         {"verdict": place.parent.name, "name": place.name, "files": _sources(place)}
         for place in sorted(folder.glob("*/*"))
-        if not place.name.startswith(".")
+        if not is_left_over(place)
     ]
 
 
 def _sources(place: Path) -> list[Row]:
-    files = [place] if place.is_file() else sorted(each for each in place.rglob("*") if each.is_file())
-    return [{"name": each.name, "code": text_of(each)} for each in files]
+    return [{"name": each.name, "code": source_of(each)} for each in source_files(place)]
+
+
+def source_files(place: Path) -> list[Path]:
+    """Return the files of a program: a file, or those in its folder but what tools and compilers have left there.
+
+    Args:
+        place: the file or the folder.
+    """
+    if place.is_file():
+        return [place]
+    found = sorted(each for each in place.rglob("*") if each.is_file())
+    return [each for each in found if not any(map(is_left_over, (each, *each.relative_to(place).parents)))]
+
+
+def is_left_over(path: Path) -> bool:
+    """Return whether a file or a folder is no part of a program: hidden, a cache of Python, or compiled."""
+    if path.name.startswith(".") or path.name == "__pycache__":
+        return True
+    return path.is_file() and b"\0" in path.read_bytes()[:COMPILED_BYTES]
+
+
+def _is_header(path: Path) -> bool:
+    return path.suffix.removeprefix(".") in HEADERS
 
 
 def _has_files(folder: Path) -> bool:
     return folder.is_dir() and any(each.is_file() for each in folder.rglob("*"))
+
+
+def source_of(path: Path) -> str:
+    """Return the text of a program or a statement. If it is not UTF-8, each byte is a character of Latin-1.
+
+    Such bytes are in comments and words for people, in an encoding that nothing names.
+
+    Args:
+        path: its file.
+    """
+    content = path.read_bytes()
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def text_of(path: Path) -> str:

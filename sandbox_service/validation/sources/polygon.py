@@ -31,6 +31,7 @@ VERDICTS: Mapping[str, list[str]] = {
     "presentation-error": ["WA"],
     "time-limit-exceeded": ["TLE"],
     "memory-limit-exceeded": ["MLE"],
+    "time-limit-exceeded-or-memory-limit-exceeded": ["TLE", "MLE"],
     "rejected": ["NOT_AC"],
     "failed": ["NOT_AC"],
 }
@@ -209,7 +210,8 @@ def _tests(folder: Path, testset: ElementTree.Element) -> Iterator[Row]:
         given, wanted = _named(inputs, number), _named(answers, number)
         if not (folder / given).is_file() or not (folder / wanted).is_file():
             raise ValueError(f"test {number} is not in the package; use a full package")
-        read = {"input": _read(folder, given), "output": _read(folder, wanted)}
+        # a package for Windows has that system's ends of lines, which its programs do not see
+        read = {"input": _text(folder, given), "output": _text(folder, wanted)}
         yield read | {"points": test.get("points"), "group": test.get("group")}
 
 
@@ -261,10 +263,18 @@ def language_of(kind: str) -> str:
 
 
 def _read(folder: Path, path: str) -> str:
+    return packages.source_of(_inside(folder, path))
+
+
+def _text(folder: Path, path: str) -> str:
+    return packages.text_of(_inside(folder, path)).replace("\r\n", "\n")
+
+
+def _inside(folder: Path, path: str) -> Path:
     place = folder / path
     if not place.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"{path} is outside of the package")
-    return packages.text_of(place)
+    return place
 
 
 READER = Reader("polygon", "Polygon packages", is_mine, make)

@@ -69,6 +69,9 @@ def grouped(places: Sequence[Place], policies: Sequence[Policy]) -> Grouped:
         policies = [Policy(TESTS, "sum", None)]
         places = [Place(TESTS, place.points) for place in places]
     known = {policy.name: policy for policy in policies}
+    required = {name for policy in policies for name in policy.requires} - {
+        each.group for each in places if each.points
+    }
     found: list[Place] = []
     for number, place in enumerate(places, 1):
         policy = known.get(place.group)
@@ -76,7 +79,9 @@ def grouped(places: Sequence[Place], policies: Sequence[Policy]) -> Grouped:
             raise ValueError(
                 f"test {number} gives points in the group {place.group!r}, which has no rule for its score"
             )
-        counts = policy is not None and (policy.rule != "sum" or policy.points is not None or bool(place.points))
+        counts = policy is not None and (
+            policy.rule != "sum" or policy.points is not None or bool(place.points) or policy.name in required
+        )
         found.append(place if counts else Place(WITHOUT_POINTS, None))
     groups = [_group(policy, [place for place in found if place.group == policy.name]) for policy in policies]
     made = [group for group in groups if group is not None]

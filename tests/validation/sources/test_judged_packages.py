@@ -109,6 +109,43 @@ def test_polygon_names_languages_and_standards(kind: str, language: str) -> None
     assert polygon.language_of(kind) == language
 
 
+def test_a_polygon_package_for_windows_has_the_same_tests(tmp_path: Path) -> None:
+    changed = {name: text.replace("\n", "\r\n") for name, text in POLYGON.items() if name.startswith("tests/")}
+    folder = written(tmp_path, POLYGON | changed)
+    for name, text in changed.items():
+        (folder / name).write_bytes(text.encode())
+    assert [test.input for test in one(folder).tests or () if isinstance(test, StdinTest)] == ["2\n", "3\n"]
+
+
+def test_a_group_without_points_stays_if_others_require_it(tmp_path: Path) -> None:
+    groups = (
+        '<tests><test points="0.0" group="0" sample="true"/><test points="100.0" group="1"/></tests><groups>'
+        '<group name="0" points-policy="each-test"/><group name="1" points-policy="complete-group" points="100.0">'
+        '<dependencies><dependency group="0"/></dependencies></group></groups></testset>'
+    )
+    made = one(written(tmp_path, POLYGON | {"problem.xml": XML.replace("</testset>", groups)}))
+    assert [(each.name, each.points, each.rule, each.requires) for each in made.groups or ()] == [
+        ("0", 0.0, "sum", []),
+        ("1", 100.0, "all", ["0"]),
+    ]
+    assert [test.group for test in made.tests or ()] == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({}, "1\n2\n"),
+        ({"init.yml": f"binary_data: true\n{DMOJ['init.yml']}"}, "1\r\n2\r"),
+        ({"init.yml": DMOJ["init.yml"].replace("points: 3", "points: 3, binary_data: true")}, "1\r\n2\r"),
+    ],
+)
+def test_ends_of_lines_of_dmoj_are_those_of_unix(tmp_path: Path, changes: dict[str, str], text: str) -> None:
+    folder = written(tmp_path, DMOJ | changes)
+    (folder / "1.in").write_bytes(b"1\r\n2\r")
+    tests = [test.input for test in one(folder).tests or () if isinstance(test, StdinTest)]
+    assert text in tests
+
+
 def test_a_polygon_package_may_interact(tmp_path: Path) -> None:
     interactor = '<interactor><source path="files/mine.h" type="cpp.g++17"/></interactor>'
     made = one(written(tmp_path, POLYGON | {"problem.xml": XML.replace("<solutions>", f"{interactor}<solutions>")}))

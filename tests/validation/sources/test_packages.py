@@ -11,7 +11,8 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Checker, StdinTest
 from sandbox_service.validation import sources
 from sandbox_service.validation.sources import Malformed
-from sandbox_service.validation.sources.kattis import checker, verdicts_of
+from sandbox_service.validation.sources.kattis import checker
+from sandbox_service.validation.sources.kattis_submissions import verdicts_of
 from tests.validation.sources.reading import one, refused
 
 pytest.importorskip("yaml")
