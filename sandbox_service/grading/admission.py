@@ -68,7 +68,7 @@ def check(submission: Submission, suite: Suite) -> None:
         raise BadRequestError("tests: all are audit tests, which decide nothing: leave out the role of at least one")
     language = languages.find(submission.language)
     if language.runtime is None:
-        _check_text(tests)
+        _check_text(tests, has_checker_program=not isinstance(submission.checker, Checker))
     elif language.runtime != "python":
         _check_launched(language.family, tests)
     if submission.files and language.toolchain is None:
@@ -107,14 +107,16 @@ def _check_groups(submission: Submission, tests: Sequence[TestCase]) -> None:
         raise BadRequestError(f"groups: {reason}")
 
 
-def _check_text(tests: Sequence[TestCase]) -> None:
+def _check_text(tests: Sequence[TestCase], *, has_checker_program: bool) -> None:
     for index, test in enumerate(tests):
         if not isinstance(test, StdinTest):
             raise BadRequestError(
                 f"tests.{index}: a text is no program, so only a test of type stdin can be made of it"
             )
-        if test.input:
-            raise BadRequestError(f"tests.{index}: a text is no program, and has no use for an input")
+        if test.input and not has_checker_program:
+            raise BadRequestError(
+                f"tests.{index}: a text is no program, and only a checker program has a use for an input"
+            )
 
 
 def _check_launched(language: str, tests: Sequence[TestCase]) -> None:

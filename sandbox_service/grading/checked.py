@@ -62,7 +62,7 @@ def grade_text(work: Work, judge: Judge, index: int, test: StdinTest, outcome: O
     """
     judge.turn_to(test)
     judge.begin()
-    found, seconds = judge.check(f"test {index}", b"", outcome.stdout, test.outputs[0].encode())
+    found, seconds = judge.check(f"test {index}", test.input.encode(), outcome.stdout, test.outputs[0].encode())
     return judged(work, index, found, replace(outcome, cpu_seconds=seconds))
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sandbox_service.grading import stdin
 from sandbox_service.grading.work import Work
@@ -180,9 +180,9 @@ def _run(work: Work, jail: Sandbox, tests: Tests, must_pause: Callable[[], bool]
             if outcome is None or work.judge(outcome)[0] != Verdict.AC:
                 break
             box.wrong = check_any(work.checker, outcome.stdout, test.outputs)
-            if box.wrong is not None or not used.holds(run.cpu_seconds()):
+            if box.wrong is not None or not used.holds(outcome):
                 break
-            box.passed.append(used.add(outcome))
+            box.passed.append(outcome)
             if not used.has_room or must_pause():
                 box.is_stopped = True
                 break
@@ -196,22 +196,15 @@ class _Used:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._cpu = self._now = self._longest_cpu = self._wall = self._longest_wall = 0.0
+        self._cpu = self._longest_cpu = self._wall = self._longest_wall = 0.0
 
-    def holds(self, cpu_seconds: float | None) -> bool:
-        """Note the CPU time of the box; return whether it is known and within the limit."""
-        if cpu_seconds is None or cpu_seconds > self._limits.cpu_seconds:
-            return False
-        self._now = cpu_seconds
-        return True
-
-    def add(self, outcome: Outcome) -> Outcome:
-        """Return the outcome of a test with the CPU time since the test before."""
-        cpu, self._cpu = self._now - self._cpu, self._now
+    def holds(self, outcome: Outcome) -> bool:
+        """Add the times of a test; return whether the CPU time of the box is within the limit."""
+        self._cpu += outcome.cpu_seconds
         self._wall += outcome.wall_seconds
-        self._longest_cpu = max(self._longest_cpu, cpu)
+        self._longest_cpu = max(self._longest_cpu, outcome.cpu_seconds)
         self._longest_wall = max(self._longest_wall, outcome.wall_seconds)
-        return replace(outcome, cpu_seconds=cpu)
+        return self._cpu <= self._limits.cpu_seconds
 
     @property
     def has_room(self) -> bool:

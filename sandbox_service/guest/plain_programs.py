@@ -113,7 +113,7 @@ _bits: dict[str, int] = {}  # of what a plain program may import, of OPENERS, CO
 _hidden: list[frozenset[str]] = []  # names, by bit
 _kinds = b""  # of each instruction, by number, with its shift
 _reach: list[tuple[int, int]] = []  # the bit of a module, and the bits of those that it uses itself
-caches: list[Any] = []  # what empties the caches of all these modules: one may be filled through another
+_caches: list[tuple[int, Any]] = []  # the bit of a module, and what empties one of its caches
 
 
 def prepare() -> None:
@@ -129,7 +129,7 @@ def prepare() -> None:
         _bits[name] = 1 << len(kept)
         kept.append(_containers(module))
         _hidden.append(frozenset(_refused_names(name, module, modules)))
-        caches.extend(_clearing(module))
+        _caches.extend((_bits[name], clear) for clear in _clearing(module))
     _reach[:] = [(_bits[name], _reached(name, modules)) for name in modules]
     for names, bit in ((OPENERS, OPENS), (COMPUTERS, COMPUTES), (("stderr",), STDERR)):
         for name in names:
@@ -277,6 +277,17 @@ def reached_by(uses: int) -> int:
         if uses & bit:
             found |= reached
     return found
+
+
+def clear_caches(reached: int) -> None:
+    """Empty the caches of modules.
+
+    Args:
+        reached: what `reached_by` returned.
+    """
+    for bit, clear in _caches:
+        if reached & bit:
+            clear()
 
 
 def bit_of(name: str) -> int:

@@ -9,8 +9,8 @@ decimal context and the limits that the first one had. What is not put back must
 plain (plain_programs.py), or a test that leaves a stream replaced, a thread, a handler at exit, a finaliser, a file, a
 descriptor, a module or a changed attribute, ends the box after its test.
 
-Modules lead to others: statistics draws random numbers. So what can be put back is put back whatever a program imports,
-and what is compared includes the modules that its own ones use.
+Modules lead to others: statistics draws random numbers. So what is put back and compared includes the modules that the
+imported ones use, to any depth. All other modules are left alone: a look at them would copy pages of the zygote's.
 
 Nothing here defends against the submission, which controls this process. The host believes outputs that it compared
 itself, and repeats everything else in a fresh box. No expected output is ever here.
@@ -28,10 +28,11 @@ import plain_programs
 import program
 
 CHANNEL_FD = 5
+ALL = -1  # modules
 
 
 _recursion = _digits = 0
-_putting_back: list[Callable[[], object]] = []
+_putting_back: list[tuple[int, Callable[[], object]]] = []  # the bit of a module, and what puts its state back
 
 
 def prepare() -> None:
@@ -42,20 +43,20 @@ def prepare() -> None:
     global _recursion, _digits
     if (random := sys.modules.get("random")) is not None:
         seed = random.seed
-        _putting_back.append(lambda: seed(0))
+        _putting_back.append((plain_programs.bit_of("random"), lambda: seed(0)))
     if (decimal := sys.modules.get("decimal")) is not None:
         context, set_context = decimal.DefaultContext, decimal.setcontext
-        _putting_back.append(lambda: set_context(context))
+        _putting_back.append((plain_programs.bit_of("decimal"), lambda: set_context(context)))
     _recursion, _digits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
     streams = sys.stdin, sys.stdout, sys.stderr
     main, code = ending.main, compile(program.REHEARSAL, program.FILENAME, "exec")
     for _ in range(program.REHEARSALS):
         uses = plain_programs.uses_of(code)
         _has_ended_well(search=False)
-        stderr = _forget(uses)
+        stderr = _forget(uses, ALL)
         _box.is_unchanged(plain_programs.reached_by(uses))
-        _begin(stderr)
-    _forget(plain_programs.STDERR)
+        _begin(stderr, ALL)
+    _forget(plain_programs.STDERR, ALL)
     ending.main = main
     program.set_streams(*streams)
     ending.prepare()
@@ -101,21 +102,20 @@ def _has_ended_well(*, search: bool) -> bool:
 def _has_begun_next(uses: int, folder_bytes: int) -> bool:
     """Remove the last test's state and begin the next one; return False if a part of it cannot be restored."""
     try:
-        stderr = _forget(uses)
+        reached = plain_programs.reached_by(uses)
+        stderr = _forget(uses, reached)
         opens = bool(uses & plain_programs.OPENS)
-        if (opens and _box.folder_bytes(program.FOLDER) != folder_bytes) or not _box.is_unchanged(
-            plain_programs.reached_by(uses)
-        ):
+        if (opens and _box.folder_bytes(program.FOLDER) != folder_bytes) or not _box.is_unchanged(reached):
             return False
         if not _box.put_streams_back(opens):
             return False
-        _begin(stderr)
+        _begin(stderr, reached)
     except BaseException:  # no memory, or no descriptor
         return False
     return True
 
 
-def _forget(uses: int) -> Any:
+def _forget(uses: int, reached: int) -> Any:
     """Restore the state that the last test may have changed, and free its objects; return the next one's stderr."""
     stderr = None if uses & plain_programs.STDERR else sys.stderr
     namespace = ending.main.__dict__
@@ -123,18 +123,18 @@ def _forget(uses: int) -> Any:
     program.set_streams(None, None, None)
     ending.forget_streams()
     namespace.clear()
-    for clear in plain_programs.caches:
-        clear()
+    plain_programs.clear_caches(reached)
     sys.setrecursionlimit(_recursion)
     sys.set_int_max_str_digits(_digits)
     gc.collect()
     return stderr
 
 
-def _begin(stderr: Any) -> None:
+def _begin(stderr: Any, reached: int) -> None:
     """Set up the next test's own streams and state. Its descriptors are in place."""
     program.open_streams(stderr)
     ending.prepare()
     program.make_main()
-    for put_back in _putting_back:
-        put_back()
+    for bit, put_back in _putting_back:
+        if reached & bit:
+            put_back()

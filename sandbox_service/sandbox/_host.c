@@ -152,30 +152,73 @@ static PyObject *beginning(int fd, Py_ssize_t size, Py_ssize_t most)
     return shorter;
 }
 
+/* (written, stdout, stderr): the size of stdout, and the beginning of both; NULL with an exception. */
+static PyObject *output(int out, int err, Py_ssize_t most_out, Py_ssize_t most_err)
+{
+    struct stat of_out, of_err;
+    PyObject *found = NULL;
+    if (fstat(out, &of_out) || fstat(err, &of_err))
+        return os_error();
+    PyObject *written = beginning(out, of_out.st_size, most_out);
+    PyObject *said = beginning(err, of_err.st_size, most_err);
+    if (written && said)
+        found = Py_BuildValue("(nOO)", (Py_ssize_t)of_out.st_size, written, said);
+    Py_XDECREF(written);
+    Py_XDECREF(said);
+    return found;
+}
+
+PyDoc_STRVAR(read_output_doc, "read_output(stdout, stderr, most_stdout, most_stderr, /) -> (written, stdout, stderr)\n\n"
+    "Read what a box wrote: the size of stdout, and the beginning of both. Raises OSError.");
+
+static PyObject *read_output(PyObject *self, PyObject *args)
+{
+    int out, err;
+    Py_ssize_t most_out, most_err;
+    if (!PyArg_ParseTuple(args, "iinn", &out, &err, &most_out, &most_err))
+        return NULL;
+    return output(out, err, most_out, most_err);
+}
+
 PyDoc_STRVAR(finish_doc, "finish(stdout, stderr, most_stdout, most_stderr, /) -> (written, stdout, stderr)\n\n"
-    "Read and close what a box wrote: the size of stdout, and the beginning of both. Raises OSError.");
+    "Read what a box wrote, as `read_output`, and close both files. Raises OSError.");
 
 static PyObject *finish(PyObject *self, PyObject *args)
 {
     int out, err;
     Py_ssize_t most_out, most_err;
-    struct stat of_out, of_err;
-    PyObject *found = NULL;
     if (!PyArg_ParseTuple(args, "iinn", &out, &err, &most_out, &most_err))
         return NULL;
-    if (fstat(out, &of_out) || fstat(err, &of_err))
-        os_error();
-    else {
-        PyObject *written = beginning(out, of_out.st_size, most_out);
-        PyObject *said = beginning(err, of_err.st_size, most_err);
-        if (written && said)
-            found = Py_BuildValue("(nOO)", (Py_ssize_t)of_out.st_size, written, said);
-        Py_XDECREF(written);
-        Py_XDECREF(said);
-    }
+    PyObject *found = output(out, err, most_out, most_err);
     close(out);
     close(err);
     return found;
+}
+
+/* Replace the content of a file that a box has as well, and put its offset to the start. */
+static int rewrite(int fd, const char *content, Py_ssize_t size)
+{
+    off_t there = lseek(fd, 0, SEEK_END);
+    if (there < 0 || (size && write_all(fd, content, size)) || (there > size && ftruncate(fd, size)))
+        return -1;
+    return there || size ? (lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0) : 0;
+}
+
+PyDoc_STRVAR(give_doc, "give(channel, stdin, stdout, stderr, content, message, /)\n\n"
+    "Fill the files of a box that runs several tests: `content` into stdin, nothing into the others; then send `message`\n"
+    "on its channel. Raises OSError, also if the box has not received the messages before.");
+
+static PyObject *give(PyObject *self, PyObject *args)
+{
+    int channel, in, out, err;
+    const char *content, *message;
+    Py_ssize_t size, message_size;
+    if (!PyArg_ParseTuple(args, "iiiiy#y#", &channel, &in, &out, &err, &content, &size, &message, &message_size))
+        return NULL;
+    if (rewrite(in, content, size) || rewrite(out, "", 0) || rewrite(err, "", 0)
+        || send(channel, message, (size_t)message_size, MSG_NOSIGNAL | MSG_DONTWAIT) != message_size)
+        return os_error();
+    Py_RETURN_NONE;
 }
 
 /*** A conversation ***/
@@ -348,6 +391,8 @@ end:
 
 static PyMethodDef methods[] = {
     {"begin", begin, METH_VARARGS, begin_doc},
+    {"read_output", read_output, METH_VARARGS, read_output_doc},
+    {"give", give, METH_VARARGS, give_doc},
     {"finish", finish, METH_VARARGS, finish_doc},
     {"quote", quote, METH_VARARGS, quote_doc},
     {"pass_on", pass_on, METH_VARARGS, pass_on_doc},

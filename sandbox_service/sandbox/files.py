@@ -69,22 +69,6 @@ def write(fd: int, content: bytes) -> None:
         view = view[os.pwrite(fd, view, len(content) - len(view)) :]
 
 
-def rewrite(fd: int, content: bytes) -> None:
-    """Replace the content of a file that a box has as well, whose own offsets stay as they are.
-
-    Args:
-        fd: its descriptor. Its offset is then at the start.
-        content: the bytes.
-    """
-    if size(fd):
-        os.ftruncate(fd, 0)
-    elif not content:
-        return
-    if content:
-        write(fd, content)
-    os.lseek(fd, 0, os.SEEK_SET)
-
-
 def size(fd: int) -> int:
     """Return the size of the file `fd` in bytes. Its offset is then at its end."""
     return os.lseek(fd, 0, os.SEEK_END)

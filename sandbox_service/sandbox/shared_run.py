@@ -10,7 +10,6 @@ A test after the first that does not end soon is stopped (stall.py): it is repea
 
 from __future__ import annotations
 
-import os
 import select
 import socket
 import struct
@@ -29,7 +28,6 @@ from sandbox_service.sandbox.stall import Stall
 from sandbox_service.schema import Limits
 
 END_SECONDS = 0.25  # for a box to end by itself when its channel is closed
-STDOUT, STDERR = 1, 2
 
 
 class SharedRun(Protocol):
@@ -39,16 +37,12 @@ class SharedRun(Protocol):
         """Wait for the running test.
 
         Returns:
-            Its outcome if the box claims that it ended well, without its CPU time and its peak of memory; None if the
-            box claims nothing, and is ending.
+            Its outcome if the box claims that it ended well, without its peak of memory; None if the box claims
+            nothing, or has ended.
 
         Raises:
             SandboxError: the sandbox failed.
         """
-        ...
-
-    def cpu_seconds(self) -> float | None:
-        """Return the CPU time that the box has used until now; None if the box is no longer there."""
         ...
 
     def give(self, stdin: bytes) -> None:
@@ -95,8 +89,11 @@ class ChannelRun:
         """
         self._box, self._channel, self._fds, self._limits = box, channel, fds, limits
         self._explain = explain
+        from sandbox_service.sandbox import _host  # not above: see jail.py
+
+        self._host = _host
         self._clock: int | None = None
-        self._used = 0.0
+        self._used = self._used_before = 0.0  # CPU seconds, until now and until the running test
         self._stall: Stall | None = None  # of tests after the first
         self._began = time.monotonic()
         silence = struct.pack("ll", *divmod(int(1e6 * Stall.look_seconds(limits)), 1_000_000))
@@ -109,13 +106,17 @@ class ChannelRun:
                 is_claim = self._channel.recv(len(wire.TEST_ENDED) + 1) == wire.TEST_ENDED
             except BlockingIOError:
                 self._receive(is_ready=_is_readable(self._box, 0))
-                if self._stall is not None and self._stall.is_over(self.cpu_seconds()):
+                if self._stall is not None and self._stall.is_over(self._cpu_seconds()):
                     self._box.kill()
                     return None
             except OSError:
                 return None
             else:
-                return self._outcome(time.monotonic() - self._began) if is_claim else None
+                return self._claimed() if is_claim else None
+
+    def _claimed(self) -> Outcome | None:
+        wall, used = time.monotonic() - self._began, self._cpu_seconds()
+        return None if used is None else self._outcome(used - self._used_before, wall)
 
     def _receive(self, *, is_ready: bool) -> None:
         if is_ready:
@@ -123,8 +124,8 @@ class ChannelRun:
         else:
             self._box.check_alive()
 
-    def cpu_seconds(self) -> float | None:
-        """See SharedRun."""
+    def _cpu_seconds(self) -> float | None:
+        """Return the CPU time that the box has used until now; None if the box is no longer there."""
         try:
             if self._clock is None:
                 self._clock = self._box.cpu_clock()
@@ -133,29 +134,30 @@ class ChannelRun:
             return None
         return self._used
 
-    def _outcome(self, wall_seconds: float) -> Outcome:
-        written = files.size(self._fds[STDOUT])
+    def _outcome(self, cpu_seconds: float, wall_seconds: float) -> Outcome:
+        _, out, err = self._fds
+        written, stdout, stderr = self._host.read_output(out, err, self._limits.output_bytes + 1, STDERR_BYTES)
         return Outcome(
             exit_code=0,
             signal=None,
             timed_out=False,
-            cpu_seconds=0.0,
+            cpu_seconds=cpu_seconds,
             wall_seconds=wall_seconds,
             starved_seconds=None,
             peak_memory_bytes=0,
-            stdout=os.pread(self._fds[STDOUT], min(written, self._limits.output_bytes + 1), 0) if written else b"",
-            stderr=files.read(self._fds[STDERR], STDERR_BYTES),
+            stdout=stdout,
+            stderr=stderr,
             stdout_bytes=written,
         )
 
     def give(self, stdin: bytes) -> None:
         """See SharedRun."""
         self._began = time.monotonic()
+        self._used_before = self._used
         self._stall = Stall(self._limits, self._used)
         try:
-            for fd, content in zip(self._fds, (stdin, b"", b""), strict=True):
-                files.rewrite(fd, content)
-            self._channel.send(wire.NEXT_TEST, socket.MSG_NOSIGNAL)
+            to, out, err = self._fds
+            self._host.give(self._channel.fileno(), to, out, err, stdin, wire.NEXT_TEST)
         except OSError:  # the box has ended, or refuses to have its files changed
             self._channel.shutdown(socket.SHUT_RDWR)
 
@@ -167,7 +169,7 @@ class ChannelRun:
             if is_known and time.monotonic() > deadline:
                 self._box.kill()
             self._receive(is_ready=_is_readable(self._box, END_SECONDS))
-        last = self._outcome(0.0)
+        last = self._outcome(0.0, 0.0)
         whole = replace(self._box.outcome, stdout=last.stdout, stderr=last.stderr, stdout_bytes=last.stdout_bytes)
         return whole if whole.exit_code == 0 else self._explain(whole)
 

@@ -177,3 +177,30 @@ def test_programs_that_could_use_other_descriptors_or_files_are_known() -> None:
         cwd=Path("/"),
     )
     assert eval(found.stdout) == [False] * len(FITTING_OPENERS) + [True] * len(STRAY_OPENERS)
+
+
+BEHIND = {
+    "print(input())": [],
+    "import sys, heapq, math, bisect, functools, collections, itertools, queue, copy, datetime": [],
+    "import random": ["random"],
+    "import statistics": ["decimal", "random", "re"],
+    "import fractions": ["decimal", "re"],
+    "import string": ["re"],
+    "import typing": ["re", "typing"],
+    "import decimal": ["decimal"],
+}
+
+
+def test_the_modules_whose_state_is_put_back_are_those_that_a_program_can_use() -> None:
+    ask = f"""
+import sys, {", ".join(USUAL_MODULES.split())}
+sys.path.insert(0, {str(GUEST)!r})
+import plain_programs
+plain_programs.prepare()
+for source in eval(sys.stdin.read()):
+    found = plain_programs.reached_by(plain_programs.uses_of(compile(source, "", "exec")))
+    print([name for name in ("decimal", "random", "re", "typing") if found & plain_programs.bit_of(name)])
+"""
+    command = [sys.executable, "-P", "-s", "-S", "-c", ask]
+    asked = subprocess.run(command, input=repr(list(BEHIND)), capture_output=True, text=True, check=True, cwd=Path("/"))
+    assert list(map(eval, asked.stdout.splitlines())) == list(BEHIND.values())

@@ -337,13 +337,13 @@ def test_each_ending_has_its_verdict(service: Service) -> None:
 
 @pytest.mark.parametrize(("protocol", "prologue"), [("testlib", READ), ("codeforces-python", FOREIGN)])
 def test_files_have_their_roles(service: Service, protocol: str, prologue: str) -> None:
+    """Also of an answer in text, although no program reads the input."""
     ending = "right = [input, output, answer] == [['in'], ['out'], ['ans']]\n"
     ending += "print(int(right))\nsys.exit(0 if right else 1)"
     test = {"type": "stdin", "input": "in", "output": "ans"}
-    assert (
-        service.grade(code="print('out')", tests=[test], checker=checker(protocol, prologue + ending))["verdict"]
-        == "AC"
-    )
+    judge = checker(protocol, prologue + ending)
+    assert service.grade(code="print('out')", tests=[test], checker=judge)["verdict"] == "AC"
+    assert service.grade(code="out", tests=[test], checker=judge, language="text")["verdict"] == "AC"
 
 
 def test_scalebox_names_the_participants_output_answer(service: Service) -> None:

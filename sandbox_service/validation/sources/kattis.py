@@ -40,6 +40,8 @@ def make(row: Row) -> Problem:
         ValueError: For packages that are judged in a way that is not known here.
     """
     sheet, tests = fields.mapping(row, "sheet"), fields.listing(row, "tests")
+    if not tests:
+        raise ValueError("it has no tests: no .in file below data/sample and data/secret; generators are not run here")
     kattis_settings.check_sheet(sheet, row)
     settings = kattis_settings.Settings(sheet, row)
     tests = settings.that_count(tests)

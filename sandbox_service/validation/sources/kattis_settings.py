@@ -72,7 +72,7 @@ class Settings:
 
     Attributes:
         is_scored: the tests give points.
-        is_newer: scores are set as the format has it since 2023.
+        is_newer: scores are set as the format has it since 2023. Drafts of that format have the older settings.
     """
 
     def __init__(self, sheet: Row, row: Row) -> None:
@@ -91,7 +91,8 @@ class Settings:
             _check_settings(name or "data", settings)
         self.is_scored = "scoring" in _words(sheet.get("type")) or "score" in _words(sheet.get("validation"))
         version = str(sheet.get("problem_format_version") or "legacy")
-        self.is_newer = version.startswith("20") or any(NEWER & each.keys() for each in self._folders.values())
+        names = frozenset().union(*self._folders.values())
+        self.is_newer = bool(NEWER & names) or (version.startswith("20") and not LEGACY & names)
         given = sheet.get("validator_flags") or fields.mapping(row, "domjudge").get("special_compare_args")
         self._flags = _flags(given)
         self._check_verdicts()

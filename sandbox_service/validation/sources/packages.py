@@ -21,6 +21,7 @@ STATEMENTS = ("statement", "problem_statement")
 INPUT_VALIDATORS = ("input_validators", "input_format_validators")
 VALIDATORS = ("output_validator", "output_validators", "interactors")
 BESIDE = ("graders", "include", "static_validator")
+NEEDED = ("data", *VALIDATORS, *BESIDE, "submissions", *STATEMENTS)
 COMPILED_BYTES = 1024  # a compiled file has a zero among these
 
 
@@ -36,7 +37,10 @@ def rows(folders: list[Path]) -> Iterator[Found | Malformed]:
 
 
 def _row(folder: Path, yaml: Any) -> Row:
-    check_files(folder)
+    leaving = _links_that_leave(folder)
+    if needed := [each for each in leaving if len(each.parts) == 1 or each.parts[0] in NEEDED]:
+        raise ValueError(f"{needed[0]} is a link to a place outside of the package")
+    _check_size(folder)
     domjudge = _domjudge(folder / DOMJUDGE)
     return {
         "package": folder.name,
@@ -50,18 +54,32 @@ def _row(folder: Path, yaml: Any) -> Row:
         "expectations": kattis_submissions.expectations_of(folder / "submissions"),
         "validators": [name for name in VALIDATORS if _has_files(folder / name)],
         "judges": [found for name in VALIDATORS for found in _judges(folder / name)],
-        "input_validators": [found for name in INPUT_VALIDATORS for found in _judges(folder / name)],
+        "input_validators": [
+            found
+            for name in INPUT_VALIDATORS
+            if not any(each.parts[0] == name for each in leaving)
+            for found in _judges(folder / name)
+        ],
         "groups": _groups(folder / "data", yaml),
     }
 
 
 def check_files(folder: Path) -> None:
     """Raise ValueError for links that leave the folder, and sizes that fill the memory: packages are untrusted."""
-    files, inside = sorted(folder.rglob("*")), folder.resolve()
-    for each in files:
-        if not each.resolve().is_relative_to(inside):
-            raise ValueError(f"{each.relative_to(folder)} is a link to a place outside of the package")
-    size = sum(each.stat().st_size for each in files if each.is_file())
+    if leaving := _links_that_leave(folder):
+        raise ValueError(f"{leaving[0]} is a link to a place outside of the package")
+    _check_size(folder)
+
+
+def _links_that_leave(folder: Path) -> list[Path]:
+    """Return the paths in the folder, relative to it, that lead out of it."""
+    inside = folder.resolve()
+    found = (each for each in sorted(folder.rglob("*")) if not each.resolve().is_relative_to(inside))
+    return [each.relative_to(folder) for each in found]
+
+
+def _check_size(folder: Path) -> None:
+    size = sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())
     if size > MOST_ROW_BYTES:
         raise ValueError(f"the files have {size} bytes, and {MOST_ROW_BYTES} are the most")
 

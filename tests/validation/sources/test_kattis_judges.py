@@ -136,6 +136,11 @@ GROUPS: list[tuple[str, dict[str, str], list[tuple[str, float, str, list[str]]],
     ("validation: custom score\n", {"output_validators__v.py": VALIDATOR, "data__secret__g1__testdata.yaml":
      "range: 0 30", "data__secret__g2__testdata.yaml": "grader_flags: min\nrange: 0 70"},
      [("sample", 0.0, "min", []), ("secret/g1", 30.0, "sum", []), ("secret/g2", 70.0, "min", [])], 70.0),
+    # a draft of the newer format has the settings of the older one
+    ("problem_format_version: 2023-07-draft\ntype: scoring\n", {"data__secret__testdata.yaml": "grader_flags: sum",
+     "data__secret__g1__testdata.yaml": "range: 0 30\ngrader_flags: min", "data__secret__g2__testdata.yaml":
+     "accept_score: 70\ngrader_flags: min"},
+     [("sample", 0.0, "min", []), ("secret/g1", 30.0, "min", []), ("secret/g2", 70.0, "min", [])], None),
     (NEWER, {"data__secret__g1__test_group.yaml": "max_score: 40\nrequire_pass: sample",
              "data__secret__g2__test_group.yaml": "max_score: 60\nscore_aggregation: sum\nrequire_pass: [secret/g1]"},
      [("sample", 0.0, "all", []), ("secret/g1", 40.0, "all", ["sample"]), ("secret/g2", 60.0, "sum", ["secret/g1"])],

@@ -147,6 +147,21 @@ def test_a_link_that_leads_out_of_the_package_is_not_followed(tmp_path: Path) ->
     assert "data/secret/c.in is a link to a place outside" in refused(folder)
 
 
+def test_a_link_in_a_part_that_nothing_needs_does_not_matter(tmp_path: Path) -> None:
+    """Authors keep one header for all their problems."""
+    (tmp_path / "validation.h").write_text("")
+    folder = package(tmp_path / "double", **{"input_validators/v/v.cpp": "", "answer_validators/v.cpp": ""})
+    for part in ("input_validators/v", "answer_validators"):
+        (folder / part / "validation.h").symlink_to(tmp_path / "validation.h")
+    assert one(folder).validators == []
+
+
+def test_a_package_whose_tests_are_to_be_generated_says_so(tmp_path: Path) -> None:
+    folder = package(tmp_path / "double", **{"generators/generators.yaml": "data: {}"})
+    shutil.rmtree(folder / "data")
+    assert "it has no tests" in refused(folder)
+
+
 def test_flags_of_the_default_validator() -> None:
     assert checker("") == Checker(ignore_case=True)
     assert checker("case_sensitive float_tolerance 1e-6") == Checker(float_tolerance=1e-6, integers_too=True)
