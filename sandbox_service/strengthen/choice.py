@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sandbox_service.schema import StdinTest, TestCase
@@ -14,7 +14,6 @@ from sandbox_service.strengthen.strength import Share
 from sandbox_service.validation.recipe import Recipe
 
 SLOW_SECONDS = 0.005  # beyond the fastest test, of which most is the start of a process
-SLOW = 9 * cover.LARGE  # the size of a slow audit test: what it refuses counts a tenth
 _DIGITS = re.compile(r"\d{1,100}")  # of a number; a longer one is text
 
 
@@ -61,22 +60,30 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     added = cover.filled(first, groups, said, least)
     others = {place: tests - set(added) for place, tests in {**found.known, **fails}.items() if place not in without}
     slow = _slow(candidates)
-    costs = [size + SLOW * (place in slow) for place, size in enumerate(sizes)]
-    every = [*added, *cover.choose(others, costs, wanted.audit, wanted.depth)]
-    every = cover.filled(every, groups, said, len(added) + wanted.audit, without=slow)
-    others_by_size = sorted(set(range(len(candidates))) - set(every), key=lambda place: (costs[place], place))
+    others = {place: _fast(tests, slow) for place, tests in others.items()}
+    every = [*added, *cover.choose(others, sizes, wanted.audit, wanted.depth)]
+    every = cover.filled(every, groups, said, len(added) + wanted.audit, without=slow.keys())
+    left = set(range(len(candidates))) - set(every) - slow.keys()
+    others_by_size = sorted(left, key=lambda place: (sizes[place], place))
     every += others_by_size[: len(added) + wanted.audit - len(every)]
     return replace(found, chosen=added, audit=every[len(added) :])
 
 
-def _slow(candidates: Sequence[Candidate]) -> set[int]:
-    """Return the places of tests on which references take much longer than on others.
+def _slow(candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Return the places of tests on which references take much longer than on others, and how long they take.
 
     An audit test costs each selected program its time, and an endless one a multiple of that.
     """
     known = {place: each.seconds for place, each in enumerate(candidates) if each.seconds is not None}
     most = SLOW_SECONDS + min(known.values(), default=0.0)
-    return {place for place, seconds in known.items() if seconds > most}
+    return {place: seconds for place, seconds in known.items() if seconds > most}
+
+
+def _fast(tests: set[int], slow: Mapping[int, float]) -> set[int]:
+    """Return the tests that are not slow; if all are, the fastest of them."""
+    if not tests:
+        return tests
+    return tests - slow.keys() or {min(tests, key=lambda place: (slow[place], place))}
 
 
 def extremes(candidates: Sequence[Candidate]) -> list[int]:
