@@ -238,6 +238,17 @@ LONG_JSON = {
     "keys in another order, and true": (b'{"a":1,"b":true}', b'{"b":true,"a":1.0}'),
     "lists beside numbers": (b"1,[2.5]", b"1,[2.500001]"),
     "deep lists": (b"[[[[[[[[1]]]]]]]]", b"[[[[[[[[1.0]]]]]]]]"),
+    "deep lists, 40 levels": (b"[" * 40 + b"1.5" + b"]" * 40, b"[" * 40 + b"1.500001" + b"]" * 40),
+    "deep lists of texts": (b'[[[[[[[["a"]]]]]]]]', b'[[[[[[[["A"]]]]]]]]'),
+    "deep lists of texts and numbers": (b'[[[[[[[["a"]]]]]]],1]', b'[[[[[[[["A"]]]]]]],1.0]'),
+    "deep lists of true": (b"[[[[[[[[true]]]]]]]]", b"[[[[[[[[ true]]]]]]]]"),
+    "deep empty lists": (b"[[[[[[[[]]]]]]]]", b"[[[[[[[[ ]]]]]]]]"),
+    "empty lists": (b"[]", b"[ ]"),
+    "deep lists, another value": (b"[[[[[[[[1]]]]]]]]", b"[[[[[[[[2]]]]]]]]"),
+    "deep lists, another depth": (b"[[[[[[[[1]]]]]]]]", b"[[[[[[[1]]]]]]]"),
+    "trees of lists": (b"[[[1],[1]],[[1],[1]]]", b"[[[1],[1]],[[1],[1.0]]]"),
+    "deep objects": (b'{"a":{"a":{"a":{"a":1}}}}', b'{"a":{"a":{"a":{"a":1.0}}}}'),
+    "deep objects and lists": (b'{"a":[{"a":[{"a":[1]}]}]}', b'{"a":[{"a":[{"a":[1.0]}]}]}'),
     "letters in another case": (b'"a"', b'"A"'),
     "exponents": (b"1", b"1e0"),
     "huge exponents": (b"1e300", b"1.0e300"),
@@ -251,19 +262,33 @@ def _long_json() -> Iterator[Family]:
         yield Family(
             "json, as many expected", name, filled(got + b",", got + b"]", b"["), _judged_by_elements(wanted, got)
         )
+        yield _returned_elements(name, wanted, got)
     last = filled(b"0.5,", b"0.7]", b"[")
     yield Family("json, as many expected", "wrong at the end", last, _judged_by_elements(b"0.5", b"0.5"))
 
 
 def _judged_by_elements(wanted: bytes, got: bytes) -> Callable[[bytes], object]:
-    """Return a judge that expects as many elements as the answer has."""
+    """Return a judge of an output that expects as many elements as the answer has."""
     checker = Checker(type="json", float_tolerance=1e-6, ignore_case=True)
+    return lambda output: check_any(checker, output, [_as_many(wanted, got, output).decode()])
 
-    def judge(output: bytes) -> object:
-        count = (output.count(b",") + 1) // (got.count(b",") + 1)
-        return check_any(checker, output, ["[" + ",".join([wanted.decode()] * count) + "]"])
 
-    return judge
+def _returned_elements(name: str, wanted: bytes, got: bytes) -> Family:
+    """Return a family of results. The expected value, which a slot has parsed before, is made with the answer."""
+    checker = Checker(type="tokens", float_tolerance=1e-6, ignore_case=True)
+    expected: list[object] = []
+
+    def make(size: int) -> bytes:
+        answer = filled(got + b",", got + b"]", b"[")(size)
+        expected[:] = [json.loads(_as_many(wanted, got, answer))]
+        return answer
+
+    return Family("call, as many expected", name, make, lambda line: check_result(checker, line, expected[0]))
+
+
+def _as_many(wanted: bytes, got: bytes, answer: bytes) -> bytes:
+    count = (answer.count(b",") + 1) // (got.count(b",") + 1)
+    return b"[" + b",".join([wanted] * count) + b"]"
 
 
 # --- results of calls

@@ -1,4 +1,4 @@
-"""Decodes the service's answers. A grade without a verdict has no reward, whatever the answer contains."""
+"""Decodes the service's answers. A grade that is masked or has no verdict has no reward, whatever it contains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def grade_of(answer: bytes) -> Grade | None:
         grade = Grade.model_validate_json(answer, extra="ignore", strict=True)
     except ValidationError:
         return None
-    if grade.verdict == Verdict.IE and grade.reward is not None:
+    if (grade.verdict == Verdict.IE or grade.mask_sample) and grade.reward is not None:
         return grade.model_copy(update={"reward": None})
     return grade
 

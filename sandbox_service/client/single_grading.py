@@ -39,7 +39,7 @@ async def grade(
     for pause in pauses(TRIES):
         puts = suites.puts(suite.id) if suite else 0
         status, answer = await transport.ask("POST", "/v1/grade", body)
-        if status == 200 and (found := _grade(transport, answer)).failure_kind not in LOST:
+        if status == 200 and (found := _grade(transport, answer, fields["id"])).failure_kind not in LOST:
             return found
         if status not in (200, 500) and not is_unknown_suite(status, answer):
             raise transport.refusal(status, answer, name)
@@ -93,8 +93,10 @@ def not_known(transport: HttpTransport, suite_id: str, name: str) -> RefusedErro
     )
 
 
-def _grade(transport: HttpTransport, answer: Answer) -> Grade:
+def _grade(transport: HttpTransport, answer: Answer, submission_id: object) -> Grade:
     found = grade_of(encoded(answer))
     if found is None:
         raise transport.stranger(json.dumps(answer)[:200])
+    if found.id != submission_id:  # a proxy that mixes up or keeps answers
+        raise transport.stranger("it answered for a submission that was not sent")
     return found

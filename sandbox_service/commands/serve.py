@@ -10,7 +10,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from sandbox_service import bootstrap, event_loop
+from sandbox_service import allocator, bootstrap, event_loop
 from sandbox_service.api import connections
 from sandbox_service.api.events import is_open_to_all
 from sandbox_service.doctor import preflight
@@ -76,6 +76,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         event_loop.tune_gc()
+        allocator.return_large_blocks()
         if self.started:
             try:
                 print(announcement(self._settings), flush=True)

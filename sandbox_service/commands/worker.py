@@ -7,7 +7,7 @@ import signal
 
 import uvloop
 
-from sandbox_service import bootstrap, event_loop
+from sandbox_service import allocator, bootstrap, event_loop
 from sandbox_service.errors import logs
 from sandbox_service.fleet import health, wakeup
 from sandbox_service.sandbox import diagnosis
@@ -45,4 +45,5 @@ async def _work(settings: Settings) -> None:
         health.serving(settings.host, settings.health_port, worker.unready),
     ):
         event_loop.tune_gc()
+        allocator.return_large_blocks()
         await worker.run(stop, settings.shutdown_seconds)

@@ -5,16 +5,13 @@ No depth of nesting causes a RecursionError, and no method of a value is called,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from itertools import chain, compress, repeat
-from math import inf, isfinite, isnan
-from operator import is_, ne, not_, or_
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, cast
 
-from sandbox_service.judging.numeric import Tolerance, all_near_as_integers, all_near_exactly, all_surely_near, within
+from sandbox_service.judging.value_groups import doubtful
 from sandbox_service.judging.value_kinds import KINDS, LARGE_BITS, RANKS, SET_TAG, SETS, Unordered
+from sandbox_service.judging.value_rules import Rules, same_number, text_key
 from sandbox_service.judging.value_text import Path, difference, length_difference, location, shown
 
 # Up to this number of elements, a pairing that sorting did not find is searched for.
@@ -25,30 +22,8 @@ DEEPEST = 10_000
 SORTED_DEPTH = 64
 # Most values examined to pair elements that sorting did not pair.
 MATCHING_STEPS = 500_000
-# Elements are compared in groups of this many: a few calls for a group instead of several for each element.
-GROUP = 1024
-# Levels of lists and dicts inside a group that are compared in the same way.
-GROUPED_DEPTH = 16
-# Integers up to this one are floats, exactly.
-EXACT = 2**53
-# No float has a decimal exponent as large as this one, or as small.
-FLOAT_EXPONENT = 400
-_FLOATS = frozenset((float,))
-_NUMBERS = frozenset((int, float, Decimal))
-_SCALARS = _NUMBERS | {str, bool, type(None)}
-_PARSED = _SCALARS | {list, dict}
 _TEXTS = frozenset((str,))
 Pair = tuple[object, object, Path]
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Rules of a comparison. `match`: pair elements in any order by trying, where sorting is not enough."""
-
-    tolerance: Tolerance | None
-    ignore_case: bool
-    any_order: bool
-    match: bool = True
 
 
 def first_difference(rules: Rules, pairs: Iterator[Pair]) -> str | None:
@@ -79,6 +54,19 @@ def first_difference(rules: Rules, pairs: Iterator[Pair]) -> str | None:
     return None
 
 
+def first_unequal(rules: Rules, got: list[Any], expected: list[Any]) -> int | None:
+    """Return the place of the first pair of scalars that differ, or None.
+
+    Args:
+        rules: the rules.
+        got: the submission's scalars.
+        expected: as many expected ones.
+    """
+    places = range(len(got))
+    pairs = doubtful(rules, got, expected, places)
+    return next((place for one, other, place in pairs if _compare(rules, one, other, None) is not None), None)
+
+
 def _compare(rules: Rules, got: Any, expected: Any, path: Path) -> str | Iterator[Pair] | None:
     """Return a difference, the pairs to compare next, or None if the two are equal."""
     if type(got) is Unordered and type(expected) is dict:
@@ -90,32 +78,8 @@ def _compare(rules: Rules, got: Any, expected: Any, path: Path) -> str | Iterato
         return _compare_lists(rules, got, expected, path)
     if kind == "dict":
         return _compare_dicts(rules, got, expected, path)
-    same = _same_number(rules, got, expected) if kind == "number" else _text(rules, got) == _text(rules, expected)
+    same = same_number(rules, got, expected) if kind == "number" else text_key(rules, got) == text_key(rules, expected)
     return None if same else difference(got, expected)
-
-
-def _text(rules: Rules, value: object) -> object:
-    # `casefold` also takes other letters for the same: "Maße" for "Masse"
-    return value.lower() if rules.ignore_case and isinstance(value, str) else value
-
-
-def _same_number(rules: Rules, got: int | float | Decimal, expected: int | float | Decimal) -> bool:
-    # Python compares int, float and Decimal by their exact values.
-    if got == expected:
-        return True
-    if rules.tolerance is None or (type(got) is not float and type(expected) is not float):
-        return False
-    left, right = _decimal(got), _decimal(expected)
-    return left is not None and right is not None and within(left, right, rules.tolerance)
-
-
-def _decimal(number: int | float | Decimal) -> Decimal | None:
-    """Return a finite float as it is written (0.1 is a tenth), not as it is stored."""
-    if isinstance(number, float):
-        return Decimal(repr(number)) if isfinite(number) else None
-    if isinstance(number, int):
-        return Decimal(number) if number.bit_length() <= LARGE_BITS else None
-    return number
 
 
 def _compare_dicts(
@@ -132,7 +96,7 @@ def _compare_dicts(
         return f"the key {shown(surplus)} is not expected"
     return (
         (one, other, (path, ".{}" if key.isidentifier() else "[{!r}]", key))
-        for one, other, key in _doubtful(rules, list(map(left.__getitem__, right)), list(right.values()), list(right))
+        for one, other, key in doubtful(rules, list(map(left.__getitem__, right)), list(right.values()), list(right))
     )
 
 
@@ -170,167 +134,12 @@ def _compare_lists(
         return length_difference(got, expected)
     if not unordered:
         left, right = (values if type(values) is list else list(values) for values in (got, expected))
-        doubtful = _doubtful(rules, left, right, range(len(left)))
-        return ((one, other, (path, "[{}]", i)) for one, other, i in doubtful)
-    pairs = _paired_by_sorting(rules, got, expected, path)
-    if rules.match and len(pairs) <= MATCHED_ELEMENTS and _some_pairing_fits(rules, pairs):
+        pairs = doubtful(rules, left, right, range(len(left)))
+        return ((one, other, (path, "[{}]", i)) for one, other, i in pairs)
+    sorted_pairs = _paired_by_sorting(rules, got, expected, path)
+    if rules.match and len(sorted_pairs) <= MATCHED_ELEMENTS and _some_pairing_fits(rules, sorted_pairs):
         return None
-    return iter(pairs)
-
-
-def _doubtful(rules: Rules, got: list[Any], expected: list[Any], steps: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield the pairs that are in a group with a pair that is not surely the same, each with its step of the path."""
-    for begin in range(0, len(got), GROUP):
-        group = slice(begin, begin + GROUP)
-        if not _are_surely_same(rules, got[group], expected[group]):
-            yield from zip(got[group], expected[group], steps[group], strict=True)
-
-
-def _are_surely_same(rules: Rules, got: list[Any], expected: list[Any], depth: int = 0) -> bool:
-    """Return True if it takes a few calls to see that all pairs are the same, or near."""
-    kinds = {*map(type, got), *map(type, expected)}
-    if kinds <= _SCALARS:
-        return _are_surely_same_scalars(rules, got, expected, kinds)
-    if depth == GROUPED_DEPTH or not kinds <= _PARSED:
-        return False
-    if len(kinds) > 1:
-        parts = _by_kind(got, expected, kinds)
-        return parts is not None and all(_are_surely_same(rules, *part, depth) for part in parts)
-    values = _elements(got, expected) if list in kinds else _values(got, expected)
-    return values is not None and _are_surely_same(rules, *values, depth + 1)
-
-
-def _by_kind(got: list[Any], expected: list[Any], kinds: set[type]) -> list[tuple[list[Any], list[Any]]] | None:
-    """Return the pairs of lists, those of dicts and all others; None if a pair is of two kinds."""
-    parts = []
-    for kind in kinds & {list, dict}:
-        are_of_kind, others = (list(map(is_, map(type, values), repeat(kind))) for values in (got, expected))
-        if are_of_kind != others:
-            return None
-        parts.append((list(compress(got, are_of_kind)), list(compress(expected, are_of_kind))))
-        rest = list(map(not_, are_of_kind))
-        got, expected = list(compress(got, rest)), list(compress(expected, rest))
-    return [*parts, (got, expected)]
-
-
-def _elements(got: list[list[Any]], expected: list[list[Any]]) -> tuple[list[Any], list[Any]] | None:
-    """Return the elements of all lists, or None if a list is longer than the expected one, or shorter."""
-    if list(map(len, got)) != list(map(len, expected)):
-        return None
-    return list(chain.from_iterable(got)), list(chain.from_iterable(expected))
-
-
-def _values(got: list[dict[Any, Any]], expected: list[dict[Any, Any]]) -> tuple[list[Any], list[Any]] | None:
-    """Return the values of all dicts, key by key; None if keys differ, or are no texts."""
-    keys = list(chain.from_iterable(expected))
-    if not _TEXTS.issuperset(map(type, chain(keys, chain.from_iterable(got)))):
-        return None
-    right = list(chain.from_iterable(map(dict.values, expected)))
-    if keys == list(chain.from_iterable(got)) and list(map(len, got)) == list(map(len, expected)):
-        return list(chain.from_iterable(map(dict.values, got))), right
-    if any(map(ne, map(dict.keys, got), map(dict.keys, expected))):
-        return None
-    return [one[key] for one, other in zip(got, expected, strict=True) for key in other], right
-
-
-def _are_surely_same_scalars(rules: Rules, got: list[Any], expected: list[Any], kinds: set[type]) -> bool:
-    if bool in kinds and _bools(got) != _bools(expected):
-        return False
-    if got == expected and not _may_have_nan(got, kinds):  # NaN may be the same object on both sides
-        return True
-    if kinds <= _NUMBERS and _have_floats(got, expected, kinds):
-        return rules.tolerance is not None and _are_numbers_near(rules, rules.tolerance, got, expected, kinds)
-    differ = list(map(ne, got, expected))
-    return _are_near(rules, list(compress(got, differ)), list(compress(expected, differ)))
-
-
-def _are_near(rules: Rules, got: list[Any], expected: list[Any]) -> bool:
-    """Return True if all of some scalars are texts that differ in case only, or numbers within the tolerance."""
-    is_text = list(map(is_, map(type, got), repeat(str)))
-    if any(is_text):
-        texts, wanted = list(compress(got, is_text)), list(compress(expected, is_text))
-        if not (rules.ignore_case and _TEXTS.issuperset(map(type, wanted))):
-            return False
-        if list(map(str.lower, texts)) != list(map(str.lower, wanted)):
-            return False
-        is_number = list(map(not_, is_text))
-        got, expected = list(compress(got, is_number)), list(compress(expected, is_number))
-    kinds = {*map(type, got), *map(type, expected)}
-    return not kinds or (
-        rules.tolerance is not None
-        and kinds <= _NUMBERS
-        and _have_floats(got, expected, kinds)
-        and _are_numbers_near(rules, rules.tolerance, got, expected, kinds)
-    )
-
-
-def _have_floats(got: list[Any], expected: list[Any], kinds: set[type]) -> bool:
-    """Return True if each pair has a float: two integers are never near."""
-    left, right = (map(is_, map(type, values), repeat(float)) for values in (got, expected))
-    return kinds == _FLOATS or all(map(or_, left, right))
-
-
-def _are_numbers_near(
-    rules: Rules, tolerance: Tolerance, got: list[Any], expected: list[Any], kinds: set[type]
-) -> bool:
-    lefts, rights = _as_floats(got, kinds), _as_floats(expected, kinds)
-    if lefts is not None and rights is not None:
-        if all_surely_near(lefts, rights, tolerance):
-            return True
-        if kinds == _FLOATS or (Decimal not in kinds and _are_exact(got) and _are_exact(expected)):
-            return _are_floats_near(tolerance, lefts, rights)
-    is_float = [_is_float(one) and _is_float(other) for one, other in zip(got, expected, strict=True)]
-    lefts, rights = (list(map(float, compress(values, is_float))) for values in (got, expected))
-    others = list(map(not_, is_float))
-    return (all_surely_near(lefts, rights, tolerance) or _are_floats_near(tolerance, lefts, rights)) and all(
-        map(_same_number, repeat(rules), compress(got, others), compress(expected, others))
-    )
-
-
-def _as_floats(values: list[Any], kinds: set[type]) -> list[float] | None:
-    """Return the nearest floats; None if an integer is beyond every float."""
-    if kinds == _FLOATS:
-        return values
-    try:
-        return list(map(_nearest_float if Decimal in kinds else float, values))
-    except OverflowError:
-        return None
-
-
-def _nearest_float(number: int | float | Decimal) -> float:
-    if type(number) is Decimal and not -FLOAT_EXPONENT < number.adjusted() < FLOAT_EXPONENT:
-        return 0.0 if number.adjusted() < 0 else inf if number > 0 else -inf
-    return float(number)
-
-
-def _are_exact(values: list[Any]) -> bool:
-    """Return True if integers among these numbers are floats, exactly."""
-    return bool(min(values) >= -EXACT and max(values) <= EXACT)
-
-
-def _is_float(number: int | float | Decimal) -> bool:
-    """Return True for a number that stays the same, or as near to others, as a float."""
-    if type(number) is int:
-        return -EXACT <= number <= EXACT
-    return type(number) is float
-
-
-def _are_floats_near(tolerance: Tolerance, got: list[float], expected: list[float]) -> bool:
-    """Return True if floats that are not surely near are all finite, and within the tolerance."""
-    if not all(map(isfinite, chain(got, expected))):
-        return False
-    return all_near_as_integers(got, expected, tolerance) or all_near_exactly(got, expected, tolerance)
-
-
-def _may_have_nan(values: list[Any], kinds: set[type]) -> bool:
-    if kinds == _FLOATS:
-        return isnan(sum(values))  # or infinities of both signs
-    return float in kinds and any(map(ne, values, values))
-
-
-def _bools(values: list[Any]) -> list[bool]:
-    """Return for each value whether it is True or False, which Python takes for 1 and 0."""
-    return list(map(is_, map(type, values), repeat(bool)))
+    return iter(sorted_pairs)
 
 
 def _paired_by_sorting(rules: Rules, got: Collection[object], expected: Collection[object], path: Path) -> list[Pair]:
@@ -355,7 +164,7 @@ def _sort_key(rules: Rules, value: Any, sort_within: bool, depth: int = 0) -> tu
     if kind == "dict":
         named = _by_json_key(value) or {}
         return RANKS[kind], sorted((key, _sort_key(rules, named[key], sort_within, depth + 1)) for key in named)
-    return (RANKS[kind],) if kind in ("null", "deep", "foreign") else (RANKS[kind], _text(rules, value))
+    return (RANKS[kind],) if kind in ("null", "deep", "foreign") else (RANKS[kind], text_key(rules, value))
 
 
 def _some_pairing_fits(rules: Rules, pairs: list[Pair]) -> bool:

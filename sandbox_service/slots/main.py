@@ -20,6 +20,7 @@ from importlib.metadata import version
 
 from pydantic import ValidationError
 
+from sandbox_service import allocator
 from sandbox_service.errors import ConfigurationError, SandboxError, logs
 from sandbox_service.grading.grader import Grader
 from sandbox_service.grading.judges import JudgeBench
@@ -283,6 +284,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # the service decides when a slot ends
         signal.signal(number, lambda *_: None)  # not SIG_IGN, which every program started from here would inherit
     end_with_service()
+    allocator.return_large_blocks()
     connection = socket.socket(fileno=options["connection"])
     pin_to_processor(options["index"])
     exclusive = ExclusiveRun(f"/proc/self/fd/{options['gate']}", f"/proc/self/fd/{options['room']}")

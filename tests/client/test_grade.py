@@ -86,6 +86,16 @@ def test_a_fault_is_no_reward() -> None:
     assert (found.verdict, found.reward, reason_of(found)) == (Verdict.IE, None, "sandbox: died")
 
 
+def test_a_masked_grade_is_no_reward() -> None:
+    found = grade(FakeService(acts=[answers(PASSED | {"verdict": "WA", "reward": 0.0, "mask_sample": True})]))
+    assert found.reward is None
+
+
+def test_a_grade_of_another_submission_is_refused() -> None:
+    with pytest.raises(NotProctorError, match="was not sent"):
+        grade(FakeService(acts=[answers(PASSED | {"id": "another"})]))
+
+
 def test_a_fault_can_be_an_exception() -> None:
     with pytest.raises(GraderFaultError, match="sandbox: died") as fault:
         grade(FakeService(acts=[answers(FAULT)]), on_fault="raise")

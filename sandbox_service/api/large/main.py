@@ -20,7 +20,7 @@ import orjson
 import uvicorn
 from fastapi import Depends, FastAPI
 
-from sandbox_service import event_loop
+from sandbox_service import allocator, event_loop
 from sandbox_service.api import compat, error_responses, grading, submissions, suites
 from sandbox_service.api.authentication import ApiKeyAuth
 from sandbox_service.api.large.remote_queue import RemoteQueue
@@ -51,6 +51,7 @@ def application(settings: Settings, keys: list[str], connection: socket.socket, 
             app.include_router(foreign(queue, settings), dependencies=guard)
         ending = loop.create_task(server.end_with(queue))
         event_loop.tune_gc()
+        allocator.return_large_blocks()
         yield
         ending.cancel()
         await queue.close()
