@@ -19,9 +19,10 @@ from typing import Any, TypeVar
 from trainer.config import Config
 from trainer.engines.base import check_state
 from trainer.engines.process import environment, has_gpu
-from trainer.engines.vllm_api import FINISH_REASONS, UNMODIFIED_SAMPLING
+from trainer.engines.vllm_api import FINISH_REASONS
 from trainer.episode import Completion
 from trainer.errors import StaleWeightsError, TrainerError
+from trainer.text_api import UNMODIFIED_SAMPLING
 
 T = TypeVar("T")
 Request = tuple[str, Any, Any]  # arguments of vLLM's add_request: name, prompt, sampling parameters
