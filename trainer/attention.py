@@ -21,19 +21,6 @@ from torch import Tensor
 ROWS = "proctor_rows"  # its name in transformers' registry
 
 
-def choose(wanted: str, is_flash_usable: bool, is_split: bool) -> str:
-    """Return the attention that `model.attention` stands for, by its name in transformers.
-
-    Args:
-        wanted: The setting.
-        is_flash_usable: Whether FlashAttention is installed and supports the data type.
-        is_split: Whether rows are split over ranks, which only this module supports.
-    """
-    if wanted == "auto":
-        wanted = "flash_attention_2" if is_flash_usable and not is_split else "rows"
-    return ROWS if wanted == "rows" else wanted
-
-
 def attend(
     _module: Any,
     query: Tensor,
@@ -47,23 +34,10 @@ def attend(
     sequence_group: Any = None,
     **more: Any,
 ) -> tuple[Tensor, None]:
-    """Attend within each row, as an attention function of transformers.
+    """Return the attention within each row [1, tokens, heads, size], for transformers; see `AttentionInterface`.
 
-    Args:
-        _module: The layer.
-        query: [1, heads, tokens, size] of the tokens of all rows, end to end.
-        key: With as many heads as queries, or fewer.
-        value: As many as keys.
-        _mask: None.
-        dropout: The probability of dropping a weight.
-        scaling: The factor of the products.
-        sliding_window: The most tokens that a token attends to.
-        row_lengths: The lengths of all rows, on all ranks of the group together.
-        sequence_group: The ranks over which the tokens are split; None: they are not.
-        more: Further arguments.
-
-    Returns:
-        [1, tokens, heads, size], and None for the weights.
+    The query [1, heads, tokens, size] has the tokens of all rows end to end; key and value may have fewer heads. The
+    row lengths are those of all ranks of the sequence group together, over which tokens are split (None: they are not).
 
     Raises:
         ValueError: The architecture has attention sinks or soft caps.
