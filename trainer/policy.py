@@ -230,7 +230,7 @@ class Policy:
     def _raise_on_all_ranks(self, errors: list[str]) -> None:
         """Raise WriteError on all ranks if any rank recorded an error."""
         if all_errors := [error for own in self._ranks.gather(errors) for error in own]:
-            raise WriteError(all_errors[0])
+            raise WriteError(f"the model could not be written: {all_errors[0]}")
 
     def _write(self, folder: Path, state: Mapping[str, Tensor | None]) -> None:
         """Write to a temporary folder and rename it. The old folder is absent for a moment between two renames."""

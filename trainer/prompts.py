@@ -135,7 +135,7 @@ def encode(problem: Problem, data: Data, tokenizer: PreTrainedTokenizerBase) -> 
             if is_plain
             else tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True, **more)
         )
-    except (TemplateError, ValueError) as error:
+    except (TemplateError, ValueError, TypeError) as error:  # TypeError: an argument of data.template
         raise ConfigError(f"{problem.place}: the tokenizer's chat template refuses this: {error}") from None
     ids = tokenizer.encode(text, add_special_tokens=is_plain)
     if not ids:

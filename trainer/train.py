@@ -235,7 +235,7 @@ class Controller:
         self._collector = Collector(config, self._engine, grader, self.prompts)
         self._ends.callback(lambda: self._loop.do(self._collector.close()))
         self._held_out = HeldOut(self._engine, grader, self.held_out_prompts)
-        self._rollouts = Rollouts(config, self._version)
+        self._rollouts = Rollouts(config, self._version, notice)
         self._ends.callback(self._rollouts.close)
         self._syncer = Syncer(config, self._engine, self._loop.begin, self._probe, notice)
         self._ends.callback(self._syncer.close)

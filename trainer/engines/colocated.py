@@ -115,7 +115,9 @@ class ColocatedEngine:
         if self._stepping:
             self._stepping.cancel()
             await asyncio.wait([self._stepping])
-        await asyncio.get_running_loop().run_in_executor(self._thread, setattr, self, "_llm", None)
+        if self._llm:  # without this it ends as the process exits, when its process group is gone
+            await self._do(lambda llm: llm.llm_engine.engine_core.shutdown())
+        self._llm = None
         self._thread.shutdown()
 
     # --- vLLM's thread
