@@ -17,6 +17,7 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F  # noqa: N812 - the conventional name
 from torch import Tensor
+from torch.distributed.nn.functional import all_to_all_single
 
 ROWS = "proctor_rows"  # its name in transformers' registry
 
@@ -74,22 +75,7 @@ def _whole_rows(part: Tensor, heads: int, group: Any) -> Tensor:
 
 
 def _exchange(group: Any, tensor: Tensor, scattered: int, gathered: int) -> Tensor:
-    found: Tensor = _AllToAll.apply(group, tensor, scattered, gathered)  # type: ignore[no-untyped-call]
-    return found
-
-
-class _AllToAll(torch.autograd.Function):
-    """Splits a tensor along one dimension over the ranks and joins their parts along another."""
-
-    @staticmethod
-    def forward(ctx: Any, group: Any, tensor: Tensor, scattered: int, gathered: int) -> Tensor:
-        ctx.back = group, gathered, scattered
-        parts = torch.stack(tensor.chunk(dist.get_world_size(group), dim=scattered))
-        received = torch.empty_like(parts)
-        dist.all_to_all_single(received, parts, group=group)
-        return torch.cat(received.unbind(), dim=gathered)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor, None, None]:
-        group, scattered, gathered = ctx.back
-        return None, _AllToAll.apply(group, gradient, scattered, gathered), None, None  # type: ignore[no-untyped-call]
+    """Split a tensor along one dimension over the ranks, and join their parts along another, with gradients."""
+    parts = torch.stack(tensor.chunk(dist.get_world_size(group), dim=scattered))
+    received = all_to_all_single(torch.empty_like(parts), parts, group=group)  # type: ignore[no-untyped-call]
+    return torch.cat(received.unbind(), dim=gathered)

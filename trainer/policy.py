@@ -239,11 +239,14 @@ class Policy:
         new, old = folder.with_name(folder.name + ".tmp"), folder.with_name(folder.name + ".old")
         for rest in (new, old):
             shutil.rmtree(rest, ignore_errors=True)
-        self._engine.module.model.save_pretrained(new, state_dict=state)
-        AutoTokenizer.from_pretrained(self._config.model.path).save_pretrained(new)
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
+        try:
+            self._engine.module.model.save_pretrained(new, state_dict=state)
+            AutoTokenizer.from_pretrained(self._config.model.path).save_pretrained(new)
+            if folder.exists():
+                folder.rename(old)
+            new.rename(folder)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)  # half a model fills a full disk
         shutil.rmtree(old, ignore_errors=True)
 
 

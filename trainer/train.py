@@ -355,6 +355,15 @@ class _EventLoopThread:
         return self.begin(work).result()
 
     def close(self) -> None:
+        self.do(_cancel_others())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _cancel_others() -> None:
+    """Cancel all other tasks of this event loop, such as a start that was interrupted."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

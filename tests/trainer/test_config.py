@@ -84,10 +84,7 @@ def test_the_least_that_can_be_said(tmp_path: Path) -> None:
         ("name = '../other'", "name: String should match"),
         ("name = ''", "name: String should match"),
         ("[duel]\ntesters = 2\nask = 'test it'", "the question has no {statement}"),
-        (
-            "rollout.servers = ['http://a']\n[duel]\ntesters = 2\ntrains = 'solver'\nopponent = 'http://a'",
-            "duel.opponent",
-        ),
+        ("seed = 4294967296", "seed: Input should be less than 4294967296"),
         ("[held_out]\nproblems = ['d.jsonl']", "held_out.problems has files of data.train"),
         ("[deepspeed.extra.zero_optimization]\nstage = 3", "set deepspeed.zero"),
     ],

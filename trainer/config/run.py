@@ -61,7 +61,7 @@ class Config(Section):
     name: str = Field("run", pattern=r"^[^/\x00.][^/\x00]*$")
     out: str = "runs"  # the parent of the run's folder
     steps: int = Field(1000, ge=1)  # batches
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, lt=1 << 32)  # as numpy and vLLM take
     model: sections.Model
     lora: sections.Lora = sections.Lora()
     data: sections.Data
@@ -135,8 +135,6 @@ class Config(Section):
             ),
             "rollout.servers names a server twice": len({each.rstrip("/") for each in rollout.servers})
             < len(rollout.servers),
-            "duel.opponent is one of rollout.servers, which have this run's policy": self.duel.opponent
-            in rollout.servers,
             "held_out.problems has files of data.train": not set(self.held_out.problems).isdisjoint(self.data.train),
             "deepspeed.extra sets the stage of ZeRO: set deepspeed.zero": "stage"
             in self.deepspeed.extra.get("zero_optimization", {}),

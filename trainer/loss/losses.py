@@ -243,24 +243,11 @@ def high_entropy(entropy: Tensor, sequence: Tensor, quantile: float) -> Tensor:
     here it is >, so a response of one token, or of equal entropies, has no high token. In the published code
     `high_entropy_mask` is true for the *low* class ("knowledge").
     """
-    values = entropy.detach().double()
-    return values > _quantiles(values, sequence, quantile)[sequence] if values.numel() else values > 0
+    rows = entropy.detach().double().split(torch.bincount(sequence).tolist())
+    classes = [row > row.quantile(quantile) for row in rows if row.numel()]
+    return torch.cat(classes) if classes else entropy > 0
 
 
 def by_class(high: Tensor, of_high: float, of_low: float, like: Tensor) -> Tensor:
     """Return `of_high` for tokens of the high class (mask [N]), else `of_low`, in the type of the tensor `like`."""
     return torch.where(high, like.new_tensor(of_high), like.new_tensor(of_low))
-
-
-def _quantiles(values: Tensor, rows: Tensor, quantile: float) -> Tensor:
-    """Return the quantile of each row [S] with a single sort. Rows without values get an arbitrary number."""
-    order = values.argsort()
-    order = order[rows[order].argsort(stable=True)]
-    ranked = values[order]  # by row, and by value in each
-    counts = torch.bincount(rows)
-    start = counts.cumsum(0) - counts
-    place = quantile * (counts - 1).clamp(min=0).double()
-    last = ranked.numel() - 1
-    below = ranked[(start + place.floor().long()).clamp(max=last)]
-    above = ranked[(start + place.ceil().long()).clamp(max=last)]
-    return below + (above - below) * place.frac()
