@@ -179,7 +179,10 @@ class Grader:
 
 
 async def check_service(config: Config, prompt: Prompt, notice: Callable[[str], None]) -> None:
-    """Grade a response without a program to a prompt, so that settings that the service refuses are found early."""
+    """Grade a response without a program to a prompt, to find early what the service refuses.
+
+    A service that is unavailable is waited for, with a notice.
+    """
     grader = Grader(config, notice)
     try:
         await grader.grade(f"{config.name}.{secrets.token_hex(4)}.check.0", prompt, NO_PROGRAM)

@@ -243,7 +243,7 @@ def high_entropy(entropy: Tensor, sequence: Tensor, quantile: float) -> Tensor:
     here it is >, so a response of one token, or of equal entropies, has no high token. In the published code
     `high_entropy_mask` is true for the *low* class ("knowledge").
     """
-    rows = entropy.detach().double().split(torch.bincount(sequence).tolist())
+    rows = torch.split(entropy.detach().double(), torch.bincount(sequence).tolist())
     classes = [row > row.quantile(quantile) for row in rows if row.numel()]
     return torch.cat(classes) if classes else entropy > 0
 
