@@ -102,7 +102,7 @@ def two_policies(folder: Path, service: str, more: Mapping[str, Any]) -> Iterato
                 folder,
                 service,
                 **{**more, **server, "name": role, "rollout": {"engine": "server", "servers": [own]}},
-                duel={"trains": role, "opponent": other, "earlier": 8} | ({"testers": 2} if role == "solver" else {}),
+                duel={"trains": role, "opponent": other} | ({"testers": 2} if role == "solver" else {}),
                 loss={"entropy_bonus": ENTROPY},
             )
             for role, own, other in zip(("solver", "tester"), urls, urls[::-1], strict=True)
@@ -206,7 +206,8 @@ def settings(folder: Path, service: str, **more: Any) -> dict[str, Any]:
         "rollout": {"engine": "colocated", "prompts": 12, "samples": 8, "max_tokens": 40},
         "sync": {"transport": "auto"},
         "buffer": {"drop_flat": True, "max_generations": 4},  # problems that all solve teach the tester nothing
-        "duel": {"testers": 16, "cases": 1, "ask": "test {statement}"},
+        # earlier programs: once the solver is good, two in a hundred groups have a wrong one
+        "duel": {"testers": 16, "cases": 1, "earlier": 8, "ask": "test {statement}"},
         "loss": {"old": "behaviour"},  # in float32 the same, and a pass less
         "optimiser": {
             "epochs": 2,

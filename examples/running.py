@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fcntl
 import json
 import os
 import shutil
@@ -18,6 +17,7 @@ from typing import IO, Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from trainer import checkpoint
 from trainer.engines.process import free_port, start_guarded
 from trainer.errors import ConfigError, TrainerError
 from trainer.report import METRICS, read
@@ -124,12 +124,9 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         ConfigError: Another process uses the folder.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(f".{folder.name}.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ConfigError(f"another run uses {folder}: wait for it, or name another folder (--folder)") from None
+    with checkpoint.locked(folder.with_name(f".{folder.name}.lock")) as is_ours:
+        if not is_ours:
+            raise ConfigError(f"another run uses {folder}: wait for it, or name another folder (--folder)")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         yield

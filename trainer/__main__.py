@@ -10,7 +10,7 @@ import signal
 import sys
 from pathlib import Path
 
-from trainer.errors import TrainerError
+from trainer.errors import TrainerError, WriteError
 
 WRONG = 2
 INTERRUPTED = 130
@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         from trainer import train
 
         train.run(config)
-    except TrainerError as error:
+    except (TrainerError, WriteError) as error:
         print(f"proctor train: {error}", file=sys.stderr)
         return WRONG
     except KeyboardInterrupt:

@@ -17,21 +17,9 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F  # noqa: N812 - the conventional name
 from torch import Tensor
+from torch.distributed.nn.functional import all_to_all_single
 
 ROWS = "proctor_rows"  # its name in transformers' registry
-
-
-def choose(wanted: str, is_flash_usable: bool, is_split: bool) -> str:
-    """Return the attention that `model.attention` stands for, by its name in transformers.
-
-    Args:
-        wanted: The setting.
-        is_flash_usable: Whether FlashAttention is installed and supports the data type.
-        is_split: Whether rows are split over ranks, which only this module supports.
-    """
-    if wanted == "auto":
-        wanted = "flash_attention_2" if is_flash_usable and not is_split else "rows"
-    return ROWS if wanted == "rows" else wanted
 
 
 def attend(
@@ -47,23 +35,10 @@ def attend(
     sequence_group: Any = None,
     **more: Any,
 ) -> tuple[Tensor, None]:
-    """Attend within each row, as an attention function of transformers.
+    """Return the attention within each row [1, tokens, heads, size], for transformers; see `AttentionInterface`.
 
-    Args:
-        _module: The layer.
-        query: [1, heads, tokens, size] of the tokens of all rows, end to end.
-        key: With as many heads as queries, or fewer.
-        value: As many as keys.
-        _mask: None.
-        dropout: The probability of dropping a weight.
-        scaling: The factor of the products.
-        sliding_window: The most tokens that a token attends to.
-        row_lengths: The lengths of all rows, on all ranks of the group together.
-        sequence_group: The ranks over which the tokens are split; None: they are not.
-        more: Further arguments.
-
-    Returns:
-        [1, tokens, heads, size], and None for the weights.
+    The query [1, heads, tokens, size] has the tokens of all rows end to end; key and value may have fewer heads. The
+    row lengths are those of all ranks of the sequence group together, over which tokens are split (None: they are not).
 
     Raises:
         ValueError: The architecture has attention sinks or soft caps.
@@ -100,22 +75,7 @@ def _whole_rows(part: Tensor, heads: int, group: Any) -> Tensor:
 
 
 def _exchange(group: Any, tensor: Tensor, scattered: int, gathered: int) -> Tensor:
-    found: Tensor = _AllToAll.apply(group, tensor, scattered, gathered)  # type: ignore[no-untyped-call]
-    return found
-
-
-class _AllToAll(torch.autograd.Function):
-    """Splits a tensor along one dimension over the ranks and joins their parts along another."""
-
-    @staticmethod
-    def forward(ctx: Any, group: Any, tensor: Tensor, scattered: int, gathered: int) -> Tensor:
-        ctx.back = group, gathered, scattered
-        parts = torch.stack(tensor.chunk(dist.get_world_size(group), dim=scattered))
-        received = torch.empty_like(parts)
-        dist.all_to_all_single(received, parts, group=group)
-        return torch.cat(received.unbind(), dim=gathered)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor, None, None]:
-        group, scattered, gathered = ctx.back
-        return None, _AllToAll.apply(group, gradient, scattered, gathered), None, None  # type: ignore[no-untyped-call]
+    """Split a tensor along one dimension over the ranks, and join their parts along another, with gradients."""
+    parts = torch.stack(tensor.chunk(dist.get_world_size(group), dim=scattered))
+    received = all_to_all_single(torch.empty_like(parts), parts, group=group)  # type: ignore[no-untyped-call]
+    return torch.cat(received.unbind(), dim=gathered)

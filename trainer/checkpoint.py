@@ -13,6 +13,7 @@ under the final name. All ranks must see the folder. Its files are unpickled: lo
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pickle
@@ -20,6 +21,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,7 @@ from typing import Any
 from trainer.config import Config
 from trainer.episode import Group, Prompt
 from trainer.errors import ConfigError
-from trainer.report import METRICS
+from trainer.report import METRICS, read
 
 FOLDER = "checkpoints"
 MANIFEST = "manifest.json"
@@ -36,6 +38,7 @@ ENGINE = "engine"
 MODEL = "model"
 GROUPS = "groups.pickle"
 UNFINISHED = ".tmp"
+LOCK = ".lock"  # held by the process that runs
 # settings that finished samples, or the position in the data, depend on; the rest may change when a run is resumed
 UNCHANGEABLE = (
     "seed ",
@@ -121,6 +124,19 @@ class Checkpoints:
             _remove(each.path)
 
 
+@contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Try to lock a file (path), which is created, for the duration of the block, and yield whether that succeeded."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
 def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
     """Return the checkpoint to resume from on so many ranks, None for a new run.
 
@@ -131,7 +147,7 @@ def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
     """
     checkpoints = Checkpoints(config.folder)
     if not config.checkpoint.resume:
-        if (config.folder / METRICS).exists() or checkpoints.all():
+        if read(config.folder / METRICS) or checkpoints.all():
             raise ConfigError(
                 f"{config.folder} already holds a run: resume it with checkpoint.resume=true, "
                 "choose another name, or remove the folder"

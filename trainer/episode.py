@@ -145,13 +145,7 @@ class Tally:
     peaks: dict[str, float] = field(default_factory=dict)
 
     def add(self, name: str, total: float, count: float) -> None:
-        """Add to a mean.
-
-        Args:
-            name: The metric.
-            total: The sum of the values.
-            count: The number of values.
-        """
+        """Add values to a mean, by its name, their total and their count; see `metrics`."""
         self.sums[name] = self.sums.get(name, 0.0) + total
         self.counts[name] = self.counts.get(name, 0.0) + count
 

@@ -23,5 +23,9 @@ class TooManyFaultsError(TrainerError):
     """Too many samples have no verdict. An unknown reward is not 0, so the run stops."""
 
 
+class WriteError(OSError):
+    """A checkpoint or a model could not be written on some rank; raised on all ranks."""
+
+
 class InterruptedGenerationError(Exception):
     """The engine became unavailable during a request. It may return with other weights; the run goes on."""

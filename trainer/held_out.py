@@ -10,6 +10,7 @@ import asyncio
 import random
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
@@ -30,20 +31,18 @@ def held_out_prompts(config: Config) -> list[Prompt]:
     return prompts.take(len(prompts))
 
 
+@dataclass(frozen=True)
 class HeldOut:
     """The evaluation of held-out problems in a run. `figures` runs in rank 0's event loop."""
 
-    def __init__(self, config: Config, engine: Engine, grader: Grader, prompts: Sequence[Prompt]) -> None:
-        self._config = config
-        self._engine = engine
-        self._grader = grader
-        self._prompts = prompts
-        self._run = f"{config.name}.{secrets.token_hex(4)}"  # random part: ids differ between runs of one name
+    engine: Engine
+    grader: Grader
+    prompts: Sequence[Prompt]
+    run: str = field(default_factory=lambda: secrets.token_hex(4))  # part of ids, which differ between runs
 
     async def figures(self, version: int, config: Config) -> dict[str, float]:
         """Return metrics of all problems with a verdict, by the weights of a version and the settings of a step."""
-        numbers = range(self._config.held_out.samples)
-        names = [(place, number) for place in range(len(self._prompts)) for number in numbers]
+        names = [(place, number) for place in range(len(self.prompts)) for number in range(config.held_out.samples)]
         episodes = await asyncio.gather(*(self._episode(version, config, *name) for name in names))
         graded = [each for each in episodes if not each.reward.is_fault]
         right: dict[str, list[bool]] = {}
@@ -59,9 +58,9 @@ class HeldOut:
         }
 
     async def _episode(self, version: int, config: Config, place: int, number: int) -> Episode:
-        prompt = self._prompts[place]
-        seed = random.Random(f"{self._config.seed}/held_out/{prompt.id}/{number}").getrandbits(31)  # noqa: S311 - no secret
-        completion = await self._engine.generate(prompt.ids, seed, config.room(len(prompt.ids)))
-        name = f"{self._run}.{version}.{place}.held_out.{number}"
+        prompt = self.prompts[place]
+        seed = random.Random(f"{config.seed}/held_out/{prompt.id}/{number}").getrandbits(31)  # noqa: S311 - no secret
+        completion = await self.engine.generate(prompt.ids, seed, config.room(len(prompt.ids)))
+        name = f"{config.name}.{self.run}.{version}.{place}.held_out.{number}"
         # a pass rate by the few tests of `reward.tests` would be too high
-        return Episode(prompt, completion, await self._grader.grade(name, prompt, completion, all_tests=True))
+        return Episode(prompt, completion, await self.grader.grade(name, prompt, completion, all_tests=True))

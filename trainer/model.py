@@ -8,6 +8,7 @@ them. With `sync.delta` vLLM gets the matrices; see sync/weights.py.
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +37,9 @@ def load(config: Config, path: str, sequence_group: dist.ProcessGroup | None = N
     """
     from transformers import AutoModelForCausalLM
 
-    chosen, dtype = _attention(config, sequence_group is not None), DTYPES[config.model.dtype]
+    if config.lora.rank and importlib.util.find_spec("peft") is None:
+        raise ConfigError("lora.rank: peft is not installed: pip install 'proctor[lora]', or set lora.rank = 0")
+    chosen, dtype = attention_of(config, sequence_group is not None), DTYPES[config.model.dtype]
     try:
         model: Any = AutoModelForCausalLM.from_pretrained(path, dtype=dtype, attn_implementation=chosen)
         scorer = Scorer(model, config.model.chunk_tokens, config.loss.entropy_bonus > 0, sequence_group)
@@ -57,14 +60,19 @@ def load(config: Config, path: str, sequence_group: dist.ProcessGroup | None = N
     return scorer
 
 
-def _attention(config: Config, is_split: bool) -> str:
-    """Return the attention's name in transformers, which makes no mask for one without a mask function."""
+def attention_of(config: Config, is_split: bool) -> str:
+    """Return the attention's name in transformers, which makes no mask for one without a mask function.
+
+    Rows that are split over ranks (`is_split`) need this trainer's own.
+    """
     from transformers import AttentionInterface
-    from transformers.utils.import_utils import is_flash_attn_2_available
+    from transformers.utils import import_utils
 
     AttentionInterface.register(attention.ROWS, attention.attend)
-    is_flash_usable = config.model.dtype != "float32" and bool(is_flash_attn_2_available())
-    return attention.choose(config.model.attention, is_flash_usable, is_split)
+    wanted, is_float32 = config.model.attention, config.model.dtype == "float32"
+    if wanted == "auto" and not (is_split or is_float32) and import_utils.is_flash_attn_2_available():
+        return "flash_attention_2"
+    return attention.ROWS if wanted in ("auto", "rows") else wanted
 
 
 @dataclass(frozen=True)
@@ -89,13 +97,9 @@ class Weight:
 
 
 def add_adapters(model: nn.Module, settings: Lora) -> None:
-    """Add adapters to a model in place, with B = 0, and freeze its other weights. Raise ConfigError without peft."""
-    try:
-        from peft import LoraConfig, inject_adapter_in_model
-    except ImportError:
-        raise ConfigError(
-            "lora.rank: peft is not installed: pip install 'proctor[lora]', or set lora.rank = 0"
-        ) from None
+    """Add adapters to a model in place, with B = 0, and freeze its other weights."""
+    from peft import LoraConfig, inject_adapter_in_model
+
     adapters: Any = LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules="all-linear")
     inject_adapter_in_model(adapters, model)
 

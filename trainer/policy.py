@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from trainer.config import Config, Optimiser, merge
 from trainer.episode import MicroBatch, Tally
-from trainer.errors import ConfigError
+from trainer.errors import ConfigError, WriteError
 from trainer.logprob import Head, Scorer
 from trainer.model import load, weights_of
 from trainer.objective import Objective
@@ -106,7 +106,7 @@ class Policy:
     def save_model(self, folder: Path) -> None:
         """Write the model and its tokenizer in Hugging Face's format, atomically, to a new or replaced folder.
 
-        An OSError is raised on all ranks.
+        A WriteError is raised on all ranks.
         """
         is_leader, errors = self._ranks.is_leader, list[str]()
         state = {name: weight.to("cpu", copy=True) if is_leader else None for name, weight in self.weights()}
@@ -118,7 +118,7 @@ class Policy:
     def save_state(self, folder: Path) -> None:
         """Write the state that `restore` needs: weights and optimiser state, bit for bit, and the random generators.
 
-        An OSError is raised on all ranks.
+        A WriteError is raised on all ranks.
         """
         errors: list[str] = []
         with _recording(errors):
@@ -228,9 +228,9 @@ class Policy:
         return self._initialize(scorer, None) if self._config.deepspeed.zero == 3 else scorer
 
     def _raise_on_all_ranks(self, errors: list[str]) -> None:
-        """Raise OSError on all ranks if any rank recorded an error."""
+        """Raise WriteError on all ranks if any rank recorded an error."""
         if all_errors := [error for own in self._ranks.gather(errors) for error in own]:
-            raise OSError(all_errors[0])
+            raise WriteError(f"the model could not be written: {all_errors[0]}")
 
     def _write(self, folder: Path, state: Mapping[str, Tensor | None]) -> None:
         """Write to a temporary folder and rename it. The old folder is absent for a moment between two renames."""
@@ -239,11 +239,14 @@ class Policy:
         new, old = folder.with_name(folder.name + ".tmp"), folder.with_name(folder.name + ".old")
         for rest in (new, old):
             shutil.rmtree(rest, ignore_errors=True)
-        self._engine.module.model.save_pretrained(new, state_dict=state)
-        AutoTokenizer.from_pretrained(self._config.model.path).save_pretrained(new)
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
+        try:
+            self._engine.module.model.save_pretrained(new, state_dict=state)
+            AutoTokenizer.from_pretrained(self._config.model.path).save_pretrained(new)
+            if folder.exists():
+                folder.rename(old)
+            new.rename(folder)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)  # half a model fills a full disk
         shutil.rmtree(old, ignore_errors=True)
 
 

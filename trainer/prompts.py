@@ -76,9 +76,14 @@ class Prompts:
         return len(self.problems)
 
     @property
+    def first(self) -> Prompt:
+        """The first prompt, independent of the position."""
+        return self._prompt(self.problems[0])
+
+    @property
     def probe(self) -> list[int]:
-        """The first prompt's token ids, independent of the position; twice if there is one, which predicts nothing."""
-        ids = list(self._prompt(self.problems[0]).ids)
+        """The first prompt's token ids; twice if there is one, which predicts nothing."""
+        ids = list(self.first.ids)
         return ids if len(ids) > 1 else ids * 2
 
     def by_id(self, name: str) -> Prompt:
@@ -130,7 +135,7 @@ def encode(problem: Problem, data: Data, tokenizer: PreTrainedTokenizerBase) -> 
             if is_plain
             else tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True, **more)
         )
-    except (TemplateError, ValueError) as error:
+    except (TemplateError, ValueError, TypeError) as error:  # TypeError: an argument of data.template
         raise ConfigError(f"{problem.place}: the tokenizer's chat template refuses this: {error}") from None
     ids = tokenizer.encode(text, add_special_tokens=is_plain)
     if not ids:

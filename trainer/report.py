@@ -72,6 +72,29 @@ class Clock:
         return former
 
 
+class PatientFile:
+    """A text file to append to, which a full disk does not end: what it could not take follows when there is room."""
+
+    def __init__(self, path: Path, notice: Callable[[str], None]) -> None:
+        self._path = path
+        self._notice = notice
+        self._file = path.open("ab", buffering=0)
+        self._left = b""  # not written yet
+
+    def append(self, text: str) -> int:
+        """Write text, and return the size of the file in bytes."""
+        self._left += text.encode()
+        try:
+            while self._left:
+                self._left = self._left[self._file.write(self._left) :]
+        except OSError as error:
+            self._notice(f"{self._path} could not be written, the run continues: {error}")
+        return self._file.tell()
+
+    def close(self) -> None:
+        self._file.close()
+
+
 class Report:
     """The report of one run, on rank 0. `done`: the step of the checkpoint that is resumed, 0 for a new run.
 
@@ -83,7 +106,7 @@ class Report:
         config.folder.mkdir(parents=True, exist_ok=True)
         self._sinks = [*_wandb(config), *_tensorboard(config, done, self.notice)]
         keep_steps(config.folder / METRICS, done)
-        self._file = (config.folder / METRICS).open("a", encoding="utf-8")
+        self._file = PatientFile(config.folder / METRICS, self.notice)
         self._seconds: Counter[str] = Counter()
 
     def notice(self, text: str) -> None:
@@ -98,8 +121,7 @@ class Report:
         row = {**figures, "step_seconds": sum(seconds.values()), **timed}
         known = {name: value for name, value in row.items() if math.isfinite(value)}
         line = {"step": step, "time": round(time.time(), 3), **dict.fromkeys(row), **known}  # JSON has no NaN
-        self._file.write(json.dumps(line, allow_nan=False) + "\n")
-        self._file.flush()
+        self._file.append(json.dumps(line, allow_nan=False) + "\n")
         for send, _ in self._sinks:
             send(step, known)
         status = [f"{label} {known[name]:{form}}" for name, label, form in STATUS if name in known]

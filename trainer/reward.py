@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+import secrets
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from trainer.errors import ConfigError, TooManyFaultsError, UnavailableError
 SUITE_CACHE_SIZE = 256  # suites of problems in use; the oldest is dropped first
 WINDOW = 1000  # samples
 EVIDENCE = 200  # samples that a share is computed of at least
+NO_PROGRAM = Completion((), (), "no program", False, 0, 0)
 DEVIATIONS = 3.0  # standard deviations
 
 
@@ -174,6 +176,18 @@ class Grader:
             seed = {"seed": _seed(self._seed, prompt, episode_id)} if config.tests_rule == "random" else {}
             submission["sample"] = {"count": config.tests, "rule": config.tests_rule} | seed
         return submission
+
+
+async def check_service(config: Config, prompt: Prompt, notice: Callable[[str], None]) -> None:
+    """Grade a response without a program to a prompt, to find early what the service refuses.
+
+    A service that is unavailable is waited for, with a notice.
+    """
+    grader = Grader(config, notice)
+    try:
+        await grader.grade(f"{config.name}.{secrets.token_hex(4)}.check.0", prompt, NO_PROGRAM)
+    finally:
+        await grader.close()
 
 
 def overlong(tokens: int, room: int, settings: RewardService) -> float:

@@ -16,7 +16,7 @@ from trainer.batch import Trained
 from trainer.collect import Batch
 from trainer.config import Config
 from trainer.episode import Episode, Group, Prompt
-from trainer.report import keep_steps, lines
+from trainer.report import PatientFile, keep_steps, lines
 
 ROLLOUTS, OLDER = "rollouts.jsonl", "rollouts.old.jsonl"
 SAMPLED_GROUPS = 2  # of a step
@@ -25,26 +25,26 @@ SAMPLED_GROUPS = 2  # of a step
 class Rollouts:
     """The files of one run, on rank 0. `done`: the step of the checkpoint that is resumed; later lines are removed."""
 
-    def __init__(self, config: Config, done: int = 0) -> None:
+    def __init__(self, config: Config, done: int = 0, notice: Callable[[str], None] = print) -> None:
         self._config = config
+        self._notice = notice
         self._path = config.folder / ROLLOUTS
         for path in (self._path, config.folder / OLDER):
             keep_steps(path, done)
-        self._file = self._path.open("a", encoding="utf-8")
+        self._file = PatientFile(self._path, notice)
 
     def write(
         self, step: int, batch: Batch, trained: Sequence[Sequence[Trained]], decode: Callable[[Prompt], str]
     ) -> None:
         """Append episodes of a step's batch, with the advantages of those that train; `decode` makes prompts text."""
         worth = {id(episode): advantage for group in trained for episode, advantage in group}
-        for episode in (each for group in self._chosen(batch.sampled) for each in group.episodes):
-            line = _line(step, episode, worth.get(id(episode)), decode(episode.prompt))
-            self._file.write(json.dumps(line) + "\n")
-        self._file.flush()
-        if 2 * self._file.tell() >= self._config.watch.rollouts_bytes:
+        episodes = [each for group in self._chosen(batch.sampled) for each in group.episodes]
+        rows = (_line(step, each, worth.get(id(each)), decode(each.prompt)) for each in episodes)
+        size = self._file.append("".join(json.dumps(line) + "\n" for line in rows))
+        if 2 * size >= self._config.watch.rollouts_bytes:
             self._file.close()
             self._path.replace(self._path.with_name(OLDER))
-            self._file = self._path.open("a", encoding="utf-8")
+            self._file = PatientFile(self._path, self._notice)
 
     def close(self) -> None:
         self._file.close()

@@ -22,7 +22,8 @@ from collections import deque
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,11 +32,13 @@ from torch import Tensor
 from trainer.batch import collate, minibatches, pack, trained_episodes, training_rows, weights
 from trainer.checkpoint import (
     ENGINE,
+    LOCK,
     MODEL,
     Checkpoint,
     Checkpoints,
     differences,
     find_checkpoint,
+    locked,
     read_groups,
     write_groups,
 )
@@ -43,7 +46,7 @@ from trainer.collect import Batch, Collector
 from trainer.config import Config, logprob_bound
 from trainer.engines import start_engines
 from trainer.episode import Group, MicroBatch, Prompt, Row, Tally
-from trainer.errors import ConfigError, InterruptedGenerationError, StaleWeightsError, UnavailableError
+from trainer.errors import ConfigError, StaleWeightsError, UnavailableError, WriteError
 from trainer.held_out import HeldOut, held_out_prompts
 from trainer.metrics import batch_metrics
 from trainer.objective import Objective
@@ -51,7 +54,7 @@ from trainer.policy import Policy, learning_rate
 from trainer.prompts import Prompts
 from trainer.ranks import Ranks
 from trainer.report import Clock, Report
-from trainer.reward import Grader
+from trainer.reward import Grader, check_service
 from trainer.rollouts import Rollouts
 from trainer.sync import Syncer
 
@@ -66,20 +69,23 @@ def run(config: Config) -> None:
     checkpoint, ranks = None, Ranks.join()
     if config.rollout.engine == "colocated" and ranks.size > 1:
         raise ConfigError(f"rollout.engine = 'colocated' is for one rank, and there are {ranks.size}: use servers")
-    if ranks.is_leader:  # errors in files are found before minutes of loading
-        checkpoint = find_checkpoint(config, ranks.size)
-        prompts, held_out = Prompts.of(config), held_out_prompts(config)
-        if checkpoint:
-            prompts.mixture.restore(checkpoint.state()["prompts"])
-    checkpoint = ranks.broadcast(checkpoint)
-    learner = Learner(config, Policy(config, ranks), ranks)
-    if checkpoint:
-        learner.policy.restore(checkpoint.path / ENGINE)
     with ExitStack() as ends:  # the last one is called first
-        if ranks.is_leader:
+        if ranks.is_leader:  # errors in files and services are found before minutes of loading
+            if not ends.enter_context(locked(config.folder / LOCK)):
+                raise ConfigError(f"another run uses {config.folder}: wait for it, or choose another name")
+            checkpoint = find_checkpoint(config, ranks.size)
+            prompts, held_out = Prompts.of(config), held_out_prompts(config)
+            if checkpoint:
+                prompts.mixture.restore(checkpoint.state()["prompts"])
             report = Report(config, checkpoint.step if checkpoint else 0)
-            controller = Controller(config, learner, ranks, report, prompts, held_out)
             ends.callback(report.close)
+            asyncio.run(check_service(config, prompts.first, report.notice))
+        checkpoint = ranks.broadcast(checkpoint)
+        learner = Learner(config, Policy(config, ranks), ranks)
+        if checkpoint:
+            learner.policy.restore(checkpoint.path / ENGINE)
+        if ranks.is_leader:
+            controller = Controller(config, learner, ranks, report, prompts, held_out)
             ends.callback(controller.close)
         ends.callback(learner.policy.close)  # before a colocated vLLM, which destroys the process group
         if ranks.is_leader:
@@ -91,24 +97,27 @@ def run(config: Config) -> None:
     ranks.close()
 
 
+@dataclass(frozen=True)
 class Learner:
     """The part of the loop that runs on every rank. All methods are collective."""
 
-    def __init__(self, config: Config, policy: Policy, ranks: Ranks) -> None:
-        self._config = config
-        self.policy = policy
-        self._ranks = ranks
-        self._objective = Objective.of(config)
+    config: Config
+    policy: Policy
+    ranks: Ranks
+
+    @cached_property
+    def objective(self) -> Objective:
+        return Objective.of(self.config)
 
     def follow(self) -> None:
         """Execute rank 0's calls until it broadcasts None."""
         call: Sequence[Any] | None
-        while call := self._ranks.broadcast():
-            with suppress(OSError):  # rank 0 gets the same error and reports it
+        while call := self.ranks.broadcast():
+            with suppress(WriteError):  # rank 0 gets the same error and reports it
                 self.execute(*call)
 
     def execute(self, name: str, *arguments: Any) -> Any:
-        """Call a method by its name with arguments. An OSError is raised on all ranks."""
+        """Call a method by its name with arguments. A WriteError is raised on all ranks."""
         return getattr(self, name)(*arguments)
 
     def save_state(self, folder: Path) -> None:
@@ -126,7 +135,7 @@ class Learner:
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
         """Yield the weights for vLLM; with `sync.delta` the adapters apart."""
-        return self.policy.weights(apart=self._config.sync.delta)
+        return self.policy.weights(apart=self.config.sync.delta)
 
     def score(self, ids: Sequence[int]) -> list[float]:
         """Return the policy's log-probabilities of tokens (ids [n]) but the first, at temperature 1."""
@@ -139,7 +148,7 @@ class Learner:
 
         Reference and old log-probabilities are computed before the first optimiser step.
         """
-        config = self._config.at(step)
+        config = self.config.at(step)
         optimiser = config.optimiser
         split = minibatches(groups, optimiser.minibatches, optimiser.minibatch_prompts)
         steps = [self._scored(self._own_share(rows, config), not number) for number, rows in enumerate(split)]
@@ -147,50 +156,43 @@ class Learner:
         for epoch in range(optimiser.epochs):
             for number, micro in enumerate(steps):
                 is_first = epoch == number == 0
-                tally.merge(self.policy.update(micro, self._objective, is_first, lr))
+                tally.merge(self.policy.update(micro, self.objective, is_first, lr))
         self.policy.release_memory()
-        return Tally().merge(*self._ranks.gather(tally))
+        return Tally().merge(*self.ranks.gather(tally))
 
     def _own_share(self, rows: Sequence[Row], config: Config) -> list[MicroBatch]:
         """Return this rank's micro-batches; weights are normalised over the whole mini-batch."""
         sharing = config.deepspeed.sequence_parallel  # ranks with the same rows
-        shares = pack(rows, config.optimiser.micro_tokens, self._ranks.size // sharing)
+        shares = pack(rows, config.optimiser.micro_tokens, self.ranks.size // sharing)
         full = config.optimiser.minibatch_prompts * config.group_size
         each = weights(rows, config.loss.mean, config.rollout.max_tokens, full)
         weight = {id(row): value for row, value in zip(rows, each, strict=True)}
-        return [collate(mine, [weight[id(row)] for row in mine]) for mine in shares[self._ranks.rank // sharing]]
+        return [collate(mine, [weight[id(row)] for row in mine]) for mine in shares[self.ranks.rank // sharing]]
 
     def _scored(self, micro: list[MicroBatch], is_first: bool) -> list[MicroBatch]:
         """Return micro-batches with the log-probabilities that the objective needs and no pass of `update` gives."""
-        if self._objective.needs_old and not (is_first and self._config.optimiser.epochs == 1):
+        if self.objective.needs_old and not (is_first and self.config.optimiser.epochs == 1):
             scores = self.policy.score(micro)
             micro = [replace(each, old=old) for each, old in zip(micro, scores, strict=True)]
-        if self._objective.needs_reference:
+        if self.objective.needs_reference:
             scores = self.policy.score_reference(micro)
             micro = [replace(each, reference=score) for each, score in zip(micro, scores, strict=True)]
         return micro
 
 
+@dataclass
 class Controller:
     """The part of the loop that runs on rank 0 only."""
 
-    def __init__(
-        self,
-        config: Config,
-        learner: Learner,
-        ranks: Ranks,
-        report: Report,
-        prompts: Prompts,
-        held_out: Sequence[Prompt] = (),
-    ) -> None:
-        self._config = config
-        self._learner = learner
-        self._ranks = ranks
-        self._report = report
-        self._prompts = prompts
-        self._held_out_prompts = held_out
+    config: Config
+    learner: Learner
+    ranks: Ranks
+    report: Report
+    prompts: Prompts
+    held_out_prompts: Sequence[Prompt] = ()
+
+    def __post_init__(self) -> None:
         self._clock = Clock()
-        self._checkpoints = Checkpoints(config.folder, config.checkpoint.keep, config.checkpoint.keep_every)
         self._version = 0
         self._loop = _EventLoopThread()
         self._ends = ExitStack()
@@ -202,38 +204,38 @@ class Controller:
         self._sync()
         self._start_sampling(done + 1)
         self._clock.reset()
-        for step in range(done + 1, self._config.steps + 1):
+        for step in range(done + 1, self.config.steps + 1):
             batch = self._collect()
             tally = self._learn(batch, step)
             self._version += 1
-            if self._config.buffer.in_flight == "finish":
+            if self.config.buffer.in_flight == "finish":
                 with self._clock("generate"):
                     self._wait_for(self._collector.drain())
             synced = self._sync()
             held_out = self._evaluate(step)
             self._start_sampling(step + 1)
-            self._report.step(step, batch_metrics(batch) | tally.metrics() | synced | held_out, self._clock)
+            self.report.step(step, batch_metrics(batch) | tally.metrics() | synced | held_out, self._clock)
             self._clock.reset()
             self._save_checkpoint(step)  # after the report: its time counts for the next step
-        self._execute("save_model", self._config.folder)
+        self._execute("save_model", self.config.folder)
 
     def close(self) -> None:
         self._ends.close()
         self._loop.close()
 
     def _open(self, checkpoint: Checkpoint | None) -> None:
-        config, notice = self._config, self._report.notice
-        notice(f"{len(self._prompts)} prompts; {self._prompts.problems.left_out} skipped: too long")
-        notice(f"attention: {self._learner.policy.attention} (model.attention)")
-        self._probe = self._prompts.probe
+        config, notice = self.config, self.report.notice
+        notice(f"{len(self.prompts)} prompts; {self.prompts.problems.left_out} skipped: too long")
+        notice(f"attention: {self.learner.policy.attention} (model.attention)")
+        self._probe = self.prompts.probe
         grader = Grader(config, notice)
         self._ends.callback(lambda: self._loop.do(grader.close()))
         self._engine = self._loop.do(start_engines(config, notice))
         self._ends.callback(lambda: self._loop.do(self._engine.close()))
-        self._collector = Collector(config, self._engine, grader, self._prompts)
+        self._collector = Collector(config, self._engine, grader, self.prompts)
         self._ends.callback(lambda: self._loop.do(self._collector.close()))
-        self._held_out = HeldOut(config, self._engine, grader, self._held_out_prompts)
-        self._rollouts = Rollouts(config, self._version)
+        self._held_out = HeldOut(self._engine, grader, self.held_out_prompts)
+        self._rollouts = Rollouts(config, self._version, notice)
         self._ends.callback(self._rollouts.close)
         self._syncer = Syncer(config, self._engine, self._loop.begin, self._probe, notice)
         self._ends.callback(self._syncer.close)
@@ -242,46 +244,47 @@ class Controller:
 
     async def _restore(self, checkpoint: Checkpoint) -> None:
         state = checkpoint.state()
-        ready = await asyncio.to_thread(read_groups, checkpoint.path, self._prompts.by_id)
+        ready = await asyncio.to_thread(read_groups, checkpoint.path, self.prompts.by_id)
         await self._collector.restore(state["collector"], ready, checkpoint.step)
-        for line in differences(state["config"], self._config.model_dump(mode="json")):
-            self._report.notice(f"configuration differs from the checkpoint's: {line}")
-        self._report.notice(f"resuming after step {checkpoint.step}")
+        for line in differences(state["config"], self.config.model_dump(mode="json")):
+            self.report.notice(f"configuration differs from the checkpoint's: {line}")
+        self.report.notice(f"resuming after step {checkpoint.step}")
 
     def _evaluate(self, step: int) -> dict[str, float]:
-        if not self._config.held_out.is_due(step, self._config.steps):
+        if not self.config.held_out.is_due(step, self.config.steps):
             return {}
         with self._clock("evaluate"):
-            return self._wait_for(self._held_out.figures(self._version, self._config.at(step)))
+            return self._wait_for(self._held_out.figures(self._version, self.config.at(step)))
 
     def _start_sampling(self, step: int) -> None:
         """Start the samples that this step and later ones may train on."""
-        if step <= self._config.steps:
-            self._loop.do(self._collector.begin(self._version, self._config.at(step)))
+        if step <= self.config.steps:
+            self._loop.do(self._collector.begin(self._version, self.config.at(step)))
 
     def _save_checkpoint(self, step: int) -> None:
         """Write a checkpoint if one is due. An OSError (no space left, say) is reported and the run continues."""
-        every = self._config.checkpoint.every
-        if not every or (step % every and step < self._config.steps):
+        every = self.config.checkpoint.every
+        if not every or (step % every and step < self.config.steps):
             return
         with self._clock("save"):
             positions, ready = self._loop.do(self._state())
-            config = self._config.model_dump(mode="json")
-            state = {"ranks": self._ranks.size, "zero": self._config.deepspeed.zero, "config": config} | positions
+            config = self.config.model_dump(mode="json")
+            state = {"ranks": self.ranks.size, "zero": self.config.deepspeed.zero, "config": config} | positions
 
             def fill(folder: Path) -> None:
                 write_groups(folder, ready)
                 self._execute("save_state", folder)
 
             try:
-                self._checkpoints.write(step, state, fill)
+                settings = self.config.checkpoint
+                Checkpoints(self.config.folder, settings.keep, settings.keep_every).write(step, state, fill)
             except OSError as error:
-                self._report.notice(f"checkpoint of step {step} could not be written, the run continues: {error}")
+                self.report.notice(f"checkpoint of step {step} could not be written, the run continues: {error}")
 
     async def _state(self) -> tuple[dict[str, Any], list[Group]]:
         """Return the states of prompts and collector, taken while no group is started, and the finished groups."""
         collector, ready = await self._collector.state()
-        return {"prompts": self._prompts.mixture.state(), "collector": collector}, ready
+        return {"prompts": self.prompts.mixture.state(), "collector": collector}, ready
 
     def _collect(self) -> Batch:
         with self._clock("generate"):
@@ -299,31 +302,24 @@ class Controller:
         return coming.result()
 
     def _learn(self, batch: Batch, step: int) -> Tally:
-        trained = trained_episodes(batch.groups, self._config)
-        self._rollouts.write(step, batch, trained, self._prompts.decode)
+        trained = trained_episodes(batch.groups, self.config)
+        self._rollouts.write(step, batch, trained, self.prompts.decode)
         groups = training_rows(trained)
         if not any(groups):
-            self._report.notice("no update in this step: all groups have equal rewards or no verdicts")
+            self.report.notice("no update in this step: all groups have equal rewards or no verdicts")
             return Tally()
         with self._clock("train"):
-            if self._config.rollout.turns:
-                self._loop.do(self._put_to_sleep())
+            if self.config.rollout.turns:
+                self._loop.do(self._engine.sleep())
             tally: Tally = self._execute("learn", groups, step)
         if not batch.staleness:  # samples of older weights differ legitimately; the probe after each sync covers those
             self._check_gap(tally)
         return tally
 
-    async def _put_to_sleep(self) -> None:
-        """Put the engine to sleep. One that became unavailable is waited for: it gets weights with the next sync."""
-        try:
-            await self._engine.sleep()
-        except InterruptedGenerationError:
-            await self._engine.wait_until_healthy()
-
     def _check_gap(self, tally: Tally) -> None:
         """Compare vLLM's log-probabilities of the batch with the trainer's. Raises StaleWeightsError."""
         gap = tally.metrics().get("logprob_gap", 0.0)
-        most = logprob_bound(self._config.watch.max_logprob_gap, self._config.model.dtype)
+        most = logprob_bound(self.config.watch.max_logprob_gap, self.config.model.dtype)
         if not gap <= most:
             raise StaleWeightsError(
                 f"vLLM's log-probabilities of this batch differ by {gap:.2g} on average, more than {most:g} "
@@ -334,14 +330,14 @@ class Controller:
         """Sync the weights to vLLM, again if it was restarted meanwhile, and return the figures of the sync."""
         with self._clock("sync"):
             for _ in range(MOST_SYNCS):
-                self._ranks.broadcast(("sync", self._probe))
-                if synced := self._syncer.send(self._version, self._learner.weights(), self._learner.score):
+                self.ranks.broadcast(("sync", self._probe))
+                if synced := self._syncer.send(self._version, self.learner.weights(), self.learner.score):
                     return {"sync_bytes": synced.bytes, "sync_density": synced.density, "probe_gap": synced.gap}
         raise UnavailableError(f"{MOST_SYNCS} syncs of version {self._version} were interrupted: see the lines above")
 
     def _execute(self, *call: Any) -> Any:
-        self._ranks.broadcast(call)
-        return self._learner.execute(*call)
+        self.ranks.broadcast(call)
+        return self.learner.execute(*call)
 
 
 class _EventLoopThread:
@@ -359,6 +355,15 @@ class _EventLoopThread:
         return self.begin(work).result()
 
     def close(self) -> None:
+        self.do(_cancel_others())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _cancel_others() -> None:
+    """Cancel all other tasks of this event loop, such as a start that was interrupted."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

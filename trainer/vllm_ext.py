@@ -7,12 +7,9 @@ except for `proctor_load_tensors`, which is for an engine in the trainer's proce
 With deltas, a copy of all weights is kept in host memory by their original names: patches are applied to it, and each
 changed tensor is then loaded whole, because vLLM fuses some tensors and pads others.
 
-On a CPU, vLLM repacks the weights of linear layers when it loads the model and computes with the packed form, so that
-later weights would silently have no effect. Importing this module disables the packing. This is the module's only side
-effect; vLLM imports it before loading the model.
-
-Loading in place is correct for dense models without quantisation; `proctor_state` reports the latter. Names verified
-with vLLM 0.32: `get_model`, `model_runner.device`, `vllm_config`; those that disable the packing are private.
+On a CPU, vLLM repacks the weights of linear layers when it loads the model, so that later weights would have no effect.
+Importing this module, which vLLM does before that, disables the packing, by private names of vLLM 0.32. Loading in
+place is correct for dense models without quantisation, which `proctor_state` reports.
 """
 
 from __future__ import annotations

@@ -91,9 +91,9 @@ class Simulated(Controller):
     def _open(self, _: Checkpoint | None) -> None:
         self._engine = self._syncer = self._slow
         self._probe = [1, 1]
-        self._rollouts = Rollouts(self._config)
+        self._rollouts = Rollouts(self.config)
         self._ends.callback(self._rollouts.close)
-        self._collector = Collector(self._config, self._slow, self._slow, self._slow)
+        self._collector = Collector(self.config, self._slow, self._slow, self._slow)
         self._ends.callback(lambda: self._loop.do(self._collector.close()))
 
 

@@ -28,6 +28,7 @@ class Pretended:
         self.left: dict[str, int] = {}
         self.did: list[str] = []
         self.fails = False
+        self.engine_core = SimpleNamespace(shutdown=lambda: None)
 
     def add_request(self, name: str, *_: object) -> None:
         self.left[name] = STEPS

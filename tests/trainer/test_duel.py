@@ -17,6 +17,7 @@ from aiohttp import web
 from examples import duel
 from tests.ports import free_port
 from tests.trainer.fake_service import completion, configured, grading, run
+from trainer import text_api
 from trainer.batch import trained_episodes, training_rows
 from trainer.checkpoint import read_groups, write_groups
 from trainer.collect import Batch, Collector
@@ -528,11 +529,14 @@ def test_the_opponent_has_a_limit_of_its_own() -> None:
 
 
 def test_an_opponent_that_fails_is_asked_again_and_one_that_refuses_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opponent, "pauses", lambda count: [0.0] * count)
+    monkeypatch.setattr(text_api, "pauses", lambda count: [0.0] * count)
     told, limits = answered([500, "abort", "stop"])
     assert (told.text, told.is_truncated, len(limits)) == ("x", False, 3)
-    for finishes, said in (([400], "400 no"), ([500] * opponent.TRIES, "500 no")):
-        with pytest.raises(TrainerError, match=f"duel.opponent: /v1/completions failed: {said}"):
+    for finishes, said in (
+        ([400], "refuses /v1/completions: 400 no"),
+        ([500] * text_api.TRIES, "/v1/completions: 500 no"),
+    ):
+        with pytest.raises(TrainerError, match=f"the opponent's server at .*{said}"):
             answered(finishes)
 
 

@@ -214,6 +214,8 @@ class _Idle:
         self.version, self.needs_sync = 1, not is_ready
         self.dies = False
         self.pauses = 0
+        self.is_away = False
+        self.listeners: list[Any] = []
 
     async def attempt(self, *_: object) -> Completion:
         if self.dies:
@@ -223,6 +225,10 @@ class _Idle:
 
     async def pause(self) -> None:
         self.pauses += 1
+
+    async def wait_until_healthy(self) -> None:
+        while self.is_away:
+            await asyncio.sleep(0.001)
 
     async def score(self, _: object) -> list[float]:
         return [float(self.in_flight)]
@@ -237,6 +243,58 @@ def test_what_a_server_leaves_behind_another_one_does() -> None:
     dying, other = _Idle("dying", 0), _Idle("other", 3)
     dying.dies = True
     assert asyncio.run(ServerPool(cast(Any, [dying, other])).generate([1], None, 8)).text == "other"
+
+
+def test_a_sample_that_waits_for_weights_goes_to_the_server_that_has_them_first() -> None:
+    async def work() -> str:
+        dead, other = _Idle("dead", 0, is_ready=False), _Idle("other", 3, is_ready=False)
+        asked = asyncio.create_task(ServerPool(cast(Any, [dead, other])).generate([1], None, 8))
+        await asyncio.sleep(0)
+        assert not asked.done()
+        other.is_ready = True
+        for listener in other.listeners:
+            listener()
+        return (await asyncio.wait_for(asked, 5.0)).text
+
+    assert asyncio.run(work()) == "other"
+
+
+def test_a_sample_that_ended_on_a_server_that_dies_during_a_sync_is_not_waited_for() -> None:
+    async def work() -> None:
+        engine = ServerEngine(resolve(SAID), "http://none")
+        ended = asyncio.create_task(engine._verified())
+        await asyncio.sleep(0)
+        assert not ended.done()
+        engine._recovery = asyncio.create_task(asyncio.sleep(60))
+        engine._move_gate()
+        with pytest.raises(InterruptedGenerationError, match="went away during a sync"):
+            await asyncio.wait_for(ended, 5.0)
+        engine._recovery.cancel()
+
+    asyncio.run(work())
+
+
+def test_a_sync_leaves_out_a_server_that_is_away_and_waits_only_if_all_are() -> None:
+    async def work() -> None:
+        dead, other = _Idle("dead", 0), _Idle("other", 0)
+        pool = ServerPool(cast(Any, [dead, other]))
+        dead.is_away = dead.needs_sync = True
+        assert not pool.needs_sync, "not as long as it is away"
+        await pool.pause(2)
+        assert (dead.pauses, other.pauses) == (0, 1)
+        await pool.pause(1)  # the other one has this version
+        assert (dead.pauses, other.pauses) == (1, 1)
+        waiting = asyncio.create_task(pool.wait_until_healthy())
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        dead.is_away = False
+        await asyncio.wait_for(waiting, 5.0)
+        assert pool.needs_sync
+        dead.is_away = True
+        pool._targets = cast(Any, [dead, other])
+        await asyncio.wait_for(pool.wait_until_healthy(), 5.0)  # for the other one
+
+    asyncio.run(work())
 
 
 def test_only_a_server_that_lacks_the_weights_is_disturbed() -> None:

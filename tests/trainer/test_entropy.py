@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from trainer.loss.base import high_entropy
+from trainer.loss.losses import high_entropy
 
 
 def test_by_hand() -> None:

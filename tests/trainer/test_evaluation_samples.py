@@ -17,9 +17,10 @@ from tests.fake_service import FAULT, PASSED, FakeService, answers
 from tests.ports import free_port
 from tests.trainer.fake_model import FakeModel
 from tests.trainer.fake_service import run
+from trainer import text_api
 from trainer.data import Problems
 from trainer.errors import ConfigError, TooManyFaultsError, TrainerError
-from trainer.evaluation import endpoint, grading, jsonl, samples
+from trainer.evaluation import grading, jsonl, samples
 from trainer.evaluation.evaluation import RESULTS, SUMMARY, Evaluation
 from trainer.evaluation.options import parse
 from trainer.evaluation.problems import select_problems
@@ -309,7 +310,7 @@ def test_a_server_that_stumbles_is_asked_again_and_one_that_falls_is_an_error(wo
     world.model.acts = [trouble(), web.json_response(aborted)]
     assert world.evaluate("--concurrency", "1")["samples"] == 12
     world.out = world.out.with_name("other")
-    world.model.acts = [trouble() for _ in range(endpoint.TRIES)]
+    world.model.acts = [trouble() for _ in range(text_api.TRIES)]
     with pytest.raises(TrainerError, match="returns no sample: /v1/completions: 500 a defect"):
         world.evaluate("--concurrency", "1")
 

@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 from tests.browser import Elements, opened
+from trainer.checkpoint import locked
 from trainer.errors import UnavailableError
 from trainer.evaluation import page, scanner
 from trainer.evaluation.checkpoints import CheckpointFinder, FoundCheckpoint, has_model, is_as_written
 from trainer.evaluation.evaluation import SUMMARY
 from trainer.evaluation.jsonl import atomic_write
-from trainer.evaluation.scanner import ATTEMPTS, CURVES, FAILED, Scanner, locked
+from trainer.evaluation.scanner import ATTEMPTS, CURVES, FAILED, LOCK, Scanner
 
 SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
 
@@ -287,7 +288,7 @@ def test_what_is_in_anothers_hands_is_left_to_him(tmp_path: Path) -> None:
     write_ours(tmp_path, 1)
     write_ours(tmp_path, 2)
     watch = Watch(tmp_path)
-    with locked(watch.folder(1)) as is_ours:
+    with locked(watch.folder(1) / LOCK) as is_ours:
         assert is_ours
         assert watch.once() == ["step_000002"]
     assert watch.once() == ["step_000001"], "he died: the kernel has taken his lock"

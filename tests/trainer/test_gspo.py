@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from tests.trainer.tokens import drawn, inputs, slopes, weights
-from trainer.loss.base import LossOutputs
-from trainer.loss.losses import gspo
+from trainer.loss.losses import LossOutputs, gspo
 
 
 def test_clips_responses_not_tokens() -> None:

@@ -40,7 +40,7 @@ def configured(**held_out: Any) -> Config:
 
 def figures(world: Any, config: Config, version: int = 1) -> dict[str, float]:
     prompts = [Prompt(f"p.{number}", [number], {}) for number in range(3)]
-    return asyncio.run(HeldOut(config, world, world, prompts).figures(version, config))
+    return asyncio.run(HeldOut(world, world, prompts).figures(version, config))
 
 
 def test_the_figures_are_means_over_problems() -> None:
@@ -64,7 +64,7 @@ def test_seeds_are_the_same_at_every_evaluation_and_names_are_not() -> None:
 
 def test_responses_have_the_room_of_the_stage() -> None:
     config, world = configured(), World()
-    held_out = HeldOut(config, world, world, [Prompt("p", [1], {})])  # type: ignore[arg-type]
+    held_out = HeldOut(world, world, [Prompt("p", [1], {})])  # type: ignore[arg-type]
     for most, truncated in ((8, 1), (9, 0)):
         stage = config.model_copy(update={"rollout": config.rollout.model_copy(update={"max_tokens": most})})
         assert asyncio.run(held_out.figures(1, stage))["held_out_truncated"] == truncated
@@ -90,6 +90,6 @@ def test_held_out_problems_are_read_as_they_are_trained_on(tmp_path: Path) -> No
 
     world.grade = grade
     config = resolve(said)
-    told = asyncio.run(HeldOut(config, world, world, held_out_prompts(config)).figures(0, config))
+    told = asyncio.run(HeldOut(world, world, held_out_prompts(config)).figures(0, config))
     assert told["held_out_pass_rate"] == 1
     assert len(world.seeds) == 2

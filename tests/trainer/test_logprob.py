@@ -13,10 +13,12 @@ from torch import Tensor, nn
 from transformers import AttentionInterface
 
 from tests.trainer.tiny import tiny_model, tiny_tokenizer
-from trainer.attention import ROWS, attend, choose
+from trainer.attention import ROWS, attend
 from trainer.batch import collate
+from trainer.config import resolve
 from trainer.episode import MicroBatch, Row
 from trainer.logprob import Head, Scorer
+from trainer.model import attention_of
 
 TEMPERATURE = 0.7
 SHAPES = ((12, 5), (2, 1), (30, 17), (7, 6))  # tokens of a row, and of its response
@@ -237,7 +239,7 @@ def test_what_rows_cannot_do_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "is_flash_usable", "is_split", "expected"),
+    ("wanted", "has_flash", "is_split", "expected"),
     [
         ("auto", False, False, ROWS),
         ("auto", True, False, "flash_attention_2"),
@@ -247,8 +249,14 @@ def test_what_rows_cannot_do_is_refused() -> None:
         ("flash_attention_2", False, False, "flash_attention_2"),
     ],
 )
-def test_attention_is_chosen(wanted: str, is_flash_usable: bool, is_split: bool, expected: str) -> None:
-    assert choose(wanted, is_flash_usable, is_split) == expected
+def test_attention_is_chosen(
+    wanted: str, has_flash: bool, is_split: bool, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transformers.utils.import_utils.is_flash_attn_2_available", lambda: has_flash)
+    settings = {"path": "m", "attention": wanted, "dtype": "bfloat16"}
+    assert attention_of(resolve({"model": settings, "data": {"train": ["d"]}}), is_split) == expected
+    flash = {"path": "m", "attention": "auto", "dtype": "float32"}
+    assert attention_of(resolve({"model": flash, "data": {"train": ["d"]}}), is_split) == ROWS, "not in float32"
 
 
 @pytest.mark.slow

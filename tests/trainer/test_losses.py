@@ -12,8 +12,7 @@ import torch
 
 from tests.trainer.tokens import RATIOS, drawn, inputs, slopes, weights
 from trainer.loss import LOSSES, LossInputs
-from trainer.loss.base import LossOutputs
-from trainer.loss.losses import archer, aspo, cispo, grpo, m2po
+from trainer.loss.losses import LossOutputs, archer, aspo, cispo, grpo, m2po
 
 GRPO: dict[str, Any] = {"clip_low": 0.2, "clip_high": 0.2}
 GRPO_PLUS: dict[str, Any] = {"clip_low": 0.2, "clip_high": 0.28}

@@ -193,5 +193,5 @@ def test_a_difficulty_that_is_not_said_is_not_guessed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shares", [{"a": 0}, {"a": -1, "b": 2}, {"a": float("inf")}, {"a": float("nan")}])
 def test_shares_are_numbers(shares: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="mixture: shares are finite"):
+    with pytest.raises(ValueError, match="mixture"):
         Data(train=("d",), mixture=shares)

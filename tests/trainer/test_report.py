@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import resource
 import sys
 import time
 from pathlib import Path
@@ -16,7 +17,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from trainer.config import Config, resolve
 from trainer.errors import ConfigError
 from trainer.metrics import repetition
-from trainer.report import Clock, Report, read, where_the_time_went
+from trainer.report import Clock, PatientFile, Report, read, where_the_time_went
 
 
 class Time:
@@ -263,3 +264,21 @@ def test_lines_are_json(tmp_path: Path) -> None:
     made.step(1, {"é": 1.5}, clock())
     made.close()
     assert json.loads((tmp_path / "r" / "metrics.jsonl").read_text())["é"] == 1.5
+
+
+def test_a_full_disk_ends_no_run_and_loses_no_line(tmp_path: Path) -> None:
+    """A limit on the size of files stands in for it."""
+    path, notices = tmp_path / "lines", list[str]()
+    file, before = PatientFile(path, notices.append), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (25, before[1]))
+    try:
+        for number in range(3):
+            file.append(f"{number} " + 10 * "x" + "\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert path.stat().st_size == 25
+    assert file.append("end\n") == len(path.read_bytes())
+    file.close()
+    assert path.read_text().splitlines() == [*(f"{number} xxxxxxxxxx" for number in range(3)), "end"]
+    assert len(notices) == 2
+    assert "the run continues: [Errno 27]" in notices[0]

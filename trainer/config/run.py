@@ -32,7 +32,7 @@ class Stage(Section):
     `Config` merges and validates each stage like a configuration of its own.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow")
 
     begin: int = Field(ge=2)  # the rest of the file is the first stage
 
@@ -58,10 +58,10 @@ class Config(Section):
     """All settings of a run."""
 
     algorithm: str = "grpo"
-    name: str = "run"
+    name: str = Field("run", pattern=r"^[^/\x00.][^/\x00]*$")
     out: str = "runs"  # the parent of the run's folder
     steps: int = Field(1000, ge=1)  # batches
-    seed: int = 0
+    seed: int = Field(0, ge=0, lt=1 << 32)  # as numpy and vLLM take
     model: sections.Model
     lora: sections.Lora = sections.Lora()
     data: sections.Data
@@ -131,8 +131,13 @@ class Config(Section):
                 rollout.turns and sync.transport == "broadcast"
             ),
             f"rollout.devices must name {gpus} GPUs: rollout.replicas × rollout.tensor_parallel": (
-                rollout.devices and len(rollout.devices.split(",")) != gpus
+                rollout.devices and len(set(rollout.devices.split(","))) != gpus
             ),
+            "rollout.servers names a server twice": len({each.rstrip("/") for each in rollout.servers})
+            < len(rollout.servers),
+            "held_out.problems has files of data.train": not set(self.held_out.problems).isdisjoint(self.data.train),
+            "deepspeed.extra sets the stage of ZeRO: set deepspeed.zero": "stage"
+            in self.deepspeed.extra.get("zero_optimization", {}),
         }
         for message, is_so in wrong.items():
             if is_so:

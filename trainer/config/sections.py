@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-Url = Annotated[str, Field(pattern="^https?://")]
+Url = Annotated[str, Field(pattern="^https?://[^/]")]
+NotNegative = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+Beta = Annotated[float, Field(ge=0, lt=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Section(BaseModel):
     """A frozen table of settings that rejects unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Data(Section):
@@ -26,16 +29,15 @@ class Data(Section):
     template: Mapping[str, Any] = {}  # further arguments of the chat template, such as {enable_thinking = false}
     max_prompt_tokens: int = Field(2048, ge=1)  # longer prompts are skipped and counted
     order: Literal["shuffled", "file", "easiest_first"] = "shuffled"  # within a source
-    difficulty: tuple[float, float] | None = None  # the range of problems' difficulties; none: all problems
-    mixture: Mapping[str, float] = {}  # relative shares by source; all must be named, 0 omits one; empty: unmixed
+    difficulty: tuple[Share, Share] | None = None  # the range of problems' difficulties; none: all problems
+    mixture: Mapping[str, NotNegative] = {}  # relative shares by source; all must be named, 0 omits one; empty: unmixed
 
     @model_validator(mode="after")
     def _can_be(self) -> Data:
-        if self.difficulty and not 0 <= self.difficulty[0] <= self.difficulty[1] <= 1:
-            raise ValueError(f"difficulty: {list(self.difficulty)} is not a range within [0, 1]")
-        shares = self.mixture.values()
-        if shares and not (all(0 <= share < inf for share in shares) and any(shares)):
-            raise ValueError("mixture: shares are finite, at least 0, and not all 0")
+        if self.difficulty and self.difficulty[0] > self.difficulty[1]:
+            raise ValueError(f"difficulty: {list(self.difficulty)} is not a range")
+        if self.mixture and not any(self.mixture.values()):
+            raise ValueError("mixture: all shares are 0")
         return self
 
 
@@ -50,13 +52,13 @@ class Rollout(Section):
     turns: bool = False  # started servers are on the trainer's GPUs, and give weights and cache back while it trains
     prompts: int = Field(64, ge=1)  # groups a batch
     samples: int = Field(16, ge=1)  # samples a group
-    temperature: float = Field(1.0, gt=0)
+    temperature: Positive = 1.0
     max_tokens: int = Field(8192, ge=1)  # of a response, in tokens
-    max_model_len: int = 0  # tokens of prompt and response; 0: the sum of both limits
+    max_model_len: int = Field(0, ge=0)  # tokens of prompt and response; 0: the sum of both limits
     concurrency: int = Field(1024, ge=1)  # most requests in flight
     gpu_memory: float = Field(0.85, gt=0, le=1)  # vLLM's share of a GPU's memory
     tensor_parallel: int = Field(1, ge=1)
-    patience_seconds: float = 600.0  # how long vLLM may be unavailable
+    patience_seconds: Positive = 600.0  # how long vLLM may be unavailable
 
 
 class RewardService(Section):
@@ -72,11 +74,11 @@ class RewardService(Section):
     tests: int = Field(0, ge=0)  # tests a problem, equal within a group; 0: all
     tests_rule: Literal["random", "first", "longest"] = "random"  # which of them; longest: by the length of the input
     concurrency: int = Field(256, ge=1)
-    patience_seconds: float = 600.0  # how long the service may be unavailable
-    max_fault_share: float = Field(0.01, ge=0, le=1)  # samples without a verdict; the run stops above it
+    patience_seconds: Positive = 600.0  # how long the service may be unavailable
+    max_fault_share: Share = 0.01  # samples without a verdict; the run stops above it
     overlong_filter: Literal["none", "silence", "mask"] = "none"  # of truncated responses; see reward.py
     overlong_buffer: int = Field(0, ge=0)  # tokens before the limit in which the penalty grows; 0: none
-    overlong_factor: float = Field(1.0, ge=0)
+    overlong_factor: NotNegative = 1.0
 
 
 class Buffer(Section):
@@ -118,6 +120,8 @@ class Duel(Section):
             raise ValueError("opponent: the policy of the other role is needed if and only if trains is not 'both'")
         if self.testers == 0 and self.trains != "both":
             raise ValueError("testers must be at least 1 if trains is not 'both'")
+        if self.ask and "{statement}" not in self.ask:
+            raise ValueError("ask: the question has no {statement}")
         if self.testers == 1 and self.trains != "solver":
             raise ValueError("testers must be at least 2: advantages are relative to a group")
         return self
@@ -137,7 +141,7 @@ class HeldOut(Section):
 class Model(Section):
     """The trained model."""
 
-    path: str  # a folder in Hugging Face's format, or a name on the hub
+    path: str = Field(min_length=1)  # a folder in Hugging Face's format, or a name on the hub
     reference: str = ""  # the reference model of the KL term; empty: the initial model
     dtype: Literal["bfloat16", "float32"] = "bfloat16"
     attention: Literal["auto", "rows", "sdpa", "flash_attention_2", "flex_attention", "eager"] = "auto"  # attention.py
@@ -162,12 +166,12 @@ class Advantage(Section):
 class Loss(Section):
     """The loss: `name` is a function in loss/losses.py, other keys are its constants."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow")
 
     name: str = "grpo"
     mean: Literal["token", "sequence", "constant"] = "token"  # constant: divide by rows × max_tokens (Dr. GRPO)
     old: Literal["recomputed", "behaviour"] = "recomputed"  # behaviour: vLLM's log-probabilities
-    entropy_bonus: float = Field(0.0, ge=0)  # the coefficient of the entropy, which is subtracted from the loss
+    entropy_bonus: NotNegative = 0.0  # the coefficient of the entropy, which is subtracted from the loss
 
     @property
     def constants(self) -> dict[str, Any]:
@@ -178,15 +182,15 @@ class Correction(Section):
     """The correction for numerical differences between vLLM and the trainer; see loss/terms.py."""
 
     name: Literal["none", "tis", "icepop", "sequence"] = "tis"
-    low: float = 0.5
-    high: float = 2.0
+    low: float = Field(0.5, ge=0, le=1)  # 1 is the ratio of equal log-probabilities
+    high: float = Field(2.0, ge=1)
 
 
 class Kl(Section):
     """The KL penalty towards a reference model, which is loaded only if a coefficient is above 0."""
 
-    coefficient: float = Field(0.0, ge=0)
-    high_entropy_coefficient: float | None = None  # Archer: of tokens above the quantile; none: `coefficient`
+    coefficient: NotNegative = 0.0
+    high_entropy_coefficient: NotNegative | None = None  # Archer: of tokens above the quantile; none: `coefficient`
     quantile: float = Field(0.8, gt=0, lt=1)
     estimator: Literal["k2", "k3"] = "k3"
 
@@ -199,13 +203,13 @@ class Kl(Section):
 class Optimiser(Section):
     """AdamW and the schedule of its steps."""
 
-    lr: float = Field(1e-6, gt=0)
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 0.01
+    lr: Positive = 1e-6
+    betas: tuple[Beta, Beta] = (0.9, 0.999)
+    eps: Positive = 1e-8
+    weight_decay: NotNegative = 0.01
     warmup_steps: int = Field(0, ge=0)  # batches, like all steps
     schedule: Literal["constant", "linear", "cosine"] = "constant"
-    clip: float = Field(1.0, gt=0)  # bound of the gradient's norm
+    clip: Positive = 1.0  # bound of the gradient's norm
     epochs: int = Field(1, ge=1)  # passes over a batch
     minibatches: int = Field(1, ge=1)  # optimiser steps an epoch, of about equal numbers of tokens
     minibatch_prompts: int = Field(0, ge=0)  # instead: groups of an optimiser step, in the order of the batch; 0: unset
@@ -227,8 +231,8 @@ class Sync(Section):
     transport: Literal["auto", "file", "broadcast"] = "auto"  # see sync/__init__.py
     folder: str = "/dev/shm"  # noqa: S108 - for transport "file"
     bucket_bytes: int = Field(256 << 20, ge=1)
-    max_probe_gap: float = 0.0  # mean |Δ log-prob| of the probe, in nats; 0: 0.001 in float32, 0.1 in bfloat16
-    timeout_seconds: float = 600.0
+    max_probe_gap: NotNegative = 0.0  # mean |Δ log-prob| of the probe, in nats; 0: 0.001 in float32, 0.1 in bfloat16
+    timeout_seconds: Positive = 600.0
     delta: bool = False  # send changes only; needs a copy of the weights on rank 0 and in each vLLM worker
     full_every: int = Field(10, ge=1)  # with delta: one sync in so many sends all weights
 
@@ -247,6 +251,6 @@ class Watch(Section):
 
     rollouts: Literal["none", "sampled", "all"] = "sampled"  # samples kept in rollouts.jsonl; sampled: 2 groups a step
     rollouts_bytes: int = Field(256 << 20, ge=1)  # of these files; the oldest samples are deleted first
-    max_logprob_gap: float = 0.0  # mean |Δ log-prob| of a batch, in nats; 0: 0.001 in float32, 0.1 in bfloat16
+    max_logprob_gap: NotNegative = 0.0  # mean |Δ log-prob| of a batch, in nats; 0: 0.001 in float32, 0.1 in bfloat16
     tensorboard: bool = True
     wandb: str = ""  # the project's name; empty: off

@@ -6,21 +6,17 @@ its own run updates its weights, the server holds requests; an answer may come f
 
 from __future__ import annotations
 
-import asyncio
-import json
 from collections.abc import Callable
 from typing import Any
 
 from sandbox_service.client import Peer
-from sandbox_service.client.retries import pauses
-from sandbox_service.client.transport import HttpTransport, describe_error
+from sandbox_service.client.transport import HttpTransport
+from trainer import text_api
 from trainer.config import Config
-from trainer.engines.vllm_api import FINISH_REASONS, IDLE_SECONDS, UNMODIFIED_SAMPLING
+from trainer.engines.vllm_api import IDLE_SECONDS
 from trainer.episode import Completion, Prompt
-from trainer.errors import TrainerError
 from trainer.reward import trainer_errors
 
-TRIES = 8  # of a server that fails, as vLLM does before its own run starts it again; together about 30 s
 ANSWER_FACTOR = 10  # times the patience: an answer waits for a sync and for the requests of the other run
 
 
@@ -30,39 +26,36 @@ class Opponent:
     def __init__(self, config: Config, notice: Callable[[str], None] = print) -> None:
         self._is_plain = config.data.format == "plain"
         max_tokens = config.duel.max_tokens or config.rollout.max_tokens
-        self._request = {**UNMODIFIED_SAMPLING, "temperature": config.rollout.temperature, "max_tokens": max_tokens}
+        self._request = {
+            **text_api.UNMODIFIED_SAMPLING,
+            "temperature": config.rollout.temperature,
+            "max_tokens": max_tokens,
+        }
         if not self._is_plain:
             template = config.data.template if config.duel.template is None else config.duel.template
             self._request["chat_template_kwargs"] = dict(template)
+        patience = config.rollout.patience_seconds
         peer = Peer(
             config.duel.opponent,
-            config.rollout.patience_seconds,
+            patience,
             name="opponent's server",
             url_setting="duel.opponent",
             patience_setting="rollout.patience_seconds",
-            answer_seconds=ANSWER_FACTOR * config.rollout.patience_seconds,
+            answer_seconds=ANSWER_FACTOR * patience,
             idle_seconds=IDLE_SECONDS,
         )
         with trainer_errors():
-            self._transport = HttpTransport(peer, notice)
+            self._server = HttpTransport(peer, notice)
 
     async def generate(self, prompt: Prompt, seed: int) -> Completion:
         """Return an answer of the other policy to a prompt's messages, by a seed. Raise TrainerError if it has none."""
         path, own = "/v1/chat/completions", dict[str, Any](messages=list(prompt.messages))
         if self._is_plain:
             path, own = "/v1/completions", {"prompt": "\n\n".join(each["content"] for each in prompt.messages)}
-        body = json.dumps({**self._request, **own, "seed": seed}).encode()
-        for pause in pauses(TRIES):
-            with trainer_errors():
-                status, answer = await self._transport.ask("POST", path, body)
-            choice: dict[str, Any] = answer["choices"][0] if status == 200 else {}
-            if choice.get("finish_reason") in FINISH_REASONS:
-                text = choice["text"] if self._is_plain else choice["message"].get("content") or ""
-                return Completion((), (), text, choice["finish_reason"] == "length", 0, 0)
-            if 200 < status < 500:
-                break
-            await asyncio.sleep(pause)
-        raise TrainerError(f"duel.opponent: {path} failed: {describe_error(status, answer)}")
+        answer = await text_api.sample(self._server, path, {**self._request, **own, "seed": seed})
+        choice = answer["choices"][0]
+        text = choice["text"] if self._is_plain else choice["message"].get("content") or ""
+        return Completion((), (), text, choice["finish_reason"] == "length", 0, 0)
 
     async def close(self) -> None:
-        await self._transport.close()
+        await self._server.close()

@@ -27,7 +27,7 @@ async def start_engines(config: Config, notice: Notice = print) -> Engine:
     if not servers:
         processes = [VllmProcess.from_config(config, number) for number in range(config.rollout.replicas)]
         servers = [ServerEngine(config, each.url, notice, each) for each in processes]
-    pool = ServerPool(servers, config.rollout.patience_seconds)
+    pool = ServerPool(servers, config.rollout.patience_seconds, config.rollout.concurrency)
     opened = await asyncio.gather(*(server.open() for server in servers), return_exceptions=True)
     if errors := [each for each in opened if isinstance(each, BaseException)]:
         await pool.close()

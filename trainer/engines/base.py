@@ -43,7 +43,10 @@ class Engine(Protocol):
         """
 
     async def sleep(self) -> None:
-        """Give memory back until the next `pause`; only if `rollout.turns`, and without requests in flight."""
+        """Give memory back until the next `pause`; only if `rollout.turns`, and without requests in flight.
+
+        A server that became unavailable is waited for.
+        """
 
     async def resume(self) -> None:
         """Continue, with a reset KV cache unless `buffer.in_flight` is "keep"."""

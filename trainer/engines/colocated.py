@@ -19,9 +19,10 @@ from typing import Any, TypeVar
 from trainer.config import Config
 from trainer.engines.base import check_state
 from trainer.engines.process import environment, has_gpu
-from trainer.engines.vllm_api import FINISH_REASONS, UNMODIFIED_SAMPLING
+from trainer.engines.vllm_api import FINISH_REASONS
 from trainer.episode import Completion
 from trainer.errors import StaleWeightsError, TrainerError
+from trainer.text_api import UNMODIFIED_SAMPLING
 
 T = TypeVar("T")
 Request = tuple[str, Any, Any]  # arguments of vLLM's add_request: name, prompt, sampling parameters
@@ -114,7 +115,9 @@ class ColocatedEngine:
         if self._stepping:
             self._stepping.cancel()
             await asyncio.wait([self._stepping])
-        await asyncio.get_running_loop().run_in_executor(self._thread, setattr, self, "_llm", None)
+        if self._llm:  # without this it ends as the process exits, when its process group is gone
+            await self._do(lambda llm: llm.llm_engine.engine_core.shutdown())
+        self._llm = None
         self._thread.shutdown()
 
     # --- vLLM's thread

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -51,9 +51,8 @@ class ServerEngine:
         self._recovery: asyncio.Task[None] | None = None
         self._gate = asyncio.Event()
         self._gone = asyncio.Event()  # set when the workers are replaced
-        servers = max(config.rollout.replicas, len(config.rollout.servers))
-        self._room = asyncio.Semaphore(max(1, config.rollout.concurrency // servers))
-        self.in_flight = 0  # requests running or queued
+        self.in_flight = 0  # requests
+        self.listeners: list[Callable[[], object]] = []  # called when `is_ready` may have changed
         self._checking = asyncio.Lock()
         self._check: tuple[float, tuple[str, ...]] = (0.0, ())  # when the last one began, and the workers
         self._watch: asyncio.Task[None] | None = None
@@ -72,16 +71,24 @@ class ServerEngine:
         return self
 
     @property
+    def is_away(self) -> bool:
+        """Return whether the server does not answer, or may not."""
+        return self._recovery is not None
+
+    @property
     def is_ready(self) -> bool:
-        """Return whether a sample would start at once."""
-        return self._gate.is_set()
+        """Return whether a sample would start at once, or fail at once because the server does not return."""
+        return bool(self._failure) or not (self._recovery or self.needs_sync or self._is_paused)
 
     async def attempt(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        """Return a sample, or raise InterruptedGenerationError once a recovery has begun; see `Engine.generate`."""
+        """Return a sample of a server that is ready; see `Engine.generate`.
+
+        Raises:
+            InterruptedGenerationError: The server went away, and its recovery has begun.
+        """
         self.in_flight += 1
         try:
-            async with self._room:
-                return await self._sample(prompt_ids, seed, max_tokens)
+            return await self._sample(prompt_ids, seed, max_tokens)
         except InterruptedGenerationError as interrupted:
             self._start_recovery(str(interrupted))
             raise
@@ -89,13 +96,12 @@ class ServerEngine:
             self.in_flight -= 1
 
     async def _sample(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        await self._ready()
         version, workers = self.version, self._workers
         asked = self._api.sample(prompt_ids, seed, max_tokens, self._config, version)
         completion = await self._unless_replaced(asked)
         if await self._current_workers() != workers:
             raise InterruptedGenerationError("it was started again")
-        await self._ready()  # a sample that ended during a sync counts once the sync is verified
+        await self._verified()  # a sample that ended during a sync counts once the sync is verified
         return replace(completion, last_version=self.version)
 
     async def score(self, ids: Sequence[int]) -> list[float]:
@@ -180,16 +186,20 @@ class ServerEngine:
 
     # --- health and identity of the workers
 
-    async def _ready(self) -> None:
-        """Wait until a sample would use verified weights. Raise UnavailableError if the server does not return."""
+    async def _verified(self) -> None:
+        """Wait until the weights are verified. Raise InterruptedGenerationError if the server goes away meanwhile."""
         while not self._gate.is_set():  # it may have closed again before this task runs
             await self._gate.wait()
         if self._failure:
             raise self._failure
+        if self.needs_sync:
+            raise InterruptedGenerationError("it went away during a sync")
 
     def _move_gate(self) -> None:
-        is_open = self._failure or not (self._recovery or self.needs_sync or self._is_paused)
-        (self._gate.set if is_open else self._gate.clear)()
+        is_decided = self._recovery or self.is_ready  # nobody waits for a server that is away
+        (self._gate.set if is_decided else self._gate.clear)()
+        for listener in self.listeners:
+            listener()
 
     async def _current_workers(self) -> tuple[str, ...]:
         """Return the workers that exist after this call began. One request serves all calls that wait for it."""

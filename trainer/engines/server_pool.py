@@ -1,7 +1,8 @@
 """One or several vLLM servers as an engine.
 
 A sample goes to the least loaded server, and to another one if that one fails meanwhile: servers that live have the
-same weights. A server that was restarted gets the current weights alone, while the others go on.
+same weights. A server that is away is left out of a sync. When it is back it gets the current weights alone, while the
+others go on.
 """
 
 from __future__ import annotations
@@ -15,43 +16,56 @@ from trainer.engines.server import ServerEngine
 from trainer.episode import Completion
 from trainer.errors import InterruptedGenerationError, UnavailableError
 
-PAUSE_SECONDS = 0.5  # before an interrupted sample is begun again; it then waits for a server with verified weights
+PAUSE_SECONDS = 0.5  # before an interrupted sample is begun again
 
 
 class ServerPool:
-    """An Engine over servers with the same weights."""
+    """An Engine over servers with the same weights, with at most `concurrency` requests in flight."""
 
-    def __init__(self, servers: Sequence[ServerEngine], patience_seconds: float = 600.0) -> None:
+    def __init__(
+        self, servers: Sequence[ServerEngine], patience_seconds: float = 600.0, concurrency: int = 1024
+    ) -> None:
         self._servers = servers
         self._targets = servers  # of the sync in progress
         self._patience = patience_seconds
+        self._room = asyncio.Semaphore(concurrency)
+        self._changed = asyncio.Event()  # a server may be ready now
+        for server in servers:
+            server.listeners.append(self._changed.set)
 
     @property
     def needs_sync(self) -> bool:
-        return any(server.needs_sync for server in self._servers)
+        return any(server.needs_sync and not server.is_away for server in self._servers)
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
         failed_since = 0.0
-        while True:
-            try:
-                return await self._best().attempt(prompt_ids, seed, max_tokens)
-            except InterruptedGenerationError as interrupted:
-                failed_since = failed_since or time.monotonic()
-                if time.monotonic() - failed_since > 2 * self._patience:  # an absent vLLM is reported earlier
-                    raise UnavailableError(f"vLLM is up but returns no sample: {interrupted}") from None
-            await asyncio.sleep(PAUSE_SECONDS)
+        async with self._room:
+            while True:
+                server = await self._free_server()
+                try:
+                    return await server.attempt(prompt_ids, seed, max_tokens)
+                except InterruptedGenerationError as interrupted:
+                    failed_since = failed_since or time.monotonic()
+                    if time.monotonic() - failed_since > 2 * self._patience:  # an absent vLLM is reported earlier
+                        raise UnavailableError(f"vLLM is up but returns no sample: {interrupted}") from None
+                await asyncio.sleep(PAUSE_SECONDS)
 
-    def _best(self) -> ServerEngine:
-        return min(self._servers, key=lambda each: (not each.is_ready, each.in_flight))
+    async def _free_server(self) -> ServerEngine:
+        """Return the least loaded server with verified weights, as soon as there is one."""
+        while not (ready := [each for each in self._servers if each.is_ready]):
+            self._changed.clear()
+            await self._changed.wait()
+        return min(ready, key=lambda each: each.in_flight)
 
     async def score(self, ids: Sequence[int]) -> list[list[float]]:
         return await _all([server.score(ids) for server in self._targets])
 
     async def sleep(self) -> None:
-        await _all([server.sleep() for server in self._servers])
+        await _all([_put_to_sleep(server) for server in self._servers])
 
     async def pause(self, version: int) -> None:
-        self._targets = [each for each in self._servers if each.needs_sync or each.version != version]
+        lacking = [each for each in self._servers if each.needs_sync or each.version != version]
+        self._targets = [each for each in lacking if not each.is_away] or lacking
         await _all([server.pause() for server in self._targets])
 
     async def resume(self) -> None:
@@ -66,10 +80,23 @@ class ServerPool:
             await server.mark_synced(version)
 
     async def wait_until_healthy(self) -> None:
-        await _all([server.wait_until_healthy() for server in self._targets])
+        """Wait for the first of the servers that lack weights. The others get theirs when they are back."""
+        waiting = [asyncio.create_task(server.wait_until_healthy()) for server in self._targets]
+        done, rest = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        for each in rest:
+            each.cancel()
+        await _all([*done])
 
     async def close(self) -> None:
         await _all([server.close() for server in self._servers])
+
+
+async def _put_to_sleep(server: ServerEngine) -> None:
+    while True:
+        try:
+            return await server.sleep()
+        except InterruptedGenerationError:  # it is started again, and awake
+            await server.wait_until_healthy()
 
 
 async def _all(work: Sequence[Any]) -> list[Any]:

@@ -1,13 +1,11 @@
 """HTTP requests to a vLLM server, and the classification of its errors.
 
-Every parameter of the distribution is set in each request: a server's defaults come from the model's
-`generation_config.json`, and those of some models truncate the distribution (top_k 20, a repetition penalty).
 `prompt_logprobs` are of the unscaled distribution at any temperature (vLLM 0.32, `_get_prompt_logprobs_dict`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import aiohttp
@@ -16,19 +14,12 @@ from sandbox_service.client.transport import keepalive_socket
 from trainer.config import Config
 from trainer.episode import Completion
 from trainer.errors import InterruptedGenerationError, TrainerError
+from trainer.text_api import UNMODIFIED_SAMPLING
 
 FINISH_REASONS = ("stop", "length")  # other reasons ("abort") do not end a sample
 HEALTH_TIMEOUT_SECONDS = 5.0  # for an answer to /health
 IDLE_SECONDS = 2.0  # vLLM closes connections that were idle for 5 s (VLLM_HTTP_TIMEOUT_KEEP_ALIVE)
 HINT = "was it started with VLLM_SERVER_DEV_MODE=1 and --worker-extension-cls trainer.vllm_ext.Extension?"
-UNMODIFIED_SAMPLING: Mapping[str, Any] = {
-    "top_p": 1.0,
-    "top_k": 0,
-    "min_p": 0.0,
-    "repetition_penalty": 1.0,
-    "presence_penalty": 0.0,
-    "frequency_penalty": 0.0,
-}
 
 Answer = dict[str, Any]
 

@@ -6,32 +6,16 @@ servers apply their own defaults.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sandbox_service.client.retries import pauses
-from sandbox_service.client.transport import Answer, HttpTransport, describe_error
-from trainer.errors import ConfigError, TrainerError
+from sandbox_service.client.transport import Answer, HttpTransport
+from trainer import text_api
+from trainer.errors import ConfigError
 from trainer.evaluation.samples import SamplingOptions, digest
 from trainer.reward import trainer_errors
-
-# Set in each request, because a server's defaults come from the model's folder.
-OFF: Mapping[str, Any] = {
-    "top_k": 0,
-    "min_p": 0.0,
-    "repetition_penalty": 1.0,
-    "presence_penalty": 0.0,
-    "frequency_penalty": 0.0,
-}
-ENDS = {"stop": "stop", "length": "length", "content_filter": "stop", "tool_calls": "stop"}
-TRIES = 5  # for server errors and abnormal finish reasons
-
-
-class EndpointError(Exception):
-    """A temporary failure; a retry may succeed."""
 
 
 @dataclass(frozen=True)
@@ -92,22 +76,8 @@ class Endpoint:
         return self._is_vllm
 
     async def ask(self, messages: Messages, seed: int) -> ModelAnswer:
-        """Return one answer, retrying after temporary failures.
-
-        Args:
-            messages: The conversation.
-            seed: The sample's seed.
-
-        Raises:
-            TrainerError: The server failed repeatedly or refused the request.
-        """
-        for pause in pauses(TRIES):
-            try:
-                return await (self._by_tokens if self._is_vllm else self._by_chat)(messages, seed)
-            except EndpointError as stumbled:
-                error = stumbled
-                await asyncio.sleep(pause)
-        raise TrainerError(f"the model's server at {self._service.url} returns no sample: {error}")
+        """Return one answer to a conversation (messages) by a seed; see `text_api.sample`."""
+        return await (self._by_tokens if self._is_vllm else self._by_chat)(messages, seed)
 
     async def _by_tokens(self, messages: Messages, seed: int) -> ModelAnswer:
         ids, room = await self._tokens(self._to_tokenize(messages))
@@ -115,25 +85,24 @@ class Endpoint:
         left = min(self._sampling.max_tokens, room - len(ids))
         if left < 1:
             return ModelAnswer("", "no_room", 0, prompt)
-        request = {"prompt": ids, "max_tokens": left, "return_token_ids": True, "skip_special_tokens": True, **OFF}
-        answer = await self._post("/v1/completions", {**self._drawing(seed), **request})
-        (choice,) = answer["choices"]
-        return ModelAnswer(choice["text"], _finish(choice), len(choice["token_ids"]), prompt)
+        request = {"prompt": ids, "max_tokens": left, "return_token_ids": True, "skip_special_tokens": True}
+        request |= {**text_api.UNMODIFIED_SAMPLING, **self._drawing(seed)}
+        (choice,) = (await text_api.sample(self._service, "/v1/completions", request))["choices"]
+        return ModelAnswer(choice["text"], choice["finish_reason"], len(choice["token_ids"]), prompt)
 
     async def _by_chat(self, messages: Messages, seed: int) -> ModelAnswer:
-        request = {"messages": list(messages), "max_tokens": self._sampling.max_tokens}
-        answer = await self._post("/v1/chat/completions", {**self._drawing(seed), **request})
+        request = {"messages": list(messages), "max_tokens": self._sampling.max_tokens, **self._drawing(seed)}
+        answer = await text_api.sample(self._service, "/v1/chat/completions", request)
         (choice,) = answer["choices"]
         tokens = (answer.get("usage") or {}).get("completion_tokens")
-        return ModelAnswer(
-            choice["message"].get("content") or "", _finish(choice), tokens, digest(json.dumps(messages))
-        )
+        text = choice["message"].get("content") or ""
+        return ModelAnswer(text, choice["finish_reason"], tokens, digest(json.dumps(messages)))
 
     async def _tokens(self, request: Answer) -> tuple[list[int], int]:
         """Return token ids and context length, requested once for all samples of a problem."""
         key = digest(json.dumps(request))
         if key not in self._prompts:
-            answer = await self._post("/tokenize", request)
+            answer = await text_api.post(self._service, "/tokenize", request)
             self._prompts[key] = answer["tokens"], int(answer["max_model_len"])
         return self._prompts[key]
 
@@ -151,15 +120,6 @@ class Endpoint:
             "seed": seed,
         }
 
-    async def _post(self, path: str, body: Answer) -> Answer:
-        with trainer_errors():
-            status, answer = await self._service.ask("POST", path, json.dumps(body).encode())
-            if status == 200:
-                return answer
-            if status >= 500:
-                raise EndpointError(f"{path}: {describe_error(status, answer)}")
-            raise self._service.refusal(status, answer, path)
-
 
 def describe_sampling(sampling: SamplingOptions, is_plain: bool, system: str) -> dict[str, Any]:
     """Return all settings that determine a sample; samples with different settings must not be mixed.
@@ -170,10 +130,3 @@ def describe_sampling(sampling: SamplingOptions, is_plain: bool, system: str) ->
         system: The system text.
     """
     return {**asdict(sampling), "format": "plain" if is_plain else "chat", "system": system}
-
-
-def _finish(choice: Mapping[str, Any]) -> str:
-    reason = str(choice.get("finish_reason"))
-    if reason not in ENDS:
-        raise EndpointError(f"a sample ended abnormally with finish_reason {reason!r}")
-    return ENDS[reason]

@@ -14,12 +14,13 @@ import asyncio
 import fcntl
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainer.checkpoint import locked
 from trainer.errors import TrainerError
 from trainer.evaluation import page
 from trainer.evaluation.checkpoints import CheckpointFinder, FoundCheckpoint
@@ -76,7 +77,7 @@ class Scanner:
             found: The checkpoint.
         """
         folder = self._of(found)
-        with locked(folder) as is_ours:
+        with locked(folder / LOCK) as is_ours:
             if not is_ours or not is_open(folder):
                 return
             self.notice(f"{found.name}: evaluating")
@@ -125,26 +126,6 @@ def is_open(folder: Path) -> bool:
     return not (folder / SUMMARY).exists() and not (folder / FAILED).exists()
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[bool]:
-    """Try to lock a folder for the duration of the block, without waiting.
-
-    Args:
-        folder: The evaluation folder.
-
-    Yields:
-        Whether this process has the lock.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-
-
 def is_locked(folder: Path) -> bool:
     """Return whether another process has locked a folder.
 
@@ -153,7 +134,7 @@ def is_locked(folder: Path) -> bool:
     """
     if not (folder / LOCK).exists():
         return False
-    with locked(folder) as is_ours:
+    with locked(folder / LOCK) as is_ours:
         return not is_ours
 
 

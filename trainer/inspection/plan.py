@@ -72,13 +72,7 @@ class Machine:
 
 
 def machine_of(name: str, ranks: int, gpu_gb: float) -> Machine:
-    """Return the hardware of a plan.
-
-    Args:
-        name: The configuration as given; shipped ones have a number of ranks.
-        ranks: The number of ranks, 0 for that of the configuration.
-        gpu_gb: The memory of a GPU.
-    """
+    """Return the hardware of a configuration (name) with so many ranks (0: its own) and GB of a GPU; see `Machine`."""
     return Machine(ranks or RANKS.get(name, Machine.ranks), gpu_gb if name != "smoke" else 0.0)
 
 

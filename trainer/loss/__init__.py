@@ -15,7 +15,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from trainer.loss import losses
-from trainer.loss.base import Loss, LossInputs, LossOutputs
+from trainer.loss.losses import Loss, LossInputs, LossOutputs
 
 __all__ = ["LOSSES", "PREPARE", "LossInputs", "LossOutputs", "check_constants"]
 

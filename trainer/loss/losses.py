@@ -3,26 +3,58 @@
 r = exp(logp − old) is a token's ratio, A its advantage, and sg stops a gradient. log r is bounded by ±20, as in the
 published code. A loss is one number a token; `batch.weights` defines the mean over them: by response for GRPO, ASPO and
 GSPO, by token for the others. With it a function returns the masks of clipped tokens. The value of a loss sg(w) · logp
-means nothing; its gradient does.
+means nothing; its gradient does. All tensors have one number a response token, rows end to end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import torch
 from annotated_types import Ge, Gt, Le, Lt
 from torch import Tensor
 
-from trainer.loss.base import LossInputs, LossOutputs, bounded, by_class, high_entropy, row_mean
-
+LOG_RATIO_BOUND = 20.0  # keeps exp(log ratio) finite
 Bound = float | Tensor  # one for all tokens, or one each [N]
 Below = Annotated[float, Ge(0), Lt(1)]  # the trust region begins at 1 minus this, above 0
 Above = Annotated[float, Ge(0)]  # it ends at 1 plus this
 DualClip = Annotated[float, Gt(1)]  # a bound of the ratio, which is 1 before the first step
 Quantile = Annotated[float, Ge(0), Le(1)]
 Threshold = Annotated[float, Gt(0)]  # at 0 no token that moves further would train
+
+
+@dataclass(frozen=True)
+class LossInputs:
+    """N response tokens of S rows. Only `logp` has a gradient."""
+
+    logp: Tensor  # [N] by the current policy
+    old: Tensor  # [N] by the policy before the batch's first step, or by the engine that sampled
+    advantage: Tensor  # [N] equal for all tokens of a row
+    entropy: Tensor  # [N] of the current policy's full softmax, in nats; detached
+    sequence: Tensor  # [N] int64: the token's row, 0 … S-1
+
+    @property
+    def log_ratio(self) -> Tensor:
+        """Log r = logp − old [N], clamped to ±20; the gradient is 0 beyond the bound."""
+        return bounded(self.logp - self.old)
+
+
+@dataclass(frozen=True)
+class LossOutputs:
+    """A loss for each token, to be weighted and summed by the caller, and masks to be reported as shares of tokens.
+
+    The masks have the same names in all losses. `clip_low`: A < 0 and the ratio is below the trust region; `clip_high`:
+    A > 0 and it is above. `dual_high`: A < 0 and it is above a second bound; `dual_low`: A > 0 and it is below one.
+    `high_entropy`: the token is in that class.
+    """
+
+    loss: Tensor  # [N] with a gradient
+    shares: dict[str, Tensor] = field(default_factory=dict)  # name → [N] bool
+
+
+Loss = Callable[..., LossOutputs]
 
 
 def grpo(
@@ -185,3 +217,37 @@ def _surrogate(
         shares["dual_high"] = (advantage < 0) & (ratio > dual_clip)
         used = torch.where(shares["dual_high"], dual_clip, used)
     return LossOutputs(-advantage * used, shares)
+
+
+def bounded(log_ratio: Tensor) -> Tensor:
+    """Clamp log ratios to ±20."""
+    return log_ratio.clamp(-LOG_RATIO_BOUND, LOG_RATIO_BOUND)
+
+
+def row_mean(values: Tensor, sequence: Tensor) -> Tensor:
+    """Return for each token the mean of the values over its row.
+
+    Sums are in double precision: a GPU adds in any order, and runs must be repeatable to the bit of a float32.
+    """
+    counts = torch.bincount(sequence)
+    sums = torch.zeros(counts.numel(), dtype=torch.float64, device=values.device)
+    sums = sums.index_add(0, sequence, values.double())
+    return (sums / counts.clamp(min=1))[sequence].to(values.dtype)
+
+
+def high_entropy(entropy: Tensor, sequence: Tensor, quantile: float) -> Tensor:
+    """Return whether each token is of the high class [N] ("reasoning"): its entropy is above its response's quantile.
+
+    Archer, arXiv 2507.15778. Quantiles are per response, because a quantile of the whole batch finds almost no high
+    tokens in confident responses; they are interpolated linearly, as by torch.quantile. The paper has ≥ and its code >;
+    here it is >, so a response of one token, or of equal entropies, has no high token. In the published code
+    `high_entropy_mask` is true for the *low* class ("knowledge").
+    """
+    rows = torch.split(entropy.detach().double(), torch.bincount(sequence).tolist())
+    classes = [row > row.quantile(quantile) for row in rows if row.numel()]
+    return torch.cat(classes) if classes else entropy > 0
+
+
+def by_class(high: Tensor, of_high: float, of_low: float, like: Tensor) -> Tensor:
+    """Return `of_high` for tokens of the high class (mask [N]), else `of_low`, in the type of the tensor `like`."""
+    return torch.where(high, like.new_tensor(of_high), like.new_tensor(of_low))

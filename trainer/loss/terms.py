@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from trainer.loss.base import bounded, by_class, high_entropy, row_mean
+from trainer.loss.losses import bounded, by_class, high_entropy, row_mean
 
 if TYPE_CHECKING:
     from trainer.config import Correction, Kl

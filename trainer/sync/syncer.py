@@ -74,6 +74,11 @@ class Syncer:
             self._notice(f"the sync of version {version} was interrupted: {error}")
             self._do(self._engine.wait_until_healthy())
             return None
+        if not all(map(math.isfinite, ours)):
+            raise StaleWeightsError(
+                f"version {version}: the model's own log-probabilities are not finite: its weights are damaged, or the "
+                "training diverged (optimiser.lr)"
+            )
         gap, high = (max(each) for each in zip(*(probe_gap(ours, scores) for scores in theirs), strict=True))
         if not (gap <= self._max_gap and high <= QUANTILE_FACTOR * self._max_gap):
             raise StaleWeightsError(

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from trainer.errors import StaleWeightsError
+from trainer.errors import StaleWeightsError, TrainerError
 from trainer.sync.weights import Bucket, Checksum, pack, unpack
 
 Report = dict[str, Any]
@@ -110,6 +110,8 @@ class FileTransport(Transport):
                 paths.append(self._folder / f"{name}-{len(paths)}.safetensors")
                 save_file({"payload": bucket.payload}, paths[-1], {"places": json.dumps(bucket.places)})
             self._call("proctor_load_files", [str(path) for path in paths]).result()
+        except (OSError, SafetensorError) as error:
+            raise TrainerError(f"sync.folder: {self._folder} has no room for the weights: {error}") from None
         finally:
             for path in paths:
                 path.unlink(missing_ok=True)

@@ -2,10 +2,9 @@
 
 Buckets: few large transfers are faster than hundreds of small ones.
 
-Checksums do not depend on device, order or fusion of tensors: the bits of each number, read as an integer, are added
-modulo 2^64. Fusing parameters (q, k and v into one) or padding them with zeros does not change the sum, so vLLM's
-weights can be compared with the sent ones. A second sum multiplies each tensor by a hash of its name and detects
-swapped tensors. This protects against mistakes, not against attacks. Errors that cancel out, or a wrong layout, are
+Checksums add the bits of each number, read as an integer, modulo 2^64. Fusing parameters (q, k and v into one) or
+padding them with zeros does not change the sum, so vLLM's weights can be compared with the sent ones. A second sum
+multiplies each tensor by a hash of its name and detects swapped tensors. Errors that cancel out, or a wrong layout, are
 left to the probe (`syncer`).
 
 Adapters: with `sync.delta` a weight's two matrices travel before it, and the workers add their product. The weights
