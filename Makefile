@@ -24,7 +24,7 @@ PYTEST := -m pytest --dist loadfile --no-loadscope-reorder
 FAST := not jail and not redis and not browser and not vllm and not slow and not full
 
 .DEFAULT_GOAL := help
-.PHONY: help serve quick test test-all test-quick test-service test-computing test-waiting test-trainer trainers train validate strengthen check format bench up down \
+.PHONY: help serve quick test test-all environments test-quick test-service test-computing test-waiting test-trainer trainers train validate strengthen check format bench up down \
 	doctor lock clean
 
 help:  ## list the targets
@@ -40,11 +40,15 @@ quick: $(VENV)/.dev $(TRAINER)/.cpu  ## checks, and the tests that need no jail,
 # All groups at a time: while one waits, another computes. The longest that runs in one process begins first
 TESTS := test-trainer test-computing test-waiting check
 
-test: $(VENV)/.dev $(TRAINER)/.cpu  ## checks, then all tests but repetitions; JOBS=3, WAITING_JOBS=6
+test: environments  ## checks, then all tests but repetitions; JOBS=3, WAITING_JOBS=6
 	@$(MAKE) --no-print-directory --jobs 4 --output-sync=line $(TESTS)
 
-test-all: $(VENV)/.dev $(TRAINER)/.cpu  ## the same with all repetitions; before a release
+test-all: environments  ## the same with all repetitions; before a release
 	@$(MAKE) --no-print-directory --jobs 4 --output-sync=line REPETITIONS=1 $(TESTS)
+
+# both at a time, and before the first test: the package is built in place
+environments:
+	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.dev $(TRAINER)/.cpu
 
 SELECTED = $(if $(REPETITIONS),,-m "not full")
 
@@ -137,9 +141,10 @@ $(VENV)/.dev: locks/dev.txt $(VENV)/.service
 
 # torch first and by itself: where its CPU build comes from, and so its hash, differs. On a machine whose index has only
 # builds with CUDA that is what is taken, unless PIP_INDEX_URL or PIP_FIND_LINKS says where the other one is.
-$(TRAINER)/.cpu: locks/trainer.txt pyproject.toml
+# Most of its modules are never imported; Python compiles the others when they are first imported.
+$(TRAINER)/.cpu: locks/trainer.txt pyproject.toml | $(VENV)/.service
 	test -x $(TBIN)/pip || $(PYTHON) -m venv $(TRAINER)
-	$(TBIN)/pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(TBIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --require-hashes -r locks/trainer.txt
+	$(TBIN)/pip install --quiet --disable-pip-version-check --no-compile torch==2.13.0
+	$(TBIN)/pip install --quiet --disable-pip-version-check --no-compile --no-deps --no-build-isolation --require-hashes -r locks/trainer.txt
 	$(TBIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@

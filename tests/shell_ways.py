@@ -144,10 +144,13 @@ WAYS = (
     Way(r"proctor grade ", more=ONE, prints=r"(\d) of \1 accepted"),
     Way(r"proctor validate datasets/", more=f"--limit 1 {ONE}", prints="3 clean, 0 in quarantine"),
     Way(r"proctor validate .*--url", prints="1 clean, 0 in quarantine"),
-    Way(r"proctor validate ", more=ONE, prints="1 clean, 0 in quarantine"),
-    Way(r"proctor strengthen ", more=ONE, prints="1 strengthened with 12 tests"),
+    Way(r"proctor validate ", more=ONE, prints="1 clean, 0 in quarantine", full=True),
+    Way(r"proctor strengthen ", more=ONE, prints="1 strengthened with 12 tests", full=True),
     Way(
-        r"proctor bench", more="--contenders fork_limit --workloads stdin10 --rounds 1", prints="written to build/bench"
+        r"proctor bench",
+        more="--contenders fork_limit --workloads stdin10 --rounds 1",
+        prints="written to build/bench",
+        full=True,
     ),
     Way(r"proctor evaluate --samples", more="--url http://{service}", prints="pass@1"),
     Way(
@@ -193,6 +196,7 @@ WAYS = (
         r"python -m pytest tests/fleet/ledger",
         before="export PYTEST_ADDOPTS='-k test_priorities_are_strict'",
         prints="[1-9] passed",
+        full=True,
     ),
     Way(
         r"\.venv-trainer/bin/python -m pytest",

@@ -33,6 +33,7 @@ MIB = 1 << 20
 MANY_KEYS = 1_000_000  # 12 MB of names; a parser takes a second
 TEST = '{"type":"stdin","input":"1 2\\n","output":"3\\n"}'
 SUM = "print(sum(map(int, input().split())))"
+PAUSE_SECONDS = 0.01  # of the other client, between two requests; delays of interest are longer
 _numbers = itertools.count()
 
 
@@ -321,7 +322,7 @@ def _observe(port: int, pid: int, longest: Any, is_over: Any) -> None:
         with longest.get_lock():
             seen = answered - began, echoed - answered, used
             longest[:] = [max(longest[place], seconds) for place, seconds in enumerate(seen)]
-        time.sleep(0.002)
+        time.sleep(PAUSE_SECONDS)
 
 
 class Observer:

@@ -209,7 +209,7 @@ def site(page: str) -> Iterator[int]:
         server.server_close()
 
 
-@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "rebound.example"])
+@pytest.mark.parametrize("name", ["127.0.0.1", pytest.param("localhost", marks=pytest.mark.full), "rebound.example"])
 def test_a_strangers_page_in_a_real_browser_does_and_reads_nothing(name: str, tmp_path: Path) -> None:
     """`rebound.example`: another name for the service's address, as a stranger's name server can give one."""
     with running_service(slots=1) as service:

@@ -1,7 +1,8 @@
 """Every attack, every unusual but right program, every program filed under its verdict, through the real service.
 
-An attack that only exhausts a limit costs a second of a processor in each kind of test. `make test` runs each of them
-in one kind, and all three kinds in turn; `make test-all` runs all.
+An attack on the machine meets the same box in each kind of test, and one that only exhausts a limit costs a second of a
+processor each time. `make test` runs each of these in one kind, and all three kinds in turn; `make test-all` runs all.
+Attacks on the verdict (`forging` and `reading`) run in every kind.
 """
 
 from __future__ import annotations
@@ -15,17 +16,18 @@ from tests import corpus
 from tests.conftest import Service
 
 Grades = dict[str, dict[str, Any]]
+ON_THE_VERDICT = ("forging", "reading")
 
 
 def attacks() -> list[Any]:
-    """All attacks as parameters. Of those that exhaust a limit all kinds of test but one are marked `full`."""
+    """All attacks as parameters. Of those on the machine all kinds of test but one are marked `full`."""
     kinds: dict[str, list[corpus.Attack]] = defaultdict(list)
     for attack in corpus.attacks():
         kinds[f"{attack.group}/{attack.name}"].append(attack)
     found = []
     for place, alike in enumerate(kinds.values()):
         for attack in alike:
-            is_repetition = attack.group == "exhausting" and attack is not alike[place % len(alike)]
+            is_repetition = attack.group not in ON_THE_VERDICT and attack is not alike[place % len(alike)]
             found.append(pytest.param(attack, id=attack.id, marks=pytest.mark.full if is_repetition else ()))
     return found
 

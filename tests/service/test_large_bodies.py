@@ -62,7 +62,8 @@ REPEATED = {
     "commas in a text",
     "submissions of {}, 100,000",
 }
-FOR_ALL_ROUTES = "tests of {}"
+ONE_ROUTE = "tests of {}"
+TWO_ROUTES = "deep"  # a native and a foreign one
 
 
 def chosen() -> list[Any]:
@@ -70,7 +71,11 @@ def chosen() -> list[Any]:
     found = []
     for body in bodies():
         if body.name in CHOSEN:
-            is_repeated = body.name in REPEATED or (body.name == FOR_ALL_ROUTES and body.path != "/v1/grade")
+            is_repeated = (
+                body.name in REPEATED
+                or (body.name == ONE_ROUTE and body.path != "/v1/grade")
+                or (body.name == TWO_ROUTES and body.path not in ("/v1/grade", "/run_code"))
+            )
             name = f"{body.method} {body.path[:24]} {body.name}"
             found.append(pytest.param(body, id=name, marks=pytest.mark.full if is_repeated else ()))
     return found

@@ -97,8 +97,10 @@ def storm(code: str, tests: int) -> Json:
     }
 
 
-@pytest.mark.parametrize("count", [1, 4])
-@pytest.mark.parametrize("code", [STORM, BRIEF])
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [(STORM, 4), (BRIEF, 1), *(pytest.param(*each, marks=pytest.mark.full) for each in ((STORM, 1), (BRIEF, 4)))],
+)
 def test_one_whose_own_threads_compete_does_not_stop_the_other_slots(small: Service, code: str, count: int) -> None:
     """Short submissions are answered while storms go on, which take many minutes unless they are cancelled."""
     names = [f"storm-{len(code)}-{count}-{number}" for number in range(count)]

@@ -49,6 +49,7 @@ def _quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SANDBOX_LOG_LEVEL", "warning")
 
 
+@pytest.mark.full
 def test_codecontests(tmp_path: Path, data: Path) -> None:
     found = validated(tmp_path, data, "codecontests_100")
     assert {name.rpartition("/")[0] for name in REFUSED} <= found.keys()
