@@ -115,7 +115,7 @@ def _check_text(tests: Sequence[TestCase], *, has_checker_program: bool) -> None
             )
         if test.input and not has_checker_program:
             raise BadRequestError(
-                f"tests.{index}: a text is no program, and only a checker program has a use for an input"
+                f"tests.{index}: a text is no program, and has no use for an input that no checker program reads"
             )
 
 
