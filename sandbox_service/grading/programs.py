@@ -12,12 +12,13 @@ import struct
 from typing import Any
 
 from sandbox_service.grading.driven import ask
-from sandbox_service.grading.work import Work
+from sandbox_service.grading.work import BadTestError, Work
 from sandbox_service.grading.works import Works
 from sandbox_service.judging.values import check_result
 from sandbox_service.languages.assertions.combined import FAILED
 from sandbox_service.languages.assertions.conditions import Check
-from sandbox_service.schema import AssertTest, Checker, TestResult, Verdict
+from sandbox_service.languages.assertions.tokens import NotPlainError
+from sandbox_service.schema import AssertTest, Checker, TestCase, TestResult, Verdict
 
 _CONVERTING = frozenset({"c", "cpp", "java", "go"})  # 'a' == 97
 _SINGLE_DIGITS = 9  # that single precision needs at most
@@ -44,8 +45,39 @@ def grade(works: Works, index: int, test: AssertTest) -> TestResult:
         return _called(works, work, index, checks)
     result = _combined(work, index)
     if result.verdict in (Verdict.RTE, Verdict.CE):
-        works.check_imports(test, f"{result.stderr}\n{result.message}")
+        check_imports(works, index, test, _said(result))
     return result
+
+
+def check_imports(works: Works, index: int, test: TestCase, said: str) -> None:
+    """Do nothing if a test failed for another reason than that a library which its program imports is missing.
+
+    A submission can print the words of an interpreter, and have a compiler print them. So they must come from the test
+    program alone as well.
+
+    Args:
+        works: the programs of the submission.
+        index: the test's place in it.
+        test: the test that failed.
+        said: what the compiler or interpreter said.
+
+    Raises:
+        BadTestError: the library is missing.
+        SandboxError: the sandbox failed.
+    """
+    if not isinstance(test, AssertTest) or works.missing_import(test, said) is None:
+        return
+    try:
+        alone = works.without_submission(test)
+    except NotPlainError:
+        return
+    absent = works.missing_import(test, alone.refused or _said(_combined(alone, index)))
+    if absent is not None:
+        raise BadTestError(f"the test program imports {absent}, which is not there")
+
+
+def _said(result: TestResult) -> str:
+    return f"{result.stderr}\n{result.message}"
 
 
 def _called(works: Works, work: Work, index: int, checks: list[Check]) -> TestResult:

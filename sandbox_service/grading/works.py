@@ -109,21 +109,21 @@ class Works:
             self._beside[key] = self._prepared(replace(self._source, text=text))
         return self._beside[key]
 
-    def check_imports(self, test: TestCase, said: str) -> None:
-        """Do nothing if a test failed for another reason than that a library which its program imports is not there.
+    def missing_import(self, test: TestCase, said: str) -> str | None:
+        """Return a library that a test program imports and that is said to be missing, or None.
 
         Args:
-            test: the test that failed.
-            said: what the compiler or interpreter said.
-
-        Raises:
-            BadTestError: the library is not there.
+            test: the test.
+            said: what the compiler or interpreter said, or the submission in its name.
         """
         if not isinstance(test, AssertTest):
-            return
-        absent = foreign.missing(self.language, f"{test.prelude or ''}\n{test.code}", said)
-        if absent is not None:
-            raise BadTestError(f"the test program imports {absent}, which is not there")
+            return None
+        return foreign.missing(self.language, f"{test.prelude or ''}\n{test.code}", said)
+
+    def without_submission(self, test: AssertTest) -> Work:
+        """Return the test program alone. Raises NotPlainError if it cannot be run so."""
+        text = combined.combined(self.language, test.prelude or "", "", test.code)
+        return self._prepared(replace(self._source, text=text))
 
     def work_of(self, test: TestCase) -> Work:
         """Return the work that runs a test."""

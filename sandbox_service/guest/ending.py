@@ -112,7 +112,7 @@ def end_calls(status: int, *, search: bool) -> NoReturn:
     _finalise(status)
 
 
-def leave(status: int) -> NoReturn:
+def end_at_once(status: int) -> NoReturn:
     """End a process whose result is known: no thread, exit handler or finaliser can change it.
 
     Args:

@@ -82,7 +82,7 @@ def _call(name: str, code: Any, main: dict[str, Any], names: list[str]) -> NoRet
             _report((False, ENDED_EARLY))
         except BaseException as error:  # whatever the judge raised
             status = _explain(error)
-    ending.leave(status)  # a thread that the judge left would run up to the wall-clock limit
+    ending.end_at_once(status)  # a thread that the judge left would run up to the wall-clock limit
 
 
 def _text(name: str) -> str:

@@ -252,7 +252,7 @@ def arguments(program: JudgeProgram, *, interacts: bool, folder: str = FOLDER) -
 
 _LOOKS_AROUND = re.compile(
     r"/proc|/dev|/tmp|chdir|getcwd|current_path|realpath|filesystem|tmpfile|tmpnam|mkstemp|mkdtemp|shm_|sem_|\bw[\"+xb]"
-    r"|\bo?fstream\b\s*\w*\s*[({]\s*\""
+    r"|\bo?fstream\b\s*+(?:\w++\s*+)?[({]\s*+\""
 )
 
 

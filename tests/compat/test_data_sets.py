@@ -256,3 +256,24 @@ def test_a_library_that_a_test_program_needs_is_no_fault_of_the_answer(
     row = AUTO_EVAL | {"labels": {"programming_language": language}, "test": {"code": test}}
     status, message = submitted(service, f"```{language}\n{code}\n```", row)
     assert (status, absent in message, "bad_test" in message) == (422, True, True), message
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "test"),
+    [
+        (
+            "javascript",
+            "function f() { console.error(\"Cannot find module 'fs'\"); process.exit(1) }",
+            'const fs = require("fs"); for (const n of [1]) { if (f() !== n) throw n }',
+        ),
+        (
+            "cpp",
+            "#error fatal error: vector: No such file\nint f() { return 2; }",
+            "#include <vector>\n#include <cassert>\nint main() { for (int n : std::vector<int>{1}) assert(f() == n); }",
+        ),
+    ],
+)
+def test_an_answer_cannot_say_that_a_library_is_missing(service: Service, language: str, code: str, test: str) -> None:
+    """The verdict would be masked instead of wrong."""
+    row = AUTO_EVAL | {"labels": {"programming_language": language}, "test": {"code": test}}
+    assert not accepted(service, f"```{language}\n{code}\n```", row)

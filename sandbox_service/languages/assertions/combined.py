@@ -14,7 +14,7 @@ from sandbox_service.languages.assertions.tokens import NotPlainError
 FAILED = (b"Assertion", b"AssertionError", b"assertion failed", b"assertion `", b"--- FAIL")
 
 _PUBLIC = re.compile(r"\bpublic\s+(?=(?:final\s+|abstract\s+)*(?:class|interface|enum|record)\s)")
-_JAVA_IMPORT = re.compile(r"^[ \t]*+import\s+(?:static\s+)?[\w.*]+\s*;", re.MULTILINE)
+_JAVA_IMPORT = re.compile(r"^[ \t]*+import\s++(?:static\s++)?[\w.*]++\s*+;", re.MULTILINE)
 _JAVA_ASSERT = re.compile(r"\bassert\b(?=[\s(!])")
 _CONSOLE = "console.assert = (ok, ...words) => { if (!ok) throw new Error('Assertion failed ' + words.join(' ')); }; "
 _GO_TEST = re.compile(r"^func\s+(Test\w+)\s*\(", re.MULTILINE)
