@@ -1,8 +1,8 @@
 """Tells that a test program failed because a library that it imports is not there.
 
 Such a test program fails with every submission: the fault is the test's. Two facts must agree: the test program imports
-the library, and the compiler or interpreter says that it is missing. A submission can have it say so: the caller must run
-the test program alone before it believes that. A submission's own imports fail at its expense.
+the library, and the compiler or interpreter says that it is missing. A submission can have it say so, and the caller
+must run the test program alone before it believes that. A submission's own imports fail at its expense.
 """
 
 from __future__ import annotations
