@@ -207,6 +207,8 @@ NESTED_JSON: dict[str, Callable[[int], bytes]] = {
     "white space": filled(b" ", b"1"),
     "commas in a text": filled(b",", b'"', b'"'),
     "brackets in a text": filled(b"[", b'"', b'"'),
+    "quotes and brackets in a text without an end": filled(b"[" + b'\\"' * 15, begin=b'["'),
+    "quotes in a text": filled(b'\\"', b'"', b'"'),
     "no JSON": filled(b"x"),
     "NaN": filled(b"NaN,", b"0]", b"["),
 }
@@ -218,7 +220,7 @@ def many_keys(size: int) -> bytes:
 
 
 def _json_outputs() -> Iterator[Family]:
-    for expected in ("[1, 2, 3]", json.dumps(list(range(50_000)))):
+    for expected in ("[1, 2, 3]", json.dumps(list(range(50_000))), json.dumps([[0]] * 25_000)):
         checker = Checker(type="json", float_tolerance=1e-6)
         group = f"json, {len(expected)} bytes expected"
         for name, make in {**NESTED_JSON, "many keys": many_keys}.items():
@@ -321,6 +323,7 @@ def _results() -> Iterator[Family]:
         "3 numbers": [1, 2, 3],
         "100,000 numbers": list(range(100_000)),
         "32 lists of zeros": [[0.0] * 3000] * 32,
+        "50,000 lists": [[0]] * 50_000,
         "a text": "x" * 100_000,
     }
     for kind in CALL_CHECKERS:

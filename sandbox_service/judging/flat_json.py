@@ -25,7 +25,8 @@ _BLANKS = b" \t\r\n"
 _VALUE = b"0"
 _AS_SIGNS = bytes(byte if byte in b"[]," else _VALUE[0] for byte in range(256))
 _AS_VALUES = bytes.maketrans(b"[]", b"  ")
-_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+# None begins at an escaped quote, so that a text without an end is read once.
+_TEXT = re.compile(rb'(?<!\\)"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _EMPTY = re.compile(rb"\[[ \t\r\n]*+\]")
 _NO_NEIGHBOURS = b"[,", b",,", b",]", b"][", b"]0", b"0["
 _INNERMOST = re.compile(rb"\[[0,]*+\]")
