@@ -571,7 +571,8 @@ def test_json_of_too_many_objects_is_refused_whatever_the_answer() -> None:
 
 
 def test_results_of_too_many_objects_are_refused_whatever_the_answer() -> None:
-    checker, many = Checker(), [{}] * (MOST_OBJECTS + 1)
+    checker = Checker()
+    many: list[dict[str, int]] = [{}] * (MOST_OBJECTS + 1)
     assert "objects, the most is" in (refusal(checker, many) or "")
     assert "objects, the most is" in (check_result(checker, json.dumps(many).encode(), many) or "")
     sets = b"[" + b'{"__set__":[]},' * MOST_OBJECTS + b'{"__set__":[]}]'
