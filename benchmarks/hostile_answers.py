@@ -19,7 +19,7 @@ from typing import Literal, get_args
 from sandbox_service.judging import mathematics, standard_checkers
 from sandbox_service.judging.checkers import check_any
 from sandbox_service.judging.extraction import extract
-from sandbox_service.judging.values import check_result
+from sandbox_service.judging.values import MOST_OBJECTS, check_result
 from sandbox_service.sandbox.file_uses import native_uses_files, python_uses_files
 from sandbox_service.schema import Checker, ExtractionRule, JudgeProgram
 from sandbox_service.schema.tests import MOST_JUDGE_BYTES
@@ -256,17 +256,25 @@ LONG_JSON = {
     "huge exponents": (b"1e300", b"1.0e300"),
     "beyond every float": (b"1e999", b"1.0e999"),
     "near zero": (b"0.0", b"1e-999"),
+    "near zero in objects": (b'{"a":0.0}', b'{"a":1e-999}'),
+    "keys in another order, deep": (b'{"a":{"a":{"a":1,"b":1}}}', b'{"a":{"a":{"b":1.0,"a":1}}}'),
 }
 
 
 def _long_json() -> Iterator[Family]:
     for name, (wanted, got) in LONG_JSON.items():
-        yield Family(
-            "json, as many expected", name, filled(got + b",", got + b"]", b"["), _judged_by_elements(wanted, got)
-        )
+        yield Family("json, as many expected", name, _many_elements(got), _judged_by_elements(wanted, got))
         yield _returned_elements(name, wanted, got)
+    objects = filled(b'{"a":1},', b"0]", b"[")
+    yield Family("json, as many expected", "too many objects", objects, _judged_by_elements(b'{"a":1}', b'{"a":1}'))
     last = filled(b"0.5,", b"0.7]", b"[")
     yield Family("json, as many expected", "wrong at the end", last, _judged_by_elements(b"0.5", b"0.5"))
+
+
+def _many_elements(element: bytes) -> Callable[[int], bytes]:
+    """Return a maker of lists of an element, with no more objects than are compared."""
+    make, objects = filled(element + b",", element + b"]", b"["), element.count(b"{")
+    return lambda size: make(min(size, (MOST_OBJECTS // objects - 1) * (len(element) + 1)) if objects else size)
 
 
 def _judged_by_elements(wanted: bytes, got: bytes) -> Callable[[bytes], object]:
@@ -281,7 +289,7 @@ def _returned_elements(name: str, wanted: bytes, got: bytes) -> Family:
     expected: list[object] = []
 
     def make(size: int) -> bytes:
-        answer = filled(got + b",", got + b"]", b"[")(size)
+        answer = _many_elements(got)(size)
         expected[:] = [json.loads(_as_many(wanted, got, answer))]
         return answer
 
