@@ -19,7 +19,7 @@ from typing import Literal, get_args
 from sandbox_service.judging import mathematics, standard_checkers
 from sandbox_service.judging.checkers import check_any
 from sandbox_service.judging.extraction import extract
-from sandbox_service.judging.values import check_result
+from sandbox_service.judging.values import MOST_OBJECTS, check_result
 from sandbox_service.sandbox.file_uses import native_uses_files, python_uses_files
 from sandbox_service.schema import Checker, ExtractionRule, JudgeProgram
 from sandbox_service.schema.tests import MOST_JUDGE_BYTES
@@ -207,6 +207,8 @@ NESTED_JSON: dict[str, Callable[[int], bytes]] = {
     "white space": filled(b" ", b"1"),
     "commas in a text": filled(b",", b'"', b'"'),
     "brackets in a text": filled(b"[", b'"', b'"'),
+    "quotes and brackets in a text without an end": filled(b"[" + b'\\"' * 15, begin=b'["'),
+    "quotes in a text": filled(b'\\"', b'"', b'"'),
     "no JSON": filled(b"x"),
     "NaN": filled(b"NaN,", b"0]", b"["),
 }
@@ -218,7 +220,7 @@ def many_keys(size: int) -> bytes:
 
 
 def _json_outputs() -> Iterator[Family]:
-    for expected in ("[1, 2, 3]", json.dumps(list(range(50_000)))):
+    for expected in ("[1, 2, 3]", json.dumps(list(range(50_000))), json.dumps([[0]] * 25_000)):
         checker = Checker(type="json", float_tolerance=1e-6)
         group = f"json, {len(expected)} bytes expected"
         for name, make in {**NESTED_JSON, "many keys": many_keys}.items():
@@ -254,17 +256,25 @@ LONG_JSON = {
     "huge exponents": (b"1e300", b"1.0e300"),
     "beyond every float": (b"1e999", b"1.0e999"),
     "near zero": (b"0.0", b"1e-999"),
+    "near zero in objects": (b'{"a":0.0}', b'{"a":1e-999}'),
+    "keys in another order, deep": (b'{"a":{"a":{"a":1,"b":1}}}', b'{"a":{"a":{"b":1.0,"a":1}}}'),
 }
 
 
 def _long_json() -> Iterator[Family]:
     for name, (wanted, got) in LONG_JSON.items():
-        yield Family(
-            "json, as many expected", name, filled(got + b",", got + b"]", b"["), _judged_by_elements(wanted, got)
-        )
+        yield Family("json, as many expected", name, _many_elements(got), _judged_by_elements(wanted, got))
         yield _returned_elements(name, wanted, got)
+    objects = filled(b'{"a":1},', b"0]", b"[")
+    yield Family("json, as many expected", "too many objects", objects, _judged_by_elements(b'{"a":1}', b'{"a":1}'))
     last = filled(b"0.5,", b"0.7]", b"[")
     yield Family("json, as many expected", "wrong at the end", last, _judged_by_elements(b"0.5", b"0.5"))
+
+
+def _many_elements(element: bytes) -> Callable[[int], bytes]:
+    """Return a maker of lists of an element, with no more objects than are compared."""
+    make, objects = filled(element + b",", element + b"]", b"["), element.count(b"{")
+    return lambda size: make(min(size, (MOST_OBJECTS // objects - 1) * (len(element) + 1)) if objects else size)
 
 
 def _judged_by_elements(wanted: bytes, got: bytes) -> Callable[[bytes], object]:
@@ -279,7 +289,7 @@ def _returned_elements(name: str, wanted: bytes, got: bytes) -> Family:
     expected: list[object] = []
 
     def make(size: int) -> bytes:
-        answer = filled(got + b",", got + b"]", b"[")(size)
+        answer = _many_elements(got)(size)
         expected[:] = [json.loads(_as_many(wanted, got, answer))]
         return answer
 
@@ -321,6 +331,7 @@ def _results() -> Iterator[Family]:
         "3 numbers": [1, 2, 3],
         "100,000 numbers": list(range(100_000)),
         "32 lists of zeros": [[0.0] * 3000] * 32,
+        "50,000 lists": [[0]] * 50_000,
         "a text": "x" * 100_000,
     }
     for kind in CALL_CHECKERS:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from sandbox_service.grading.driven import Answers, ask
 from sandbox_service.grading.work import BadTestError, Work
 from sandbox_service.grading.works import Works, call_of
-from sandbox_service.judging.values import check_result, check_value
+from sandbox_service.judging.values import check_result, refusal
 from sandbox_service.sandbox.base import Outcome
 from sandbox_service.sandbox.pool import ProgramKilledJailError
 from sandbox_service.schema import CallTest, TestCase, TestResult, Verdict
@@ -129,8 +129,8 @@ class Calls:
         return work.result(index, verdict, message, answers.outcome)
 
     def _check_solvable(self, index: int, test: CallTest) -> None:
-        """Raise BadTestError if the expected value is not equal to itself: NaN, anywhere in it, is not."""
-        if (reason := check_value(self._work.checker, test.output, test.output)) is not None:
+        """Raise BadTestError if no result is right: NaN, anywhere in the expected value, equals nothing."""
+        if (reason := refusal(self._work.checker, test.output)) is not None:
             raise BadTestError(f"test {index}: its expected value is refused by its own checker: {reason}")
 
     def _ask(self, tests: list[CallTest]) -> Answers:

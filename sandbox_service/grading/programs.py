@@ -138,13 +138,13 @@ def _same(got: Any, expected: Any) -> bool:
     if isinstance(expected, str) and len(expected) == 1 and isinstance(got, int):
         return ord(expected) == got
     if isinstance(got, int | float) and isinstance(expected, int | float):
-        return got == expected or _same_single(float(got), float(expected))
+        return got == expected or _same_single(got, expected)
     return type(got) is type(expected) and bool(got == expected)
 
 
 def _same_single(got: float, expected: float) -> bool:
     try:
-        nearest = struct.pack("f", expected) == struct.pack("f", got)
-    except (OverflowError, ValueError):
+        nearest = struct.pack("<f", expected) == struct.pack("<f", got)
+    except (OverflowError, struct.error):  # beyond single precision; an integer beyond every float
         return False
     return nearest and float(f"{got:.{_SINGLE_DIGITS}g}") == got

@@ -15,13 +15,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from io import BytesIO
 from itertools import compress, islice, zip_longest
 from math import isfinite, nan
 from operator import and_
+
+from pydantic_core import to_json
 
 from sandbox_service.judging import collector, flat_json, systems
 from sandbox_service.judging.numeric import (
@@ -42,6 +43,7 @@ from sandbox_service.judging.values import (
     parsed_quickly,
     rules_of,
     too_many_elements,
+    too_many_objects,
     without_repeated_keys,
 )
 from sandbox_service.schema import Checker
@@ -50,6 +52,8 @@ __all__ = ["check", "check_any", "check_value"]
 
 # Python refuses to convert more than 4300 digits; Decimal takes any number of them, exactly.
 INT_DIGITS = 4000
+# In longer JSON a number nearer to 0 than every float is 0, and one beyond every float is refused.
+EXACT_BYTES = 1 << 20
 
 _LONG_INTEGER = re.compile(rb"(?<!\d)\d{%d}" % (INT_DIGITS + 1))
 # A float may be beyond every other, or nearer to 0, if it has this many digits, or three in its exponent. With a zero
@@ -196,10 +200,13 @@ def _json(checker: Checker, output: bytes, expected: bytes) -> str | None:
         return None
     if len(output) > JSON_GROWTH * len(expected) + READ_BYTES:
         return f"the output has {len(output)} bytes, the expected one {len(expected)}"
-    if (found := flat_json.compare(rules_of(checker), output, expected, _parsed)) is not None:
+    if (reason := too_many_objects(expected) or too_many_objects(output)) is not None:
+        return reason
+    parse = partial(_parsed, exact=max(len(output), len(expected)) <= EXACT_BYTES)
+    if (found := flat_json.compare(rules_of(checker), output, expected, parse)) is not None:
         return found.reason
     try:
-        wanted = _parsed(expected)
+        wanted = parse(expected)
     except (ValueError, RecursionError) as error:
         return f"the expected output is not JSON: {error}"
     if len(output) > READ_BYTES:
@@ -209,7 +216,7 @@ def _json(checker: Checker, output: bytes, expected: bytes) -> str | None:
         if surplus is not None:
             return surplus
     try:
-        got = _parsed(output)
+        got = parse(output)
     except (ValueError, RecursionError) as error:
         return f"the output is not JSON: {error}"
     are_told_apart = not any(word in text for text in (output, expected) for word in (b"true", b"false", b"NaN"))
@@ -242,22 +249,47 @@ _CHECKERS: dict[str, Callable[[Checker, bytes, bytes], str | None]] = {
 }
 
 
-def _parsed(data: bytes) -> object:
-    """Return the value of a text in JSON, with numbers that no float holds as Decimals.
+def _parsed(data: bytes, *, exact: bool = True) -> object:
+    """Return the value of a text in JSON, if `exact` with numbers that no float holds as Decimals.
 
     Python's parser reads what `parsed_quickly` may read otherwise: that knows no Decimals either.
+
+    Raises:
+        ValueError: it is not JSON, or not `exact` and has a number beyond every float.
     """
     classes = data.translate(_CLASSES)
     is_long = LONG_FLOAT in classes
-    if is_long or any(exponent in classes for exponent in HUGE_EXPONENTS):
-        text = data.decode("utf-8")
-        parse_int = _exact_integer if is_long and _LONG_INTEGER.search(data) else None
-        return json.loads(
-            text, parse_int=parse_int, parse_float=_floats_in(text), object_pairs_hook=without_repeated_keys
-        )
-    with suppress(ValueError):
-        return parsed_quickly(data)
-    return json.loads(data.decode("utf-8"), object_pairs_hook=without_repeated_keys)
+    has_huge = is_long or any(exponent in classes for exponent in HUGE_EXPONENTS)
+    if has_huge and exact:
+        return _parsed_slowly(data, is_long=is_long, parse_float=_floats_in)
+    try:
+        value = parsed_quickly(data)
+    except ValueError:
+        value = _parsed_slowly(data, is_long=is_long)
+    if has_huge and _infinities(value) != data.count(b"Infinity"):
+        raise ValueError(f"a number beyond every float in JSON of more than {EXACT_BYTES} bytes")
+    return value
+
+
+def _parsed_slowly(
+    data: bytes, *, is_long: bool, parse_float: Callable[[str], Callable[[str], float | Decimal]] | None = None
+) -> object:
+    """Return the value of a text in JSON by Python's parser; `parse_float` makes what reads the floats of the text."""
+    text = data.decode("utf-8")
+    return json.loads(
+        text,
+        parse_int=_exact_integer if is_long and _LONG_INTEGER.search(data) else None,
+        parse_float=parse_float and parse_float(text),
+        object_pairs_hook=without_repeated_keys,
+    )
+
+
+def _infinities(value: object) -> int:
+    """Return how often a value in JSON has an infinity, or the word."""
+    try:
+        return to_json(value).count(b"Infinity")
+    except ValueError:  # half a surrogate pair
+        return json.dumps(value, default=str).count("Infinity")
 
 
 def _floats_in(text: str) -> Callable[[str], float | Decimal]:

@@ -25,7 +25,8 @@ _BLANKS = b" \t\r\n"
 _VALUE = b"0"
 _AS_SIGNS = bytes(byte if byte in b"[]," else _VALUE[0] for byte in range(256))
 _AS_VALUES = bytes.maketrans(b"[]", b"  ")
-_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+# None begins at an escaped quote, so that a text without an end is read once.
+TEXT = re.compile(rb'(?<!\\)"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _EMPTY = re.compile(rb"\[[ \t\r\n]*+\]")
 _NO_NEIGHBOURS = b"[,", b",,", b",]", b"][", b"]0", b"0["
 _INNERMOST = re.compile(rb"\[[0,]*+\]")
@@ -79,7 +80,7 @@ def _flattened(text: bytes) -> _Flat | None:
     """Return the parts of a text; None if texts in it have signs, or no end."""
     bare = text
     if b'"' in text:
-        bare = _TEXT.sub(_VALUE, text)
+        bare = TEXT.sub(_VALUE, text)
         if b'"' in bare or any(bare.count(sign) != text.count(sign) for sign in (b"[", b"]")):
             return None
     signs = bare.translate(_AS_SIGNS, _BLANKS)

@@ -21,6 +21,8 @@ from sandbox_service.schema import Checker
 READ_BYTES = 64 << 10
 # The longest notation of a number (10**308 as an integer) is this many times as long as the shortest (1e+308).
 JSON_GROWTH = 64
+# Objects of JSON that are compared: making one takes as long as twenty values in lists.
+MOST_OBJECTS = 200_000
 _ESCAPED_COLON = b"\\u003"
 
 
@@ -82,12 +84,35 @@ def _compared_by_text(rules: Rules, line: bytes, expected: object) -> flat_json.
         return others[-1]
 
     right = json.dumps(expected, default=as_text).encode()
-    reason = too_many_elements(line, right, sets=True)
+    reason = too_many_objects(right) or too_many_objects(line) or too_many_elements(line, right, sets=True)
     if reason is None and len(line) > JSON_GROWTH * len(right) + READ_BYTES:
         reason = f"the result has {len(line)} bytes, the expected one {len(right)}"
     if reason is not None:
         return flat_json.Comparison(reason)
     return None if others or rules.any_order else flat_json.compare(rules, line, right, parsed_quickly)
+
+
+def refusal(checker: Checker, expected: object) -> str | None:
+    """Return why no result can be right, or None if the expected value itself is one.
+
+    Args:
+        checker: type and options of the comparison.
+        expected: the expected value.
+    """
+    reason = check_value(checker, expected, expected)
+    return reason if reason is not None else too_many_objects(json.dumps(expected, default=str).encode())
+
+
+def too_many_objects(text: bytes) -> str | None:
+    """Return why a text in JSON is refused before it is parsed, or None if it has at most MOST_OBJECTS objects.
+
+    Args:
+        text: JSON.
+    """
+    if text.count(b"{") <= MOST_OBJECTS:
+        return None
+    found = flat_json.TEXT.sub(b"", text).count(b"{")
+    return f"it has {found} objects, the most is {MOST_OBJECTS}" if found > MOST_OBJECTS else None
 
 
 def parsed_quickly(data: bytes) -> object:

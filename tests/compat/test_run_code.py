@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -200,6 +201,14 @@ def test_usings_of_csharp_are_implicit(service: Service) -> None:
     wrong = QUICK | {"language": "csharp", "code": "\n".join(lines).replace("n.Sum", "m.Sum")}
     _, answer = patient.answered(service, "/run_code", wrong)
     assert "main.cs(2," in answer["compile_result"]["stderr"]
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\r\n", " \n"])
+def test_usings_are_added_in_linear_time(blank: str) -> None:
+    """The service reads programs of up to 128 KiB while other requests wait."""
+    begin = time.process_time()
+    RunCode(code=blank * 60_000 + "class P { }", language="csharp").program  # noqa: B018
+    assert time.process_time() - begin < 1.0
 
 
 def test_it_answers_a_ping(service: Service) -> None:

@@ -30,6 +30,10 @@ DIFFERENT: list[tuple[str, bytes, Any]] = [
     ("cpp", b"{", 0),
     ("cpp", b"NaN", 0),
     ("java", b'"ab"', 97),
+    *((language, sign + b"7" * 400, 2) for language in ("c", "cpp", "java", "go") for sign in (b"", b"-")),
+    ("java", b"[" + b"7" * 400 + b"]", [0.5]),
+    ("java", b"1e39", 2),
+    *(("cpp", line, 1e39) for line in (b"1e40", b"1e300", b"Infinity", b"7" * 400)),
 ]
 
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_service.judging.checkers import _parsed, check
+from sandbox_service.judging.checkers import EXACT_BYTES, _parsed, check
 from sandbox_service.judging.numeric import same_number, same_numbers, tolerance_of
+from sandbox_service.judging.values import MOST_OBJECTS, check_result, refusal
 from sandbox_service.schema import Checker
 from sandbox_service.schema.tests import OWN_TOLERANCE
 
@@ -528,3 +529,53 @@ def test_numbers_beyond_floats_are_kept_beside_others() -> None:
     assert repr(_parsed(b"[1e400, 1e-400, 0e999, 1.5, 1e300]")) == (
         "[Decimal('1E+400'), Decimal('1E-400'), 0.0, 1.5, 1e+300]"
     )
+
+
+def _long(value: str) -> bytes:
+    """JSON of a list of more than EXACT_BYTES, whose last element is this one."""
+    return b"[" + b"0.5," * (EXACT_BYTES // 4) + value.encode() + b"]"
+
+
+@pytest.mark.parametrize(
+    ("output", "expected", "is_right"),
+    [
+        ("1e-999", "0.0", True),
+        ("1e-999", "-1e-998", True),
+        ("1e-999", "0.25", False),
+        ("1e300", "1.0e300", True),
+        ("1e300", "1e299", False),
+        ("1e999", "0.5", False),
+        ("0.5", "1e999", False),
+        ("1e999", "1e999", False),
+        ("1e999", "Infinity", False),
+        ("Infinity", "1e999", False),
+        ("9" * 5000, "9" * 5000, True),
+        ("9" * 5000, "9" * 4999 + "8", False),
+        ('["\\ud800", 1e-999]', '["\\ud800", 0.0]', True),
+        ('["\\ud800", 1e999]', '["\\ud800", 0.5]', False),
+        ('{"a": 1e-999, "b": 1e-99}', '{"b": 1e-99, "a": 0.0}', True),
+    ],
+)
+def test_long_json_has_floats_only(output: str, expected: str, is_right: bool) -> None:
+    assert (check(Checker(type="json"), _long(output), _long(expected)) is None) == is_right
+    if "999" in expected and "e-" not in expected and len(expected) < 10:
+        assert check(Checker(type="json"), _long(expected), _long(expected)) is not None  # which is `bad_test`
+
+
+def test_json_of_too_many_objects_is_refused_whatever_the_answer() -> None:
+    checker, many = Checker(type="json"), b"[" + b"{}," * MOST_OBJECTS + b"{}]"
+    for output, expected in ((many, many), (b"[]", many), (many, b"[" + b"0," * len(many) + b"0]")):
+        assert "objects, the most is" in (check(checker, output, expected) or "")
+    fitting = b"[" + b"{}," * (MOST_OBJECTS - 1) + b'{"{": "' + b'{\\"' * 9 + b'"}]'
+    assert check(checker, fitting, fitting) is None
+
+
+def test_results_of_too_many_objects_are_refused_whatever_the_answer() -> None:
+    checker = Checker()
+    many: list[dict[str, int]] = [{}] * (MOST_OBJECTS + 1)
+    assert "objects, the most is" in (refusal(checker, many) or "")
+    assert "objects, the most is" in (check_result(checker, json.dumps(many).encode(), many) or "")
+    sets = b"[" + b'{"__set__":[]},' * MOST_OBJECTS + b'{"__set__":[]}]'
+    assert "objects, the most is" in (check_result(checker, sets, [[]] * (MOST_OBJECTS + 1)) or "")
+    assert refusal(checker, ["{" * (MOST_OBJECTS + 1)]) is None
+    assert refusal(checker, [float("nan")]) is not None

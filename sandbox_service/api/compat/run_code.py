@@ -48,7 +48,7 @@ USINGS = (
     )
     + "\n#line 1\n"
 )
-_BEFORE_USINGS = re.compile(r"^\s*(?:#|extern\s+alias\b)", re.MULTILINE)
+_BEFORE_USINGS = re.compile(r"^[^\S\n]*+(?:#|extern\s+alias\b)", re.MULTILINE)
 OVER_A_LIMIT = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE})
 
 

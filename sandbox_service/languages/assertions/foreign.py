@@ -3,6 +3,10 @@
 Such a test program fails with every submission: the fault is the test's. Two facts must agree: the test program imports
 the library, and the compiler or interpreter says that it is missing. A submission can have it say so, and the caller
 must run the test program alone before it believes that. A submission's own imports fail at its expense.
+
+In Rust `use` names the submission's modules and types as well, which are missing too when the test program runs alone.
+So there a name after `use` is a library's only if it is that of a well-known crate, or begins with `::`. An import that
+is not always reached, in braces in JavaScript or between `#if` and `#endif`, says nothing about other answers.
 """
 
 from __future__ import annotations
@@ -16,10 +20,18 @@ _NODE = (
     re.compile(r"""(?:\brequire\s*+\(\s*+|\bfrom\s*+|\bimport\s*+(?:\(\s*+)?)(["'])(?P<name>[^"'\n]++)\1"""),
     re.compile(r"Cannot find (?:module|package) '(?P<name>[^'\n]++)'"),
 )
+_CRATES = """
+    anyhow approx bigdecimal chrono criterion crossbeam either futures hashbrown im indexmap itertools lazy_static libc
+    log maplit mockall nalgebra ndarray nom num num_bigint num_complex num_integer num_rational num_traits once_cell
+    ordered_float petgraph pretty_assertions proptest quickcheck quickcheck_macros rand rand_chacha rayon regex rstest
+    rust_decimal serde serde_json serial_test smallvec tempfile test_case thiserror tokio uuid
+""".split()
 _CPP = (
     re.compile(r"#\s*+include\s*+[<\"](?P<name>[^<>\"\n]++)[>\"]"),
     re.compile(r"fatal error: (?P<name>[^:\n]++): No such file"),
 )
+_IN_BLOCKS = ("javascript", "typescript")  # where an import may be in a block, and fail there without an end
+_IF, _END_IF = re.compile(r"#[ \t]*+if"), re.compile(r"#[ \t]*+endif\b")
 _LANGUAGES = {
     "javascript": _NODE,
     "typescript": _NODE,
@@ -28,7 +40,9 @@ _LANGUAGES = {
         re.compile(r"error: package (?P<name>[\w.]++) does not exist"),
     ),
     "rust": (
-        re.compile(r"\b(?:use\s++(?:::)?|extern\s++crate\s++)(?P<name>\w++)"),
+        re.compile(
+            rf"\b(?:use\s++::\s*+|extern\s++crate\s++|use\s++(?=(?:{'|'.join(_CRATES)})\b))(?P<name>\w++)", re.ASCII
+        ),
         re.compile(r"(?:unresolved import|find crate for|(?:undeclared|unlinked) crate[^`\n]{0,80}) `(?P<name>\w++)"),
     ),
     "cpp": _CPP,
@@ -48,9 +62,20 @@ def missing(language: str, code: str, said: str) -> str | None:
         return None
     importing, missed = _LANGUAGES[language]
     visible = masked(code, "cpp" if language == "c" else language)
-    imports = [found["name"] for found in importing.finditer(code) if visible[found.start()] == code[found.start()]]
+    imports = [
+        found["name"]
+        for found in importing.finditer(code)
+        if visible[found.start()] == code[found.start()] and _is_always_reached(language, visible[: found.start()])
+    ]
     absent = {found["name"] for found in missed.finditer(said)}
     return next((name for name in imports if any(_is_of(name, each, language) for each in absent)), None)
+
+
+def _is_always_reached(language: str, before: str) -> bool:
+    """Return whether the statement after a text, without literals and comments, is in no block and no condition."""
+    if language in _IN_BLOCKS:
+        return before.count("{") == before.count("}")
+    return language not in ("cpp", "c") or len(_IF.findall(before)) == len(_END_IF.findall(before))
 
 
 def _is_of(imported: str, absent: str, language: str) -> bool:

@@ -19,7 +19,10 @@ JUNIT = "Main.java:1: error: package org.junit.jupiter.api does not exist\nimpor
         ("java", "import org.junit.jupiter.api.Test;", JUNIT, "org.junit.jupiter.api.Test"),
         ("java", "import static org.junit.jupiter.api.Assertions.*;", JUNIT, "org.junit.jupiter.api.Assertions"),
         ("rust", "use rand::Rng;", "error[E0432]: unresolved import `rand`", "rand"),
+        ("rust", "use ::hexane::Hexane;", "error[E0432]: unresolved import `hexane`", "hexane"),
         ("rust", "extern crate rand;", "error[E0463]: can't find crate for `rand`", "rand"),
+        ("typescript", "function g() { return '{' }\nimport { isEqual } from 'lodash'", LODASH, "lodash"),
+        ("cpp", "#ifdef A\n#endif\n#include <b.h>", "fatal error: b.h: No such file or directory", "b.h"),
         ("cpp", "#include <boost/any.hpp>", "fatal error: boost/any.hpp: No such file or directory", "boost/any.hpp"),
     ],
 )
@@ -35,6 +38,19 @@ def test_a_library_that_the_test_imports_is_named(language: str, code: str, said
         ("javascript", 'const _ = require("lodash")', "AssertionError"),  # it is there
         ("java", "import java.util.*;", JUNIT),
         ("rust", "use super::*;", "error[E0432]: unresolved import `rand`"),
+        *(
+            ("rust", f"use {path};", f"error[E0432]: unresolved import `{path.partition(':')[0]}`")
+            for path in (
+                "crate::add",
+                "super::add",
+                "self::add as plus",
+                "Op::Plus",
+                "shapes::area",
+                "randomness::seed",
+            )
+        ),
+        ("javascript", 'let eq; try { eq = require("lodash").isEqual } catch { eq = Object.is }', LODASH),
+        ("cpp", "#ifndef LIGHT\n#include <boost/any.hpp>\n#endif", "fatal error: boost/any.hpp: No such file"),
         ("csharp", "using NUnit;", "error CS0246"),
     ],
 )
