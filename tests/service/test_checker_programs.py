@@ -250,6 +250,7 @@ def test_unusual_endings_have_their_verdicts(service: Service, protocol: str) ->
 
 INT = "def check(input, output, answer):\n    return int(output) == int(answer)"
 TALK = "import sys\nprint(7, flush=True)\nline = sys.stdin.readline()\n"
+SLOW_FAILURE = "import time\ntime.sleep(0.3)\n1 / 0"
 # what a submission does to its judge, the judge, and whether its failure is the submission's doing
 PROVOKED: dict[str, tuple[str, str, str, bool]] = {
     "no number": ("print('x')", "function", INT, True),
@@ -278,6 +279,8 @@ PROVOKED: dict[str, tuple[str, str, str, bool]] = {
     "silence for an interactor": ("pass", "interact", TALK + "sys.exit(42 if int(line) else 43)", True),
     "an interactor that always fails": (
         "input()\ninput()", "interact", "import sys\nprint(7, flush=True)\n1 / 0", False),
+    "an interactor that fails by itself after a program's end": ("pass", "interact", SLOW_FAILURE, False),
+    "an interactor that fails without reading": ("print('x')", "interact", SLOW_FAILURE, False),
 }  # fmt: skip
 
 
