@@ -33,7 +33,7 @@ from sandbox_service.api.compat.bodies import ForeignBody
 from sandbox_service.api.compat.held_grading import HeldGrading
 from sandbox_service.api.compat.installed import versions
 from sandbox_service.api.compat.piston_codeforces import SLACK_SECONDS
-from sandbox_service.api.compat.program_run import Run, is_compiled, python_version, run
+from sandbox_service.api.compat.program_run import Run, python_version, run
 from sandbox_service.api.compat.wrapped_program import Wrapping
 from sandbox_service.api.error_responses import UNAVAILABLE_RETRY_SECONDS
 from sandbox_service.api.openapi import compat_error_schemas, request_schema
@@ -143,10 +143,8 @@ class PistonJob(ForeignBody):
         wrapping, sources = Wrapping({}, {}, tuple(self.args or ())), {}
         if language == "python":
             wrapping = replace(wrapping, files={name: file.text.encode() for name, file in others.items()})
-        elif is_compiled(language):
+        else:
             sources = {name: file.text for name, file in others.items()}
-        elif others:
-            raise BadRequestError(f"files: a program in {self.language} is one file here")
         return Run(
             self.files[0].text,
             stdin if stdin.endswith("\n") else stdin + "\n",
