@@ -22,7 +22,6 @@ import base64
 import binascii
 import signal
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Request, Response
@@ -140,11 +139,7 @@ class PistonJob(ForeignBody):
         """The program with its limits. Raises BadRequestError for options that are not supported."""
         language, stdin = self.our_language, self.stdin or ""
         others = {self._name(file): file for file in self.files[1:]}
-        wrapping, sources = Wrapping({}, {}, tuple(self.args or ())), {}
-        if language == "python":
-            wrapping = replace(wrapping, files={name: file.text.encode() for name, file in others.items()})
-        else:
-            sources = {name: file.text for name, file in others.items()}
+        wrapping = Wrapping({name: file.text.encode() for name, file in others.items()}, {}, tuple(self.args or ()))
         return Run(
             self.files[0].text,
             stdin if stdin.endswith("\n") else stdin + "\n",
@@ -153,7 +148,6 @@ class PistonJob(ForeignBody):
             self.wall,
             self.run_memory_limit if self.run_memory_limit > 0 else None,
             wrapping,
-            sources,
         )
 
     def _name(self, file: File) -> str:
