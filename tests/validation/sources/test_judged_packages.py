@@ -83,7 +83,11 @@ def test_a_polygon_package_brings_its_checker_and_headers(tmp_path: Path) -> Non
     tests = [(test.input, test.output) for test in made.tests or () if isinstance(test, StdinTest)]
     assert tests == [("2\n", "4\n"), ("3\n", "6\n")]
     solutions = [(each.name, each.language, each.verdicts) for each in made.solutions]
-    assert solutions == [("main/right.py", "python", ["AC"]), ("wrong-answer/four.cpp", "cpp17", ["WA"])]
+    assert solutions == [
+        ("main/right.py", "python", ["AC"]),
+        ("wrong-answer/four.cpp", "cpp17", ["WA"]),
+        ("time-limit-exceeded-or-accepted/slow.py", "python", ["AC", "TLE"]),
+    ]
     assert made.limits is not None
     assert (made.limits.cpu_seconds, made.limits.memory_bytes) == (1.5, 256 << 20)
     assert "Double a number.\n\nInput:\nOne." in (made.prompt or "")
@@ -103,6 +107,8 @@ def test_a_polygon_package_brings_its_checker_and_headers(tmp_path: Path) -> Non
         ("java21", "java"),
         ("java.8", "java"),
         ("pas.fpc", "pas"),
+        ("js.nodejs", "javascript"),
+        ("js.v8", "js.v8"),
     ],
 )
 def test_polygon_names_languages_and_standards(kind: str, language: str) -> None:
