@@ -54,6 +54,11 @@ POLYGON = {
     "solutions/four.cpp": "int main() {}",
     "solutions/slow.py": "while True: pass",
 }
+POLYGON_PROGRAMS = {
+    "main/right.py": ("python", ("AC",)),
+    "wrong-answer/four.cpp": ("cpp", ("WA",)),
+    "time-limit-exceeded-or-accepted/slow.py": ("python", ("AC", "TLE")),
+}
 DMOJ = {
     "init.yml": "test_cases:\n- {in: 1.in, out: 1.out, points: 3}\n"
     "- batched:\n  - {in: 2.in, out: 2.out}\n  points: 7\n"
@@ -302,7 +307,7 @@ def test_a_cms_task_has_subtasks_and_a_checker(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
-        (POLYGON, {"main/right.py": ("python", ("AC",)), "wrong-answer/four.cpp": ("cpp", ("WA",))}),
+        (POLYGON, POLYGON_PROGRAMS),
         (CMS, {"solution.cpp": ("cpp23", ("AC",))}),
     ],
     ids=["polygon", "cms"],
