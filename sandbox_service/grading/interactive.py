@@ -50,7 +50,8 @@ def grade(work: Work, index: int, test: InteractiveTest) -> TestResult:
     judge.turn_to(test)
     judge.begin()
     before: Outcome | None = None
-    for _ in range(judge.program.passes):
+    for number in range(judge.program.passes):
+        work.program.begin_pass(number)
         found = _converse(work, judge, stdin, answer)
         judgement, outcome = _judged(work, judge, index, found)
         outcome = checked.sum_of(before, outcome)
