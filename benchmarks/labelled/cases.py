@@ -94,8 +94,6 @@ def made(name: str, path: Path, language: str, expected: tuple[str, ...], body: 
         toolchains.require(found)
     except UnsupportedLanguageError as error:
         return Case(name, path.stem, language, expected, None, str(error))
-    if found.toolchain is None and body.get("files"):
-        return Case(name, path.stem, found.name, expected, None, "a program in Python is one file here")
     full = {"language": found.name, **{key: value for key, value in body.items() if value != {}}}
     return Case(name, path.stem, found.name, expected, full)
 

@@ -57,7 +57,7 @@ def run(options: GradeOptions, settings: Settings) -> int:
     """
     with grade_package.opened(options.problem) as package:
         if package is not None:
-            return _package(replace(options, problem=package), settings)
+            return _package(options, package, settings)
     if not options.solutions:
         raise BadRequestError("name the programs to grade")
     is_published = grade_published.is_published(options.problem)
@@ -78,21 +78,27 @@ def run(options: GradeOptions, settings: Settings) -> int:
     return ALL_ACCEPTED if all(grade.verdict == Verdict.AC for _, grade in rows) else NOT_ALL
 
 
-def _package(options: GradeOptions, settings: Settings) -> int:
-    """Grade programs of a package, and compare the verdicts with those that their folders name."""
-    package = grade_package.read(options.problem)
-    solutions = grade_package.solutions(package, options.problem, options.solutions)
+def _package(options: GradeOptions, folder: Path, settings: Settings) -> int:
+    """Grade programs of a package in a folder, and compare the verdicts with those that their folders name."""
+    package = grade_package.read(folder)
+    found = grade_package.solutions(package, folder, options.solutions)
+    solutions = [replace(each, path=_named(each.path, folder, options.problem)) for each in found]
     chosen = replace(options, solutions=[each.path for each in solutions])
     grade_all = _grader(chosen, settings)
     with _progress(options) as progress:
         graded = _Graded(solutions, progress, as_json=options.as_json)
         grade_all(grade_input.batch(grade_package.shared(package), solutions), graded.take)
     rows = graded.rows()
-    expected = {each.path: each.expected for each in solutions}
+    graded_programs = [(each, grade) for each, (_, grade) in zip(solutions, rows, strict=True)]
     if not options.as_json:
-        grade_output.print_package_table([(path, grade, expected[path]) for path, grade in rows])
-    is_met = all(grade_package.is_met(grade, expected[path]) for path, grade in rows)
+        grade_output.print_package_table(graded_programs)
+    is_met = all(grade_package.is_met(grade, each) for each, grade in graded_programs)
     return ALL_ACCEPTED if is_met else NOT_ALL
+
+
+def _named(path: Path, folder: Path, package: Path) -> Path:
+    """Return the path under which a program is shown: below the package's own, if that was unpacked to a folder."""
+    return package / path.relative_to(folder) if path.is_relative_to(folder) else path
 
 
 class _Graded:

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sandbox_service.commands import grade_package
+from sandbox_service.commands.grade_package import PackageSolution
 from sandbox_service.schema import Grade, TestResult, Verdict
 
 MOST_SHOWN = 200
@@ -34,19 +35,20 @@ def print_table(rows: list[tuple[Path, Grade]]) -> None:
     console.print(f"{accepted} of {len(rows)} accepted")
 
 
-def print_package_table(rows: list[tuple[Path, Grade, tuple[str, ...]]]) -> None:
+def print_package_table(rows: list[tuple[PackageSolution, Grade]]) -> None:
     """Print a line per program of a package with the verdict that its folder names, and how many have it."""
     console = _console()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("program", "expected", "verdict", "", "CPU", "first failure"):
         table.add_column(name, overflow="fold")
     met = 0
-    for path, grade, expected in rows:
-        is_met = grade_package.is_met(grade, expected)
+    for solution, grade in rows:
+        is_met = grade_package.is_met(grade, solution)
         met += is_met
         seconds = f"{sum(test.cpu_seconds for test in grade.tests):.3f} s"
         mark = Text("as expected", "green") if is_met else Text("NOT as expected", "bold red")
-        shown = (printable("/".join(path.parts[-2:])), " or ".join(expected), str(grade.verdict))
+        name = printable("/".join(solution.path.parts[-2:]))
+        shown = (name, " or ".join(solution.expected), str(grade.verdict))
         table.add_row(*map(Text, shown), mark, Text(seconds), Text(printable(first_failure(grade))))
     console.print(table)
     console.print(f"{met} of {len(rows)} as expected")

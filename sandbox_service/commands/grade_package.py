@@ -33,6 +33,7 @@ from sandbox_service.validation.sources import (
     polygon,
 )
 from sandbox_service.validation.sources.kattis_judges import HEADERS, language_of
+from sandbox_service.validation.sources.kattis_submissions import Demands
 from sandbox_service.validation.sources.rows import Malformed
 
 SUBMISSIONS = "submissions"
@@ -49,11 +50,12 @@ KINDS = (
 
 @dataclass(frozen=True)
 class PackageSolution(Solution):
-    """A program of a package, its language, further files, and the verdicts that its folder names."""
+    """A program of a package, its language, further files, the verdicts that its folder names, and further demands."""
 
     language_name: str = "python"
     files: dict[str, str] = field(default_factory=dict)
     expected: tuple[str, ...] = ("AC",)
+    demands: Demands = field(default_factory=Demands)
 
     def fields(self) -> dict[str, Any]:
         """Return the fields that complete the problem to a submission."""
@@ -164,14 +166,15 @@ def _solution(place: Path, rules: kattis_submissions.Rules) -> PackageSolution |
     except OSError as error:
         raise BadRequestError(f"{place}: {error}") from None
     sources = [name for name in texts if name.rpartition(".")[2].lower() not in HEADERS]
-    if not sources or (len(texts) > 1 and language_of(sources[0], "") == "python"):
-        return None  # a submission in Python is one file
+    if not sources:
+        return None
     folder, entry = place.parent.name, rules.entry_of(place.parent.name, place.name)
     main = next((name for name in sources if name == entry), "")
     main = main or next((name for name in sources if name.lower().startswith("main")), sources[0])
     try:
         language = find(rules.language_of(folder, place.name) or language_of(main, texts[main]))
         verdicts = rules.verdicts_of(folder, place.name, [*texts.values()])
+        demands = rules.demands_of(folder, place.name)
     except UnsupportedLanguageError:
         return None
     except ValueError as error:
@@ -181,18 +184,22 @@ def _solution(place: Path, rules: kattis_submissions.Rules) -> PackageSolution |
     if not expected:
         return None
     beside = {name: text for name, text in texts.items() if name != main}
-    return PackageSolution(uuid.uuid4().hex, place, texts[main], language.name, beside, expected)
+    return PackageSolution(uuid.uuid4().hex, place, texts[main], language.name, beside, expected, demands)
 
 
-def is_met(grade: Grade, expected: Sequence[str]) -> bool:
-    """Return whether a program got a verdict that its folder names.
+def is_met(grade: Grade, solution: PackageSolution) -> bool:
+    """Return whether a program got a verdict that its folder names, and what else its package demands.
 
     One that is to fail may also be accepted by a judge that awards it a part of a test, as a validator of Kattis does.
 
     Args:
         grade: the program's.
-        expected: the verdicts.
+        solution: the program.
     """
+    return _has_verdict(grade, solution.expected) and solution.demands.are_met(grade)
+
+
+def _has_verdict(grade: Grade, expected: Sequence[str]) -> bool:
     if grade.verdict in expected or kattis_submissions.ANY_FAILURE not in expected or grade.verdict == Verdict.IE:
         return grade.verdict in expected
     return grade.verdict != Verdict.AC or any(share_of(test) < 1.0 for test in grade.tests)

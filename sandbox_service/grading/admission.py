@@ -71,7 +71,7 @@ def check(submission: Submission, suite: Suite) -> None:
         _check_text(tests, has_checker_program=not isinstance(submission.checker, Checker))
     elif language.runtime != "python":
         _check_launched(language.family, tests)
-    if submission.files and language.toolchain is None:
+    if submission.files and language.runtime is None:
         raise BadRequestError(f"files: a submission in the language {language.name} has none beside its source")
     if isinstance(submission.checker, Checker) and submission.checker.type == "math":
         _check_mathematics(tests)

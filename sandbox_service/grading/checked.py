@@ -32,7 +32,8 @@ def grade(work: Work, judge: Judge, index: int, test: StdinTest) -> TestResult:
     judge.turn_to(test)
     judge.begin()
     before: Outcome | None = None
-    for _ in range(judge.program.passes):
+    for number in range(judge.program.passes):
+        work.program.begin_pass(number)
         given = stdin
         outcome, checked = _run(work, judge, given, answer)
         verdict, message = work.judge(outcome)

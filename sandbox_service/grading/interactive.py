@@ -50,7 +50,8 @@ def grade(work: Work, index: int, test: InteractiveTest) -> TestResult:
     judge.turn_to(test)
     judge.begin()
     before: Outcome | None = None
-    for _ in range(judge.program.passes):
+    for number in range(judge.program.passes):
+        work.program.begin_pass(number)
         found = _converse(work, judge, stdin, answer)
         judgement, outcome = _judged(work, judge, index, found)
         outcome = checked.sum_of(before, outcome)
@@ -103,7 +104,7 @@ def _judged(work: Work, judge: Judge, index: int, found: Interaction) -> tuple[J
         said = judge.judgement(found.judge)
     decided = decide(found, Judgement(verdict, message=message), said, work.limits)
     if decided.verdict == Verdict.IE:
-        acted = found.program.stdout_bytes > 0 or found.judge_was_told
+        acted = found.judge_read > 0 or found.judge_was_told  # neither depends on who ended first
         decided = judge.failed(f"test {index}", decided, provoked=acted and judge.can_be_provoked(found.judge))
     return decided, outcome
 

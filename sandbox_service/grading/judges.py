@@ -52,7 +52,7 @@ class Judge:
         """
         language = languages.find(program.language)
         runtime = runtimes[language.runtime or ""]
-        beside = _files_beside(program)
+        beside = {} if language.name == "python" else _files_beside(program)  # those are in the folder
         if language.family in LANGUAGES:
             beside |= bench.libraries.missing_from({"": program.program} | beside)
         source = Source(language.name, program.program, program.limits, beside, COMPILING)

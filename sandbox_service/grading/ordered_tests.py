@@ -187,7 +187,7 @@ class OrderedTests:
             work = self._works.work_of(test)
             work.check_cancelled()
             if (refused := work.refused) is not None:
-                programs.check_imports(self._works, index, test, refused)
+                programs.check_test_program(self._works, index, test, refused, compiled=False)
                 yield work.result(index, Verdict.CE, refused, None)
                 return
             may_share = work.can_share and not self.shared.apart  # else the tests that follow are not listed: it costs

@@ -45,12 +45,12 @@ def grade(works: Works, index: int, test: AssertTest) -> TestResult:
         return _called(works, work, index, checks)
     result = _combined(work, index)
     if result.verdict in (Verdict.RTE, Verdict.CE):
-        check_imports(works, index, test, _said(result))
+        check_test_program(works, index, test, _said(result), compiled=result.verdict == Verdict.RTE)
     return result
 
 
-def check_imports(works: Works, index: int, test: TestCase, said: str) -> None:
-    """Do nothing if a test failed for another reason than that a library which its program imports is missing.
+def check_test_program(works: Works, index: int, test: TestCase, said: str, *, compiled: bool) -> None:
+    """Do nothing unless a test failed for a fault of its own program: a missing library, a syntax error.
 
     A submission can print the words of an interpreter, and have a compiler print them. So they must come from the test
     program alone as well.
@@ -60,16 +60,23 @@ def check_imports(works: Works, index: int, test: TestCase, said: str) -> None:
         index: the test's place in it.
         test: the test that failed.
         said: what the compiler or interpreter said.
+        compiled: the program was compiled, or its syntax found right.
 
     Raises:
-        BadTestError: the library is missing.
+        BadTestError: the test program is at fault.
         SandboxError: the sandbox failed.
     """
-    if not isinstance(test, AssertTest) or works.missing_import(test, said) is None:
+    if not isinstance(test, AssertTest) or works.checks(test):
+        return
+    if compiled and works.missing_import(test, said) is None:
         return
     try:
         alone = works.without_submission(test)
     except NotPlainError:
+        return
+    if (error := works.syntax_error(test, alone.refused or "")) is not None:
+        raise BadTestError(f"the test program alone has a syntax error: {error}")
+    if works.missing_import(test, said) is None:
         return
     absent = works.missing_import(test, alone.refused or _said(_combined(alone, index)))
     if absent is not None:

@@ -120,6 +120,18 @@ class Works:
             return None
         return foreign.missing(self.language, f"{test.prelude or ''}\n{test.code}", said)
 
+    def syntax_error(self, test: AssertTest, said: str) -> str | None:
+        """Return the syntax error of a test program, or None.
+
+        One with a prelude has none: a submission may continue what the prelude begins, such as a function.
+
+        Args:
+            test: the test.
+            said: what the compiler said of the test program alone.
+        """
+        has_prelude = bool(test.prelude and not test.prelude.isspace())
+        return None if has_prelude else foreign.syntax_error(self.language, test.code, said)
+
     def without_submission(self, test: AssertTest) -> Work:
         """Return the test program alone. Raises NotPlainError if it cannot be run so."""
         text = combined.combined(self.language, test.prelude or "", "", test.code)

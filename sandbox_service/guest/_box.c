@@ -304,7 +304,7 @@ static const struct plan {
 #define LAST_MODE (int)(sizeof plans / sizeof *plans - 1)
 
 struct __attribute__((packed)) job {
-    uint8_t mode, mounts;
+    uint8_t mode, mounts, seed;
     uint32_t processes;
     uint64_t memory_bytes, file_bytes;
     double cpu_seconds, tester_cpu_seconds, wall_seconds, patience_seconds;
@@ -398,8 +398,8 @@ static ssize_t answer(int control, const struct record *records, int count)
 }
 
 PyDoc_STRVAR(serve_doc, "serve(control, own_memory, open_files, tasks) -> int | (job, [(pid, pidfd, cpu_limit)…]) | None\n\n"
-"Serve jobs. Return in a box: its role, an index (0 stdin, 1 calls, 2 candidate, 3 tester, 4 judge, 5 shared). In the\n"
-"zygote: a job whose boxes still run at its first limit, for the caller to watch and answer; None when the host is\n"
+"Serve jobs. Return in a box: its role, an index (0 stdin, 1 calls, 2 candidate, 3 tester, 4 judge, 5 shared), and\n"
+"256 times the seed of its random numbers. In the zygote: a job whose boxes still run at its first limit, for the caller to watch and answer; None when the host is\n"
 "gone.\n"
 "Raise OSError, ValueError.");
 static PyObject *serve(PyObject *self, PyObject *args)
@@ -426,7 +426,7 @@ static PyObject *serve(PyObject *self, PyObject *args)
         double began = now();
         int role = start_job(job, &files, own_memory, open_files, tasks, &started);
         if (role >= 0)
-            return PyLong_FromLong(role);
+            return PyLong_FromLong(role | job->seed << 8);
         int error = errno;
         close_files(&files);
         if (role == -2) {

@@ -29,7 +29,7 @@ RUNNING = b"R"
 
 TEST_ENDED = NEXT_TEST = b"D"  # on the channel
 
-JOB = struct.Struct("<BBIQQdddd")
+JOB = struct.Struct("<BBBIQQdddd")
 RECORD = struct.Struct("<iBdddQ")
 MAX_MESSAGE = 4096
 
@@ -39,6 +39,7 @@ class Job(NamedTuple):
 
     mode: int
     mounts: bool  # the box has a /tmp and a /proc of its own; a tester's has them always
+    seed: int  # of the program's random numbers
     processes: int
     memory_bytes: int
     file_bytes: int

@@ -123,6 +123,17 @@ def warm(kind: str, libraries: list[str]) -> None:
     _add_site_builtins()
 
 
+def seed_anew(number: int) -> None:
+    """Set another state of random numbers, those of numpy as well if it is loaded.
+
+    Args:
+        number: the seed.
+    """
+    random.seed(number)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(number)
+
+
 def reset_signals() -> None:
     """Reset signal handlers and mask that the service's parent may have changed; every box inherits them."""
     for number in signal.valid_signals() - PYTHON_SIGNALS - {signal.SIGKILL, signal.SIGSTOP}:
@@ -257,7 +268,9 @@ def serve(control: socket.socket, roles: Roles) -> None:
             return
         if isinstance(found, int):
             try:
-                roles[found]()
+                if found > 0xFF:
+                    seed_anew(found >> 8)
+                roles[found & 0xFF]()
             finally:
                 control.detach()  # already closed in a box; its number may be a file of the program's
         else:

@@ -51,6 +51,10 @@ class Program(Protocol):
         """Why the source did not compile, if that is known before a run."""
         ...
 
+    def begin_pass(self, number: int) -> None:
+        """Draw other random numbers in runs of this pass, from 0, where those of an unseeded program are the same."""
+        ...
+
     @property
     def can_share(self) -> bool:
         """True if its sandboxes can run several stdin tests in one box."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
 
-from sandbox_service.languages import math_packages, shown_libraries
+from sandbox_service.languages import math_packages, python_files, shown_libraries
 from sandbox_service.languages.base import Runs, Source
 from sandbox_service.sandbox import files, seccomp
 from sandbox_service.sandbox.base import Launch, Place, Probes
@@ -137,7 +137,7 @@ class PythonRuntime:
         """Return the kind of zygote for a source; numpy is loaded only for sources that mention it."""
         if source.limits.processes > 1:
             return "processes"
-        return "numpy" if _NUMPY.search(source.text) else "std"
+        return "numpy" if any(map(_NUMPY.search, (source.text, *source.files.values()))) else "std"
 
     def judge_kind_of(self, source: Source) -> str:  # noqa: ARG002
         """Return the kind of zygote for a judge."""
@@ -152,10 +152,11 @@ class PythonRuntime:
         return ""
 
     def prepare(self, source: Source, runs: Runs, *, once: bool) -> Program:  # noqa: ARG002
-        """Return the source's files. The first box compiles the source, unless only `once` one runs; the later ones
+        """Return the source in one file. The first box compiles the source, unless only `once` one runs; the later ones
         load it.
         """
-        return Program(source.text, once=once, mounts=python_uses_files(source.text))
+        text = python_files.joined(source.text, source.files)
+        return Program(text, once=once, mounts=python_uses_files(text))
 
 
 @cache

@@ -329,7 +329,7 @@ BASH = Toolchain(
     package="bash",
     source="main.sh",
     compile=(("/usr/bin/bash", "-n", "main.sh"),),
-    run=("/usr/bin/bash", "main.sh"),
+    run=("/usr/bin/bash", "./main.sh"),  # a script finds files beside it by the folder in its name
     version=("/usr/bin/bash", "--version"),
     needs=Needs(processes=64, out_of_memory=(b"annot allocate",)),
     hello="echo hello\n",

@@ -101,6 +101,13 @@ class Executable:
         """Return the executable of a source that did not compile, with the reason."""
         return cls("", (), refused=reason)
 
+    def begin_pass(self, number: int) -> None:
+        """Do nothing: no runtime of a launcher fixes the seed of random numbers.
+
+        Args:
+            number: of the pass.
+        """
+
     def __enter__(self) -> Executable:
         return self
 

@@ -17,6 +17,7 @@ SEAL_WRITE = 8
 SEAL_ALL = 0xF
 READ_AND_EXECUTE = 0o555
 REFUSED, NOT_KEPT = b"E", b"N"
+MOST_SEED = 255  # a byte of a message
 
 
 def create(content: bytes = b"", *, sealed: bool = False) -> int:
@@ -96,6 +97,7 @@ class Program:
 
     refused: str | None = None  # before a run, nothing is known
     can_share = True
+    seed = 0
 
     def __init__(self, source: str, *, once: bool = False, mounts: bool = True) -> None:
         """Make the two files.
@@ -110,6 +112,14 @@ class Program:
         self.cache_fd = os.memfd_create("cache", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         if once:
             os.write(self.cache_fd, NOT_KEPT)
+
+    def begin_pass(self, number: int) -> None:
+        """Let its runs draw the random numbers of a pass.
+
+        Args:
+            number: of the pass, from 0.
+        """
+        self.seed = min(number, MOST_SEED)
 
     def __enter__(self) -> Program:
         return self

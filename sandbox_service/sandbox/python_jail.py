@@ -33,7 +33,7 @@ class PythonJail(Jail):
 
     def run_stdin(self, program: Program, stdin: bytes, limits: Limits) -> Outcome:
         """Run the program once on this input, in a box of its own; see `base.Sandbox`."""
-        job = _job(wire.STDIN, limits, mounts=program.mounts)
+        job = _job(wire.STDIN, limits, mounts=program.mounts, seed=program.seed)
         own = (program.source_fd, program.cache_fd)
         return self._run_box(wire.JOB.pack(*job), own, stdin, (), limits, job.patience_seconds)
 
@@ -105,7 +105,8 @@ class PythonJail(Jail):
         return self._start(wire.JUDGE, program, limits, [stdin, stdout], [call.folder])
 
     def _start(self, mode: int, program: Program, limits: Limits, pipes: list[int], rest: list[int]) -> RunningBox:
-        job, err = _job(mode, limits, mounts=mode == wire.JUDGE or program.mounts), files.create()
+        is_judge, err = mode == wire.JUDGE, files.create()
+        job = _job(mode, limits, mounts=is_judge or program.mounts, seed=0 if is_judge else program.seed)
         fds = [program.source_fd, program.cache_fd, *pipes, err, *rest]
         return self._begin(wire.JOB.pack(*job), fds, err, limits, job.patience_seconds)
 
@@ -122,10 +123,11 @@ class PythonJail(Jail):
         raise SandboxError(f"{self.zygote.kind} boxes execute nothing")
 
 
-def _job(mode: int, limits: Limits, *, mounts: bool) -> wire.Job:
+def _job(mode: int, limits: Limits, *, mounts: bool, seed: int = 0) -> wire.Job:
     return wire.Job(
         mode=mode,
         mounts=mounts,
+        seed=seed,
         cpu_seconds=limits.cpu_seconds,
         tester_cpu_seconds=limits.cpu_seconds + TESTER_SECONDS,
         processes=limits.processes,

@@ -17,6 +17,7 @@ from __future__ import annotations
 import fcntl
 import os
 import select
+import sys
 import termios
 import time
 from collections.abc import Callable
@@ -43,6 +44,7 @@ class Interaction:
         program, judge: the outcomes of the two boxes; the program's `stdout_bytes` is what it sent.
         judge_bytes: what the judge sent.
         judge_was_told: the judge learned that the program had ended, or closed its output, before it ended itself.
+        judge_read: bytes of the program's that the judge took out of its pipe.
         program_killed, judge_killed: the host killed the box, because of a decision, a flood or a deadlock.
         idle: both sides waited, or one did while the other had ended.
         waited_for_judge: seconds in which the program waited while the judge ran or slept.
@@ -53,6 +55,7 @@ class Interaction:
     judge: Outcome
     judge_bytes: int
     judge_was_told: bool
+    judge_read: int
     program_killed: bool
     judge_killed: bool
     idle: bool
@@ -62,13 +65,17 @@ class Interaction:
 
 @dataclass
 class _Flow:
-    """One direction: from a pipe that a box writes to a pipe that the other one reads. -1: closed."""
+    """One direction: from a pipe that a box writes to a pipe that the other one reads. -1: closed.
+
+    `lost` counts the bytes that the reader never took: those that were thrown away, and those left in its pipe.
+    """
 
     source: int
     sink: int
     number: int
     most: int
     sent: int = 0
+    lost: int = 0
     pending: bytearray = field(default_factory=bytearray)
 
     @property
@@ -86,8 +93,19 @@ class _Flow:
 
     def close_sink(self) -> None:
         if self.sink >= 0:
+            self.lost += self.unread()
             os.close(self.sink)
             self.sink = -1
+
+    def discard(self) -> None:
+        self.lost += len(self.pending)
+        self.pending.clear()
+
+    def unread(self) -> int:
+        """Return how many bytes are in the pipe of the open sink."""
+        found = bytearray(4)
+        fcntl.ioctl(self.sink, termios.FIONREAD, found)
+        return int.from_bytes(found, sys.byteorder)
 
 
 Start = Callable[[int, int], RunningBox]
@@ -188,6 +206,7 @@ class _Relay:
             judge=judge,  # the same object, whose judgement is known by now
             judge_bytes=self._questions.sent,
             judge_was_told=self._told,
+            judge_read=self._answers.sent - self._answers.lost,
             program_killed=self._program.is_killed,
             judge_killed=self._judge.is_killed,
             idle=self._idle,
@@ -254,10 +273,10 @@ class _Relay:
         self._moved = time.monotonic()
         flow.sent += len(data)
         self._transcript.extend(*self._host.quote(flow.number, data, self._transcript.state))
-        if self._stop_flood(flow):
-            return
-        if flow.sink >= 0:
-            flow.pending += data
+        flow.pending += data
+        if self._stop_flood(flow) or flow.sink < 0:
+            flow.discard()
+        else:
             self._write(flow)
 
     def _stop_flood(self, flow: _Flow) -> bool:
@@ -281,7 +300,7 @@ class _Relay:
                 self._forget(flow.source)
             return
         except BrokenPipeError:  # it closed its input, or has ended: further input is discarded
-            flow.pending.clear()
+            flow.discard()
             self._close_sink(flow)
         if flow.sink >= 0:
             self._forget(flow.sink)
@@ -298,7 +317,7 @@ class _Relay:
 
     def _discard(self, flow: _Flow) -> None:
         """Discard the bytes that the reader left, and go on reading: the writer may wait because the pipe was full."""
-        flow.pending.clear()
+        flow.discard()
         self._close_sink(flow)
         if flow.source >= 0:
             self._poll.register(flow.source, select.POLLIN)
@@ -327,23 +346,19 @@ class _Relay:
     def _settle(self) -> None:
         """Tell the judge that the program has ended, once that cannot change the judge's own decision.
 
-        A judge that has what it needs to decide ends without being told, however busy the machine is. The order matters
-        unless the program ended well: one that has closed its output may still fail.
+        A judge that has what it needs to decide, or fails by itself, ends without being told, however busy the machine
+        is.
         """
-        outcome = self._program.outcome
-        if outcome is None and not self._program.has_processes():
+        if self._program.outcome is None and not self._program.has_processes():
             return  # it has ended; the news is on its way
-        ended_well = outcome is not None and outcome.exit_code == 0 and not outcome.timed_out
-        if not ended_well and not self._judge_waits():
+        if not self._judge_waits():
             return
         self._told = True
         self._close_sink(self._answers)
 
     def _judge_waits(self) -> bool:
         """Return whether the judge has read everything and sleeps."""
-        unread = bytearray(4)
-        fcntl.ioctl(self._answers.sink, termios.FIONREAD, unread)
-        return not any(unread) and self._judge.sleeping_tasks() is not None
+        return not self._answers.unread() and self._judge.sleeping_tasks() is not None
 
     def _look(self) -> None:
         """Kill both sides if they wait for each other, or for nothing that can happen."""

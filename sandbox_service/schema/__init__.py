@@ -225,7 +225,7 @@ class Submission(FrozenModel):
     interactor: JudgeProgram | None = Field(None, description="talks to the program in tests of type interactive")
     limits: Limits = Limits()
     files: Annotated[dict[FileName, str], BeforeValidator(_few_files)] = Field(
-        default_factory=dict, description="further source files by name, for languages other than Python"
+        default_factory=dict, description="further files by name, in the program's folder"
     )
     compile_limits: CompileLimits = CompileLimits()
     groups: Groups | None = Field(None, description="how tests are scored together")

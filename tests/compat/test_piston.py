@@ -11,6 +11,7 @@ from sandbox_service.api.compat import piston
 from tests.compat.faulty import BAD_TEST, BROKEN, LATE, answered
 from tests.compat.programs import INPUTS, OUTPUTS, STREAMS
 from tests.conftest import Service
+from tests.languages.toolchains import need
 
 EXECUTE = "/api/v2/execute"
 PYTHON = {"language": "python", "version": "*", "run_timeout": 1000}
@@ -130,6 +131,13 @@ def test_files_and_arguments(service: Service) -> None:
     code = "import sys, helper\nprint(helper.x, open('d/a').read(), sys.argv[1:])"
     files = [{"content": code}, {"name": "helper.py", "content": "x = 5"}, {"name": "d/a", "content": "6"}]
     assert executed(service, "", files=files, args=["-v", "w w"])["stdout"] == "5 6 ['-v', 'w w']\n"
+
+
+def test_files_of_a_program_in_javascript(service: Service) -> None:
+    need("javascript")
+    files = [{"content": "console.log(require('./a').x)"}, {"name": "a.js", "content": "exports.x = 7"}]
+    status, answer = asked(service, "", language="javascript", files=files)
+    assert (status, answer["run"]["stdout"]) == (200, "7\n"), answer
 
 
 def test_compiled_languages(service: Service) -> None:

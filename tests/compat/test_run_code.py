@@ -16,6 +16,7 @@ from tests.compat.crowd import at_once, dying_slots, impatient, pending, until_p
 from tests.compat.faulty import BROKEN, LATE, answered
 from tests.compat.programs import INPUTS, OUTPUTS, STREAMS, fenced
 from tests.conftest import Service, running_service
+from tests.languages.toolchains import need
 
 QUICK = {"language": "python", "run_timeout": 1, "compile_timeout": 1}
 LONG = QUICK | {"code": "import time\ntime.sleep(4)", "run_timeout": 10, "compile_timeout": 15}
@@ -120,7 +121,8 @@ def test_it_answers_before_the_client_stops_waiting(fields: dict[str, Any], wait
         ({"language": "cobol"}, "cobol"),
         ({"language": "pytest"}, "pytest"),
         ({"language": "R"}, "'r' is not supported"),
-        ({"language": "lua", "files": {"a": ""}}, "files"),
+        ({"language": "lua", "files": {"a": "/w=="}}, "files"),
+        ({"language": "lua", "fetch_files": ["a"]}, "files"),
         ({"run_timeout": 0}, "run_timeout"),
         ({"run_timeout": None}, "run_timeout"),
         ({"run_timeout": 10**6}, "cpu_seconds"),
@@ -168,6 +170,13 @@ def test_a_program_with_files_ends_as_one_without(service: Service) -> None:
         result = ran(service, code, stdin=INPUTS[0], files={"a": ""})
         assert (result["return_code"], words in result["stderr"]) == (1, True)
     assert ran(service, "print(__name__, __file__ is not None)", files={"a": ""})["stdout"] == "__main__ True\n"
+
+
+def test_files_beside_a_program_in_another_language(service: Service) -> None:
+    need("lua")
+    files = {"words.txt": base64.b64encode(b"in").decode(), "helper.lua": base64.b64encode(b"return 3").decode()}
+    code = "print(io.open('words.txt'):read('l'), (require('helper')))"
+    assert ran(service, code, language="lua", files=files)["stdout"] == "in\t3\n"
 
 
 def test_other_languages_by_their_names_there(service: Service) -> None:

@@ -86,6 +86,16 @@ def test_what_is_too_slow() -> None:
     assert verify.CODES[Verdict.TLE][0] == -3
 
 
+def test_tests_may_name_a_language(service: Service) -> None:
+    code = "```lua\nprint(io.read('n') + 1)\n```"
+    tests = {"inputs": ["1"], "outputs": ["2"], "language": "lua"}
+    assert verified(service, rollout(code, tests))["reward"] == 1.0
+    status, answer = service.client.post("/verify", rollout(code, tests | {"language": "cobol"}))
+    assert (status, "cobol" in answer["error"]["message"]) == (422, True)
+    status, answer = service.client.post("/verify", rollout(code, tests | {"language": 3}))
+    assert (status, "language should be text" in answer["error"]["message"]) == (422, True)
+
+
 def test_packed_tests(service: Service) -> None:
     packed = base64.b64encode(zlib.compress(json.dumps(STREAM_TESTS).encode())).decode()
     assert verified(service, rollout(fenced(STREAMS["right"]), {"packed": packed, "fn_name": None}))["reward"] == 1.0

@@ -184,6 +184,32 @@ def test_forms_of_javascript(grader: Grader, code: str, test: CallTest) -> None:
     assert grade.verdict == Verdict.AC, (grade.message, grade.failure_reason)
 
 
+REVERSE = "let done = null; while (HEAD) [HEAD.next, done, HEAD] = [done, HEAD, HEAD.next]; return done;"
+
+
+@pytest.mark.parametrize(
+    ("code", "tests"),
+    [
+        ("var f = function (head) { " + REVERSE.replace("HEAD", "head") + " };", [([[1, 2]], [2, 1]), ([[]], [])]),
+        ("class Solution { f(x) { " + REVERSE.replace("HEAD", "x") + " } }", [([[1, 2]], [2, 1])]),
+        ("const f = root => root ? 1 + Math.max(f(root.left), f(root.right)) : 0;", [([[1, 2, None, 3]], 3)]),
+        ("function f(p, q) { return !p || !q ? p === q : p.val === q.val && f(p.left, q.left) }", [([[1], [1]], True)]),
+        ("var f = (lists) => { for (let each of lists) each = each.next; return lists[0]; };", [([[[1, 2]]], [1, 2])]),
+        ("function f(head) { const it = { next: null }; return head.length + (it.next || 0); }", [([[1, 2]], 2)]),
+        ("function f(root) { return root.left; }", [([{"left": 3}], 3)]),
+    ],
+    ids=["list", "method", "tree", "two trees", "lists", "an array named head", "an object"],
+)  # fmt: skip
+def test_nodes_without_types_are_told_by_their_use(grader: Grader, code: str, tests: list[tuple[Any, Any]]) -> None:
+    grade = _graded(grader, "javascript", code, *(CallTest(function="f", args=args, output=out) for args, out in tests))
+    assert grade.verdict == Verdict.AC, (grade.message, grade.failure_reason)
+
+
+def test_a_unit_struct_of_rust_is_the_submissions_own(grader: Grader) -> None:
+    code = "struct Solution;\nimpl Solution { pub fn add(a: i32, b: i32) -> i32 { a + b } }\nfn main() {}"
+    assert _graded(grader, "rust", code, CallTest(function="add", args=[1, 2], output=3)).verdict == Verdict.AC
+
+
 SAY = """const fs = require('fs');
 const token = () => fs.readFileSync('/proc/self/fd/0', 'latin1').split('\\n')[0];
 const say = (text) => fs.writeSync(1, '\\n' + token() + text + '\\n');

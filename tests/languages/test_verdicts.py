@@ -55,8 +55,9 @@ def test_hello_is_printed_in_every_language(grader: Grader, language: str) -> No
         ("javascript", "console.log(require('./b').word + require('./c.json'))", "b.js", "exports.word = 'he'"),
         ("javascript", "import { word } from './b.js'; console.log(word + 'llo')", "b.js", "export const word = 'he'"),
         ("typescript", "import { word } from './b'; console.log(word + 'llo')", "b.ts", "export let word: any = 'he'"),
+        ("bash", ". ${0%/*}/b.sh; echo ${word}llo", "b.sh", "word=he"),
     ],
-    ids=["script", "module", "typescript"],
+    ids=["script", "module", "typescript", "bash"],
 )  # fmt: skip
 def test_files_beside_a_source_are_found(grader: Grader, language: str, code: str, name: str, beside: str) -> None:
     need(language)

@@ -58,7 +58,7 @@ def test_the_host_s_wire_is_the_guest_s() -> None:
 
 
 def test_a_job_and_its_records_survive_the_wire() -> None:
-    job = guests.Job(2, True, 3, 1 << 40, (1 << 40) + 1, 0.5, 1.5, 2.5, 20.5)
+    job = guests.Job(2, True, 7, 3, 1 << 40, (1 << 40) + 1, 0.5, 1.5, 2.5, 20.5)
     assert guests.unpack_job(guests.JOB.pack(*job)) == job
     records = [guests.Record(-1, 1, 0.25, 0.5, -1.0, 1 << 40), guests.Record(97 << 8, 0, 1.0, 2.0, 3.0, 4)]
     assert guests.unpack_records(guests.pack_records(records)) == records

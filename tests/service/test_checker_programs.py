@@ -250,6 +250,7 @@ def test_unusual_endings_have_their_verdicts(service: Service, protocol: str) ->
 
 INT = "def check(input, output, answer):\n    return int(output) == int(answer)"
 TALK = "import sys\nprint(7, flush=True)\nline = sys.stdin.readline()\n"
+SLOW_FAILURE = "import time\ntime.sleep(0.3)\n1 / 0"
 # what a submission does to its judge, the judge, and whether its failure is the submission's doing
 PROVOKED: dict[str, tuple[str, str, str, bool]] = {
     "no number": ("print('x')", "function", INT, True),
@@ -278,6 +279,8 @@ PROVOKED: dict[str, tuple[str, str, str, bool]] = {
     "silence for an interactor": ("pass", "interact", TALK + "sys.exit(42 if int(line) else 43)", True),
     "an interactor that always fails": (
         "input()\ninput()", "interact", "import sys\nprint(7, flush=True)\n1 / 0", False),
+    "an interactor that fails by itself after a program's end": ("pass", "interact", SLOW_FAILURE, False),
+    "an interactor that fails without reading": ("print('x')", "interact", SLOW_FAILURE, False),
 }  # fmt: skip
 
 
@@ -381,6 +384,30 @@ def test_the_message_is_in_the_answer(service: Service) -> None:
     source = KATTIS + "open(feedback + 'judgemessage.txt', 'w').write('line 1: too small')\nsys.exit(43)"
     grade = service.grade(code="print(1)", tests=[TEST], checker=checker("kattis", source))
     assert (grade["verdict"], grade["message"]) == ("WA", "line 1: too small")
+
+
+DRAWS = {
+    "random": "import random\nprint(random.random())",
+    "numpy": "import numpy, random\nprint(numpy.random.random(), random.random())",
+}
+
+
+@pytest.mark.parametrize("code", DRAWS.values(), ids=DRAWS)
+def test_each_pass_draws_other_random_numbers_and_every_run_the_same(service: Service, code: str) -> None:
+    """A program must not know in the second pass what it drew in the first."""
+    source = (
+        "import os, sys\nfolder = sys.argv[3]\ndrawn = sys.stdin.read()\n"
+        "seen = sorted(os.listdir(folder))\n"
+        "if any(open(os.path.join(folder, each)).read() == drawn for each in seen): sys.exit(43)\n"
+        "open(os.path.join(folder, f'pass{len(seen)}'), 'w').write(drawn)\n"
+        "if len(seen) < 2: open(os.path.join(folder, 'nextpass.in'), 'w').write('x')\n"
+        "else: open(os.path.join(folder, 'judgemessage.txt'), 'w').write(drawn)\n"
+        "sys.exit(42)\n"
+    )
+    judge = checker("kattis", source, passes=3)
+    grades = [service.grade(code=code, tests=[TEST], checker=judge) for _ in range(2)]
+    assert [grade["verdict"] for grade in grades] == ["AC", "AC"], grades[0]
+    assert grades[0]["tests"][0]["stdout"] == grades[1]["tests"][0]["stdout"]
 
 
 def test_passes_share_the_feedback_folder_and_nothing_else_does(service: Service) -> None:

@@ -37,3 +37,34 @@ def test_calls_in_a_standard_of_cpp_older_than_the_driver(service: Service) -> N
     grade = service.grade(language="c++14", completion=completion, tests=[test])
     assert grade["verdict"] == "AC", grade["message"]
     assert grade["grader"]["language"].startswith("cpp14 ")
+
+
+BROKEN = {
+    "javascript": ("function f() { return 1 }", "for (const n of [1]) { if (f() !== n) throw n"),
+    "java": ("class A { static int f() { return 1; } }", "class T { static void g() { int n = 1 } }"),
+    "rust": ("fn f() -> i32 { 1 }", "fn main() { let n = 1 assert_eq!(f(), n); }"),
+    "cpp": ("int f() { return 1; }", "#include <cassert>\nint main() { int n = 1 int m; assert(f() == n); }"),
+}
+
+
+@pytest.mark.parametrize("language", ["javascript", pytest.param("java", marks=pytest.mark.full), "rust", "cpp"])
+def test_a_syntax_error_of_a_test_program_is_no_fault_of_the_answer(service: Service, language: str) -> None:
+    need(language)
+    code, test = BROKEN[language]
+    grade = service.grade(language=language, code=code, tests=[{"type": "assert", "code": test}])
+    assert (grade["verdict"], grade["failure_kind"]) == ("IE", "bad_test"), (grade["message"], grade["tests"])
+    assert "the test program alone has a syntax error" in grade["failure_reason"]
+
+
+@pytest.mark.parametrize(
+    ("code", "test"),
+    [
+        ("function f( { return 1 }", "for (const n of [1]) { if (f() !== n) throw n }"),
+        ("function f( { return 1", "}\nfor (const n of [1]) { if (f() !== n) throw n }"),
+    ],
+    ids=["the answer's", "with a bracket that the test closes"],
+)
+def test_a_syntax_error_of_an_answer_is_its_own(service: Service, code: str, test: str) -> None:
+    need("javascript")
+    grade = service.grade(language="javascript", code=code, tests=[{"type": "assert", "code": test}])
+    assert (grade["verdict"], grade["reward"]) == ("CE", 0.0), grade["failure_reason"]

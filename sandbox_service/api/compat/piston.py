@@ -22,7 +22,6 @@ import base64
 import binascii
 import signal
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Request, Response
@@ -33,7 +32,7 @@ from sandbox_service.api.compat.bodies import ForeignBody
 from sandbox_service.api.compat.held_grading import HeldGrading
 from sandbox_service.api.compat.installed import versions
 from sandbox_service.api.compat.piston_codeforces import SLACK_SECONDS
-from sandbox_service.api.compat.program_run import Run, is_compiled, python_version, run
+from sandbox_service.api.compat.program_run import Run, python_version, run
 from sandbox_service.api.compat.wrapped_program import Wrapping
 from sandbox_service.api.error_responses import UNAVAILABLE_RETRY_SECONDS
 from sandbox_service.api.openapi import compat_error_schemas, request_schema
@@ -140,13 +139,7 @@ class PistonJob(ForeignBody):
         """The program with its limits. Raises BadRequestError for options that are not supported."""
         language, stdin = self.our_language, self.stdin or ""
         others = {self._name(file): file for file in self.files[1:]}
-        wrapping, sources = Wrapping({}, {}, tuple(self.args or ())), {}
-        if language == "python":
-            wrapping = replace(wrapping, files={name: file.text.encode() for name, file in others.items()})
-        elif is_compiled(language):
-            sources = {name: file.text for name, file in others.items()}
-        elif others:
-            raise BadRequestError(f"files: a program in {self.language} is one file here")
+        wrapping = Wrapping({name: file.text.encode() for name, file in others.items()}, {}, tuple(self.args or ()))
         return Run(
             self.files[0].text,
             stdin if stdin.endswith("\n") else stdin + "\n",
@@ -155,7 +148,6 @@ class PistonJob(ForeignBody):
             self.wall,
             self.run_memory_limit if self.run_memory_limit > 0 else None,
             wrapping,
-            sources,
         )
 
     def _name(self, file: File) -> str:

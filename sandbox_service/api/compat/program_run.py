@@ -6,7 +6,7 @@ To the grader a run is a submission with one test whose expected output is ignor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fastapi import Request
 from pydantic import ValidationError
@@ -30,7 +30,7 @@ class Run:
     Attributes:
         memory_bytes: None for the service's default; a value too small for an interpreter is raised to the minimum.
         wrapping: What it is given beside its input.
-        sources: Further sources by name, for compiled languages.
+        sources: Further sources by name, for languages other than Python.
     """
 
     code: str
@@ -45,12 +45,22 @@ class Run:
 
     @property
     def source(self) -> str:
-        """The source to run. Raises BadRequestError if the language has no files and arguments."""
-        if not self.wrapping.is_needed:
-            return self.code
-        if self.language != "python":
-            raise BadRequestError(f"files and arguments beside a program are for python, not for {self.language}")
-        return self.wrapping.source(self.code)
+        """The source to run. Raises BadRequestError for what only programs in Python can be given."""
+        if self.language == "python":
+            return self.wrapping.source(self.code) if self.wrapping.is_needed else self.code
+        if replace(self.wrapping, files={}).is_needed:
+            raise BadRequestError(f"arguments and files to be returned are for python, not for {self.language}")
+        return self.code
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The files beside the source. Raises BadRequestError for one that is no text: only Python can have it."""
+        if self.language == "python":
+            return {}
+        try:
+            return {**self.sources, **{name: content.decode() for name, content in self.wrapping.files.items()}}
+        except UnicodeDecodeError:
+            raise BadRequestError(f"files beside a program in {self.language} are texts in UTF-8") from None
 
     @property
     def limits(self) -> Limits:
@@ -100,7 +110,7 @@ async def run(grading: HeldGrading, request: Request, wanted: Run, seconds: floa
         "checker": {"type": "exact"},
         "limits": wanted.limits,
         "display_bytes": OUTPUT_BYTES,
-        **({"files": wanted.sources} if wanted.sources else {}),
+        "files": wanted.files,
     }
     [result] = (await grading.verdict(request, fields, seconds)).tests
     printed, files = wanted.wrapping.parted(wanted.code, result.stdout)

@@ -69,7 +69,7 @@ class RunCode(ForeignBody):
     memory_limit_MB: int = Field(-1, description="0 or less: the default")  # noqa: N815
     stdin: str | None = None
     files: Annotated[dict[str, str | None], BeforeValidator(_few)] = Field(
-        default_factory=dict, description="contents in base 64 by path, for Python"
+        default_factory=dict, description="contents in base 64 by path"
     )
     fetch_files: Annotated[list[str], Field(fail_fast=True)] = Field(default_factory=list, description="paths")
     expected_stdout: Any = Field(None, description="ignored: the client compares")

@@ -35,6 +35,7 @@ from sandbox_service.errors import BadRequestError, UnavailableError
 from sandbox_service.errors.fields import kind_of
 from sandbox_service.formats import cases, unpacking
 from sandbox_service.judging.extraction import extract
+from sandbox_service.languages import find
 from sandbox_service.queues.base import JobQueue
 from sandbox_service.schema import Grade, TestCase, TestResult, Verdict
 from sandbox_service.settings import Settings
@@ -125,12 +126,14 @@ async def _graded(grading: HeldGrading, request: Request, payload: Rollout, most
         if reads_small_only(request):
             raise LargeBodyError from None
         raise BadRequestError(f"verifier_metadata.unit_tests: {error}") from None
-    code = extract(text, "last_block", "python")
+    language = _language(payload.verifier_metadata or {})
+    code = extract(text, "last_block", language)
     answer = _answer(text or None, code, payload.verifier_metadata or {})
     if code is None:
         return answer
     fields = {
         "code": code,
+        "language": language,
         "tests": tests,
         "checker": {"type": "lcb"},
         "limits": {"cpu_seconds": CPU_SECONDS},
@@ -189,6 +192,18 @@ def _tests(metadata: Mapping[str, Any], max_unpacked_bytes: int, most_bytes: int
     except KeyError as error:
         raise BadRequestError(f"verifier_metadata.unit_tests: {error} is missing") from None
     except (BadRequestError, ValueError, TypeError, RecursionError) as error:
+        raise BadRequestError(f"verifier_metadata.unit_tests: {error}") from None
+
+
+def _language(metadata: Mapping[str, Any]) -> str:
+    """Return the language that the tests name, as labels do elsewhere; Python if they name none.
+
+    Raises:
+        BadRequestError: It is none that is run here.
+    """
+    try:
+        return find(text(metadata["unit_tests"], "language") or "python").name
+    except ValueError as error:
         raise BadRequestError(f"verifier_metadata.unit_tests: {error}") from None
 
 

@@ -1,12 +1,17 @@
-"""Tells that a test program failed because a library that it imports is not there.
+"""Tells that a test program is at fault: it imports a library that is not there, or has a syntax error.
 
-Such a test program fails with every submission: the fault is the test's. Two facts must agree: the test program imports
-the library, and the compiler or interpreter says that it is missing. A submission can have it say so, and the caller
-must run the test program alone before it believes that. A submission's own imports fail at its expense.
+Such a test program fails with every submission. A submission can have a compiler print any words, and the caller must
+run the test program alone before it believes them.
 
-In Rust `use` names the submission's modules and types as well, which are missing too when the test program runs alone.
-So there a name after `use` is a library's only if it is that of a well-known crate, or begins with `::`. An import that
-is not always reached, in braces in JavaScript or between `#if` and `#endif`, says nothing about other answers.
+Of a library two facts must agree: the test program imports it, and the compiler or interpreter says that it is missing.
+A submission's own imports fail at its expense. In Rust `use` names the submission's modules and types as well, which
+are missing too when the test program runs alone. So there a name after `use` is a library's only if it is that of a
+well-known crate, or begins with `::`. An import that is not always reached, in braces in JavaScript or between `#if`
+and `#endif`, says nothing about other answers.
+
+Of a syntax error it must be certain that no name which the submission declares would remove it. Compilers of C and C++
+call a missing type or macro a syntax error: `new Answer` has none, but "expected type-specifier". So there only errors
+of the lexer, brackets that stay open, and a missing sign before another sign or a keyword count.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ _CPP = (
 )
 _IN_BLOCKS = ("javascript", "typescript")  # where an import may be in a block, and fail there without an end
 _IF, _END_IF = re.compile(r"#[ \t]*+if"), re.compile(r"#[ \t]*+endif\b")
+_OPENING = {"}": "{", ")": "(", "]": "["}
 _LANGUAGES = {
     "javascript": _NODE,
     "typescript": _NODE,
@@ -49,6 +55,62 @@ _LANGUAGES = {
     "c": _CPP,
 }
 
+_SAID = r"(?:^|[\s:])(?:fatal )?error(?:\[\w+\])?: (?P<error>[^\n]++)"
+_KEYWORD = r"(?:auto|bool|char|const|double|for|if|int|long|return|while)"
+_OF_CPP = (
+    r"(?:missing terminating|stray|unterminated|extended character) .*|expected .* at end of input|"
+    rf"expected (?:',' or )?'[;)\]}}]' before (?:'[;}}]' token|'{_KEYWORD}')"
+)
+_OF_JAVA = (
+    r".* expected|reached end of file while parsing|illegal (?:start of|character|escape).*|not a statement|"
+    r"unclosed .*|empty character literal|'\w+' without '\w+'|invalid method declaration.*|malformed .*"
+)
+_OF_RUST = "expected|unexpected|mismatched closing|this file contains|unterminated|unknown (?:start|prefix)"
+# what the compiler of a language says of any error, and of one of syntax
+_SYNTAX = {
+    "javascript": (r"(?P<error>SyntaxError: [^\n]++)", ".*"),
+    "typescript": (r"(?P<error>(?:SyntaxError|error TS1\d{3}): [^\n]++)", ".*"),
+    "java": (_SAID, _OF_JAVA),
+    # its errors with a number are of names and types
+    "rust": (r"^error: (?P<error>[^\n]++)|^error\[", rf"(?:{_OF_RUST})\b.*"),
+    "cpp": (_SAID, _OF_CPP),
+    "c": (_SAID, _OF_CPP),
+}
+
+
+def syntax_error(language: str, code: str, said: str) -> str | None:
+    """Return the syntax error of a test program, or None.
+
+    Args:
+        language: the name of a language's family.
+        code: the test program, with its prelude.
+        said: what the compiler said of it without a submission.
+    """
+    if language not in _SYNTAX or closes_more(code, language):
+        return None
+    any_error, of_syntax = _SYNTAX[language]
+    first = re.search(any_error, said, re.MULTILINE)
+    error: str | None = first["error"] if first else None
+    return error if error is not None and re.fullmatch(of_syntax, error) else None
+
+
+def closes_more(code: str, language: str) -> bool:
+    """Return whether a test program closes brackets that it does not open, which a submission may leave open.
+
+    Args:
+        code: the test program.
+        language: the name of a language's family.
+    """
+    depth = {"{": 0, "(": 0, "[": 0}
+    for sign in masked(code, _masked_as(language)):
+        if sign in depth:
+            depth[sign] += 1
+        elif sign in _OPENING:
+            depth[_OPENING[sign]] -= 1
+            if depth[_OPENING[sign]] < 0:
+                return True
+    return False
+
 
 def missing(language: str, code: str, said: str) -> str | None:
     """Return a library that a test program imports and that is not there, or None.
@@ -61,7 +123,7 @@ def missing(language: str, code: str, said: str) -> str | None:
     if language not in _LANGUAGES:
         return None
     importing, missed = _LANGUAGES[language]
-    visible = masked(code, "cpp" if language == "c" else language)
+    visible = masked(code, _masked_as(language))
     imports = [
         found["name"]
         for found in importing.finditer(code)
@@ -80,3 +142,7 @@ def _is_always_reached(language: str, before: str) -> bool:
 
 def _is_of(imported: str, absent: str, language: str) -> bool:
     return imported == absent or (language == "java" and imported.startswith(f"{absent}."))
+
+
+def _masked_as(language: str) -> str:
+    return "cpp" if language == "c" else language

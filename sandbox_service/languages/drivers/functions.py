@@ -81,7 +81,7 @@ def found(code: str, language: str, name: str) -> tuple[str, str]:
         if owners := scan.owners(code, language, spelled):
             inherited = [SOLUTION] if _INHERITS.search(code) else []  # from the class that has it
             return next((each for each in (SOLUTION, "") if each in owners), [*inherited, *owners][0]), spelled
-    return (SOLUTION if scan.has_class(code, SOLUTION) else ""), method
+    return (SOLUTION if scan.has_class(code, SOLUTION, language) else ""), method
 
 
 def _spellings(name: str) -> list[str]:

@@ -46,6 +46,16 @@ _RESERVED = frozenset(
     "function if import in instanceof new null return super switch this throw true try typeof var void while with "
     "yield".split()
 )
+_ARROW = re.compile(r"[\w$]+\s*=\s*(?:async\s+)?([A-Za-z_$][\w$]*)\s*=>")
+# by LeetCode's names of parameters, and members that only nodes have
+_NODES = {
+    "TreeNode": (re.compile(r"(?:sub)?[rR]oot\d?"), re.compile(r"\.(?:left|right)\b")),
+    "ListNode": (re.compile(r"head[A-Z12]?|list[12]|l[12]"), re.compile(r"\.next\b(?!\()")),
+}
+_AS_ARRAY = (
+    r"\bNAME\s*(?:\?\.)?(?:\[|\.\s*(?:length|map|filter|forEach|reduce|slice|splice|push|pop|shift|sort|join|at)\b)"
+    r"|\bof\s+NAME\b|\.\.\.NAME\b"
+)
 _TAG = re.compile(r"@(param|returns?)\s*\{([^}\n]*)\}")
 
 
@@ -77,14 +87,15 @@ def _joined(source: str, code: str, functions: Functions, language: str, given: 
             source = source[: found.start()] + " " * len(found[0]) + source[found.end() :]
     for found in reversed(list(_IS_MAIN.finditer(code))):  # the program itself is not run, as in Python
         source = source[: found.start()] + "false".ljust(len(found[0])) + source[found.end() :]
-    absent = [name for name in given if name in code + source and not _declares(code, language, name)]
-    nodes = [name for name in given if name in code + source]
+    hints = dict(_all_hints(source, code, functions))
+    hinted = {hint.removeprefix("list:") for each in hints.values() for hint in each}
+    nodes = [name for name in given if name in code + source or name in hinted]
+    absent = [name for name in nodes if not _declares(code, language, name)]
     plain = [(function.owner or function.name, function) for function in functions.plain]
     names = {name for name, _ in plain} | {name for name, _ in functions.methods}
     table = ", ".join(
         f"{name}: {_VALUE.replace('NAME', name)}" for name in sorted({*names, *nodes, SOLUTION}) if _is_name(name)
     )
-    hints = dict(_all_hints(source, code, functions)) if nodes else {}
     parts = [source, "\n;\n", *(given[name] + "\n" for name in absent)]
     body = TEMPLATE.read_text()
     made = f'new Function("require", "table", "hints", {json.dumps(body)})'
@@ -112,7 +123,10 @@ def _all_hints(source: str, code: str, functions: Functions) -> Iterator[tuple[s
 
 
 def _hints(source: str, code: str, name: str) -> list[str]:
-    """Return the kinds of nodes of the parameters, and last of the result, by a comment or TypeScript's annotations."""
+    """Return the kinds of nodes of the parameters, and last of the result.
+
+    A comment or TypeScript's annotations say them, or else the parameters' names and what the source does with these.
+    """
     declared = next((each.start() for each in re.finditer(rf"\b{re.escape(name)}\b", code)), None)
     if declared is None:
         return []
@@ -122,9 +136,35 @@ def _hints(source: str, code: str, name: str) -> list[str]:
         return [*parameters, next((kind(text) for tag, text in tags if tag != "param"), "")]
     head = re.compile(r"[^(]{0,80}\(([^)]{0,2000})\)\s*(?::([^{=]{0,200}))?").match(code, declared)
     if head is None or ":" not in head[0]:
-        return []
+        arrow = _ARROW.match(code, declared)
+        return _inferred(code, [arrow[1]] if arrow else [*_NAME.findall(head[1])] if head else [])
     parameters = [kind(each.partition(":")[2]) for each in re.split(r",(?![^<\[(]*[>\])])", head[1])]
     return [*parameters, kind(head[2] or "")]
+
+
+def _inferred(code: str, parameters: list[str]) -> list[str]:
+    """Return the hints for parameters without types, as answers in JavaScript often have them.
+
+    A parameter is a node if the source uses members of nodes of it, or of others if it is named as LeetCode names
+    nodes, and never uses the parameter as an array. A result of null is then an empty list or tree.
+
+    Args:
+        code: the masked source.
+        parameters: their names.
+    """
+    found = [_node(code, each) for each in parameters]
+    result = next((each.removeprefix("list:") for each in found if each), "")
+    return [*found, result] if result else []
+
+
+def _node(code: str, parameter: str) -> str:
+    if re.search(_AS_ARRAY.replace("NAME", re.escape(parameter)), code):
+        return ""
+    for node, (names, member) in _NODES.items():
+        is_member = names.fullmatch(parameter) and member.search(code)
+        if is_member or re.search(rf"\b{re.escape(parameter)}\??{member.pattern}", code):
+            return node
+    return "list:ListNode" if parameter == "lists" and _NODES["ListNode"][1].search(code) else ""
 
 
 def kind(text: str) -> str:

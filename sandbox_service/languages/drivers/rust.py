@@ -49,13 +49,13 @@ def files(source: str, code: str, functions: Functions) -> tuple[str, dict[str, 
 
 def _missing(code: str) -> list[str]:
     """Return LeetCode's definitions that the submission lacks."""
-    found = [text for name, text in _GIVEN.items() if name in code and not scan.has_class(code, name)]
-    if re.search(rf"\bimpl\s+{SOLUTION}\b", code) and not scan.has_class(code, SOLUTION):
+    found = [text for name, text in _GIVEN.items() if name in code and not scan.has_class(code, name, "rust")]
+    if re.search(rf"\bimpl\s+{SOLUTION}\b", code) and not scan.has_class(code, SOLUTION, "rust"):
         found.append(f"struct {SOLUTION};\n")
     for name, path in _USUAL.items():
         used = re.search(rf"(?<![:\w]){name}\b", code)
         imported = re.search(rf"\buse\b[^;]*(?:\b{name}\b|::\*)", code)
-        if used and not imported and not scan.has_class(code, name):
+        if used and not imported and not scan.has_class(code, name, "rust"):
             found.append(f"use {path};\n")
     return found
 

@@ -82,14 +82,18 @@ def parameters(code: str, language: str, name: str, owner: str = "") -> list[str
     return found
 
 
-def has_class(code: str, name: str) -> bool:
+def has_class(code: str, name: str, language: str = "") -> bool:
     """Return whether a masked source defines a type of this name.
 
     Args:
         code: a masked source.
         name: the name.
+        language: rust: `struct X;` and `struct X(i32);` define it, and are no declarations of what comes later.
     """
-    return re.search(rf"\b(?:class|struct|interface|record)\s+{re.escape(name)}\b(?!\s*[;*&(])", code) is not None
+    kinds, rest = (
+        ("struct|enum|union|type", "") if language == "rust" else ("class|struct|interface|record", r"(?!\s*[;*&(])")
+    )
+    return re.search(rf"\b(?:{kinds})\s+{re.escape(name)}\b{rest}", code) is not None
 
 
 def public_type(source: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Unpacks problem packages that are zip files, as Polygon and DOMjudge export them."""
+"""Unpacks problem packages that are zip files, as Polygon and DOMjudge export them; Kattis calls them `.kpp` too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.validation.sources.rows import MOST_ROW_BYTES
 
-SUFFIX = ".zip"
+SUFFIXES = (".zip", ".kpp")
 LEFT_OVER = "__MACOSX"
 BROKEN = OSError, zipfile.BadZipFile, zlib.error, RuntimeError  # the last: a password, an unknown way of packing
 MODE_BITS = 16  # below those of a file's mode
@@ -21,7 +21,7 @@ MODE_BITS = 16  # below those of a file's mode
 
 def is_archive(path: Path) -> bool:
     """Return whether the path is a zip file."""
-    return path.suffix.lower() == SUFFIX and path.is_file() and zipfile.is_zipfile(path)
+    return path.suffix.lower() in SUFFIXES and path.is_file() and zipfile.is_zipfile(path)
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def unpacked(path: Path) -> Iterator[Path]:
             raise ConfigurationError(f"{path}: cannot be unpacked: {trouble}") from None
         inside = list(folder.iterdir())
         if len(inside) == 1 and inside[0].is_dir():
-            inside[0].rename(unwrapped := folder.with_name(f"{path.stem}{SUFFIX}"))
+            inside[0].rename(unwrapped := folder.with_name(path.name))
             folder.rmdir()
             unwrapped.rename(folder)
         yield folder

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sandbox_service.errors import UnsupportedLanguageError
 from sandbox_service.languages import find
+from sandbox_service.schema import Grade
 from sandbox_service.validation.sources import optional_libraries
 from sandbox_service.validation.sources.kattis_judges import CPP
 from sandbox_service.validation.sources.rows import Row
@@ -54,6 +55,7 @@ FOLDERS: Mapping[str, Row] = {
 OF_A_TEST: Mapping[str, tuple[str, ...]] = {"AC": ("AC",), "WA": ("WA",), "TLE": ("TLE",), "RTE": ("RTE", "MLE")}
 LANGUAGES: Mapping[str, str] = {"cpp": CPP, "python2": "python2", "python3": "python"}
 """Codes of languages for which the format and this service have other names."""
+ROUNDING = 1e-6  # of scores, which are sums of floating-point numbers
 _EXPECTED_RESULTS = re.compile(r"@EXPECTED_RESULTS@:[ \t]*([A-Za-z_, \t-]*)")
 _PARTS = re.compile(r"\*|\{[^{}]*\}|[^*{]+|\{")
 
@@ -75,6 +77,29 @@ def expectations_of(folder: Path) -> Row:
     if not isinstance(found, dict):
         raise ValueError(f"{SHEET} is not a mapping of names to values")
     return {str(pattern): rule for pattern, rule in found.items()}
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What `submissions.yaml` asks of a program beside its verdict.
+
+    Attributes:
+        scores: least and greatest score of a group of tests; of the problem, if the group's name is empty.
+        messages: each must be a part of what the judge says about one of the tests, in any case of letters.
+    """
+
+    scores: tuple[tuple[str, float, float], ...] = ()
+    messages: tuple[str, ...] = ()
+
+    def are_met(self, grade: Grade) -> bool:
+        """Return whether a grade has the scores and the messages. A problem without scores cannot miss them."""
+        found = {group.name: group.score for group in grade.groups or ()}
+        if grade.score is not None:
+            found[""] = grade.score
+        said = [(test.message or "").casefold() for test in grade.tests]
+        return all(
+            least - ROUNDING <= found[group] <= most + ROUNDING for group, least, most in self.scores if group in found
+        ) and all(any(each.casefold() in message for message in said) for each in self.messages)
 
 
 @dataclass(frozen=True)
@@ -105,6 +130,22 @@ class Rules:
         if isinstance(own := self.found.get(folder), Mapping):
             return _verdicts([{**default, **own}, *(rule for rule in ruling if rule is not own)])
         return _verdicts([default, *ruling])
+
+    def demands_of(self, folder: str, name: str) -> Demands:
+        """Return what the rules ask of a program beside its verdict.
+
+        Args:
+            folder: the name of its folder.
+            name: its own name.
+
+        Raises:
+            ValueError: a score is neither a number nor two.
+        """
+        rules = self._matching(folder, name)
+        parts = [("", rule) for rule in rules]
+        parts += [(group, own) for rule in rules for group, own in rule.items() if isinstance(own, Mapping)]
+        scores = tuple((group, *_range(rule["score"])) for group, rule in parts if rule.get("score") is not None)
+        return Demands(scores, tuple(str(rule["message"]) for _, rule in parts if rule.get("message")))
 
     def language_of(self, folder: str, name: str) -> str:
         """Return the language that a rule names for a program; empty if none does.
@@ -165,6 +206,15 @@ def _verdicts(rules: Sequence[Row]) -> list[str]:
     if permitted >= {"WA", "TLE", "RTE"}:
         return [ANY_FAILURE] if must_fail else []
     return failures if must_fail else ["AC"] * ("AC" in permitted) + failures
+
+
+def _range(score: object) -> tuple[float, float]:
+    """The least and the greatest of a rule's scores, which are one number or two."""
+    given = score if isinstance(score, list) else [score, score]
+    numbers = [float(each) for each in given if isinstance(each, int | float)]
+    if len(given) != 2 or len(numbers) != 2:
+        raise ValueError(f"{SHEET} has the score {score!r}, which is neither a number nor a range of two")
+    return numbers[0], numbers[1]
 
 
 def _words(rule: Row, key: str) -> set[str]:

@@ -31,6 +31,7 @@ VERDICTS: Mapping[str, list[str]] = {
     "presentation-error": ["WA"],
     "time-limit-exceeded": ["TLE"],
     "memory-limit-exceeded": ["MLE"],
+    "time-limit-exceeded-or-accepted": ["AC", "TLE"],
     "time-limit-exceeded-or-memory-limit-exceeded": ["TLE", "MLE"],
     "rejected": ["NOT_AC"],
     "failed": ["NOT_AC"],
@@ -255,6 +256,8 @@ def language_of(kind: str) -> str:
     family, _, compiler = kind.partition(".")
     if family == "cpp" and (standard := _STANDARD.search(compiler)) and f"cpp{standard[1]}" in CPP_STANDARDS:
         return f"cpp{standard[1]}"
+    if kind == "js.v8":
+        return kind  # V8's own shell, whose programs call readline and print
     if family == "python" and compiler in ("2", "pypy2"):
         return "python2"
     if family == "python" and compiler.startswith("pypy3"):

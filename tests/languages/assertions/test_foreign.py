@@ -1,10 +1,10 @@
-"""Libraries that are not there: the fault of the test program that imports them, not of the submission."""
+"""Missing libraries and syntax errors are the fault of the test program that has them, not of the submission."""
 
 from __future__ import annotations
 
 import pytest
 
-from sandbox_service.languages.assertions.foreign import missing
+from sandbox_service.languages.assertions.foreign import missing, syntax_error
 
 LODASH = "Error: Cannot find module 'lodash'\nRequire stack:\n- /tmp/main.js"
 JUNIT = "Main.java:1: error: package org.junit.jupiter.api does not exist\nimport org.junit.jupiter.api.Test;"
@@ -56,3 +56,43 @@ def test_a_library_that_the_test_imports_is_named(language: str, code: str, said
 )
 def test_another_failure_is_the_submissions(language: str, code: str, said: str) -> None:
     assert missing(language, code, said) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "said", "error"),
+    [
+        ("javascript", "check(1", "main.js:1\n\nSyntaxError: missing ) after argument list", "SyntaxError: missing )"),
+        ("typescript", "let a: = 1", "main.ts(1,8): error TS1110: Type expected.", "error TS1110: Type expected."),
+        ("java", "class T { int f() { return 1 } }", "Main.java:1: error: ';' expected", "';' expected"),
+        ("java", "class T {", "Main.java:1: error: reached end of file while parsing", "reached end of file"),
+        ("rust", "fn main() { let = 1; }", "error: expected pattern, found `=`", "expected pattern"),
+        ("cpp", "int main() { return 0 }", "main.cpp:1:23: error: expected ';' before '}' token", "expected ';'"),
+        ("cpp", '#include "x\n', '1:1: warning: missing\n1:9: error: missing terminating " character', "missing"),
+    ],
+)
+def test_a_syntax_error_of_the_test_alone_is_named(language: str, code: str, said: str, error: str) -> None:
+    assert (syntax_error(language, code, said) or "").startswith(error)
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "said"),
+    [
+        ("javascript", "}\ncheck(1)", "SyntaxError: Unexpected token '}'"),  # a submission may leave the bracket open
+        ("java", "class T { A a; }", "Main.java:1: error: cannot find symbol"),
+        ("cpp", "int main() { A a; }", "1: error: 'A' was not declared\n1: error: expected ';' before 'a'"),
+        ("rust", "fn main() { f() }", "error[E0425]: cannot find function `f` in this scope"),
+        ("rust", "fn main() { f!() }", "error: cannot find macro `f` in this scope"),
+        ("cpp", "int main() { new A; }", "1: error: expected type-specifier before 'A'"),
+        ("cpp", "struct B : A {};", "1: error: expected class-name before '{' token"),
+        ("cpp", "struct B { B(A<int> a) {} };", "1: error: expected ')' before '<' token"),
+        ("cpp", "int f() A { return 1; }", "1: error: expected initializer before 'A'"),
+        ("cpp", 'int main() { printf("%" A); }', "1: error: expected ')' before 'A'"),
+        ("cpp", "TEST(a) {}", "1: error: expected constructor, destructor, or type conversion before '(' token"),
+        ("typescript", "const a: A = 1", "main.ts(1,10): error TS2304: Cannot find name 'A'."),
+        ("rust", "#![deny(warnings)]\nuse a::A;", "error: unused import: `a::A`"),
+        ("cpp", "int main() {}", ""),
+        ("csharp", "class T {", "error CS1513: } expected"),
+    ],
+)
+def test_an_error_that_a_submission_may_remove_is_not_the_tests(language: str, code: str, said: str) -> None:
+    assert syntax_error(language, code, said) is None

@@ -87,6 +87,12 @@ def test_a_declared_class_is_no_definition() -> None:
     assert not has_class("struct ListNode; struct ListNode* f(struct ListNode* x);", "ListNode")
 
 
+@pytest.mark.parametrize("source", ["struct Solution;", "pub struct Solution(i32);", "struct Solution { x: i32 }"])
+def test_a_type_of_rust_without_fields_is_a_definition(source: str) -> None:
+    assert has_class(source, "Solution", "rust")
+    assert not has_class("impl Solution { fn f() {} }", "Solution", "rust")
+
+
 def test_the_parameters_of_a_function_are_read() -> None:
     source = "#include <string>\nint f(std::string a, /* b */ int b);\nint f( std::string a,  int b) { return g(f); }"
     assert parameters(masked(source, "cpp"), "cpp", "f") == ["std::string a, int b"] * 2

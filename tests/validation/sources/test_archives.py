@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from sandbox_service.commands import grade_package
+from sandbox_service.commands import grade, grade_package
+from sandbox_service.commands.grade import GradeOptions
 from sandbox_service.errors import ConfigurationError
 from sandbox_service.formats.problem import Problem
+from sandbox_service.settings import Settings
 from sandbox_service.validation import sources
 from sandbox_service.validation.sources import archives
+from tests.conftest import need_firejail
 from tests.validation.sources.reading import one
 from tests.validation.sources.test_judged_packages import POLYGON
 from tests.validation.sources.test_packages import FILES
@@ -27,10 +31,12 @@ def zipped(path: Path, files: dict[str, str]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("folder", ["", "double/", "another name/"])
-def test_a_zip_file_is_the_package_in_it(tmp_path: Path, folder: str) -> None:
+@pytest.mark.parametrize(
+    ("folder", "suffix"), [("", "zip"), ("double/", "zip"), ("another name/", "zip"), ("double.kpp/", "kpp")]
+)
+def test_a_zip_file_is_the_package_in_it(tmp_path: Path, folder: str, suffix: str) -> None:
     files = {f"{folder}{name}": text for name, text in FILES.items()}
-    made = one(zipped(tmp_path / "set" / "double.zip", files | {"__MACOSX/._double": "x"}))
+    made = one(zipped(tmp_path / "set" / f"double.{suffix}", files | {"__MACOSX/._double": "x"}))
     assert made.id == "kattis/double"
     assert made.provenance is not None
     assert (made.provenance.dataset, made.provenance.row) == ("set", "double")
@@ -55,6 +61,15 @@ def test_a_zip_file_is_opened_for_its_programs(tmp_path: Path) -> None:
     assert not folder.exists()
     with grade_package.opened(tmp_path / "problem.json") as other:
         assert other is None
+
+
+def test_a_program_in_a_zip_file_is_named_after_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    need_firejail()
+    kept = {name: text for name, text in FILES.items() if "submissions" not in name or name.endswith("right.py")}
+    path = zipped(tmp_path / "double.zip", kept)
+    assert grade.run(GradeOptions(path, [], as_json=True, jobs=1), Settings(first_uid=61850)) == 0
+    [line] = capsys.readouterr().out.splitlines()
+    assert json.loads(line)["id"] == str(path / "submissions" / "accepted" / "right.py")
 
 
 @pytest.mark.parametrize(

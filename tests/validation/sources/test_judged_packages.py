@@ -54,6 +54,11 @@ POLYGON = {
     "solutions/four.cpp": "int main() {}",
     "solutions/slow.py": "while True: pass",
 }
+POLYGON_PROGRAMS = {
+    "main/right.py": ("python", ("AC",)),
+    "wrong-answer/four.cpp": ("cpp", ("WA",)),
+    "time-limit-exceeded-or-accepted/slow.py": ("python", ("AC", "TLE")),
+}
 DMOJ = {
     "init.yml": "test_cases:\n- {in: 1.in, out: 1.out, points: 3}\n"
     "- batched:\n  - {in: 2.in, out: 2.out}\n  points: 7\n"
@@ -83,7 +88,11 @@ def test_a_polygon_package_brings_its_checker_and_headers(tmp_path: Path) -> Non
     tests = [(test.input, test.output) for test in made.tests or () if isinstance(test, StdinTest)]
     assert tests == [("2\n", "4\n"), ("3\n", "6\n")]
     solutions = [(each.name, each.language, each.verdicts) for each in made.solutions]
-    assert solutions == [("main/right.py", "python", ["AC"]), ("wrong-answer/four.cpp", "cpp17", ["WA"])]
+    assert solutions == [
+        ("main/right.py", "python", ["AC"]),
+        ("wrong-answer/four.cpp", "cpp17", ["WA"]),
+        ("time-limit-exceeded-or-accepted/slow.py", "python", ["AC", "TLE"]),
+    ]
     assert made.limits is not None
     assert (made.limits.cpu_seconds, made.limits.memory_bytes) == (1.5, 256 << 20)
     assert "Double a number.\n\nInput:\nOne." in (made.prompt or "")
@@ -103,6 +112,8 @@ def test_a_polygon_package_brings_its_checker_and_headers(tmp_path: Path) -> Non
         ("java21", "java"),
         ("java.8", "java"),
         ("pas.fpc", "pas"),
+        ("js.nodejs", "javascript"),
+        ("js.v8", "js.v8"),
     ],
 )
 def test_polygon_names_languages_and_standards(kind: str, language: str) -> None:
@@ -296,7 +307,7 @@ def test_a_cms_task_has_subtasks_and_a_checker(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
-        (POLYGON, {"main/right.py": ("python", ("AC",)), "wrong-answer/four.cpp": ("cpp", ("WA",))}),
+        (POLYGON, POLYGON_PROGRAMS),
         (CMS, {"solution.cpp": ("cpp23", ("AC",))}),
     ],
     ids=["polygon", "cms"],

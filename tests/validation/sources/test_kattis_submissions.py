@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_service.commands import grade_package
-from sandbox_service.schema import JudgeProgram
+from sandbox_service.schema import Grade, GroupResult, JudgeProgram, TestResult, Verdict
 from sandbox_service.validation.sources.kattis_submissions import Rules
 from tests.validation.sources.reading import one, refused
 from tests.validation.sources.test_packages import package
@@ -40,6 +40,34 @@ yaml = pytest.importorskip("yaml")
 def test_rules_name_verdicts(sheet: str, path: str, verdicts: list[str]) -> None:
     folder, _, name = path.partition("/")
     assert Rules(yaml.safe_load(sheet) or {}).verdicts_of(folder, name, ["pass"]) == verdicts
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_met"),
+    [
+        ("{score: 50}", True),
+        ("{score: 40}", False),
+        ("{score: [40, 60]}", True),
+        ("{score: [51, 60]}", False),
+        ("{secret/g1: {score: 30}, secret/g2: {score: 20}}", True),
+        ("{secret/g1: {score: 20}}", False),
+        ("{message: 'too few'}", True),
+        ("{message: 'too many'}", False),
+        ("{permitted: [AC, WA]}", True),
+    ],
+)
+def test_rules_ask_for_scores_and_messages(rule: str, is_met: bool) -> None:
+    groups = [GroupResult(name="secret/g1", score=30, points=40), GroupResult(name="secret/g2", score=20, points=60)]
+    tests = [TestResult(index=0, verdict=Verdict.WA, message="Too few words")]
+    grade = Grade(id="x", verdict=Verdict.WA, reward=0.5, score=50.0, groups=groups, tests=tests)
+    demands = Rules(yaml.safe_load(f"mixed/*: {rule}")).demands_of("mixed", "a.py")
+    assert demands.are_met(grade) == is_met
+    assert Rules({}).demands_of("mixed", "a.py").are_met(grade)
+
+
+def test_a_score_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="neither a number nor a range"):
+        Rules({"mixed/*": {"score": [1, 2, 3]}}).demands_of("mixed", "a.py")
 
 
 def test_a_rule_comes_before_words_for_domjudge() -> None:
