@@ -28,9 +28,9 @@ Rung = Literal["exact", "lines", "tokens", "numbers", "ignore_case", "unordered_
 
 
 class Part(BaseModel):
-    """An immutable model that forbids unknown fields."""
+    """An immutable model that forbids unknown fields and converts no text to a number or a truth value."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Source(Part):
@@ -57,7 +57,9 @@ class Filters(Part):
     )
     from_date: str = Field("", pattern=r"^(\d{4}-\d\d-\d\d)?$", description="meta.date: this day or later")
     until_date: str = Field("", pattern=r"^(\d{4}-\d\d-\d\d)?$", description="meta.date: before this day")
-    difficulty: tuple[float, float] | None = Field(None, description="from … to, both included, where it is known")
+    difficulty: tuple[float, float] | None = Field(
+        None, strict=False, description="from … to, both included, where it is known"
+    )
     most_tests: int | None = Field(None, ge=1, description="tests kept of each problem")
     kept_tests: Literal["first", "shortest"] = "first"
     most_input_bytes: int = Field(1 << 20, ge=1, description="tests with larger inputs are removed from a problem")
