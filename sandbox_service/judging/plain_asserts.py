@@ -4,9 +4,10 @@ Such a test needs no process of its own: its calls are written down as the reque
 (guest/dispatcher.py), and replies.py compares what comes back. Nothing of the test is executed here. A program with
 anything else in it has no `PlainTest`, and runs in a box (guest/tester.py).
 
-Covered: `assert f(1, [2]) == (3,)`, the operands in either order, `is None`, `is True`, `is False`, `assert f(1)` and
-`assert not f(1)`; arguments and results are literals. They stand at the top of the program, in `check(candidate)`, or
-in functions for pytest without parameters, perhaps behind `from solution import f`.
+Covered: `assert f(1, [2]) == (3,)`, the operands in either order, `is None`, `is True`, `is False`, `assert f(1)`,
+`assert not f(1)` and distances (distances.py); arguments and results are literals. They
+stand at the top of the program, in `check(candidate)`, or in functions for pytest without parameters, perhaps behind
+`from solution import f`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from sandbox_service.judging import distances
 
 MOST_CHARACTERS = 1 << 16
 SMALL_INTEGER = 10**300  # a larger one has another form in requests
@@ -35,7 +38,7 @@ class PlainAssert:
     """An assertion about the result of one call.
 
     Attributes:
-        holds: returns whether it holds, of the result.
+        holds: returns whether it holds, of the result. Raises ValueError if only the test program can tell.
         first_list: the first argument that is a list, which the result may be; None if another mutable one comes first.
         failure: what the test says if it does not hold.
     """
@@ -90,7 +93,7 @@ def plain_test(code: str, entry_point: str | None, prelude: str = "") -> PlainTe
     if entry_point is not None and not ENTRY_POINT.fullmatch(entry_point):
         return None
     try:
-        return _read(ast.parse(code).body, code.splitlines(), entry_point, _Prelude(prelude))
+        return _read(ast.parse(code).body, code, entry_point, _Prelude(prelude))
     except (_OtherFormError, SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return None  # of these, `{[1]: 2}` is a TypeError: an item that cannot be hashed
 
@@ -133,7 +136,7 @@ def _given_names(statement: ast.stmt) -> Iterator[str]:
             yield "*"
 
 
-def _read(body: list[ast.stmt], lines: list[str], entry_point: str | None, prelude: _Prelude) -> PlainTest | None:
+def _read(body: list[ast.stmt], code: str, entry_point: str | None, prelude: _Prelude) -> PlainTest | None:
     look: Json
     checks = [each for each in body if isinstance(each, ast.FunctionDef) and each.name == CHECK]
     if checks:
@@ -143,6 +146,10 @@ def _read(body: list[ast.stmt], lines: list[str], entry_point: str | None, prelu
         imported, asserts = _uncalled([each for each in body if not _says_nothing(each)])
         target = name = _name_called(asserts, imported or entry_point, prelude)
         look = [[name], None]
+    owned = {name, _root(entry_point or "")}
+    if any(each in code and (each in owned or prelude.may_give(each)) for each in distances.HELPERS):
+        raise _OtherFormError
+    lines = code.splitlines()
     made = [_plain(each, name, lines) for each in asserts if not _always_holds(each.test)]
     if not made:
         return None
@@ -226,7 +233,8 @@ def _says_nothing(statement: ast.stmt) -> bool:
 
 def _name_called(asserts: list[ast.Assert], given: str | None, prelude: _Prelude) -> str:
     """Return the one function that is called: the submission's, whatever libraries have under that name."""
-    names = {call.func.id for each in asserts for call in _calls(each.test) if isinstance(call.func, ast.Name)}
+    calls = [call.func.id for each in asserts for call in _calls(each.test) if isinstance(call.func, ast.Name)]
+    names = set(calls) - distances.HELPERS
     if len(names) != 1:
         raise _OtherFormError
     (name,) = names
@@ -237,6 +245,11 @@ def _name_called(asserts: list[ast.Assert], given: str | None, prelude: _Prelude
 
 def _calls(node: ast.expr) -> Iterator[ast.Call]:
     return (each for each in ast.walk(node) if isinstance(each, ast.Call))
+
+
+def _root(expression: str) -> str:
+    """Return the first name of an entry point such as `Solution().f`."""
+    return re.split(r"\W", expression, maxsplit=1)[0]
 
 
 def _always_holds(test: ast.expr) -> bool:
@@ -259,9 +272,9 @@ def _plain(statement: ast.Assert, name: str, lines: list[str]) -> tuple[list[Jso
 
 def _relation(test: ast.expr) -> tuple[ast.expr, Callable[[Any], bool]]:
     """Return the operand that is not a literal, and whether the assertion holds for its value."""
+    if (near := distances.relation(test)) is not None:
+        return near
     match test:
-        case ast.Call():
-            return test, bool
         case ast.UnaryOp(ast.Not(), operand):
             return operand, lambda found: not found
         case ast.Compare(left, [ast.Is()], [ast.Constant(None | True | False as wanted)]):
@@ -272,6 +285,8 @@ def _relation(test: ast.expr) -> tuple[ast.expr, Callable[[Any], bool]]:
         case ast.Compare(left, [ast.Eq()], [right]):
             expected = ast.literal_eval(left)
             return right, lambda found: bool(expected == found)
+        case ast.Call():
+            return test, bool
     raise _OtherFormError
 
 

@@ -124,6 +124,7 @@ class BothReplies:
         """
         self.audit = Replies(audit)
         self.scored = Replies(scored, skipped=len(audit.asserts))
+        self._length = -1  # of the replies that were read last
 
     def read(self, data: bytes) -> bool:
         """Read the replies that there are; see `Replies.read`.
@@ -132,10 +133,13 @@ class BothReplies:
             data: what the candidate's box has written, from the beginning.
 
         Returns:
-            Whether no further reply can change the findings.
+            Whether no further reply can change the findings, or is worth its time: after the audit test has failed, a
+            call that takes long may never end. The scored test then runs alone.
         """
         self.audit.read(data)
-        return self.audit.finding is Open.UNREADABLE or self.scored.read(data)
+        has_failed = not isinstance(self.audit.finding, Open) and self.audit.finding[0] != Verdict.AC
+        is_stuck, self._length = has_failed and len(data) == self._length, len(data)
+        return self.audit.finding is Open.UNREADABLE or self.scored.read(data) or is_stuck
 
 
 def _failure(test: PlainTest, number: int, head: str, message: Json) -> tuple[Verdict, str] | None:

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_service.judging.distances import NEAR_ROW, TOLERANCE
 from sandbox_service.judging.plain_asserts import plain_test
 from sandbox_service.schema import AssertTest, CallTest, TestCase
 
 MOST_EXAMPLE = 2000  # characters of a call in a statement
-TOLERANCE = 1e-6  # of a real number that a made assertion compares; of one beyond 1 it is relative
 
 _TABLE = """from {module} import {reader}
 for args, result in {reader}({known!r}):
@@ -79,8 +79,7 @@ class Calls:
         if type(result) is float:
             asserted = f"abs({called} - {result!r}) <= {_tolerance(result)}"
         elif is_row_of_reals(result):
-            near = f"abs(a - b) <= {TOLERANCE} * max(1, abs(b))"
-            asserted = f"all({near} for a, b in zip({called}, {result!r}, strict=True))"
+            asserted = NEAR_ROW.format(called, repr(result))
         else:
             asserted = f"{called} == {result!r}"
         code = f"def check(candidate):\n    assert {asserted}\n" if has_entry else f"assert {asserted}\n"
