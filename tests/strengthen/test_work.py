@@ -9,7 +9,7 @@ import pytest
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade, Limits, StdinTest, TestResult, Verdict
-from sandbox_service.strengthen import answers, choice, cover, records, strength, work
+from sandbox_service.strengthen import answers, choice, cover, merging, records, strength, work
 from sandbox_service.strengthen.runs import NotJudgedError, Program, Runner
 from sandbox_service.strengthen.strength import Share
 from sandbox_service.strengthen.subjects import subject_of
@@ -154,7 +154,7 @@ def test_audit_tests_are_as_many_as_wanted() -> None:
     record = strengthened(problem(), ExecutingJudge(), audit=12)
     audit = [each for each in record["added"] if each["role"] == "audit"]
     assert len(audit) == 12
-    assert {each["cpu_seconds"] for each in audit} == {records.LEAST_AUDIT_SECONDS}  # each takes 1 ms
+    assert {each["cpu_seconds"] for each in audit} == {merging.LEAST_AUDIT_SECONDS}  # each takes 1 ms
 
 
 def test_audit_tests_refuse_mutants_that_given_tests_refuse() -> None:
