@@ -38,14 +38,16 @@ class PlainAssert:
     """An assertion about the result of one call.
 
     Attributes:
-        holds: returns whether it holds, of the result. Raises ValueError if only the test program can tell.
+        holds: returns whether it holds, of the result; see `distances.relation` for what it raises.
         first_list: the first argument that is a list, which the result may be; None if another mutable one comes first.
         failure: what the test says if it does not hold.
+        place: its line, as the test says it.
     """
 
     holds: Callable[[Any], bool]
     first_list: list[Any] | None
     failure: str
+    place: str
 
 
 @dataclass(frozen=True)
@@ -267,7 +269,7 @@ def _plain(statement: ast.Assert, name: str, lines: list[str]) -> tuple[list[Jso
         raise _OtherFormError
     values = [*arguments, *keywords.values()]
     request = [_encoded(arguments), list(keywords), _encoded(list(keywords.values()))]
-    return request, PlainAssert(holds, _first_list(values), _failure(statement, lines))
+    return request, PlainAssert(holds, _first_list(values), *_failure(statement, lines))
 
 
 def _relation(test: ast.expr) -> tuple[ast.expr, Callable[[Any], bool]]:
@@ -304,15 +306,16 @@ def _mutable(values: Any) -> Iterator[Any]:
             yield from _mutable(value)
 
 
-def _failure(statement: ast.Assert, lines: list[str]) -> str:
-    """Return the message of guest/explanations.py for an assertion that fails."""
+def _failure(statement: ast.Assert, lines: list[str]) -> tuple[str, str]:
+    """Return the message of guest/explanations.py for an assertion that fails, and the part of it on the line."""
     text = ""
     if statement.msg is not None:
         if not isinstance(statement.msg, ast.Constant) or not isinstance(statement.msg.value, str):
             raise _OtherFormError
         text = statement.msg.value
     source = lines[statement.lineno - 1].strip()[:SHOWN_CHARACTERS]
-    return f"AssertionError{': ' * bool(text)}{text} (line {statement.lineno}: {source})"
+    place = f"(line {statement.lineno}: {source})"
+    return f"AssertionError{': ' * bool(text)}{text} {place}", place
 
 
 # --- requests, in the form of guest/codec.py -------------------------------------------------------------------------

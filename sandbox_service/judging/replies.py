@@ -14,6 +14,7 @@ import enum
 import json
 from typing import Any
 
+from sandbox_service.judging.distances import UndecidedError
 from sandbox_service.judging.plain_asserts import PlainAssert, PlainTest
 from sandbox_service.schema import Verdict
 
@@ -166,9 +167,17 @@ def _failed_call(asserted: PlainAssert, head: str, message: Json) -> tuple[Verdi
         case "no", [str(reason)]:
             return Verdict.RTE, _sendable(f"the value cannot be sent: {reason}")
         case "ok", [value, *rest]:
-            found = _result(asserted, value, rest)
-            return None if asserted.holds(found) else (Verdict.WA, asserted.failure)
+            return _failed_assertion(asserted, _result(asserted, value, rest))
     raise _UnreadableError
+
+
+def _failed_assertion(asserted: PlainAssert, found: Any) -> tuple[Verdict, str] | None:
+    try:
+        return None if asserted.holds(found) else (Verdict.WA, asserted.failure)
+    except UndecidedError:
+        raise _UnreadableError from None
+    except (TypeError, ValueError, OverflowError) as error:  # by the test's own expression
+        return Verdict.WA, _sendable(f"{type(error).__name__}: {error} {asserted.place}")
 
 
 def _result(asserted: PlainAssert, value: Json, rest: list[Json]) -> Any:

@@ -29,6 +29,8 @@ TESTS: dict[str, tuple[str, str | None]] = {
     ),
     "near": ("assert abs(f([3, 1]) - 42.0) < 1e-6\nassert abs(1 / 3 - f([2])) <= 50", None),
     "near row": (f"assert {NEAR_ROW.format('f([3, 1])', '(1.0, 3.0000001)')}" + MORE, None),
+    "longer row": (f"assert {NEAR_ROW.format('f([3, 1])', '[1, 3, 5]')}" + MORE, None),
+    "shorter row": (f"assert {NEAR_ROW.format('f([3, 1])', '[1]')}" + MORE, None),
     "none": ("def check(candidate):\n    assert candidate([3, 1]) is None\n    assert candidate(None) is None", "f"),
 }
 
@@ -165,13 +167,10 @@ def test_a_plain_test_takes_one_box(grader: Grader, monkeypatch: pytest.MonkeyPa
         raise AssertionError("a test program ran in a box")
 
     monkeypatch.setattr(PythonJail, "run_pair", fail)
-    others = [
-        test for name, test in TESTS.items() if not name.startswith("near")
-    ]  # only the test program can subtract from a list
-    found = grade(grader, PROGRAMS["sorted"], *others)
-    assert [test.verdict for test in found.tests] == ["WA", "AC", "AC", "AC", "WA"]
+    found = grade(grader, PROGRAMS["sorted"], *TESTS.values())
+    verdicts = dict(zip(TESTS, (test.verdict for test in found.tests), strict=True))
+    assert {name for name, verdict in verdicts.items() if verdict == "AC"} == {"list", "truth", "pytest", "near row"}
     assert grade(grader, PROGRAMS["right for one"], TESTS["near"]).verdict == "AC"
-    assert grade(grader, PROGRAMS["sorted"], TESTS["near row"]).verdict == "AC"
 
 
 AUDITED = [
