@@ -36,8 +36,9 @@ def relation(test: ast.expr) -> tuple[ast.expr, Callable[[Any], bool]] | None:
     """
     match test:
         case ast.Compare(ast.Call(ast.Name("abs"), [ast.BinOp(left, ast.Sub(), right)], []), [how], [limit]):
-            call, number = (left, right) if isinstance(left, ast.Call) else (right, left)
-            holds = _near(_number(number), how, _number(limit))
+            is_first = isinstance(left, ast.Call)
+            call, number = (left, right) if is_first else (right, left)
+            holds = _near(_number(number), how, _number(limit), is_first=is_first)
         case ast.Call(ast.Name("all"), [ast.GeneratorExp(near, [ast.comprehension(pair, zipped, [], 0)])], []):
             call, row = _zipped(near, pair, zipped)
             holds = _near_row(row)
@@ -46,13 +47,15 @@ def relation(test: ast.expr) -> tuple[ast.expr, Callable[[Any], bool]] | None:
     return None if holds is None else (call, holds)
 
 
-def _near(expected: float | None, how: ast.cmpop, limit: float | None) -> Callable[[Any], bool] | None:
-    """Return whether a result is a number at a smaller distance than the limit, or at the limit."""
+def _near(
+    expected: float | None, how: ast.cmpop, limit: float | None, *, is_first: bool
+) -> Callable[[Any], bool] | None:
+    """Return whether a result, the first operand or not, is at a smaller distance than the limit, or at the limit."""
     if expected is None or limit is None or not isinstance(how, ast.Lt | ast.LtE):
         return None
 
     def holds(found: Any) -> bool:
-        distance = abs(found - expected)
+        distance = abs(found - expected if is_first else expected - found)
         return bool(distance < limit if isinstance(how, ast.Lt) else distance <= limit)
 
     return holds
