@@ -9,7 +9,7 @@ RATES = [0.1, 0.2, 0.3, 0.5, 0.6, 0.8, 0.9, 1.0]
 
 
 def test_few_programs_leave_less_than_many() -> None:
-    many = ceilings(RATES, [(round(1000 * each), 1000) for each in RATES], correlation)
+    many = ceilings(RATES, [(round(100 * each), 100) for each in RATES], correlation)
     few = ceilings(RATES, [(round(2 * each), 2) for each in RATES], correlation)
     assert many["best order"] > 0.99
     for name in ("this prediction is exact", "another one is exact"):
