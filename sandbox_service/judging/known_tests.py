@@ -222,10 +222,20 @@ def _asserted(code: str) -> Iterator[tuple[list[str], str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert) and (call := _call_in(node.test)) is not None:
             args = [_written(each, lines) for each in (*call.args, *(each.value for each in call.keywords))]
-            if isinstance(node.test, ast.Compare):
-                yield args, _written(node.test.comparators[0], lines)
-            else:
-                yield args, str(not isinstance(node.test, ast.UnaryOp))
+            answer = _answer_of(node.test, call)
+            yield args, str(not isinstance(node.test, ast.UnaryOp)) if answer is None else _written(answer, lines)
+
+
+def _answer_of(test: ast.expr, call: ast.Call) -> ast.expr | None:
+    """Return what the result of a call is compared with, on either side, or measured from; None if it is a truth."""
+    match test:
+        case ast.Compare(ast.Call(ast.Name("abs"), [ast.BinOp(left, ast.Sub(), right)]), [ast.Lt() | ast.LtE()]):
+            operands = [left, right]
+        case ast.Compare(left, _, others):
+            operands = [left, *others]
+        case _:
+            return None
+    return next((each for each in operands if call not in ast.walk(each)), None)
 
 
 def _written(node: ast.expr, lines: Sequence[bytes]) -> str:
