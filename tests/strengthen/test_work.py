@@ -168,6 +168,24 @@ def test_audit_tests_refuse_mutants_that_given_tests_refuse() -> None:
     assert choice.chosen(found, wanted, without=[0]).audit != [5]
 
 
+def test_only_what_two_runs_needed_is_the_time_of_a_test() -> None:
+    class Noisy(ExecutingJudge):
+        async def grade(self, shared: Any, submissions: Any) -> Any:
+            grades = await super().grade(shared, submissions)
+            self.runs = getattr(self, "runs", 0) + 1
+            return [each.model_copy(update={"tests": [self._slow(test) for test in each.tests]}) for each in grades]
+
+        def _slow(self, test: TestResult) -> TestResult:
+            seconds = 0.5 if test.index in (0, self.runs) else 0.002
+            return test.model_copy(update={"cpu_seconds": seconds})
+
+    subject, given = subject_of(problem()), [Made(f"{n} {n}\n", "", "seen") for n in range(6)]
+    assert not isinstance(subject, str)
+    references = [Program("reference", "r", RIGHT[0])]
+    found = asyncio.run(answers.find(Runner(problem(), Noisy(), Memory()), subject, references, given, Limits(), 1))
+    assert [each.seconds for each in found.candidates] == pytest.approx([0.5, *[0.002] * 5])
+
+
 def test_a_slow_audit_test_is_chosen_only_where_no_other_tells() -> None:
     made = [Made(f"{at}\n", "seen") for at in range(8)]
     seconds = [0.002] * 4 + [0.2] * 4
