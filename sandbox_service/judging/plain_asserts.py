@@ -5,9 +5,9 @@ Such a test needs no process of its own: its calls are written down as the reque
 anything else in it has no `PlainTest`, and runs in a box (guest/tester.py).
 
 Covered: `assert f(1, [2]) == (3,)`, the operands in either order, `is None`, `is True`, `is False`, `assert f(1)`,
-`assert not f(1)` and distances (distances.py); arguments and results are literals. They
-stand at the top of the program, in `check(candidate)`, or in functions for pytest without parameters, perhaps behind
-`from solution import f`.
+`assert not f(1)`, distances (distances.py) and loops over calls in a text (call_loops.py); arguments and results are
+literals. They stand at the top of the program, in `check(candidate)`, or in functions for pytest without parameters,
+perhaps behind `from solution import f`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_service.judging import distances
+from sandbox_service.judging.call_loops import Loop, looped
 
 MOST_CHARACTERS = 1 << 16
 SMALL_INTEGER = 10**300  # a larger one has another form in requests
@@ -141,9 +142,13 @@ def _given_names(statement: ast.stmt) -> Iterator[str]:
 def _read(body: list[ast.stmt], code: str, entry_point: str | None, prelude: _Prelude) -> PlainTest | None:
     look: Json
     checks = [each for each in body if isinstance(each, ast.FunctionDef) and each.name == CHECK]
+    loop = looped(checks[0].body if checks else body)
     if checks:
-        name, asserts = _checked(body, checks, entry_point, prelude)
+        name, asserts = _checked(body, checks, entry_point, prelude, has_loop=loop is not None)
         target, look = None, [[], entry_point]
+    elif loop is not None:
+        asserts, target = [], _owned_name({loop.called}, entry_point, prelude)
+        name, look = loop.called, [[loop.called], None]
     else:
         imported, asserts = _uncalled([each for each in body if not _says_nothing(each)])
         target = name = _name_called(asserts, imported or entry_point, prelude)
@@ -153,6 +158,8 @@ def _read(body: list[ast.stmt], code: str, entry_point: str | None, prelude: _Pr
         raise _OtherFormError
     lines = code.splitlines()
     made = [_plain(each, name, lines) for each in asserts if not _always_holds(each.test)]
+    if loop is not None:
+        made = list(_of_rows(loop, name, lines))
     if not made:
         return None
     calls = b"".join(_frame("call 0", [call]) for call, _ in made)
@@ -160,9 +167,9 @@ def _read(body: list[ast.stmt], code: str, entry_point: str | None, prelude: _Pr
 
 
 def _checked(
-    body: list[ast.stmt], checks: list[ast.FunctionDef], entry_point: str | None, prelude: _Prelude
+    body: list[ast.stmt], checks: list[ast.FunctionDef], entry_point: str | None, prelude: _Prelude, *, has_loop: bool
 ) -> tuple[str, list[ast.Assert]]:
-    """Return the parameter of `check` and its assertions. The program calls it last, or leaves that to the tester."""
+    """Return the parameter of `check`, and its assertions unless it is a loop. The program may call it last."""
     check, *others = checks
     if others or check.decorator_list or entry_point is None:
         raise _OtherFormError
@@ -172,7 +179,7 @@ def _checked(
     calls = [each for each in rest if not is_given and each is body[-1] and _calls_check(each, entry_point)]
     if rest != calls:
         raise _OtherFormError
-    return parameter, list(_asserts(check.body))
+    return parameter, [] if has_loop else list(_asserts(check.body))
 
 
 def _parameter(arguments: ast.arguments) -> str:
@@ -236,13 +243,28 @@ def _says_nothing(statement: ast.stmt) -> bool:
 def _name_called(asserts: list[ast.Assert], given: str | None, prelude: _Prelude) -> str:
     """Return the one function that is called: the submission's, whatever libraries have under that name."""
     calls = [call.func.id for each in asserts for call in _calls(each.test) if isinstance(call.func, ast.Name)]
-    names = set(calls) - distances.HELPERS
+    return _owned_name(set(calls) - distances.HELPERS, given, prelude)
+
+
+def _owned_name(names: set[str], given: str | None, prelude: _Prelude) -> str:
+    """Return the only name, if it is the submission's."""
     if len(names) != 1:
         raise _OtherFormError
     (name,) = names
     if prelude.may_give(name) or hasattr(builtins, name) or name.isupper() or given not in (None, name):
         raise _OtherFormError
     return name
+
+
+def _of_rows(loop: Loop, name: str, lines: list[str]) -> Iterator[tuple[list[Json], PlainAssert]]:
+    """Yield the calls of a loop as requests, and the assertions about them."""
+    failure, place = _failure(loop.statement, lines)
+    for row in loop.rows:
+        match row:
+            case [list(args), expected] if loop.called == name:
+                yield [_encoded(args), [], []], PlainAssert(_equals(expected), _first_list(args), failure, place)
+            case _:
+                raise _OtherFormError
 
 
 def _calls(node: ast.expr) -> Iterator[ast.Call]:
@@ -272,6 +294,10 @@ def _plain(statement: ast.Assert, name: str, lines: list[str]) -> tuple[list[Jso
     return request, PlainAssert(holds, _first_list(values), *_failure(statement, lines))
 
 
+def _equals(expected: Any) -> Callable[[Any], bool]:
+    return lambda found: bool(found == expected)
+
+
 def _relation(test: ast.expr) -> tuple[ast.expr, Callable[[Any], bool]]:
     """Return the operand that is not a literal, and whether the assertion holds for its value."""
     if (near := distances.relation(test)) is not None:
@@ -282,8 +308,7 @@ def _relation(test: ast.expr) -> tuple[ast.expr, Callable[[Any], bool]]:
         case ast.Compare(left, [ast.Is()], [ast.Constant(None | True | False as wanted)]):
             return left, lambda found: found is wanted
         case ast.Compare(ast.Call() as left, [ast.Eq()], [right]):
-            expected = ast.literal_eval(right)
-            return left, lambda found: bool(found == expected)
+            return left, _equals(ast.literal_eval(right))
         case ast.Compare(left, [ast.Eq()], [right]):
             expected = ast.literal_eval(left)
             return right, lambda found: bool(expected == found)

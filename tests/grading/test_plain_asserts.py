@@ -32,6 +32,17 @@ TESTS: dict[str, tuple[str, str | None]] = {
     "near row": (f"assert {NEAR_ROW.format('f([3, 1])', '(1.0, 3.0000001)')}" + MORE, None),
     "longer row": (f"assert {NEAR_ROW.format('f([3, 1])', '[1, 3, 5]')}" + MORE, None),
     "shorter row": (f"assert {NEAR_ROW.format('f([3, 1])', '[1]')}" + MORE, None),
+    "loop": (
+        "from json import loads\nfor args, result in loads('[[[[3, 1]], [1, 3]], [[[2]], [2]]]'):\n"
+        "    assert f(*args) == result",
+        None,
+    ),
+    "loop of literals": (
+        "def check(candidate):\n    from ast import literal_eval\n"
+        "    for args, result in literal_eval('[[[[3, 1]], 42], [[(2,)], None]]'):\n"
+        "        assert candidate(*args) == result",
+        "f",
+    ),
     "none": ("def check(candidate):\n    assert candidate([3, 1]) is None\n    assert candidate(None) is None", "f"),
 }
 
@@ -170,7 +181,13 @@ def test_a_plain_test_takes_one_box(grader: Grader, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(PythonJail, "run_pair", fail)
     found = grade(grader, PROGRAMS["sorted"], *TESTS.values())
     verdicts = dict(zip(TESTS, (test.verdict for test in found.tests), strict=True))
-    assert {name for name, verdict in verdicts.items() if verdict == "AC"} == {"list", "truth", "pytest", "near row"}
+    assert {name for name, verdict in verdicts.items() if verdict == "AC"} == {
+        "list",
+        "truth",
+        "pytest",
+        "near row",
+        "loop",
+    }
     assert grade(grader, PROGRAMS["right for one"], TESTS["near"]).verdict == "AC"
 
 

@@ -11,6 +11,16 @@ CHECK = "def check(candidate):\n    assert candidate(1) == 2\n"
 
 PYTEST = "def test_f():\n    '''About.'''\n    assert f(1) == 2\n\ndef test_g():\n    assert f(2) == 3\n"
 
+LOOP = """from json import loads
+for args, result in loads('[[[1, [2]], 3], [[{}, "a"], null]]'):
+    assert f(*args) == result
+"""
+CHECK_LOOP = """def check(candidate):
+    from ast import literal_eval
+    for args, result in literal_eval('[[[(1, 2)], {3}]]'):
+        assert candidate(*args) == result
+"""
+
 PLAIN: list[tuple[str, str | None]] = [
     ("assert f(1, [2], key=(3,)) == {'a': {1, 2}}", None),
     ("assert 2 == f(1)", None),
@@ -20,6 +30,10 @@ PLAIN: list[tuple[str, str | None]] = [
     ("assert abs(f(1) - 2) < 1e-6\nassert abs(-0.5 - f(2)) <= 1e-6\nassert abs(f(3) - 2.0/3.0) < 0.1", None),
     ("def check(candidate):\n    assert abs(candidate(1) - 2.5) < 1e-6\n", "f"),
     (f"assert {NEAR_ROW.format('f(1)', '[1.5, -2]')}", None),
+    (LOOP, None),
+    (LOOP, "f"),
+    (CHECK_LOOP, "f"),
+    (CHECK_LOOP, "Solution().f"),
     (PYTEST, None),
     ("from solution import f\n\n" + PYTEST, None),
     ("from solution import f\nassert f(1) == 2", None),
@@ -60,6 +74,25 @@ OTHER: list[tuple[str, str | None, str]] = [
     ("from solution import abs\nassert abs(f(1) - 2) < 1e-6", None, "the submission's builtin"),
     ("def check(candidate):\n    assert abs(candidate(1) - 2) < 1", "abs", "an entry point that is a builtin"),
     ("def check(abs):\n    assert abs(abs(1) - 2) < 1", "f", "a parameter that is a builtin's name"),
+    (LOOP, "g", "a loop that calls another function"),
+    (LOOP.replace("f(", "loads("), None, "a loop that calls its reader"),
+    (LOOP.replace("f(", "args("), None, "a loop that calls its variable"),
+    (LOOP.replace("f(", "sum("), None, "a loop that calls a builtin"),
+    (LOOP.replace("*args", "args"), None, "a loop that passes its arguments as one"),
+    (LOOP.replace("*args", "**args"), None, "a loop that passes its arguments by name"),
+    (LOOP.replace("==", "!="), None, "a loop that compares otherwise"),
+    (LOOP.replace("== result", "== args"), None, "a loop that compares with its arguments"),
+    (LOOP.replace("loads", "load"), None, "a loop with another reader"),
+    (LOOP.replace("json", "pickle"), None, "a loop with a reader of another module"),
+    (LOOP.replace("from json", "from .json"), None, "a loop with a module beside it"),
+    (LOOP.replace("3]", "3, 4]"), None, "a loop whose rows have more"),
+    (LOOP.replace("[1, [2]]", "1"), None, "a loop whose arguments are no list"),
+    (LOOP.replace("null", "nul"), None, "a loop over what is no JSON"),
+    (LOOP + "    assert f(1) == 2\n", None, "a loop with two assertions"),
+    (LOOP + "else:\n    pass\n", None, "a loop with an end"),
+    (LOOP + "assert f(1) == 2\n", None, "an assertion behind a loop"),
+    (LOOP.replace("result\n", "result, 'a message'\n"), None, "a loop with a message"),
+    (CHECK_LOOP.replace("candidate(*", "f(*"), "f", "a loop that calls another name than the parameter"),
     ("assert True", None, "no call"),
     ("assert False\nassert f(1) == 2", None, "an assertion that never holds"),
     ("import math\nassert f(1) == 2", None, "an import"),

@@ -60,8 +60,9 @@ def merged(*references: str, is_audit: bool) -> list[AssertTest]:
 @pytest.mark.parametrize("is_audit", [False, True])
 def test_tests_are_merged_if_all_references_pass(is_audit: bool) -> None:
     [found] = merged(SQUARE, SQUARE + "\n", is_audit=is_audit)
-    assert found.code == "assert f(5) == 25\nassert f(6) == 36\nassert f(7) == 49\n"
-    assert found.cpu_seconds == (0.1 if is_audit else None)  # ten times what it took as one
+    assert found.code.count("\n") == 3  # a loop, or three assertions
+    assert all(f"{x * x}" in found.code for x in (5, 6, 7))
+    assert found.cpu_seconds == (0.08 if is_audit else None)  # eight times what it took as one
 
 
 @pytest.mark.parametrize("is_audit", [False, True])
