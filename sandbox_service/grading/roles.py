@@ -8,7 +8,7 @@ from sandbox_service.errors import SandboxError
 from sandbox_service.grading.faults import BadCheckerError
 from sandbox_service.schema import Limits, TestCase, TestResult, Verdict
 
-LEAST_AUDIT_FACTOR = 20  # an audit test may take so many times the slowest scored test, whatever it says
+LEAST_AUDIT_FACTOR = 8  # an audit test may take so many times the slowest scored test, whatever it says
 
 
 def fault_result(tests: Sequence[TestCase], done: Sequence[TestResult], role: str, fault: SandboxError) -> TestResult:

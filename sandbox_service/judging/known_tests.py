@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
@@ -23,6 +24,7 @@ MOST_CODE = 20_000  # characters of a test program that is read; nothing is know
 MOST_TEXT = 5_000  # characters of an input or an answer that are looked for
 LONG = 12  # characters of a line or an argument that no program has by chance, without blanks and quotes;
 LONG_TOKENS, LEAST_TOKENS = 10, 3  # or its characters, and so many tokens
+MOST_WORDS = 8  # of an input and its answer that are looked for before their tokens are
 NEAR = 40  # characters between an input and its answer
 TELLING = 4  # characters of an input and its answer that no program has beside each other by chance
 
@@ -37,9 +39,16 @@ _DIGEST_WORDS = (*_DIGEST_NAMES, "hash(")  # of which a source has one if _DIGES
 _DIGESTS = re.compile(rf"\b(?:{'|'.join(_DIGEST_NAMES)})\b|\bhash\(")
 _DIGEST = re.compile(r"(?=\d*[a-fA-F])[0-9a-fA-F]{16,}")
 _TRUTH = frozenset({"true", "false", "yes", "no", "none"})
-_BLANK = re.compile(r"[\s'\"]+")
 _BUILTIN = frozenset({"abs", "all", "any", "bool", "dict", "float", "int", "len", "list", "math", "max", "min", "round",
                       "set", "sorted", "str", "sum", "tuple", "isinstance", "isclose", "allclose"})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text as tokens, and the longest of them: a source without it does not have the text."""
+
+    text: str
+    longest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +57,46 @@ class Known:
 
     given: str
     answer: str
-    parts: frozenset[str]
+    words: tuple[str, ...]  # the longest ones of both, of which a source without one does not have the two
+    parts: tuple[Tokens, ...]
     plain: frozenset[str]
     is_digest: bool = False  # of the answer
 
     @property
     def size(self) -> int:
         """Characters that it holds."""
-        return len(self.given) + len(self.answer) + sum(map(len, self.parts)) + sum(map(len, self.plain))
+        parts = sum(len(each.text) for each in self.parts)
+        return len(self.given) + len(self.answer) + sum(map(len, self.words)) + parts + sum(map(len, self.plain))
 
     @property
     def is_telling(self) -> bool:
         """True if no program has the two beside each other by chance."""
         given, answer = self.given.strip(), self.answer.strip()
         return len(given) > 1 and len(given) + (0 if answer in _TRUTH else len(answer)) >= TELLING
+
+
+class _Source:
+    """A program without comments and docstrings, in the forms in which texts are looked for.
+
+    Making its tokens costs most, and few programs have all words of a text that tokens are looked for.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._bare = _bare(source)
+        self._lower = self._bare.lower()
+        self.plain = _plain(self._bare)
+
+    @cached_property
+    def _tokens(self) -> str:
+        return _tokens(self._bare)
+
+    def has(self, part: Tokens) -> bool:
+        """Return whether it has these tokens."""
+        return part.longest in self._lower and part.text in self._tokens
+
+    def has_near(self, known: Known) -> bool:
+        """Return whether it has an answer soon after one of the first places of its input."""
+        return all(word in self._lower for word in known.words) and _are_near(self._tokens, known.given, known.answer)
 
 
 def may_know(source: str, known: Sequence[Known]) -> bool:
@@ -75,13 +110,12 @@ def may_know(source: str, known: Sequence[Known]) -> bool:
         return True
     if _has_digest(source) and not any(each.is_digest for each in known):  # or the problem asks for digests
         return True
-    bare = _COMMENT.sub("", _DOCSTRING.sub("", source))
-    text, plain = _tokens(bare), _plain(bare)
+    program = _Source(source)
     beside, known = 0, known[:MOST_TESTS]
     for each in known:
-        if any(part in text for part in each.parts) or any(part in plain for part in each.plain):
+        if any(part in program.plain for part in each.plain) or any(map(program.has, each.parts)):
             return True
-        if _are_near(text, each.given, each.answer):
+        if program.has_near(each):
             if each.is_telling:
                 return True
             beside += 1
@@ -119,27 +153,50 @@ def _are_near(text: str, given: str, answer: str) -> bool:
     return False
 
 
+def _bare(source: str) -> str:
+    """Return a source without docstrings and lines of comment."""
+    if '"""' in source or "'''" in source:
+        source = _DOCSTRING.sub("", source)
+    return _COMMENT.sub("", source) if "#" in source or "//" in source else source
+
+
 def _tokens(text: str) -> str:
     """Return the tokens of a text, in lower case, each between blanks."""
-    return f" {' '.join(_TOKEN.findall(_ESCAPE.sub(' ', text).lower()))} "
+    return f" {' '.join(_TOKEN.findall(_unescaped(text).lower()))} "
 
 
 def _plain(text: str) -> str:
     """Return a text without blanks and quotes."""
-    return _BLANK.sub("", _ESCAPE.sub(" ", text))
+    return "".join(_unescaped(text).split()).replace("'", "").replace('"', "")
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with blanks in place of escapes that mean one."""
+    return _ESCAPE.sub(" ", text) if "\\" in text else text
 
 
 def _known_pair(given: Sequence[str], answer: str) -> Known:
     whole = " ".join(given)
-    tokens = {_tokens(each) for each in (whole, *given)}
+    tokens = dict.fromkeys(_tokens(each) for each in (whole, *given))
     plain = {_plain(each) for each in (whole, *given)}
+    said = _tokens(answer)
     return Known(
         _tokens(whole),
-        _tokens(answer),
-        frozenset(each for each in tokens if len(each) > LONG_TOKENS and each.count(" ") > LEAST_TOKENS),
+        said,
+        tuple(_by_length([*_tokens(whole).split(), *said.split()])[:MOST_WORDS]),
+        tuple(
+            Tokens(each, _by_length(each.split())[0])
+            for each in tokens
+            if len(each) > LONG_TOKENS and each.count(" ") > LEAST_TOKENS
+        ),
         frozenset(each for each in plain if len(each) >= LONG and not each.isidentifier()),
         _DIGEST.fullmatch(_plain(answer)) is not None,
     )
+
+
+def _by_length(words: Sequence[str]) -> list[str]:
+    """Return different words, the longest first."""
+    return sorted(dict.fromkeys(words), key=len, reverse=True)
 
 
 def _pairs(test: TestCase) -> Iterator[tuple[list[str], str]]:
@@ -161,18 +218,46 @@ def _asserted(code: str) -> Iterator[tuple[list[str], str]]:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
+    lines = code.replace("\r\n", "\n").replace("\r", "\n").encode().split(b"\n")  # as the parser counts them
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert) and (call := _call_in(node.test)) is not None:
-            args = list(map(ast.unparse, [*call.args, *(each.value for each in call.keywords)]))
-            if isinstance(node.test, ast.Compare):
-                yield args, ast.unparse(node.test.comparators[0])
-            else:
-                yield args, str(not isinstance(node.test, ast.UnaryOp))
+            args = [_written(each, lines) for each in (*call.args, *(each.value for each in call.keywords))]
+            answer = _answer_of(node.test, call)
+            yield args, str(not isinstance(node.test, ast.UnaryOp)) if answer is None else _written(answer, lines)
+
+
+def _answer_of(test: ast.expr, call: ast.Call) -> ast.expr | None:
+    """Return what the result of a call is compared with, on either side, or measured from; None if it is a truth."""
+    match test:
+        case ast.Compare(ast.Call(ast.Name("abs"), [ast.BinOp(left, ast.Sub(), right)]), [ast.Lt() | ast.LtE()]):
+            operands = [left, right]
+        case ast.Compare(left, _, others):
+            operands = [left, *others]
+        case _:
+            return None
+    return next((each for each in operands if call not in ast.walk(each)), None)
+
+
+def _written(node: ast.expr, lines: Sequence[bytes]) -> str:
+    """Return the text of an expression, which costs a fraction of `ast.unparse`."""
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    if first == last:
+        return lines[first][node.col_offset : node.end_col_offset].decode()
+    parts = [lines[first][node.col_offset :], *lines[first + 1 : last], lines[last][: node.end_col_offset]]
+    return b"\n".join(parts).decode()
 
 
 def _call_in(node: ast.expr) -> ast.Call | None:
     """The outermost call of a function that is not built in."""
     for each in ast.walk(node):
-        if isinstance(each, ast.Call) and ast.unparse(each.func).rpartition(".")[2] not in _BUILTIN:
+        if isinstance(each, ast.Call) and _name_of(each.func) not in _BUILTIN:
             return each
     return None
+
+
+def _name_of(function: ast.expr) -> str:
+    """The name of a function or a method; empty for the result of another expression."""
+    match function:
+        case ast.Name(name) | ast.Attribute(_, name):
+            return name
+    return ""

@@ -4,9 +4,10 @@ Such a test needs no process of its own: its calls are written down as the reque
 (guest/dispatcher.py), and replies.py compares what comes back. Nothing of the test is executed here. A program with
 anything else in it has no `PlainTest`, and runs in a box (guest/tester.py).
 
-Covered: `assert f(1, [2]) == (3,)`, the operands in either order, `is None`, `is True`, `is False`, `assert f(1)` and
-`assert not f(1)`; arguments and results are literals. They stand at the top of the program, in `check(candidate)`, or
-in functions for pytest without parameters, perhaps behind `from solution import f`.
+Covered: `assert f(1, [2]) == (3,)`, the operands in either order, `is None`, `is True`, `is False`, `assert f(1)`,
+`assert not f(1)`, distances (distances.py) and loops over calls in a text (call_loops.py); arguments and results are
+literals. They stand at the top of the program, in `check(candidate)`, or in functions for pytest without parameters,
+perhaps behind `from solution import f`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from sandbox_service.judging import distances
+from sandbox_service.judging.call_loops import Loop, looped
 
 MOST_CHARACTERS = 1 << 16
 SMALL_INTEGER = 10**300  # a larger one has another form in requests
@@ -35,14 +39,16 @@ class PlainAssert:
     """An assertion about the result of one call.
 
     Attributes:
-        holds: returns whether it holds, of the result.
+        holds: returns whether it holds, of the result; see `distances.relation` for what it raises.
         first_list: the first argument that is a list, which the result may be; None if another mutable one comes first.
         failure: what the test says if it does not hold.
+        place: its line, as the test says it.
     """
 
     holds: Callable[[Any], bool]
     first_list: list[Any] | None
     failure: str
+    place: str
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ def plain_test(code: str, entry_point: str | None, prelude: str = "") -> PlainTe
     if entry_point is not None and not ENTRY_POINT.fullmatch(entry_point):
         return None
     try:
-        return _read(ast.parse(code).body, code.splitlines(), entry_point, _Prelude(prelude))
+        return _read(ast.parse(code).body, code, entry_point, _Prelude(prelude))
     except (_OtherFormError, SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return None  # of these, `{[1]: 2}` is a TypeError: an item that cannot be hashed
 
@@ -133,17 +139,27 @@ def _given_names(statement: ast.stmt) -> Iterator[str]:
             yield "*"
 
 
-def _read(body: list[ast.stmt], lines: list[str], entry_point: str | None, prelude: _Prelude) -> PlainTest | None:
+def _read(body: list[ast.stmt], code: str, entry_point: str | None, prelude: _Prelude) -> PlainTest | None:
     look: Json
     checks = [each for each in body if isinstance(each, ast.FunctionDef) and each.name == CHECK]
+    loop = looped(checks[0].body if checks else body)
     if checks:
-        name, asserts = _checked(body, checks, entry_point, prelude)
+        name, asserts = _checked(body, checks, entry_point, prelude, has_loop=loop is not None)
         target, look = None, [[], entry_point]
+    elif loop is not None:
+        asserts, target = [], _owned_name({loop.called}, entry_point, prelude)
+        name, look = loop.called, [[loop.called], None]
     else:
         imported, asserts = _uncalled([each for each in body if not _says_nothing(each)])
         target = name = _name_called(asserts, imported or entry_point, prelude)
         look = [[name], None]
+    owned = {name, _root(entry_point or "")}
+    if any(each in code and (each in owned or prelude.may_give(each)) for each in distances.HELPERS):
+        raise _OtherFormError
+    lines = code.splitlines()
     made = [_plain(each, name, lines) for each in asserts if not _always_holds(each.test)]
+    if loop is not None:
+        made = list(_of_rows(loop, name, lines))
     if not made:
         return None
     calls = b"".join(_frame("call 0", [call]) for call, _ in made)
@@ -151,9 +167,9 @@ def _read(body: list[ast.stmt], lines: list[str], entry_point: str | None, prelu
 
 
 def _checked(
-    body: list[ast.stmt], checks: list[ast.FunctionDef], entry_point: str | None, prelude: _Prelude
+    body: list[ast.stmt], checks: list[ast.FunctionDef], entry_point: str | None, prelude: _Prelude, *, has_loop: bool
 ) -> tuple[str, list[ast.Assert]]:
-    """Return the parameter of `check` and its assertions. The program calls it last, or leaves that to the tester."""
+    """Return the parameter of `check`, and its assertions unless it is a loop. The program may call it last."""
     check, *others = checks
     if others or check.decorator_list or entry_point is None:
         raise _OtherFormError
@@ -163,7 +179,7 @@ def _checked(
     calls = [each for each in rest if not is_given and each is body[-1] and _calls_check(each, entry_point)]
     if rest != calls:
         raise _OtherFormError
-    return parameter, list(_asserts(check.body))
+    return parameter, [] if has_loop else list(_asserts(check.body))
 
 
 def _parameter(arguments: ast.arguments) -> str:
@@ -226,7 +242,12 @@ def _says_nothing(statement: ast.stmt) -> bool:
 
 def _name_called(asserts: list[ast.Assert], given: str | None, prelude: _Prelude) -> str:
     """Return the one function that is called: the submission's, whatever libraries have under that name."""
-    names = {call.func.id for each in asserts for call in _calls(each.test) if isinstance(call.func, ast.Name)}
+    calls = [call.func.id for each in asserts for call in _calls(each.test) if isinstance(call.func, ast.Name)]
+    return _owned_name(set(calls) - distances.HELPERS, given, prelude)
+
+
+def _owned_name(names: set[str], given: str | None, prelude: _Prelude) -> str:
+    """Return the only name, if it is the submission's."""
     if len(names) != 1:
         raise _OtherFormError
     (name,) = names
@@ -235,8 +256,24 @@ def _name_called(asserts: list[ast.Assert], given: str | None, prelude: _Prelude
     return name
 
 
+def _of_rows(loop: Loop, name: str, lines: list[str]) -> Iterator[tuple[list[Json], PlainAssert]]:
+    """Yield the calls of a loop as requests, and the assertions about them."""
+    failure, place = _failure(loop.statement, lines)
+    for row in loop.rows:
+        match row:
+            case [list(args), expected] if loop.called == name:
+                yield [_encoded(args), [], []], PlainAssert(_equals(expected), _first_list(args), failure, place)
+            case _:
+                raise _OtherFormError
+
+
 def _calls(node: ast.expr) -> Iterator[ast.Call]:
     return (each for each in ast.walk(node) if isinstance(each, ast.Call))
+
+
+def _root(expression: str) -> str:
+    """Return the first name of an entry point such as `Solution().f`."""
+    return re.split(r"\W", expression, maxsplit=1)[0]
 
 
 def _always_holds(test: ast.expr) -> bool:
@@ -254,24 +291,29 @@ def _plain(statement: ast.Assert, name: str, lines: list[str]) -> tuple[list[Jso
         raise _OtherFormError
     values = [*arguments, *keywords.values()]
     request = [_encoded(arguments), list(keywords), _encoded(list(keywords.values()))]
-    return request, PlainAssert(holds, _first_list(values), _failure(statement, lines))
+    return request, PlainAssert(holds, _first_list(values), *_failure(statement, lines))
+
+
+def _equals(expected: Any) -> Callable[[Any], bool]:
+    return lambda found: bool(found == expected)
 
 
 def _relation(test: ast.expr) -> tuple[ast.expr, Callable[[Any], bool]]:
     """Return the operand that is not a literal, and whether the assertion holds for its value."""
+    if (near := distances.relation(test)) is not None:
+        return near
     match test:
-        case ast.Call():
-            return test, bool
         case ast.UnaryOp(ast.Not(), operand):
             return operand, lambda found: not found
         case ast.Compare(left, [ast.Is()], [ast.Constant(None | True | False as wanted)]):
             return left, lambda found: found is wanted
         case ast.Compare(ast.Call() as left, [ast.Eq()], [right]):
-            expected = ast.literal_eval(right)
-            return left, lambda found: bool(found == expected)
+            return left, _equals(ast.literal_eval(right))
         case ast.Compare(left, [ast.Eq()], [right]):
             expected = ast.literal_eval(left)
             return right, lambda found: bool(expected == found)
+        case ast.Call():
+            return test, bool
     raise _OtherFormError
 
 
@@ -289,15 +331,16 @@ def _mutable(values: Any) -> Iterator[Any]:
             yield from _mutable(value)
 
 
-def _failure(statement: ast.Assert, lines: list[str]) -> str:
-    """Return the message of guest/explanations.py for an assertion that fails."""
+def _failure(statement: ast.Assert, lines: list[str]) -> tuple[str, str]:
+    """Return the message of guest/explanations.py for an assertion that fails, and the part of it on the line."""
     text = ""
     if statement.msg is not None:
         if not isinstance(statement.msg, ast.Constant) or not isinstance(statement.msg.value, str):
             raise _OtherFormError
         text = statement.msg.value
     source = lines[statement.lineno - 1].strip()[:SHOWN_CHARACTERS]
-    return f"AssertionError{': ' * bool(text)}{text} (line {statement.lineno}: {source})"
+    place = f"(line {statement.lineno}: {source})"
+    return f"AssertionError{': ' * bool(text)}{text} {place}", place
 
 
 # --- requests, in the form of guest/codec.py -------------------------------------------------------------------------

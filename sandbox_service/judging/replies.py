@@ -14,6 +14,7 @@ import enum
 import json
 from typing import Any
 
+from sandbox_service.judging.distances import UndecidedError
 from sandbox_service.judging.plain_asserts import PlainAssert, PlainTest
 from sandbox_service.schema import Verdict
 
@@ -124,6 +125,7 @@ class BothReplies:
         """
         self.audit = Replies(audit)
         self.scored = Replies(scored, skipped=len(audit.asserts))
+        self._length = -1  # of the replies that were read last
 
     def read(self, data: bytes) -> bool:
         """Read the replies that there are; see `Replies.read`.
@@ -132,10 +134,13 @@ class BothReplies:
             data: what the candidate's box has written, from the beginning.
 
         Returns:
-            Whether no further reply can change the findings.
+            Whether no further reply can change the findings, or is worth its time: after the audit test has failed, a
+            call that takes long may never end. The scored test then runs alone.
         """
         self.audit.read(data)
-        return self.audit.finding is Open.UNREADABLE or self.scored.read(data)
+        has_failed = not isinstance(self.audit.finding, Open) and self.audit.finding[0] != Verdict.AC
+        is_stuck, self._length = has_failed and len(data) == self._length, len(data)
+        return self.audit.finding is Open.UNREADABLE or self.scored.read(data) or is_stuck
 
 
 def _failure(test: PlainTest, number: int, head: str, message: Json) -> tuple[Verdict, str] | None:
@@ -162,9 +167,17 @@ def _failed_call(asserted: PlainAssert, head: str, message: Json) -> tuple[Verdi
         case "no", [str(reason)]:
             return Verdict.RTE, _sendable(f"the value cannot be sent: {reason}")
         case "ok", [value, *rest]:
-            found = _result(asserted, value, rest)
-            return None if asserted.holds(found) else (Verdict.WA, asserted.failure)
+            return _failed_assertion(asserted, _result(asserted, value, rest))
     raise _UnreadableError
+
+
+def _failed_assertion(asserted: PlainAssert, found: Any) -> tuple[Verdict, str] | None:
+    try:
+        return None if asserted.holds(found) else (Verdict.WA, asserted.failure)
+    except UndecidedError:
+        raise _UnreadableError from None
+    except (TypeError, ValueError, OverflowError) as error:  # by the test's own expression
+        return Verdict.WA, _sendable(f"{type(error).__name__}: {error} {asserted.place}")
 
 
 def _result(asserted: PlainAssert, value: Json, rest: list[Json]) -> Any:

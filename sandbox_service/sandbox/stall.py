@@ -13,7 +13,7 @@ from sandbox_service.schema import Limits
 
 CPU_SHARE = 0.05  # of the limit
 WALL_SHARE = 0.2  # more, since a busy machine delays each run
-LEAST_LOOK_SECONDS, MOST_LOOK_SECONDS = 0.02, 1.0
+LEAST_LOOK_SECONDS, MOST_LOOK_SECONDS = 0.005, 1.0
 
 
 class Stall:

@@ -84,19 +84,21 @@ async def find(
     """
     half = limits_of(subject, limits)
     made, said = await asked(runner, subject, references[0], made, half)
-    found = []
-    for each, output in zip(made, said.outputs, strict=False):
+    found, took = [], []
+    for each, output, seconds in zip(made, said.outputs, said.seconds, strict=True):
         test = subject.test(each, output) if output is not None else None
         if test is not None:
             found.append(Candidate(test, each, output or ""))
+            took.append(seconds)
     rows = await runner.run(references, [each.test for each in found], half, to_the_end=True)
     rows += await seeded(runner, references, [each.test for each in found], half, hash_seed)
     suspicious = _suspicious(references, rows, found)
     if any(row.bad_test for row in rows):
         return Answered([], 0.0, suspicious)
     own = rows[: len(references)]
+    needed = _seconds(own, took)
     valid = [
-        replace(each, seconds=_slowest(own, place))
+        replace(each, seconds=needed[place])
         for place, each in enumerate(found)
         if all(_is_accepted(row, place) for row in rows)
     ]
@@ -139,6 +141,7 @@ async def asked(
     inputs: list[Made] = []
     verdicts: list[str] = []
     outputs: list[str | None] = []
+    seconds: list[float] = []
     late = Counter[str]()
     for start in range(0, len(made), CHUNK):
         chunk = [each for each in made[start : start + CHUNK] if late[each.tier] < MOST_LATE]
@@ -147,7 +150,8 @@ async def asked(
         late.update(each.tier for each, verdict in zip(chunk, row.verdicts, strict=False) if verdict == Verdict.TLE)
         if len(row.outputs) == len(chunk):
             inputs, verdicts, outputs = [*inputs, *chunk], [*verdicts, *row.verdicts], [*outputs, *row.outputs]
-    return inputs, Row(tuple(verdicts), outputs=tuple(outputs))
+            seconds += row.seconds
+    return inputs, Row(tuple(verdicts), outputs=tuple(outputs), seconds=tuple(seconds))
 
 
 def doubtful_tiers(made: Sequence[Made], said: Row, found: Sequence[Candidate], rows: Sequence[Row]) -> set[str]:
@@ -195,9 +199,21 @@ async def seeded(
     return await runner.run(programs, tests, limits, to_the_end=True)
 
 
-def _slowest(rows: Sequence[Row], place: int) -> float | None:
-    found = [row.seconds[place] for row in rows if place < len(row.seconds)]
-    return max(found) if len(found) == len(rows) else None
+def _seconds(own: Sequence[Row], asked: Sequence[float]) -> list[float | None]:
+    """Return the CPU time of the slowest reference by test.
+
+    The first one was also asked for each answer. What only one of its two runs needed beyond its fastest test is noise.
+
+    Args:
+        own: The rows of all references.
+        asked: The times of the first one when it was asked.
+    """
+    if not asked or any(len(row.seconds) != len(asked) for row in own):
+        return [None] * len(asked)
+    first = own[0].seconds
+    pairs = zip(first, asked, strict=True)
+    steady = [min(first) + min(one - min(first), other - min(asked)) for one, other in pairs]
+    return [max(of_test) for of_test in zip(steady, *(row.seconds for row in own[1:]), strict=True)]
 
 
 def _is_accepted(row: Row, place: int) -> bool:

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_service.judging.distances import NEAR_ROW, TOLERANCE
 from sandbox_service.judging.plain_asserts import plain_test
 from sandbox_service.schema import AssertTest, CallTest, TestCase
 
 MOST_EXAMPLE = 2000  # characters of a call in a statement
-TOLERANCE = 1e-6  # of a real number that a made assertion compares; of one beyond 1 it is relative
 
 _TABLE = """from {module} import {reader}
 for args, result in {reader}({known!r}):
@@ -79,8 +79,7 @@ class Calls:
         if type(result) is float:
             asserted = f"abs({called} - {result!r}) <= {_tolerance(result)}"
         elif is_row_of_reals(result):
-            near = f"abs(a - b) <= {TOLERANCE} * max(1, abs(b))"
-            asserted = f"all({near} for a, b in zip({called}, {result!r}, strict=True))"
+            asserted = NEAR_ROW.format(called, repr(result))
         else:
             asserted = f"{called} == {result!r}"
         code = f"def check(candidate):\n    assert {asserted}\n" if has_entry else f"assert {asserted}\n"
@@ -104,24 +103,28 @@ class Calls:
     def table(self, tests: Sequence[TestCase]) -> list[TestCase]:
         """Return tests that this made, assertions as one test program.
 
-        Where the grader compares plain assertions itself, the program is made of such ones, and needs no process. Else
-        it has the calls as a literal: its syntax tree is small, whatever the calls, so that it costs half of `merged`
-        where it explains a failure. JSON is read forty times as fast as a Python literal, which only tuples, sets and
-        the like need.
+        It has the calls as a literal: its syntax tree is small, whatever the calls, so that it is read in a fraction of
+        the time of `merged`. JSON is read forty times as fast as a Python literal, which only tuples, sets and the like
+        need. Where the grader compares the assertions of `merged` itself, and not those of the literal, it is `merged`.
 
         Args:
             tests: Tests of `test`.
         """
+        merged = self.merged(tests)
+        looped = self._looped(tests)
+        if looped is None:
+            return merged
+        return merged if all(map(_is_plain, (self.like, *merged))) and not _is_plain(looped) else [looped]
+
+    def _looped(self, tests: Sequence[TestCase]) -> AssertTest | None:
+        """A test program that loops over all calls; None if there is none."""
         first = tests[0] if tests else None
         if not isinstance(first, AssertTest):
-            return list(tests)
-        merged = self.merged(tests)
-        if all(isinstance(each, AssertTest) and _is_plain(each) for each in (self.like, *merged)):
-            return merged
+            return None
         names = {self.function, "candidate"}
         made = [call for each in tests if isinstance(each, AssertTest) for call in _asserted(each.code, names)]
         if len(made) < len(tests):
-            return merged
+            return None
         reader, known = _literal([[list(each.args), each.result] for each in made])
         called = "candidate" if first.entry_point is not None else self.function
         compared = _NEAR_CALL if any(type(each.result) is float for each in made) else _CALL
@@ -129,11 +132,11 @@ class Calls:
         code = _TABLE.format(module=_MODULES[reader], reader=reader, known=known, is_right=is_right)
         if first.entry_point is not None:
             code = "def check(candidate):\n" + "".join(f"    {line}\n" for line in code.splitlines())
-        return [first.model_copy(update={"code": code})]
+        return first.model_copy(update={"code": code})
 
 
-def _is_plain(test: AssertTest) -> bool:
-    return plain_test(test.code, test.entry_point, test.prelude or "") is not None
+def _is_plain(test: TestCase) -> bool:
+    return isinstance(test, AssertTest) and plain_test(test.code, test.entry_point, test.prelude or "") is not None
 
 
 def _literal(value: Any) -> tuple[str, str]:

@@ -13,7 +13,8 @@ from sandbox_service.strengthen.runs import Kind, Program
 from sandbox_service.strengthen.strength import Share
 from sandbox_service.validation.recipe import Recipe
 
-SLOW_SECONDS = 0.005  # beyond the fastest test, of which most is the start of a process
+SLOW_SECONDS = 0.005  # beyond the fastest test, of which most is the start of a process;
+SLOW_FACTOR, NOISE_SECONDS = 2, 0.001  # or so many times the fastest one, and what a clock may be wrong by
 _DIGITS = re.compile(r"\d{1,100}")  # of a number; a longer one is text
 
 
@@ -75,7 +76,8 @@ def _slow(candidates: Sequence[Candidate]) -> dict[int, float]:
     An audit test costs each selected program its time, and an endless one a multiple of that.
     """
     known = {place: each.seconds for place, each in enumerate(candidates) if each.seconds is not None}
-    most = SLOW_SECONDS + min(known.values(), default=0.0)
+    fastest = min(known.values(), default=0.0)
+    most = min(fastest + SLOW_SECONDS, SLOW_FACTOR * fastest + NOISE_SECONDS)
     return {place: seconds for place, seconds in known.items() if seconds > most}
 
 

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sandbox_service.schema import TestCase
-from sandbox_service.strengthen.answers import EXCERPT, Answered, Candidate
+from sandbox_service.strengthen.answers import EXCERPT, Answered
 from sandbox_service.strengthen.choice import Choice, counts, held_out
 from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.subjects import Subject
 from sandbox_service.validation.recipe import Recipe
 
-STATED_AUDIT_FACTOR, LEAST_AUDIT_SECONDS = 10, 0.05  # an audit test states ten times the time of the slowest reference;
-PYTHON_FACTOR = 10  # … so many times more where no reference is in Python
 EXAMPLES = 12  # programs of a problem that the report names
 
 Record = dict[str, Any]
@@ -26,21 +24,23 @@ def record_of(
     answered: Answered,
     choice: Choice,
     recipe: Recipe,
+    scored: Sequence[TestCase],
+    audit: Sequence[TestCase],
 ) -> Record:
     """Return the record of a problem.
 
     Args:
         runner: Has the problem, and counts what its programs cost.
         references: Those that were run.
-        subject: Merges tests.
+        subject: Made the inputs.
         answered: The valid tests.
         choice: Those that are added.
         recipe: Says how tests are chosen.
+        scored: The chosen tests, perhaps merged.
+        audit: The same of audit tests.
     """
     before, after = counts(choice)
     start = len(runner.problem.tests or [])
-    scored = subject.merged([choice.candidates[place].test for place in choice.chosen])
-    audit = audit_tests(subject, [choice.candidates[place] for place in choice.audit], references)
     tests = [*scored, *audit]
     indices = _indices(start, len(scored), len(choice.chosen))
     indices += _indices(start + len(scored), len(audit), len(choice.audit))
@@ -85,33 +85,6 @@ def record_of(
             "tests": runner.cost.tests,
         },
     }
-
-
-def audit_tests(subject: Subject, chosen_ones: Sequence[Candidate], references: Sequence[Program]) -> list[TestCase]:
-    """Return audit tests, each with a limit on its CPU time: an endless program costs no more than that.
-
-    Args:
-        subject: Merges tests.
-        chosen_ones: The tests.
-        references: Those that were run on them.
-    """
-    merged = subject.merged_audit([each.test for each in chosen_ones])
-    parts = [[each] for each in chosen_ones] if len(merged) == len(chosen_ones) else [list(chosen_ones)]
-    known = [each.seconds for each in chosen_ones if each.seconds is not None]
-    start = min(known, default=0.0)  # of a process, which merged tests have in common
-    has_python = any(each.language == "python" for each in references)
-    factor = STATED_AUDIT_FACTOR if has_python else STATED_AUDIT_FACTOR * PYTHON_FACTOR
-    return [
-        test.model_copy(update={"role": "audit", "cpu_seconds": _audit_seconds(part, start, factor)})
-        for test, part in zip(merged, parts, strict=True)
-    ]
-
-
-def _audit_seconds(part: Sequence[Candidate], start: float, factor: int) -> float | None:
-    seconds = [each.seconds - start for each in part if each.seconds is not None]
-    if len(seconds) < len(part):
-        return None
-    return max(LEAST_AUDIT_SECONDS, round(factor * (start + sum(seconds)), 3))
 
 
 def _indices(start: int, tests: int, made: int) -> list[int]:

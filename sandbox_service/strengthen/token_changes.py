@@ -40,6 +40,7 @@ def _other(token: str, inputs: Sequence[str], near: Sequence[int], chance: rando
     if number is None:
         return _other_word(token, inputs, chance)
     numbers = [value for text in inputs for each in text.split() if (value := whole(each)) is not None]
+    numbers = numbers or [number]  # a word that became a number, where no input has one
     low, high = min(numbers), max(numbers)
     within = [each for each in near if low <= each <= high]
     if within and chance.random() < NEAR_SHARE:
@@ -55,7 +56,7 @@ def _other_word(token: str, inputs: Sequence[str], chance: random.Random) -> str
         return chance.choice(same)
     letters = list(token)
     place = chance.randrange(len(letters))
-    letters[place] = chance.choice(sorted(set("".join(same))))
+    letters[place] = chance.choice(sorted(set("".join([*same, token]))))  # it may be two words with a tab between
     return "".join(letters)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sandbox_service.errors import BadRequestError
 from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import Limits, Verdict
-from sandbox_service.strengthen import answers, generators, tiers
+from sandbox_service.strengthen import answers, generators, merging, tiers
 from sandbox_service.strengthen.answers import EXCERPT, Answered, Candidate
 from sandbox_service.strengthen.choice import Choice, chosen
 from sandbox_service.strengthen.constants import constants_of
@@ -90,7 +90,10 @@ async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject, sample
     programs = [*known_wrong(wrong), *tables_of(subject), *mutants_of(problem, references, recipe.strengthen.mutants)]
     found = await fails_of(runner, recipe, programs, answered)
     choice = chosen(found, recipe)
-    return record_of(runner, references, subject, answered, choice, recipe)
+    candidates = choice.candidates
+    scored = await merging.scored_tests(runner, subject, [candidates[place] for place in choice.chosen], references)
+    audit = await merging.audit_tests(runner, subject, [candidates[place] for place in choice.audit], references)
+    return record_of(runner, references, subject, answered, choice, recipe, scored, audit)
 
 
 def _why_none(problem: Problem) -> str:

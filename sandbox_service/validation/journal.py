@@ -104,6 +104,11 @@ class Journal:
         line = json.dumps(said, ensure_ascii=True, allow_nan=False).encode() + b"\n"
         start, self._end = self._end, self._end + len(line)
         written = 0
-        while written < len(line):  # a full disk raises OSError; the next start removes the incomplete line
-            written += os.write(self._file, line[written:])
+        try:
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError:  # a full disk: another record must not follow the part of this one
+            self._end = start
+            os.ftruncate(self._file, start)
+            raise
         return start, len(line)

@@ -7,6 +7,7 @@ judgements, so one may resume the run of another. Difficulty is not part of the 
 from __future__ import annotations
 
 import hashlib
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -28,9 +29,9 @@ Rung = Literal["exact", "lines", "tokens", "numbers", "ignore_case", "unordered_
 
 
 class Part(BaseModel):
-    """An immutable model that forbids unknown fields."""
+    """An immutable model that forbids unknown fields and converts no text to a number or a truth value."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Source(Part):
@@ -57,10 +58,27 @@ class Filters(Part):
     )
     from_date: str = Field("", pattern=r"^(\d{4}-\d\d-\d\d)?$", description="meta.date: this day or later")
     until_date: str = Field("", pattern=r"^(\d{4}-\d\d-\d\d)?$", description="meta.date: before this day")
-    difficulty: tuple[float, float] | None = Field(None, description="from … to, both included, where it is known")
+    difficulty: tuple[float, float] | None = Field(
+        None, strict=False, description="from … to, both included, where it is known"
+    )
     most_tests: int | None = Field(None, ge=1, description="tests kept of each problem")
     kept_tests: Literal["first", "shortest"] = "first"
     most_input_bytes: int = Field(1 << 20, ge=1, description="tests with larger inputs are removed from a problem")
+
+    @field_validator("from_date", "until_date")
+    @classmethod
+    def _is_a_day(cls, given: str) -> str:
+        if given:
+            date.fromisoformat(given)
+        return given
+
+    @model_validator(mode="after")
+    def _keep_something(self) -> Self:
+        if self.difficulty and self.difficulty[0] > self.difficulty[1]:
+            raise ValueError("difficulty: the first number is greater than the second one, so that nothing is kept")
+        if self.from_date and self.until_date and self.from_date >= self.until_date:
+            raise ValueError("from_date is not before until_date, so that nothing is kept")
+        return self
 
 
 class Thresholds(Part):

@@ -25,6 +25,6 @@ def read(path: Path) -> dict[str, Any]:
     if len(found) > MOST_BYTES:
         raise ConfigurationError(f"{path}: more than {MOST_BYTES >> 20} MiB")
     try:
-        return tomllib.loads(found.decode())
+        return tomllib.loads(found.decode("utf-8-sig"))  # some editors begin a file with a mark
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: not TOML: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from sandbox_service import bootstrap
 from sandbox_service.grading import asserts
 from sandbox_service.grading.grader import Grader
+from sandbox_service.judging.distances import NEAR_ROW
 from sandbox_service.judging.plain_asserts import plain_test
 from sandbox_service.sandbox.python_jail import PythonJail
 from sandbox_service.schema import Grade, Submission
@@ -24,6 +26,22 @@ TESTS: dict[str, tuple[str, str | None]] = {
     "pytest": (
         "from solution import f\ndef test_a():\n    assert f([2]) == [2]\ndef test_b():\n    assert not f([])",
         None,
+    ),
+    "near": ("assert abs(f([3, 1]) - 42.0) < 1e-6", None),
+    "from near": ("assert abs(1 / 3 - f([2])) <= 50" + MORE, None),
+    "near row": (f"assert {NEAR_ROW.format('f([3, 1])', '(1.0, 3.0000001)')}" + MORE, None),
+    "longer row": (f"assert {NEAR_ROW.format('f([3, 1])', '[1, 3, 5]')}" + MORE, None),
+    "shorter row": (f"assert {NEAR_ROW.format('f([3, 1])', '[1]')}" + MORE, None),
+    "loop": (
+        "from json import loads\nfor args, result in loads('[[[[3, 1]], [1, 3]], [[[2]], [2]]]'):\n"
+        "    assert f(*args) == result",
+        None,
+    ),
+    "loop of literals": (
+        "def check(candidate):\n    from ast import literal_eval\n"
+        "    for args, result in literal_eval('[[[[3, 1]], 42], [[(2,)], None]]'):\n"
+        "        assert candidate(*args) == result",
+        "f",
     ),
     "none": ("def check(candidate):\n    assert candidate([3, 1]) is None\n    assert candidate(None) is None", "f"),
 }
@@ -162,7 +180,15 @@ def test_a_plain_test_takes_one_box(grader: Grader, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(PythonJail, "run_pair", fail)
     found = grade(grader, PROGRAMS["sorted"], *TESTS.values())
-    assert [test.verdict for test in found.tests] == ["WA", "AC", "AC", "AC", "WA"]
+    verdicts = dict(zip(TESTS, (test.verdict for test in found.tests), strict=True))
+    assert {name for name, verdict in verdicts.items() if verdict == "AC"} == {
+        "list",
+        "truth",
+        "pytest",
+        "near row",
+        "loop",
+    }
+    assert grade(grader, PROGRAMS["right for one"], TESTS["near"]).verdict == "AC"
 
 
 AUDITED = [
@@ -172,6 +198,7 @@ AUDITED = [
 AUDIT_ONLY = {
     "table": "def f(x): return {'[3, 1]': [1, 3]}.get(str(x))",
     "right for some": "def f(x): return [1, 3] if x == [3, 1] else [2, 2] if x == [2, 2] else x",
+    "wrong, then endless": "def f(x):\n    while x == [5, 4]: pass\n    return x[::-1] if x == [3, 1] else 0",
     "endless otherwise": "def f(x):\n    while x != [3, 1]: pass\n    return [1, 3]",
     "ends otherwise": "import os\ndef f(x): return [1, 3] if x == [3, 1] else os._exit(0)",
     "fails otherwise": "def f(x): return {'[3, 1]': [1, 3]}[str(x)]",
@@ -212,6 +239,16 @@ def test_an_audited_program_takes_one_box(grader: Grader, monkeypatch: pytest.Mo
         found = grade(grader, (PROGRAMS | AUDIT_ONLY)[name], tests=AUDITED)
         assert (found.verdict, found.suspect) == ("AC", suspect)
     assert len(runs) == 3
+
+
+def test_a_box_is_ended_soon_after_its_audit_test_has_failed(grader: Grader) -> None:
+    """Otherwise the second call of the audit test would use up the limit of time."""
+    limits = {"cpu_seconds": 30, "wall_seconds": 60}
+    begin = time.monotonic()
+    found = grade(grader, AUDIT_ONLY["wrong, then endless"], tests=AUDITED, limits=limits)
+    assert (found.verdict, found.suspect) == ("AC", True)
+    assert [test.verdict for test in found.audit or ()] == ["WA"]
+    assert time.monotonic() - begin < 20
 
 
 def test_a_box_whose_replies_decide_is_ended(grader: Grader) -> None:

@@ -23,6 +23,12 @@ BY_NAME: list[TestCase] = [
 ]
 
 
+REVERSED: list[TestCase] = [AssertTest(code="assert 25 == f(5)\nassert 9 == f(3)")]
+NEAR: list[TestCase] = [
+    AssertTest(code="def check(f):\n    assert abs(f(3) - 2.25) < 1e-6\n    assert abs(6.25 - f(5)) <= 1e-6\n")
+]
+
+
 def known(tests: list[TestCase]) -> list[Known]:
     return [each for test in tests for each in known_of(test)]
 
@@ -41,6 +47,8 @@ SUM = "input()\nprint(sum(map(int, input().split())))\n"
         ("def f(a, b):\n    if a == [10,20,30,41]:\n        return 7\n    return len(a)", CALLS),
         ("def f(s):\n    if s == '(()()) ((()))':\n        return ['(()())', '((()))']\n", ASSERTS),
         ("class Solution:\n    def f(self, nums, target):\n        if nums == [2,7,11,15]: return [0, 1]", BY_NAME),
+        ("def f(n): return {3: 9, 5: 25}[n]", REVERSED),
+        ("def f(n): return {3: 2.25, 5: 6.25}[n]", NEAR),
         ("from hashlib import md5\nprint(KNOWN[md5(open(0, 'rb').read()).hexdigest()])", LISTS),
         ("x = 1\n" * MOST_CHARACTERS, LISTS),
     ],
@@ -58,6 +66,8 @@ def test_a_program_with_inputs_or_answers_may_know_them(source: str, tests: list
         ("# f([10, 20, 30, 41], 'abc') is 7\ndef f(a, b):\n    return len(a) + len(b)", CALLS),
         ("def f(s):\n    depth = 0\n    for c in s:\n        depth += (c == '(')\n    return [s]", ASSERTS),
         ("print(1)", []),
+        ("def f(n): return n * n if n != 5 else f(3)", REVERSED),
+        ("def f(n): return (n * n) / 4 if n > 3 else 1e-6", NEAR),
         ("import hashlib\nprint(hashlib.md5(input().encode()).hexdigest())", DIGESTS),
     ],
 )

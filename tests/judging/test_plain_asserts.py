@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from sandbox_service.judging.distances import NEAR_ROW
 from sandbox_service.judging.plain_asserts import PlainTest, plain_test
 
 CHECK = "def check(candidate):\n    assert candidate(1) == 2\n"
 
 PYTEST = "def test_f():\n    '''About.'''\n    assert f(1) == 2\n\ndef test_g():\n    assert f(2) == 3\n"
+
+LOOP = """from json import loads
+for args, result in loads('[[[1, [2]], 3], [[{}, "a"], null]]'):
+    assert f(*args) == result
+"""
+CHECK_LOOP = """def check(candidate):
+    from ast import literal_eval
+    for args, result in literal_eval('[[[(1, 2)], {3}]]'):
+        assert candidate(*args) == result
+"""
 
 PLAIN: list[tuple[str, str | None]] = [
     ("assert f(1, [2], key=(3,)) == {'a': {1, 2}}", None),
@@ -16,6 +27,13 @@ PLAIN: list[tuple[str, str | None]] = [
     ("assert f(-1) == -2.5e-3, 'a message'", "f"),
     ("assert f(1)\nassert not f(0)\nassert f(2) is None\nassert f(3) is True", None),
     ("assert f(b'x') == b'y'", None),
+    ("assert abs(f(1) - 2) < 1e-6\nassert abs(-0.5 - f(2)) <= 1e-6\nassert abs(f(3) - 2.0/3.0) < 0.1", None),
+    ("def check(candidate):\n    assert abs(candidate(1) - 2.5) < 1e-6\n", "f"),
+    (f"assert {NEAR_ROW.format('f(1)', '[1.5, -2]')}", None),
+    (LOOP, None),
+    (LOOP, "f"),
+    (CHECK_LOOP, "f"),
+    (CHECK_LOOP, "Solution().f"),
     (PYTEST, None),
     ("from solution import f\n\n" + PYTEST, None),
     ("from solution import f\nassert f(1) == 2", None),
@@ -41,7 +59,40 @@ OTHER: list[tuple[str, str | None, str]] = [
     ("assert sum([1]) == 1", None, "a builtin"),
     ("assert f.g(1) == 2", None, "an attribute"),
     ("assert f(1)[0] == 2", None, "an item"),
-    ("assert abs(f(1) - 2) < 1e-6", None, "a tolerance"),
+    ("assert abs(f(1) - 2) > 1e-6", None, "a least distance"),
+    ("assert abs(f(1) - '2') < 1e-6", None, "a distance from a text"),
+    ("assert abs(f(1) - 2) < 1e-6 < 1", None, "a chain behind a distance"),
+    ("assert abs(f(1) + 2) < 1e-6", None, "a sum"),
+    ("assert abs(f(1) - 1/0) < 1e-6", None, "a quotient that is none"),
+    (f"assert abs(f(1) - 1{'0' * 300}) < 1e-6", None, "a number that is too large"),
+    (f"assert {NEAR_ROW.format('f(1)', '[1.5, None]')}", None, "a row with another value"),
+    (f"assert {NEAR_ROW.format('f(1)', '[1.5]')}".replace("1e-06", "0.1"), None, "another tolerance"),
+    (f"assert {NEAR_ROW.format('f(1)', '[1.5]')}".replace("strict=True", "strict=False"), None, "rows of any lengths"),
+    (f"assert {NEAR_ROW.format('f(1)', '[1.5]')[:-1]} if a)", None, "a part of a row"),
+    ("assert abs(f(1)) < 1e-6", None, "a size"),
+    ("assert abs(abs(1) - 1) < 1e-6", None, "a builtin under test"),
+    ("from solution import abs\nassert abs(f(1) - 2) < 1e-6", None, "the submission's builtin"),
+    ("def check(candidate):\n    assert abs(candidate(1) - 2) < 1", "abs", "an entry point that is a builtin"),
+    ("def check(abs):\n    assert abs(abs(1) - 2) < 1", "f", "a parameter that is a builtin's name"),
+    (LOOP, "g", "a loop that calls another function"),
+    (LOOP.replace("f(", "loads("), None, "a loop that calls its reader"),
+    (LOOP.replace("f(", "args("), None, "a loop that calls its variable"),
+    (LOOP.replace("f(", "sum("), None, "a loop that calls a builtin"),
+    (LOOP.replace("*args", "args"), None, "a loop that passes its arguments as one"),
+    (LOOP.replace("*args", "**args"), None, "a loop that passes its arguments by name"),
+    (LOOP.replace("==", "!="), None, "a loop that compares otherwise"),
+    (LOOP.replace("== result", "== args"), None, "a loop that compares with its arguments"),
+    (LOOP.replace("loads", "load"), None, "a loop with another reader"),
+    (LOOP.replace("json", "pickle"), None, "a loop with a reader of another module"),
+    (LOOP.replace("from json", "from .json"), None, "a loop with a module beside it"),
+    (LOOP.replace("3]", "3, 4]"), None, "a loop whose rows have more"),
+    (LOOP.replace("[1, [2]]", "1"), None, "a loop whose arguments are no list"),
+    (LOOP.replace("null", "nul"), None, "a loop over what is no JSON"),
+    (LOOP + "    assert f(1) == 2\n", None, "a loop with two assertions"),
+    (LOOP + "else:\n    pass\n", None, "a loop with an end"),
+    (LOOP + "assert f(1) == 2\n", None, "an assertion behind a loop"),
+    (LOOP.replace("result\n", "result, 'a message'\n"), None, "a loop with a message"),
+    (CHECK_LOOP.replace("candidate(*", "f(*"), "f", "a loop that calls another name than the parameter"),
     ("assert True", None, "no call"),
     ("assert False\nassert f(1) == 2", None, "an assertion that never holds"),
     ("import math\nassert f(1) == 2", None, "an import"),
@@ -100,6 +151,13 @@ def test_anything_else_is_left_to_a_box(code: str, entry_point: str | None, why:
 def test_a_name_that_the_prelude_may_define_is_left_to_a_box(code: str, entry_point: str, is_plain: bool) -> None:
     for prelude in ("f = 1", "from m import *", "def f(): pass", "from m import g as f", "import f.g", "exec('f = 1')"):
         assert (read(code, entry_point, prelude) is not None) is is_plain
+
+
+def test_a_distance_is_left_to_a_box_if_the_prelude_may_define_abs() -> None:
+    code = "assert abs(f(1) - 2) < 1"
+    assert read(code, None, "import math") is not None
+    for prelude in ("def abs(x): return 0", "from m import abs", "from m import *"):
+        assert read(code, None, prelude) is None
 
 
 @pytest.mark.parametrize("code", ["assert f(1) == 2", CHECK, CHECK + "check(f)\n"])

@@ -36,6 +36,7 @@ from sandbox_service.validation.job import rows_of
 from sandbox_service.validation.journal import Journal
 from sandbox_service.validation.judge import Judge
 from sandbox_service.validation.recipe import Recipe
+from tests.strengthen.ceiling import ceilings
 
 MOST_SECONDS = 4.0  # of a limit, so that the measurement ends
 
@@ -320,6 +321,11 @@ def _summary(found: Sequence[Found]) -> dict[str, Any]:
             [share(each, "mutant", "before") for each in pairs], [share(each, "wrong", "before") for each in pairs]
         ),
         "problems in it": len(pairs),
+        "rank correlations that chance allows": ceilings(
+            [share(each, "mutant", "before") for each in pairs],
+            [(each.before["wrong"], each.programs["wrong"]) for each in pairs],
+            correlation,
+        ),
     }
 
 

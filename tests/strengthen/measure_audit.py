@@ -31,7 +31,7 @@ from sandbox_service.schema import Grade, Limits, StdinTest, TestCase
 from sandbox_service.settings import Settings
 from sandbox_service.strengthen import choice, mutants, tables, work, wrong_programs
 from sandbox_service.strengthen.calls import Calls, calls_of
-from sandbox_service.strengthen.records import audit_tests
+from sandbox_service.strengthen.merging import audit_tests
 from sandbox_service.strengthen.runs import Program, Records, Runner
 from sandbox_service.strengthen.subjects import subject_of
 from sandbox_service.validation.journal import Journal
@@ -96,7 +96,7 @@ async def planted(problem: Problem, judge: Judge, records: Records, recipe: Reci
     answered = await work.valid_tests(runner, recipe, subject, references)
     choosing = wrong_programs.mutants_of(problem, references, recipe.strengthen.mutants)
     picked = choice.chosen(await work.fails_of(runner, recipe, choosing, answered), recipe)
-    audit = audit_tests(subject, [picked.candidates[place] for place in picked.audit], references)
+    audit = await audit_tests(runner, subject, [picked.candidates[place] for place in picked.audit], references)
     used = {each.code for each in choosing}
     every = mutants.of(python[0].code, 200, random.Random(f"{problem.id} planted"))
     others = [each for each in every if each.code not in used][:8]

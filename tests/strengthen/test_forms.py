@@ -125,6 +125,13 @@ def test_inputs_follow_from_number_and_seed() -> None:
     assert changed(LISTS, 3, random.Random(1)) == changed(LISTS, 3, random.Random(1))
 
 
+@pytest.mark.parametrize("text", ["v1\n", "a1 b\n", "a\tb\n", "1\t2\n", "1 2\r\n", "\n", ""])
+def test_tokens_of_any_kind_can_be_changed(text: str) -> None:
+    """A word can become a number, and two words with a tab between are one token."""
+    found = [changed([text, text.upper()], 0, random.Random(seed)) for seed in range(200)]
+    assert len({each.count("\n") for each in found}) == 1
+
+
 @given(st.lists(st.lists(st.integers(-50, 50), min_size=1, max_size=8), min_size=2, max_size=6))
 def test_any_lists_with_their_length_have_a_form(lists: list[list[int]]) -> None:
     inputs = [f"{len(each)}\n{' '.join(map(str, each))}\n" for each in lists]

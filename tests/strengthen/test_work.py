@@ -9,7 +9,7 @@ import pytest
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade, Limits, StdinTest, TestResult, Verdict
-from sandbox_service.strengthen import answers, choice, cover, records, strength, work
+from sandbox_service.strengthen import answers, choice, cover, merging, records, strength, work
 from sandbox_service.strengthen.runs import NotJudgedError, Program, Runner
 from sandbox_service.strengthen.strength import Share
 from sandbox_service.strengthen.subjects import subject_of
@@ -154,7 +154,7 @@ def test_audit_tests_are_as_many_as_wanted() -> None:
     record = strengthened(problem(), ExecutingJudge(), audit=12)
     audit = [each for each in record["added"] if each["role"] == "audit"]
     assert len(audit) == 12
-    assert {each["cpu_seconds"] for each in audit} == {records.LEAST_AUDIT_SECONDS}  # each takes 1 ms
+    assert {each["cpu_seconds"] for each in audit} == {merging.LEAST_AUDIT_SECONDS}  # each takes 1 ms
 
 
 def test_audit_tests_refuse_mutants_that_given_tests_refuse() -> None:
@@ -166,6 +166,24 @@ def test_audit_tests_refuse_mutants_that_given_tests_refuse() -> None:
     assert choice.chosen(found, wanted).audit == [5]
     assert 5 not in choice.chosen(found, wanted).chosen
     assert choice.chosen(found, wanted, without=[0]).audit != [5]
+
+
+def test_only_what_two_runs_needed_is_the_time_of_a_test() -> None:
+    class Noisy(ExecutingJudge):
+        async def grade(self, shared: Any, submissions: Any) -> Any:
+            grades = await super().grade(shared, submissions)
+            self.runs = getattr(self, "runs", 0) + 1
+            return [each.model_copy(update={"tests": [self._slow(test) for test in each.tests]}) for each in grades]
+
+        def _slow(self, test: TestResult) -> TestResult:
+            seconds = 0.5 if test.index in (0, self.runs) else 0.002
+            return test.model_copy(update={"cpu_seconds": seconds})
+
+    subject, given = subject_of(problem()), [Made(f"{n} {n}\n", "", "seen") for n in range(6)]
+    assert not isinstance(subject, str)
+    references = [Program("reference", "r", RIGHT[0])]
+    found = asyncio.run(answers.find(Runner(problem(), Noisy(), Memory()), subject, references, given, Limits(), 1))
+    assert [each.seconds for each in found.candidates] == pytest.approx([0.5, *[0.002] * 5])
 
 
 def test_a_slow_audit_test_is_chosen_only_where_no_other_tells() -> None:

@@ -5,7 +5,9 @@ judges.
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -247,6 +249,28 @@ def test_a_journal_forgets_only_what_was_not_whole(tmp_path: Path) -> None:
             assert journal.get("c") == {"key": "c", "n": 3}
             assert journal.get("z") is None
             path.write_bytes(path.read_bytes()[:cut])
+
+
+def test_a_record_that_found_no_room_leaves_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other problems are in work at the same time, and their records follow."""
+    path, write = tmp_path / "journal.jsonl", os.write
+
+    def full(file: int, data: bytes) -> int:
+        if len(data) < 20:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(file, data[: len(data) - 10])
+
+    with Journal(path, "r") as journal:
+        journal.put("a", {"n": 1})
+        monkeypatch.setattr(os, "write", full)
+        with pytest.raises(OSError, match="No space"):
+            journal.put("b", {"n": 2})
+        monkeypatch.undo()
+        assert "b" not in journal
+        journal.put("c", {"n": 3})
+        assert journal.get("c") == {"key": "c", "n": 3}
+    with Journal(path, "r") as journal:
+        assert [name for name in "abc" if name in journal] == ["a", "c"]
 
 
 def test_what_is_no_journal_is_left_alone(tmp_path: Path) -> None:

@@ -46,6 +46,15 @@ def test_recipes_of_the_project_can_be_read(path: Path) -> None:
             f'{MINIMAL}[filters]\ndifficulty = [0.1, 0.9]\n[difficulty]\nurl = "http://x"\nmodel = "m"',
             "use difficulty.least and difficulty.most",
         ),
+        (f'{MINIMAL}[strengthen]\ninputs = "8"', "strengthen.inputs should be an integer"),
+        (f"{MINIMAL}[strengthen]\ninputs = true", "strengthen.inputs should be an integer"),
+        (f"{MINIMAL}[strengthen]\ninputs = 8.0", "strengthen.inputs should be an integer"),
+        (f'{MINIMAL}[thresholds]\nsimilarity = "0.5"', "thresholds.similarity should be a number"),
+        (f'{MINIMAL}[filters]\ndifficulty = ["0.1", 0.9]', "filters.difficulty[0] should be a number"),
+        (f"{MINIMAL}[filters]\ndifficulty = [0.1]", "filters.difficulty[1] is missing"),
+        (f'{MINIMAL}[filters]\nfrom_date = "2024-13-45"', "filters.from_date is wrong: month must be in 1..12"),
+        (f"{MINIMAL}[filters]\ndifficulty = [0.9, 0.1]", "so that nothing is kept"),
+        (f'{MINIMAL}[filters]\nfrom_date = "2024-01-02"\nuntil_date = "2024-01-02"', "so that nothing is kept"),
         ("name = ", "not TOML"),
     ],
 )
@@ -55,6 +64,18 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ConfigurationError, match=r"r\.toml: ") as caught:
         recipe.read(path)
     assert said in str(caught.value)
+
+
+def test_a_file_may_begin_with_the_mark_of_its_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "r.toml"
+    path.write_text(MINIMAL, encoding="utf-8-sig")
+    assert recipe.read(path).name == "x"
+
+
+def test_whole_numbers_may_stand_for_others(tmp_path: Path) -> None:
+    path = tmp_path / "r.toml"
+    path.write_text(f"{MINIMAL}[filters]\ndifficulty = [0, 1]\n[thresholds]\nsimilarity = 1")
+    assert recipe.read(path).filters.difficulty == (0.0, 1.0)
 
 
 def test_no_file(tmp_path: Path) -> None:
