@@ -80,7 +80,14 @@ def create(
             app.include_router(api_docs.routes())
             yield
 
-    app = FastAPI(title="proctor", version=version("proctor"), lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="proctor",
+        version=version("proctor"),
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # else each request looks for its providers
+    )
     app.state.arriving = ArrivingBytes(settings.queue_bytes)
     app.state.reads_small_only = relays_large
     app.state.direct = {}

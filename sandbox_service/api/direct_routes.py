@@ -7,7 +7,7 @@ application's handlers.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.routing import APIRoute
@@ -31,25 +31,38 @@ class DirectRoutes:
         self._app = app
         self._owner = owner
         self._checks = checks
-        self._handled: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Implements ASGI."""
         if scope["type"] == "http" and scope["method"] == "POST" and scope["path"] in self._owner.state.direct:
-            if self._handled is None:  # only now are all handlers there
-                # twice, as in FastAPI: the response of a handler may raise too, as a relayed request does
-                handlers = self._owner.exception_handlers
-                self._handled = ExceptionMiddleware(ExceptionMiddleware(self._answer, handlers), handlers)
-            await self._handled(scope, receive, send)
+            await (await self._answer(scope, receive, send))(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> ASGIApp:
+        """Return the response of the endpoint; if it raises, that of the exception's handler."""
         request = Request(scope, receive, send)
-        for check in self._checks:
-            await check(request)
-        response = await self._owner.state.direct[scope["path"]](request)
-        await response(scope, receive, send)
+        try:
+            for check in self._checks:
+                await check(request)
+            response: Response = await self._owner.state.direct[scope["path"]](request)
+        except tuple(self._handlers()) as error:
+            return self._failed(error)
+        return response
+
+    def _failed(self, error: Exception) -> ASGIApp:
+        """Return the response that the handler of an exception makes."""
+
+        async def fail(*_: object) -> None:
+            raise error
+
+        # twice, as in FastAPI: the response of a handler may raise too, as a relayed request does
+        handlers = self._owner.exception_handlers
+        return ExceptionMiddleware(ExceptionMiddleware(fail, handlers), handlers)
+
+    def _handlers(self) -> Iterator[type[Exception]]:
+        """Yield the exceptions that have handlers."""
+        return (kind for kind in self._owner.exception_handlers if isinstance(kind, type))
 
 
 def endpoints(router: APIRouter) -> dict[str, Endpoint]:

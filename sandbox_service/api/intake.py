@@ -322,9 +322,8 @@ def check_limits(limits: Limits, settings: Settings) -> None:
 
 def check_compile_limits(limits: CompileLimits, settings: Settings) -> None:
     """Raise LimitTooHighError, naming the limit, if a compiler may not have as much as is asked for it."""
-    for name in CompileLimits.model_fields:
-        value, most = getattr(limits, name), getattr(settings, f"compile_{name}")
-        if value is not None and not value <= most:
+    for name, value in limits:
+        if value is not None and not value <= (most := getattr(settings, f"compile_{name}")):
             raise LimitTooHighError(
                 f"compile_limits.{name} is {_shown(value)}, the most is {most:g} (SANDBOX_COMPILE_{name.upper()})"
             )

@@ -26,6 +26,7 @@ class _Request:
         self.entries = entries
         self.ids = {entry.id for entry in entries}
         self.bytes = sum(len(entry.body) for entry in entries)
+        self.start = 0  # among the entries of the call
         self.begun: asyncio.Future[_Call] = asyncio.get_running_loop().create_future()
 
 
@@ -34,10 +35,12 @@ class _Call:
 
     def __init__(self, submit: Submit, requests: Sequence[_Request]) -> None:
         self.is_shared = len(requests) > 1
-        self._requests = requests
-        self._taken = asyncio.ensure_future(submit([entry for each in requests for entry in each.entries]))
+        entries: list[Entry] = []
         for each in requests:
+            each.start = len(entries)
+            entries += each.entries
             each.begun.set_result(self)
+        self._taken = asyncio.ensure_future(submit(entries))
 
     async def wait(self) -> None:
         """Wait until the call has ended, with or without an error."""
@@ -46,9 +49,7 @@ class _Call:
     async def of(self, request: _Request) -> list[Taken]:
         """Return the part of a request. Raises the ledger's errors. Cancelling the wait does not cancel the call."""
         taken = await asyncio.shield(self._taken)
-        before = self._requests[: self._requests.index(request)]
-        start = sum(len(each.entries) for each in before)
-        return taken[start : start + len(request.entries)]
+        return taken[request.start : request.start + len(request.entries)]
 
 
 class Coalescer:

@@ -134,10 +134,11 @@ class FleetQueue:
             raise UnavailableError(self._defect or "the service is closing")
         each = distinct(jobs)
         self._status.require({name for job in each for name in job.languages})
-        self._status.require_memory([job for job in each if not self._pending.has(job)])
-        check_fits((load_of(job, self._estimate) for job in each if not self._pending.has(job)), self._bounds)
         new = [job for job in each if not self._pending.has(job)]
-        await self._with_retries(lambda: self.quotas.check(new, lambda: self._are_known(new)))
+        self._status.require_memory(new)
+        check_fits((load_of(job, self._estimate) for job in new), self._bounds)
+        if self.quotas.are_any:
+            await self._with_retries(lambda: self.quotas.check(new, lambda: self._are_known(new)))
         pending = {job.name: self._pending.add(job) for job in each}
         # before an answer can arrive
         waiters = [SharedWaiter(pending[job.name], self._pending.release) for job in jobs]

@@ -30,6 +30,8 @@ class FleetStatus:
         self._version = version("proctor")
         self._totals = Totals(0, 0, 0, 0.0, 0.0, 0, {})
         self._workers: dict[str, WorkerState] = {}
+        self._lacking: dict[str, str | None] = {}  # the first worker without a language, by its name
+        self._least_memory: tuple[int, str] | None = None  # and its worker
         self._read_workers_at = 0.0
         self.graders = ""
         self.lost_seconds: float | None = None
@@ -42,6 +44,8 @@ class FleetStatus:
         if self._totals.workers != len(self._workers) or age >= len(self._workers) / WORKERS_A_SECOND:
             self._read_workers_at = time.monotonic()
             self._workers = await self._ledger.workers()
+            self._lacking = {}
+            self._least_memory = min(((_memory(state), name) for name, state in self._workers.items()), default=None)
             self.graders = _kind_of(self._workers.values()) if self._caches else ""
         slots = sum(worker.slots for worker in self._workers.values())
         return Need(self._totals.waiting, len(self._workers), slots)
@@ -76,12 +80,18 @@ class FleetStatus:
             UnsupportedLanguageError: A worker lacks a language; the message says what to install.
         """
         for toolchain, name in ((languages.find(name).toolchain, name) for name in names):
-            lacking = [each for each, state in sorted(self._workers.items()) if name not in _toolchains(state)]
-            if toolchain is not None and lacking:
+            if toolchain is not None and (worker := self._worker_without(name)) is not None:
                 raise UnsupportedLanguageError(
-                    f"language {name!r} is missing on the worker {lacking[0]}: {toolchain.remedy} "
+                    f"language {name!r} is missing on the worker {worker}: {toolchain.remedy} "
                     "on every machine that grades"
                 )
+
+    def _worker_without(self, language: str) -> str | None:
+        """Return the first worker without a language beside Python; None if all have it."""
+        if language not in self._lacking:
+            lacking = (name for name, state in self._workers.items() if language not in _toolchains(state))
+            self._lacking[language] = min(lacking, default=None)
+        return self._lacking[language]
 
     @property
     def has_other_versions(self) -> bool:
@@ -90,10 +100,9 @@ class FleetStatus:
 
     def require_memory(self, jobs: Sequence[Job]) -> None:
         """Raise LimitTooHighError if a worker, any of which may claim a submission, lacks the memory for it."""
-        known = {name: _memory(state) for name, state in self._workers.items()}
-        least = min(known, key=known.__getitem__, default=None)
-        if least is not None:
-            check_memory(jobs, known[least], f"the worker {least}")
+        if self._least_memory is not None:
+            memory, name = self._least_memory
+            check_memory(jobs, memory, f"the worker {name}")
 
     def counts(self) -> dict[str, int]:
         """Return the event counts of the fleet, by name."""

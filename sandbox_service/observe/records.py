@@ -123,7 +123,7 @@ class Records:
             new: The record.
             suite: Its tests.
         """
-        kind = new.verdict if new.verdict in self._listed else Verdict.IE.value
+        kind = self._kind(new)
         self._by_key[new.key] = new
         self._listed[kind].append(new)
         self._whole[kind].append(new)
@@ -151,6 +151,10 @@ class Records:
         """Return the bytes of the suite of a record that has its program; None if they are not kept."""
         return self._suites.get(suite_id)
 
+    def _kind(self, of: Record) -> str:
+        """Return the verdict under which a record is listed; a newer version may have others."""
+        return of.verdict if of.verdict in self._listed else Verdict.IE.value
+
     def _strip_first(self) -> None:
         """Drop the program and the answer of the oldest record of the most frequent verdict."""
         old = max(self._whole.values(), key=len).popleft()
@@ -159,10 +163,9 @@ class Records:
         self._suites.leave(old.suite)
 
     def _forget_first(self) -> None:
-        kind = max(self._listed, key=lambda name: len(self._listed[name]))
-        old = self._listed[kind].popleft()
+        old = max(self._listed.values(), key=len).popleft()
         del self._by_key[old.key]
-        whole = self._whole[kind]
+        whole = self._whole[self._kind(old)]
         if whole and whole[0] is old:
             whole.popleft()
             self._bytes -= old.size

@@ -189,7 +189,7 @@ class LocalQueue:
 
     def _released(self, pending: _Pending) -> None:
         """Cancel a submission that no caller waits for."""
-        if pending.is_wanted or pending.answer.done():
+        if pending.answer.done() or pending.is_wanted:
             return
         if pending.task is not None:
             self._pool.cancel(pending.task)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from sandbox_service.errors import UnsupportedLanguageError
-from sandbox_service.fleet.ledger.entries import WorkerState
+from sandbox_service.errors import LimitTooHighError, UnsupportedLanguageError
+from sandbox_service.fleet.ledger.entries import Totals, WorkerState
 from sandbox_service.fleet.status import FleetStatus
 from sandbox_service.grading import suites
 from sandbox_service.judging import standard_checkers
@@ -62,3 +63,43 @@ def test_a_checker_program_that_a_built_in_one_replaces_needs_no_compiler(monkey
 
 def test_without_a_worker_a_submission_waits() -> None:
     fleet_of().require(["cpp"])
+
+
+class _Workers:
+    """A ledger that has these workers."""
+
+    def __init__(self) -> None:
+        self.states: dict[str, WorkerState] = {}
+
+    async def totals(self) -> Totals:
+        return Totals(0, 0, 0, 0.0, 0.0, 0, {}, len(self.states))
+
+    async def lost_seconds_ago(self) -> None:
+        return None
+
+    async def workers(self) -> dict[str, WorkerState]:
+        return dict(self.states)
+
+
+def test_workers_that_come_and_go_decide_what_is_accepted_from_the_next_look_on() -> None:
+    ledger = _Workers()
+    status = FleetStatus(ledger, caches=False)  # type: ignore[arg-type]
+    small = job(limits={"memory_bytes": 2 << 30})
+
+    def seen(**workers: tuple[list[str], int]) -> FleetStatus:
+        ledger.states = {
+            name: WorkerState({"toolchains": toolchains, "memory_bytes": memory}, 2, 0, 2, 1, 0)
+            for name, (toolchains, memory) in workers.items()
+        }
+        asyncio.run(status.refresh())
+        return status
+
+    seen(one=(["cpp"], 4 << 30)).require(["cpp"])
+    status.require_memory([small])
+    seen(one=(["cpp"], 4 << 30), two=([], 1 << 30))
+    with pytest.raises(UnsupportedLanguageError, match="the worker two"):
+        status.require(["cpp"])
+    with pytest.raises(LimitTooHighError, match="the worker two has 1073741824"):
+        status.require_memory([small])
+    seen(one=(["cpp"], 4 << 30)).require(["cpp"])
+    status.require_memory([small])

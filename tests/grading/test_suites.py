@@ -24,6 +24,13 @@ def places(tests: int, count: int, seed: int) -> list[int]:
 # --- names
 
 
+def test_a_field_that_is_named_and_not_used_changes_no_name() -> None:
+    plain = suites.of_tests([StdinTest(output="3"), StdinTest(output="4")])
+    named = StdinTest(output="3", group="", hidden=False, role="scored", cpu_seconds=None, judge_arguments=[])
+    assert suites.of_tests([named, StdinTest(output="4")]).id == plain.id
+    assert suites.of_tests([StdinTest(output="3"), StdinTest(output="4", hidden=True)]).id != plain.id
+
+
 def test_a_suite_s_name_is_the_hash_of_its_bytes() -> None:
     body = b'{"tests": [{"type": "stdin", "output": "3"}], "limits": {"cpu_seconds": 2}, "checker": {"type": "lines"}}'
     suite = suites.read(body)

@@ -203,3 +203,11 @@ async def test_one_leads_until_its_time_is_over(ledger: Ledger) -> None:
     while not await ledger.lead("two", 60.0):
         pass
     assert not await ledger.lead("one", 60.0)
+
+
+@pytest.mark.parametrize("left", [3_600_000, None])
+async def test_who_leads_for_longer_than_anyone_may_does_not(ledger: Ledger, redis: Redis, left: int | None) -> None:
+    await redis.set("test:lead", "gone", px=left)  # as it is when the clock was set back by an hour
+    assert await ledger.lead("one", 2.0)
+    assert not await ledger.lead("two", 2.0)
+    assert 0 < await redis.pttl("test:lead") <= 2000

@@ -4,7 +4,11 @@
 local key = PREFIX .. 'lead'
 local holder = sound(try('GET', key))
 if holder and holder ~= ARGV[2] then
-  return 0
+  local left = call('PTTL', key)
+  if left >= 0 and left <= number(ARGV[3]) then
+    return 0
+  end
+  -- the clock of Redis was set back, or another program wrote it: it would outlast its process
 end
 call('SET', key, ARGV[2], 'PX', ARGV[3])
 return 1
