@@ -56,13 +56,6 @@ def prepare() -> None:
         _standard.update((id(stream), id(buffer), id(buffer.raw)))
 
 
-def forget_streams() -> None:
-    """Forget the standard streams, which another test will not have."""
-    global _streams
-    _streams = ()
-    _standard.clear()
-
-
 def may_need_finalisation(text: str) -> bool:
     """Return whether a program may leave something that is not seen in its globals and that acts when it is freed.
 
@@ -162,7 +155,7 @@ def needs_finalisation(*, search: bool) -> bool:
     Args:
         search: what `may_need_finalisation` returned.
     """
-    if not search and not any(map(_is_unusual, main.__dict__.values())):
+    if not search and (_box.are_plain(main.__dict__, _PLAIN) or not any(map(_is_unusual, main.__dict__.values()))):
         return False
     return has_threads_or_handlers() or any(map(_has_finaliser, gc.get_objects()))
 

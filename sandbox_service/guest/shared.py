@@ -20,7 +20,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import _box
 import ending
@@ -32,7 +32,22 @@ ALL = -1  # modules
 
 
 _recursion = _digits = 0
+_young = 0  # objects that the collector has not seen, when a test begins, without those that end with its namespace
 _putting_back: list[tuple[int, Callable[[], object]]] = []  # the bit of a module, and what puts its state back
+
+
+class First(NamedTuple):
+    """The state that the first test of a box finds.
+
+    Attributes:
+        streams: the layers of the standard streams.
+        main: the namespace of `__main__`, of which the program may change no object.
+        folder_bytes: the size of the folder of files.
+    """
+
+    streams: tuple[program.Layers, ...]
+    main: dict[str, Any]
+    folder_bytes: int
 
 
 def prepare() -> None:
@@ -48,19 +63,23 @@ def prepare() -> None:
         context, set_context = decimal.DefaultContext, decimal.setcontext
         _putting_back.append((plain_programs.bit_of("decimal"), lambda: set_context(context)))
     _recursion, _digits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
-    streams = sys.stdin, sys.stdout, sys.stderr
-    main, code = ending.main, compile(program.REHEARSAL, program.FILENAME, "exec")
+    program.make_main()
+    code = compile(program.REHEARSAL, program.FILENAME, "exec")
     for _ in range(program.REHEARSALS):
-        uses = plain_programs.uses_of(code)
+        uses, first = plain_programs.uses_of(code), _found()
         _has_ended_well(search=False)
-        stderr = _forget(uses, ALL)
-        _box.is_unchanged(plain_programs.reached_by(uses))
-        _begin(stderr, ALL)
-    _forget(plain_programs.STDERR, ALL)
-    ending.main = main
-    program.set_streams(*streams)
-    ending.prepare()
+        _forget(ALL)
+        _is_as_found(uses, ALL, first)
+        _begin(uses | plain_programs.STDERR, ALL, first)
+    _forget(ALL)
+    program.set_streams(*(stream for stream, _, _ in first.streams))
     gc.disable()
+
+
+def _found() -> First:
+    """Return the state that the first test finds."""
+    streams = tuple(map(program.layers_of, (sys.stdin, sys.stdout, sys.stderr)))
+    return First(streams, dict(ending.main.__dict__), _box.folder_bytes(program.FOLDER))
 
 
 def run() -> NoReturn:
@@ -68,23 +87,26 @@ def run() -> NoReturn:
     code, needs = program.load()
     uses = plain_programs.uses_of(code)
     search = bool(needs & program.SEARCH)
-    for need, use in ((program.STRAY, plain_programs.OPENS), (program.COMPUTED, plain_programs.COMPUTES)):
-        if needs & need and uses & use:
-            uses = 0
+    if (needs & program.STRAY and uses & plain_programs.OPENS) or (
+        needs & program.COMPUTED and uses & plain_programs.COMPUTES
+    ):
+        uses = 0
     if needs & program.FILE:
         program.show_source()
         if uses & plain_programs.OPENS:  # it could change the file
             uses = 0
+    first = None
     if uses:
         _box.keep_streams(CHANNEL_FD)
+        first = _found()
     os.closerange(program.SOURCE_FD, CHANNEL_FD + 1)
-    folder_bytes = _box.folder_bytes(program.FOLDER)  # of a tmpfs: grows with each name in it
     # called from here each time: a program can count the frames below its own
     status = program.execute(code, ending.main.__dict__)
-    while uses and status == 0 and _has_ended_well(search=search):
-        if not _box.next_test() or not _has_begun_next(uses, folder_bytes):
+    while first and status == 0 and _has_ended_well(search=search):
+        if not _box.next_test() or not _has_begun_next(uses, first):
             os._exit(0)  # all output is flushed, and there is nothing to finalise
         status = program.execute(code, ending.main.__dict__)
+    del first  # CPython must be able to free the streams
     ending.end(status, search=search)
 
 
@@ -99,42 +121,59 @@ def _has_ended_well(*, search: bool) -> bool:
     return True
 
 
-def _has_begun_next(uses: int, folder_bytes: int) -> bool:
+def _has_begun_next(uses: int, first: First) -> bool:
     """Remove the last test's state and begin the next one; return False if a part of it cannot be restored."""
     try:
         reached = plain_programs.reached_by(uses)
-        stderr = _forget(uses, reached)
-        opens = bool(uses & plain_programs.OPENS)
-        if (opens and _box.folder_bytes(program.FOLDER) != folder_bytes) or not _box.is_unchanged(reached):
+        _forget(reached)
+        if not _is_as_found(uses, reached, first):
             return False
-        if not _box.put_streams_back(opens):
-            return False
-        _begin(stderr, reached)
+        _begin(uses, reached, first)
     except BaseException:  # no memory, or no descriptor
         return False
     return True
 
 
-def _forget(uses: int, reached: int) -> Any:
-    """Restore the state that the last test may have changed, and free its objects; return the next one's stderr."""
-    stderr = None if uses & plain_programs.STDERR else sys.stderr
-    namespace = ending.main.__dict__
-    sys.modules["__main__"] = ending.main = plain_programs.outer
+def _forget(reached: int) -> None:
+    """Restore the state that the last test may have changed, and free its objects.
+
+    If there are no more objects than before it, and the collector has not run, then it left none that only the
+    collector can free.
+    """
+    sys.modules["__main__"] = plain_programs.outer
     program.set_streams(None, None, None)
-    ending.forget_streams()
-    namespace.clear()
+    ending.main.__dict__.clear()
     plain_programs.clear_caches(reached)
     sys.setrecursionlimit(_recursion)
     sys.set_int_max_str_digits(_digits)
-    gc.collect()
-    return stderr
+    young, middle, old = gc.get_count()
+    if young > _young or middle or old:
+        gc.collect()
 
 
-def _begin(stderr: Any, reached: int) -> None:
-    """Set up the next test's own streams and state. Its descriptors are in place."""
-    program.open_streams(stderr)
-    ending.prepare()
-    program.make_main()
+def _is_as_found(uses: int, reached: int, first: First) -> bool:
+    """Put the descriptors back; return False if the last test left a file, a descriptor, or a change in a module."""
+    # a program that cannot open a file cannot close a descriptor either: its streams leave theirs open
+    if uses & plain_programs.OPENS and (
+        _box.folder_bytes(program.FOLDER) != first.folder_bytes or not _box.put_streams_back()
+    ):
+        return False
+    return _box.is_unchanged(reached)
+
+
+def _begin(uses: int, reached: int, first: First) -> None:
+    """Set up the next test's streams and state. Its descriptors are in place."""
+    global _young
+    stdin, stdout, stderr = first.streams
+    program.begin_stream(0, stdin)
+    program.begin_stream(1, stdout)
+    if uses & plain_programs.STDERR:
+        program.begin_stream(2, stderr)
+    program.set_streams(stdin[0], stdout[0], stderr[0])
+    main = ending.main
+    main.__dict__.update(first.main, __annotations__={})
+    sys.modules["__main__"] = main
     for bit, put_back in _putting_back:
         if reached & bit:
             put_back()
+    _young = gc.get_count()[0] - 1  # the annotations

@@ -55,6 +55,18 @@ def test_a_fresh_process_has_no_state(grader: Grader, name: str) -> None:
     assert grade(grader, stateful.suffers(state), "test").passed == len(TESTS)
 
 
+def test_a_generator_that_only_the_collector_frees_acts_in_no_later_test(grader: Grader) -> None:
+    """It holds itself, and leaves a block that puts back the decimal context when it is freed."""
+    code = (
+        "import decimal\ndef own():\n    me = yield\n    with decimal.localcontext():\n        yield\n"
+        + SUM
+        + "lists = [[] for _ in range(3000)]\n"  # the collector runs
+        "print(a + b if decimal.getcontext().prec == 28 else 'no')\n"
+        "decimal.getcontext().prec = 7\nheld = own()\nnext(held)\nheld.send(held)\nheld = lists = None\n"
+    )
+    assert grade(grader, code, "test").verdict == grade(grader, code, "submission").verdict == "AC"
+
+
 # --- what shares a box, and what does not
 
 
