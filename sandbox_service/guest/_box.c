@@ -471,6 +471,7 @@ static PyMethodDef methods[] = {
     {"serve", serve, METH_VARARGS, serve_doc},
     {"wait", py_wait, METH_VARARGS, wait_doc},
     {"uses", uses, METH_VARARGS, uses_doc},
+    {"has_one_of", has_one_of, METH_VARARGS, has_one_of_doc},
     {"reached", reached, METH_VARARGS, reached_doc},
     {"are_plain", are_plain, METH_VARARGS, are_plain_doc},
     {"remember", remember, METH_VARARGS, remember_doc},

@@ -5,6 +5,7 @@ host reads the kernel's wait status and the files that it made itself.
 """
 
 import builtins
+import codecs
 import errno
 import fcntl
 import gc
@@ -35,8 +36,6 @@ BUFFER_BYTES = 1 << 16
 MODES, NAMES = ("r", "w", "w"), ("<stdin>", "<stdout>", "<stderr>")  # of the standard streams
 ERRORS = "surrogateescape", "surrogateescape", "backslashreplace"
 F_ADD_SEALS, F_GET_SEALS, SEAL_WRITE, SEAL_ALL = 1033, 1034, 8, 0xF
-
-Layers = tuple[Any, Any, Any]  # of a standard stream: text, buffer, file
 
 REHEARSALS = 9
 REHEARSAL = """
@@ -90,7 +89,9 @@ def make_main() -> None:
     path = f"{FOLDER}/{FILENAME}"
     main = types.ModuleType("__main__")
     main.__loader__ = sys.modules["_frozen_importlib_external"].SourceFileLoader("__main__", path)
-    vars(main).update(__annotations__={}, __builtins__=builtins, __file__=path, __cached__=None)
+    vars(main).update(__builtins__=builtins, __file__=path, __cached__=None)
+    ending.names.update(vars(main))
+    vars(main)["__annotations__"] = {}
     sys.modules["__main__"] = ending.main = main
 
 
@@ -130,12 +131,7 @@ def _stream(place: int, fd: int) -> io.TextIOWrapper:
     return layers[0]
 
 
-def layers_of(stream: Any) -> Layers:
-    """Return a standard stream, its buffer and its file."""
-    return stream, stream.buffer, stream.buffer.raw
-
-
-def begin_stream(place: int, layers: Layers) -> None:
+def begin_stream(place: int, layers: ending.Layers) -> None:
     """Bring a standard stream into its first state: a new one, or one that a program has used, which is flushed.
 
     Nothing is left of the use: the buffer and the text layer are initialised, and lose the attributes that were added.
@@ -143,7 +139,7 @@ def begin_stream(place: int, layers: Layers) -> None:
 
     Args:
         place: its descriptor, 0 to 2.
-        layers: what `layers_of` returned before the use.
+        layers: its text layer, buffer and file, as they were before the use.
     """
     stream, buffer, raw = layers
     if raw.closed:
@@ -178,7 +174,7 @@ def load(source_fd: int = SOURCE_FD, cache_fd: int = CACHE_FD) -> tuple[types.Co
         return code, record[-1]
     source = os.pread(source_fd, os.lseek(source_fd, 0, os.SEEK_END), 0)
     try:
-        text = source.decode("utf-8-sig")
+        text = source.removeprefix(codecs.BOM_UTF8).decode()  # not utf-8-sig, which is Python code
         code = compile(text, FILENAME, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         message = "".join(traceback.format_exception_only(error)).strip()

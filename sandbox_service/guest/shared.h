@@ -154,6 +154,23 @@ static PyObject *reached(PyObject *self, PyObject *args)
     return PyLong_FromUnsignedLongLong(found);
 }
 
+PyDoc_STRVAR(has_one_of_doc, "has_one_of(words, text) -> bool\n\n"
+"`text` has one of the words in `words`, which are separated by blanks, also inside its own words. Raise UnicodeError.");
+static PyObject *has_one_of(PyObject *self, PyObject *args)
+{
+    const char *words, *text;
+    Py_ssize_t size, text_size;
+    if (!PyArg_ParseTuple(args, "s#s#", &words, &size, &text, &text_size))
+        return NULL;
+    for (const char *word = words, *end = words + size; word < end;) {
+        size_t length = strcspn(word, " \n");
+        if (length && memmem(text, (size_t)text_size, word, length))
+            Py_RETURN_TRUE;
+        word += length + 1;
+    }
+    Py_RETURN_FALSE;
+}
+
 /*** What a test leaves ***/
 
 /* A builtin function of a module has the module as its object. */

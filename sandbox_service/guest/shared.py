@@ -4,10 +4,10 @@ The first test is a run like any other: a program that cannot be shared ends aft
 test that ended well, this module tells the host, which reads the output and either fills the box's files anew or closes
 the channel. Then this module puts the process back.
 
-Each test has new streams (but stderr, where the program does not name it), a new `__main__`, the random state, the
-decimal context and the limits that the first one had. What is not put back must not have changed: a program that is not
-plain (plain_programs.py), or a test that leaves a stream replaced, a thread, a handler at exit, a finaliser, a file, a
-descriptor, a module or a changed attribute, ends the box after its test.
+Each test has the streams and the namespace of `__main__` in their first state (stderr only where the program names it),
+the random state, the decimal context and the limits that the first one had. What is not put back must not have changed:
+a program that is not plain (plain_programs.py), or a test that leaves a stream replaced, a thread, a handler at exit, a
+finaliser, a file, a descriptor, a module or a changed attribute, ends the box after its test.
 
 Modules lead to others: statistics draws random numbers. So what is put back and compared includes the modules that the
 imported ones use, to any depth. All other modules are left alone: a look at them would copy pages of the zygote's.
@@ -20,7 +20,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import NoReturn
 
 import _box
 import ending
@@ -34,20 +34,6 @@ ALL = -1  # modules
 _recursion = _digits = 0
 _young = 0  # objects that the collector has not seen, when a test begins, without those that end with its namespace
 _putting_back: list[tuple[int, Callable[[], object]]] = []  # the bit of a module, and what puts its state back
-
-
-class First(NamedTuple):
-    """The state that the first test of a box finds.
-
-    Attributes:
-        streams: the layers of the standard streams.
-        main: the namespace of `__main__`, of which the program may change no object.
-        folder_bytes: the size of the folder of files.
-    """
-
-    streams: tuple[program.Layers, ...]
-    main: dict[str, Any]
-    folder_bytes: int
 
 
 def prepare() -> None:
@@ -66,20 +52,14 @@ def prepare() -> None:
     program.make_main()
     code = compile(program.REHEARSAL, program.FILENAME, "exec")
     for _ in range(program.REHEARSALS):
-        uses, first = plain_programs.uses_of(code), _found()
+        uses = plain_programs.uses_of(code)
         _has_ended_well(search=False)
-        _forget(ALL)
-        _is_as_found(uses, ALL, first)
-        _begin(uses | plain_programs.STDERR, ALL, first)
+        _has_begun_next(uses | plain_programs.STDERR, 0)
+        _begin(uses, ALL)
     _forget(ALL)
-    program.set_streams(*(stream for stream, _, _ in first.streams))
+    program.set_streams(*(stream for stream, _, _ in ending.layers))
+    ending.prepare()
     gc.disable()
-
-
-def _found() -> First:
-    """Return the state that the first test finds."""
-    streams = tuple(map(program.layers_of, (sys.stdin, sys.stdout, sys.stderr)))
-    return First(streams, dict(ending.main.__dict__), _box.folder_bytes(program.FOLDER))
 
 
 def run() -> NoReturn:
@@ -95,18 +75,16 @@ def run() -> NoReturn:
         program.show_source()
         if uses & plain_programs.OPENS:  # it could change the file
             uses = 0
-    first = None
     if uses:
         _box.keep_streams(CHANNEL_FD)
-        first = _found()
     os.closerange(program.SOURCE_FD, CHANNEL_FD + 1)
+    folder_bytes = _box.folder_bytes(program.FOLDER) if uses & plain_programs.OPENS else 0
     # called from here each time: a program can count the frames below its own
     status = program.execute(code, ending.main.__dict__)
-    while first and status == 0 and _has_ended_well(search=search):
-        if not _box.next_test() or not _has_begun_next(uses, first):
+    while uses and status == 0 and _has_ended_well(search=search):
+        if not _box.next_test() or not _has_begun_next(uses, folder_bytes):
             os._exit(0)  # all output is flushed, and there is nothing to finalise
         status = program.execute(code, ending.main.__dict__)
-    del first  # CPython must be able to free the streams
     ending.end(status, search=search)
 
 
@@ -121,14 +99,14 @@ def _has_ended_well(*, search: bool) -> bool:
     return True
 
 
-def _has_begun_next(uses: int, first: First) -> bool:
+def _has_begun_next(uses: int, folder_bytes: int) -> bool:
     """Remove the last test's state and begin the next one; return False if a part of it cannot be restored."""
     try:
         reached = plain_programs.reached_by(uses)
         _forget(reached)
-        if not _is_as_found(uses, reached, first):
+        if not _is_as_found(uses, reached, folder_bytes):
             return False
-        _begin(uses, reached, first)
+        _begin(uses, reached)
     except BaseException:  # no memory, or no descriptor
         return False
     return True
@@ -151,27 +129,27 @@ def _forget(reached: int) -> None:
         gc.collect()
 
 
-def _is_as_found(uses: int, reached: int, first: First) -> bool:
+def _is_as_found(uses: int, reached: int, folder_bytes: int) -> bool:
     """Put the descriptors back; return False if the last test left a file, a descriptor, or a change in a module."""
     # a program that cannot open a file cannot close a descriptor either: its streams leave theirs open
     if uses & plain_programs.OPENS and (
-        _box.folder_bytes(program.FOLDER) != first.folder_bytes or not _box.put_streams_back()
+        _box.folder_bytes(program.FOLDER) != folder_bytes or not _box.put_streams_back()
     ):
         return False
     return _box.is_unchanged(reached)
 
 
-def _begin(uses: int, reached: int, first: First) -> None:
+def _begin(uses: int, reached: int) -> None:
     """Set up the next test's streams and state. Its descriptors are in place."""
     global _young
-    stdin, stdout, stderr = first.streams
+    stdin, stdout, stderr = ending.layers
     program.begin_stream(0, stdin)
     program.begin_stream(1, stdout)
     if uses & plain_programs.STDERR:
         program.begin_stream(2, stderr)
     program.set_streams(stdin[0], stdout[0], stderr[0])
     main = ending.main
-    main.__dict__.update(first.main, __annotations__={})
+    main.__dict__.update(ending.names, __annotations__={})
     sys.modules["__main__"] = main
     for bit, put_back in _putting_back:
         if reached & bit:
