@@ -79,6 +79,7 @@ def run() -> NoReturn:
         _box.keep_streams(CHANNEL_FD)
     os.closerange(program.SOURCE_FD, CHANNEL_FD + 1)
     folder_bytes = _box.folder_bytes(program.FOLDER) if uses & plain_programs.OPENS else 0
+    _count()
     # called from here each time: a program can count the frames below its own
     status = program.execute(code, ending.main.__dict__)
     while uses and status == 0 and _has_ended_well(search=search):
@@ -141,7 +142,6 @@ def _is_as_found(uses: int, reached: int, folder_bytes: int) -> bool:
 
 def _begin(uses: int, reached: int) -> None:
     """Set up the next test's streams and state. Its descriptors are in place."""
-    global _young
     stdin, stdout, stderr = ending.layers
     program.begin_stream(0, stdin)
     program.begin_stream(1, stdout)
@@ -154,4 +154,10 @@ def _begin(uses: int, reached: int) -> None:
     for bit, put_back in _putting_back:
         if reached & bit:
             put_back()
+    _count()
+
+
+def _count() -> None:
+    """Count what the collector would look at, when a test begins."""
+    global _young
     _young = gc.get_count()[0] - 1  # the annotations
