@@ -195,7 +195,7 @@ class _Used:
     """The times that a box has used, against the limits of one test."""
 
     def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+        self._cpu_limit, self._wall_limit = limits.cpu_seconds, limits.wall
         self._cpu = self._longest_cpu = self._wall = self._longest_wall = 0.0
 
     def holds(self, outcome: Outcome) -> bool:
@@ -204,10 +204,10 @@ class _Used:
         self._wall += outcome.wall_seconds
         self._longest_cpu = max(self._longest_cpu, outcome.cpu_seconds)
         self._longest_wall = max(self._longest_wall, outcome.wall_seconds)
-        return self._cpu <= self._limits.cpu_seconds
+        return self._cpu <= self._cpu_limit
 
     @property
     def has_room(self) -> bool:
         """True if a test that takes longer than all so far would fit as well."""
         cpu = self._cpu + MARGIN * self._longest_cpu
-        return cpu < self._limits.cpu_seconds and self._wall + MARGIN * self._longest_wall < self._limits.wall
+        return cpu < self._cpu_limit and self._wall + MARGIN * self._longest_wall < self._wall_limit

@@ -471,12 +471,15 @@ static PyMethodDef methods[] = {
     {"serve", serve, METH_VARARGS, serve_doc},
     {"wait", py_wait, METH_VARARGS, wait_doc},
     {"uses", uses, METH_VARARGS, uses_doc},
+    {"has_one_of", has_one_of, METH_VARARGS, has_one_of_doc},
+    {"reached", reached, METH_VARARGS, reached_doc},
+    {"are_plain", are_plain, METH_VARARGS, are_plain_doc},
     {"remember", remember, METH_VARARGS, remember_doc},
     {"is_unchanged", is_unchanged, METH_VARARGS, is_unchanged_doc},
     {"folder_bytes", folder_bytes, METH_VARARGS, folder_bytes_doc},
     {"keep_streams", keep_streams, METH_VARARGS, keep_streams_doc},
     {"next_test", next_test, METH_NOARGS, next_test_doc},
-    {"put_streams_back", put_streams_back, METH_VARARGS, put_streams_back_doc},
+    {"put_streams_back", put_streams_back, METH_NOARGS, put_streams_back_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -40,7 +40,11 @@ _METHODS = (types.BuiltinFunctionType, types.MethodType)
 _FILES = (io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.FileIO)
 _HARMLESS = (io.BytesIO, io.StringIO)
 
+Layers = tuple[Any, Any, Any]  # of a standard stream: text, buffer, file
+
 main = types.ModuleType("__main__")  # the program's
+names: dict[str, Any] = {}  # its namespace before the program runs, without the annotations, which the program changes
+layers: tuple[Layers, ...] = ()  # of the standard streams
 _streams: tuple[TextIO, ...] = (sys.stdout, sys.stderr)
 _standard: set[int] = set()  # the standard streams, their buffers and files
 _handlers = 0
@@ -48,19 +52,12 @@ _handlers = 0
 
 def prepare() -> None:
     """Record a program's initial state; called in the zygote, after the standard streams were created."""
-    global _streams, _handlers
+    global layers, _streams, _handlers
     _streams, _handlers = (sys.stdout, sys.stderr), atexit._ncallbacks()
+    standard: Any = sys.stdin, sys.stdout, sys.stderr
+    layers = tuple((stream, stream.buffer, stream.buffer.raw) for stream in standard)
     _standard.clear()
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        buffer: Any = stream.buffer
-        _standard.update((id(stream), id(buffer), id(buffer.raw)))
-
-
-def forget_streams() -> None:
-    """Forget the standard streams, which another test will not have."""
-    global _streams
-    _streams = ()
-    _standard.clear()
+    _standard.update(id(layer) for each in layers for layer in each)
 
 
 def may_need_finalisation(text: str) -> bool:
@@ -79,7 +76,7 @@ def has_one_of(words: str, text: str) -> bool:
         words: the words.
         text: the text.
     """
-    return any(word in text for word in words.split())
+    return _box.has_one_of(words, text)
 
 
 def end(status: int, *, search: bool) -> NoReturn:
@@ -136,9 +133,9 @@ def flush_all() -> None:
 
 def _finalise(status: int) -> NoReturn:
     """Let CPython finalise. Only it may hold the standard streams and the program's globals, which act when freed."""
-    global _streams, main
+    global layers, _streams, main
     flush()
-    del _streams, main
+    del layers, _streams, main
     raise SystemExit(status)
 
 
@@ -162,7 +159,7 @@ def needs_finalisation(*, search: bool) -> bool:
     Args:
         search: what `may_need_finalisation` returned.
     """
-    if not search and not any(map(_is_unusual, main.__dict__.values())):
+    if not search and (_box.are_plain(main.__dict__, _PLAIN) or not any(map(_is_unusual, main.__dict__.values()))):
         return False
     return has_threads_or_handlers() or any(map(_has_finaliser, gc.get_objects()))
 

@@ -15,6 +15,7 @@ import gc
 import io
 import opcode
 import os
+import struct
 import sys
 import types
 from collections.abc import Iterator
@@ -112,13 +113,14 @@ outer = sys.modules["__main__"]  # the zygote's own; a program's stands in its p
 _bits: dict[str, int] = {}  # of what a plain program may import, of OPENERS, COMPUTERS, and stderr
 _hidden: list[frozenset[str]] = []  # names, by bit
 _kinds = b""  # of each instruction, by number, with its shift
-_reach: list[tuple[int, int]] = []  # the bit of a module, and the bits of those that it uses itself
+_reach = b""  # pairs of C's unsigned long long: the bit of a module, and the bits of those that it uses itself
 _caches: list[tuple[int, Any]] = []  # the bit of a module, and what empties one of its caches
+_cached = 0  # the bits of modules with caches
 
 
 def prepare() -> None:
     """Remember the objects that plain programs can reach; called once, in the zygote, when all modules are imported."""
-    global _kinds
+    global _kinds, _reach, _cached
     if sys.version_info[:2] not in VERSIONS:
         return
     _kinds = _kinds_by_number()
@@ -130,7 +132,8 @@ def prepare() -> None:
         kept.append(_containers(module))
         _hidden.append(frozenset(_refused_names(name, module, modules)))
         _caches.extend((_bits[name], clear) for clear in _clearing(module))
-    _reach[:] = [(_bits[name], _reached(name, modules)) for name in modules]
+    _cached = sum({bit for bit, _ in _caches})
+    _reach = b"".join(struct.pack("QQ", _bits[name], _reached(name, modules)) for name in modules)
     for names, bit in ((OPENERS, OPENS), (COMPUTERS, COMPUTES), (("stderr",), STDERR)):
         for name in names:
             _bits[name] = _bits.get(name, 0) | bit
@@ -272,11 +275,7 @@ def reached_by(uses: int) -> int:
     Args:
         uses: what `uses_of` returned.
     """
-    found = uses
-    for bit, reached in _reach:
-        if uses & bit:
-            found |= reached
-    return found
+    return _box.reached(uses, _reach)
 
 
 def clear_caches(reached: int) -> None:
@@ -285,7 +284,7 @@ def clear_caches(reached: int) -> None:
     Args:
         reached: what `reached_by` returned.
     """
-    for bit, clear in _caches:
+    for bit, clear in _caches if reached & _cached else ():
         if reached & bit:
             clear()
 

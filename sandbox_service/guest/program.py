@@ -5,6 +5,7 @@ host reads the kernel's wait status and the files that it made itself.
 """
 
 import builtins
+import codecs
 import errno
 import fcntl
 import gc
@@ -32,6 +33,8 @@ NOT_KEPT = b"N"
 OUT_OF_MEMORY = 111
 INTERRUPTED = 130
 BUFFER_BYTES = 1 << 16
+MODES, NAMES = ("r", "w", "w"), ("<stdin>", "<stdout>", "<stderr>")  # of the standard streams
+ERRORS = "surrogateescape", "surrogateescape", "backslashreplace"
 F_ADD_SEALS, F_GET_SEALS, SEAL_WRITE, SEAL_ALL = 1033, 1034, 8, 0xF
 
 REHEARSALS = 9
@@ -64,13 +67,9 @@ def prepare() -> None:
     ending.prepare()
 
 
-def open_streams(stderr: Any = None) -> None:
-    """Set the standard streams of `sys` to new ones over descriptors 0 to 2.
-
-    Args:
-        stderr: a stream to keep; None for a new one.
-    """
-    set_streams(_reader(0), _writer(1), stderr or _error_writer(2))
+def open_streams() -> None:
+    """Set the standard streams of `sys` to new ones over descriptors 0 to 2."""
+    set_streams(*(_stream(place, place) for place in range(3)))
 
 
 def set_streams(stdin: Any, stdout: Any, stderr: Any) -> None:
@@ -82,8 +81,7 @@ def set_streams(stdin: Any, stdout: Any, stderr: Any) -> None:
         stderr: stream, or None.
     """
     sys.stdin, sys.stdout, sys.stderr = stdin, stdout, stderr
-    for name in ("stdin", "stdout", "stderr"):
-        setattr(sys, f"__{name}__", getattr(sys, name))
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = stdin, stdout, stderr  # type: ignore[misc]
 
 
 def make_main() -> None:
@@ -91,7 +89,9 @@ def make_main() -> None:
     path = f"{FOLDER}/{FILENAME}"
     main = types.ModuleType("__main__")
     main.__loader__ = sys.modules["_frozen_importlib_external"].SourceFileLoader("__main__", path)
-    vars(main).update(__annotations__={}, __builtins__=builtins, __file__=path, __cached__=None)
+    vars(main).update(__builtins__=builtins, __file__=path, __cached__=None)
+    ending.names.update(vars(main))
+    vars(main)["__annotations__"] = {}
     sys.modules["__main__"] = ending.main = main
 
 
@@ -108,7 +108,7 @@ def rehearse() -> None:
         os.write(files[0], b"2\n1 2\n3 4\n")
         os.lseek(files[0], 0, os.SEEK_SET)
         os.write(files[3], REHEARSAL.encode())
-        sys.stdin, sys.stdout, sys.stderr = _reader(files[0]), _writer(files[1]), _error_writer(files[2])
+        sys.stdin, sys.stdout, sys.stderr = (_stream(place, files[place]) for place in range(3))
         load(*files[3:])  # this one compiles, the next does not
         execute(load(*files[3:])[0], {"__name__": "__main__"})
         ending.prepare()
@@ -121,29 +121,36 @@ def rehearse() -> None:
     sys.stdin, sys.stdout, sys.stderr = kept
 
 
-def _reader(fd: int) -> io.TextIOWrapper:
-    return _stream(io.BufferedReader(_raw(fd, "<stdin>", "r"), BUFFER_BYTES), "surrogateescape")
+def _stream(place: int, fd: int) -> io.TextIOWrapper:
+    """Return a new stream over a descriptor, as the standard stream in this place is one: 0 to 2."""
+    raw = io.FileIO(fd, MODES[place], closefd=False)
+    raw.name = NAMES[place]
+    kind: Any = io.BufferedReader if MODES[place] == "r" else io.BufferedWriter
+    layers = io.TextIOWrapper.__new__(io.TextIOWrapper), kind.__new__(kind), raw
+    begin_stream(place, layers)
+    return layers[0]
 
 
-def _writer(fd: int) -> io.TextIOWrapper:
-    return _stream(io.BufferedWriter(_raw(fd, "<stdout>", "w"), BUFFER_BYTES), "surrogateescape")
+def begin_stream(place: int, layers: ending.Layers) -> None:
+    """Bring a standard stream into its first state: a new one, or one that a program has used, which is flushed.
 
+    Nothing is left of the use: the buffer and the text layer are initialised, and lose the attributes that were added.
+    A program that is plain reaches the file in no other way than to close it.
 
-def _error_writer(fd: int) -> io.TextIOWrapper:
-    return _stream(io.BufferedWriter(_raw(fd, "<stderr>", "w"), BUFFER_BYTES), "backslashreplace", by_line=True)
-
-
-def _raw(fd: int, name: str, mode: str) -> io.FileIO:
-    raw = io.FileIO(fd, mode, closefd=False)
-    raw.name = name
-    return raw
-
-
-def _stream(buffer: io.BufferedReader | io.BufferedWriter, errors: str, *, by_line: bool = False) -> io.TextIOWrapper:
-    stream = io.TextIOWrapper(buffer, encoding="utf-8", errors=errors, newline="\n", line_buffering=by_line)
-    mode = "r" if isinstance(buffer, io.BufferedReader) else "w"
-    setattr(stream, "mode", mode)  # noqa: B010  python sets it too, and some programs open(0, sys.stdin.mode)
-    return stream
+    Args:
+        place: its descriptor, 0 to 2.
+        layers: its text layer, buffer and file, as they were before the use.
+    """
+    stream, buffer, raw = layers
+    if raw.closed:
+        raw.__dict__.clear()  # has an attribute that says so, too
+        raw.__init__(place, MODES[place], closefd=False)
+        raw.name = NAMES[place]
+    buffer.__init__(raw, BUFFER_BYTES)
+    stream.__init__(buffer, encoding="utf-8", errors=ERRORS[place], newline="\n", line_buffering=place == 2)
+    buffer.__dict__.clear()
+    stream.__dict__.clear()
+    stream.mode = MODES[place]  # python sets it too, and some programs open(0, sys.stdin.mode)
 
 
 def load(source_fd: int = SOURCE_FD, cache_fd: int = CACHE_FD) -> tuple[types.CodeType, int]:
@@ -167,7 +174,7 @@ def load(source_fd: int = SOURCE_FD, cache_fd: int = CACHE_FD) -> tuple[types.Co
         return code, record[-1]
     source = os.pread(source_fd, os.lseek(source_fd, 0, os.SEEK_END), 0)
     try:
-        text = source.decode("utf-8-sig")
+        text = source.removeprefix(codecs.BOM_UTF8).decode()  # not utf-8-sig, which is Python code
         code = compile(text, FILENAME, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         message = "".join(traceback.format_exception_only(error)).strip()

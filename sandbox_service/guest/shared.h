@@ -135,6 +135,65 @@ static PyObject *uses(PyObject *self, PyObject *args)
     return PyLong_FromLongLong(groups);
 }
 
+PyDoc_STRVAR(reached_doc, "reached(uses, pairs) -> int\n\n"
+"The bits in `uses`, and those that come with them: of each pair of unsigned long long in `pairs`, the second one if\n"
+"`uses` has the first one.");
+static PyObject *reached(PyObject *self, PyObject *args)
+{
+    unsigned long long uses, found, pair[2];
+    const char *pairs;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(args, "Ky#", &uses, &pairs, &size))
+        return NULL;
+    found = uses;
+    for (Py_ssize_t at = 0; at + (Py_ssize_t)sizeof pair <= size; at += sizeof pair) {
+        memcpy(pair, pairs + at, sizeof pair);
+        if (uses & pair[0])
+            found |= pair[1];
+    }
+    return PyLong_FromUnsignedLongLong(found);
+}
+
+PyDoc_STRVAR(has_one_of_doc, "has_one_of(words, text) -> bool\n\n"
+"`text` has one of the words in `words`, which are separated by blanks, also inside its own words. Raise UnicodeError.");
+static PyObject *has_one_of(PyObject *self, PyObject *args)
+{
+    const char *words, *text;
+    Py_ssize_t size, text_size;
+    if (!PyArg_ParseTuple(args, "s#s#", &words, &size, &text, &text_size))
+        return NULL;
+    for (const char *word = words, *end = words + size; word < end;) {
+        size_t length = strcspn(word, " \n");
+        if (length && memmem(text, (size_t)text_size, word, length))
+            Py_RETURN_TRUE;
+        word += length + 1;
+    }
+    Py_RETURN_FALSE;
+}
+
+/*** What a test leaves ***/
+
+/* A builtin function of a module has the module as its object. */
+static int is_plain(PyObject *value, PyObject *kinds)
+{
+    PyObject *object = PyCFunction_Check(value) ? PyCFunction_GetSelf(value) : value;
+    return !object || PySet_Contains(kinds, (PyObject *)Py_TYPE(object)) == 1;
+}
+
+PyDoc_STRVAR(are_plain_doc, "are_plain(namespace, kinds) -> bool\n\n"
+"All values of a dictionary are objects of exactly these classes, a frozen set, or builtin functions of such an object.");
+static PyObject *are_plain(PyObject *self, PyObject *args)
+{
+    PyObject *namespace, *kinds, *key, *value;
+    Py_ssize_t at = 0;
+    if (!PyArg_ParseTuple(args, "OO", &namespace, &kinds))
+        return NULL;
+    while (PyDict_Next(namespace, &at, &key, &value))
+        if (!is_plain(value, kinds))
+            return PyErr_Occurred() ? NULL : PyBool_FromLong(0);
+    Py_RETURN_TRUE;
+}
+
 /*** What a test may not have changed ***/
 
 /* A container as it was in the zygote. References are held, so that no other object can get the same address. */
@@ -299,15 +358,12 @@ static int has_others_open(void)
     return 0;
 }
 
-PyDoc_STRVAR(put_streams_back_doc, "put_streams_back(opens) -> bool\n\n"
-"Put back the descriptors 0 to 2. False if the last test left another one open; it is looked for if the program can open\n"
-"one. Raise OSError.");
+PyDoc_STRVAR(put_streams_back_doc, "put_streams_back() -> bool\n\n"
+"Put back the descriptors 0 to 2. False if the last test left another one open. Raise OSError.");
 static PyObject *put_streams_back(PyObject *self, PyObject *args)
 {
-    int opens, left = 0;
-    if (!PyArg_ParseTuple(args, "p", &opens))
-        return NULL;
-    if (opens && (left = has_others_open()) < 0)
+    int left = has_others_open();
+    if (left < 0)
         return os_error();
     if (left)
         Py_RETURN_FALSE;

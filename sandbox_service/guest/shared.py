@@ -4,10 +4,10 @@ The first test is a run like any other: a program that cannot be shared ends aft
 test that ended well, this module tells the host, which reads the output and either fills the box's files anew or closes
 the channel. Then this module puts the process back.
 
-Each test has new streams (but stderr, where the program does not name it), a new `__main__`, the random state, the
-decimal context and the limits that the first one had. What is not put back must not have changed: a program that is not
-plain (plain_programs.py), or a test that leaves a stream replaced, a thread, a handler at exit, a finaliser, a file, a
-descriptor, a module or a changed attribute, ends the box after its test.
+Each test has the streams and the namespace of `__main__` in their first state (stderr only where the program names it),
+the random state, the decimal context and the limits that the first one had. What is not put back must not have changed:
+a program that is not plain (plain_programs.py), or a test that leaves a stream replaced, a thread, a handler at exit, a
+finaliser, a file, a descriptor, a module or a changed attribute, ends the box after its test.
 
 Modules lead to others: statistics draws random numbers. So what is put back and compared includes the modules that the
 imported ones use, to any depth. All other modules are left alone: a look at them would copy pages of the zygote's.
@@ -20,7 +20,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import _box
 import ending
@@ -32,6 +32,7 @@ ALL = -1  # modules
 
 
 _recursion = _digits = 0
+_young = 0  # objects that the collector has not seen, when a test begins, without those that end with its namespace
 _putting_back: list[tuple[int, Callable[[], object]]] = []  # the bit of a module, and what puts its state back
 
 
@@ -48,17 +49,15 @@ def prepare() -> None:
         context, set_context = decimal.DefaultContext, decimal.setcontext
         _putting_back.append((plain_programs.bit_of("decimal"), lambda: set_context(context)))
     _recursion, _digits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
-    streams = sys.stdin, sys.stdout, sys.stderr
-    main, code = ending.main, compile(program.REHEARSAL, program.FILENAME, "exec")
+    program.make_main()
+    code = compile(program.REHEARSAL, program.FILENAME, "exec")
     for _ in range(program.REHEARSALS):
         uses = plain_programs.uses_of(code)
         _has_ended_well(search=False)
-        stderr = _forget(uses, ALL)
-        _box.is_unchanged(plain_programs.reached_by(uses))
-        _begin(stderr, ALL)
-    _forget(plain_programs.STDERR, ALL)
-    ending.main = main
-    program.set_streams(*streams)
+        _has_begun_next(uses | plain_programs.STDERR, 0)
+        _begin(uses, ALL)
+    _forget(ALL)
+    program.set_streams(*(stream for stream, _, _ in ending.layers))
     ending.prepare()
     gc.disable()
 
@@ -68,9 +67,10 @@ def run() -> NoReturn:
     code, needs = program.load()
     uses = plain_programs.uses_of(code)
     search = bool(needs & program.SEARCH)
-    for need, use in ((program.STRAY, plain_programs.OPENS), (program.COMPUTED, plain_programs.COMPUTES)):
-        if needs & need and uses & use:
-            uses = 0
+    if (needs & program.STRAY and uses & plain_programs.OPENS) or (
+        needs & program.COMPUTED and uses & plain_programs.COMPUTES
+    ):
+        uses = 0
     if needs & program.FILE:
         program.show_source()
         if uses & plain_programs.OPENS:  # it could change the file
@@ -78,7 +78,8 @@ def run() -> NoReturn:
     if uses:
         _box.keep_streams(CHANNEL_FD)
     os.closerange(program.SOURCE_FD, CHANNEL_FD + 1)
-    folder_bytes = _box.folder_bytes(program.FOLDER)  # of a tmpfs: grows with each name in it
+    folder_bytes = _box.folder_bytes(program.FOLDER) if uses & plain_programs.OPENS else 0
+    _count()
     # called from here each time: a program can count the frames below its own
     status = program.execute(code, ending.main.__dict__)
     while uses and status == 0 and _has_ended_well(search=search):
@@ -103,38 +104,60 @@ def _has_begun_next(uses: int, folder_bytes: int) -> bool:
     """Remove the last test's state and begin the next one; return False if a part of it cannot be restored."""
     try:
         reached = plain_programs.reached_by(uses)
-        stderr = _forget(uses, reached)
-        opens = bool(uses & plain_programs.OPENS)
-        if (opens and _box.folder_bytes(program.FOLDER) != folder_bytes) or not _box.is_unchanged(reached):
+        _forget(reached)
+        if not _is_as_found(uses, reached, folder_bytes):
             return False
-        if not _box.put_streams_back(opens):
-            return False
-        _begin(stderr, reached)
+        _begin(uses, reached)
     except BaseException:  # no memory, or no descriptor
         return False
     return True
 
 
-def _forget(uses: int, reached: int) -> Any:
-    """Restore the state that the last test may have changed, and free its objects; return the next one's stderr."""
-    stderr = None if uses & plain_programs.STDERR else sys.stderr
-    namespace = ending.main.__dict__
-    sys.modules["__main__"] = ending.main = plain_programs.outer
+def _forget(reached: int) -> None:
+    """Restore the state that the last test may have changed, and free its objects.
+
+    If there are no more objects than before it, and the collector has not run, then it left none that only the
+    collector can free.
+    """
+    sys.modules["__main__"] = plain_programs.outer
     program.set_streams(None, None, None)
-    ending.forget_streams()
-    namespace.clear()
+    ending.main.__dict__.clear()
     plain_programs.clear_caches(reached)
     sys.setrecursionlimit(_recursion)
     sys.set_int_max_str_digits(_digits)
-    gc.collect()
-    return stderr
+    young, middle, old = gc.get_count()
+    if young > _young or middle or old:
+        gc.collect()
 
 
-def _begin(stderr: Any, reached: int) -> None:
-    """Set up the next test's own streams and state. Its descriptors are in place."""
-    program.open_streams(stderr)
-    ending.prepare()
-    program.make_main()
+def _is_as_found(uses: int, reached: int, folder_bytes: int) -> bool:
+    """Put the descriptors back; return False if the last test left a file, a descriptor, or a change in a module."""
+    # a program that cannot open a file cannot close a descriptor either: its streams leave theirs open
+    if uses & plain_programs.OPENS and (
+        _box.folder_bytes(program.FOLDER) != folder_bytes or not _box.put_streams_back()
+    ):
+        return False
+    return _box.is_unchanged(reached)
+
+
+def _begin(uses: int, reached: int) -> None:
+    """Set up the next test's streams and state. Its descriptors are in place."""
+    stdin, stdout, stderr = ending.layers
+    program.begin_stream(0, stdin)
+    program.begin_stream(1, stdout)
+    if uses & plain_programs.STDERR:
+        program.begin_stream(2, stderr)
+    program.set_streams(stdin[0], stdout[0], stderr[0])
+    main = ending.main
+    main.__dict__.update(ending.names, __annotations__={})
+    sys.modules["__main__"] = main
     for bit, put_back in _putting_back:
         if reached & bit:
             put_back()
+    _count()
+
+
+def _count() -> None:
+    """Count what the collector would look at, when a test begins."""
+    global _young
+    _young = gc.get_count()[0] - 1  # the annotations

@@ -48,6 +48,8 @@ def judge(outcome: Outcome, limits: Limits) -> tuple[Verdict, str | None]:
     Raises:
         JailDiedError: the outcome has neither an exit code nor a signal.
     """
+    if _is_within(outcome, limits):
+        return Verdict.AC, None
     if outcome.stdout_bytes > limits.output_bytes:
         return Verdict.OLE, f"{outcome.stdout_bytes} bytes of output, the limit is {limits.output_bytes}"
     if outcome.signal == signal.SIGXFSZ or outcome.exit_code == SIGNALLED + signal.SIGXFSZ:
@@ -61,6 +63,17 @@ def judge(outcome: Outcome, limits: Limits) -> tuple[Verdict, str | None]:
     if outcome.timed_out:
         return Verdict.TLE, _wall_message(outcome)
     return _judge_end(outcome)
+
+
+def _is_within(outcome: Outcome, limits: Limits) -> bool:
+    """Return whether the program ended well, within all limits: no other rule can apply to such a run."""
+    return (
+        outcome.exit_code == 0
+        and not outcome.timed_out
+        and outcome.stdout_bytes <= limits.output_bytes
+        and outcome.peak_memory_bytes <= limits.memory_bytes
+        and outcome.cpu_seconds <= limits.cpu_seconds
+    )
 
 
 def _used_up_cpu(outcome: Outcome, limits: Limits) -> bool:

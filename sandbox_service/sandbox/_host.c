@@ -1,6 +1,7 @@
 /* The host's part of every run that is worth no Python: the files of a run, and the passing on of what two boxes say.
  *
- * `begin` makes a run's files and sends them to a zygote; `finish` reads and closes them. `pass_on` stands between a
+ * `begin` makes a run's files and sends them to a zygote; `finish` reads and closes them. `exchange` lets a box of several
+ * tests run the next one. `pass_on` stands between a
  * program and a judge as long as both only talk: it returns for everything that is a decision, which relay.py takes.
  * Nothing here interprets a byte that a box wrote.
  */
@@ -24,6 +25,7 @@
 #define MAX_BOXES 2  /* the same */
 #define FILES_OF_BOX 3
 #define PIECE_BYTES (1 << 16)
+#define MAX_CLAIM 8 /* bytes of a message on a channel */
 #define MOST_FOR_A_BYTE 3 /* in a transcript: a mark and the byte, which is a line of its own */
 
 static PyObject *os_error(void) { return PyErr_SetFromErrno(PyExc_OSError); }
@@ -131,6 +133,45 @@ static PyObject *begin(PyObject *self, PyObject *args)
     return boxes == 1 ? Py_BuildValue("(ii)", made[1], made[2]) : Py_BuildValue("(iiii)", made[1], made[2], made[4], made[5]);
 }
 
+PyDoc_STRVAR(begin_shared_doc, "begin_shared(control, message, before, stdin, after, silence, /) -> (channel, stdin, stdout, stderr)\n\n"
+    "As `begin` for one box, whose last descriptor is its end of a channel. Returns the host's end, on which `exchange` waits\n"
+    "no longer than `silence` seconds, and the descriptors of all three files. Raises OSError, ValueError.");
+
+static PyObject *begin_shared(PyObject *self, PyObject *args)
+{
+    int control, fds[MAX_FDS], count = 0, made[FILES_OF_BOX], makes = 0, channel[2] = {-1, -1}, bad;
+    const char *message, *stdin_bytes;
+    Py_ssize_t size, stdin_size;
+    double silence;
+    PyObject *before, *after;
+    if (!PyArg_ParseTuple(args, "iy#Oy#Od", &control, &message, &size, &before, &stdin_bytes, &stdin_size, &after, &silence))
+        return NULL;
+    if (take_fds(before, fds, &count) || make_files(made, FILES_OF_BOX, &makes))
+        return NULL;
+    struct timeval patience = {(time_t)silence, (suseconds_t)((silence - (double)(time_t)silence) * 1e6)};
+    bad = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel)
+        || setsockopt(channel[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience)
+        || write_all(made[0], stdin_bytes, stdin_size);
+    if (bad)
+        os_error();
+    for (int i = 0; i < makes && !bad; i++)
+        bad = add_fd(made[i], fds, &count);
+    bad = bad || take_fds(after, fds, &count) || add_fd(channel[1], fds, &count);
+    if (!bad && send_all(control, message, size, fds, count)) {
+        bad = 1;
+        os_error();
+    }
+    if (channel[1] >= 0)
+        close(channel[1]);
+    if (!bad)
+        return Py_BuildValue("(iiii)", channel[0], made[0], made[1], made[2]);
+    if (channel[0] >= 0)
+        close(channel[0]);
+    while (makes > 0)
+        close(made[--makes]);
+    return NULL;
+}
+
 /* The beginning of a file, at most so many bytes. */
 static PyObject *beginning(int fd, Py_ssize_t size, Py_ssize_t most)
 {
@@ -204,21 +245,37 @@ static int rewrite(int fd, const char *content, Py_ssize_t size)
     return there || size ? (lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0) : 0;
 }
 
-PyDoc_STRVAR(give_doc, "give(channel, stdin, stdout, stderr, content, message, /)\n\n"
-    "Fill the files of a box that runs several tests: `content` into stdin, nothing into the others; then send `message`\n"
-    "on its channel. Raises OSError, also if the box has not received the messages before.");
-
-static PyObject *give(PyObject *self, PyObject *args)
+/* Empty the files of a box that has read and written them, fill stdin, and say so on the channel. */
+static int give(const int *files, const char *content, Py_ssize_t size, int channel, const char *message, Py_ssize_t length)
 {
-    int channel, in, out, err;
-    const char *content, *message;
-    Py_ssize_t size, message_size;
-    if (!PyArg_ParseTuple(args, "iiiiy#y#", &channel, &in, &out, &err, &content, &size, &message, &message_size))
+    if (rewrite(files[0], content, size) || rewrite(files[1], "", 0) || rewrite(files[2], "", 0))
+        return -1;
+    return send(channel, message, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) == length ? 0 : -1;
+}
+
+PyDoc_STRVAR(exchange_doc, "exchange(channel, (stdin, stdout, stderr), content, give, claim, /) -> bool | None\n\n"
+    "Let a box run its next test: `content` into stdin, nothing into the others, then the message `give` on the channel;\n"
+    "`content` is None if the test runs already. Wait for a message. Returns True if it is `claim`; False if it is another\n"
+    "one, or the box refuses or has ended; None if it is silent for too long. Raises TypeError.");
+
+static PyObject *exchange(PyObject *self, PyObject *args)
+{
+    int channel, files[FILES_OF_BOX];
+    const char *content, *message, *claim;
+    char said[MAX_CLAIM + 1];
+    Py_ssize_t size, length, claim_length;
+    ssize_t got;
+    if (!PyArg_ParseTuple(args, "i(iii)z#y#y#", &channel, &files[0], &files[1], &files[2], &content, &size, &message, &length,
+                          &claim, &claim_length))
         return NULL;
-    if (rewrite(in, content, size) || rewrite(out, "", 0) || rewrite(err, "", 0)
-        || send(channel, message, (size_t)message_size, MSG_NOSIGNAL | MSG_DONTWAIT) != message_size)
-        return os_error();
-    Py_RETURN_NONE;
+    if (content && give(files, content, size, channel, message, length))
+        Py_RETURN_FALSE;
+    Py_BEGIN_ALLOW_THREADS
+    got = recv(channel, said, sizeof said, 0);
+    Py_END_ALLOW_THREADS
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return PyErr_CheckSignals() ? NULL : Py_NewRef(Py_None);
+    return PyBool_FromLong(got == claim_length && memcmp(said, claim, (size_t)got) == 0);
 }
 
 /*** A conversation ***/
@@ -392,7 +449,8 @@ end:
 static PyMethodDef methods[] = {
     {"begin", begin, METH_VARARGS, begin_doc},
     {"read_output", read_output, METH_VARARGS, read_output_doc},
-    {"give", give, METH_VARARGS, give_doc},
+    {"begin_shared", begin_shared, METH_VARARGS, begin_shared_doc},
+    {"exchange", exchange, METH_VARARGS, exchange_doc},
     {"finish", finish, METH_VARARGS, finish_doc},
     {"quote", quote, METH_VARARGS, quote_doc},
     {"pass_on", pass_on, METH_VARARGS, pass_on_doc},

@@ -15,8 +15,8 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,9 +26,10 @@ from sandbox_service.errors import BoxSetupError, JailDiedError, JailUnsafeError
 from sandbox_service.sandbox import cgroups, diagnosis, files, wire
 from sandbox_service.sandbox.base import IsolationTool, Outcome, Place, Zygote
 from sandbox_service.sandbox.host import filters
-from sandbox_service.sandbox.outcomes import STDERR_BYTES, outcome_of, outcome_with
+from sandbox_service.sandbox.outcomes import STDERR_BYTES, outcome_with
 from sandbox_service.sandbox.running import RunningBox, children
 from sandbox_service.sandbox.shared_run import ChannelRun
+from sandbox_service.sandbox.stall import Stall
 from sandbox_service.schema import Limits
 
 GRACE_SECONDS = 5.0
@@ -55,7 +56,7 @@ class Jail:
         self._ready = False
         self._receive_timeout = -1.0
         self._zygote_pid: int | None = None
-        self._unfinished: tuple[int, Limits] = (-1, Limits())
+        self._unfinished: tuple[int | None, Limits] = (None, Limits())
         self._oom_kills = 0
         self._stderr = os.fdopen(files.create(), "rb")
         self._control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -111,6 +112,16 @@ class Jail:
 
     def _begin(self, message: bytes, fds: list[int], err: int, limits: Limits, patience_seconds: float) -> RunningBox:
         """Send a job of one box and return at once. `err`: its stderr, which is closed when it has ended."""
+        box = self._expected(err, limits, patience_seconds)
+        try:
+            wire.send(self._control, message, fds)
+        except OSError as error:
+            os.close(err)
+            raise JailDiedError(f"the zygote is gone: {error}") from None
+        return box
+
+    def _expected(self, err: int | None, limits: Limits, patience_seconds: float) -> RunningBox:
+        """Prepare for the end of a box whose job is sent next. `err`: as in `_begin`; None: the caller reads it."""
         self.runs += 1
         if self._zygote_pid is None:  # no box runs now, so it is the last of the family
             leaves = [process.pid for process in self.processes() if not children(process.pid)]
@@ -121,28 +132,25 @@ class Jail:
             self._cgroup.limit(limits.memory_bytes, limits.processes + TASKS_BESIDE)
             self._oom_kills = self._cgroup.oom_kills()
         self._unfinished = err, limits
-        try:
-            wire.send(self._control, message, fds)
-        except OSError as error:
-            os.close(err)
-            raise JailDiedError(f"the zygote is gone: {error}") from None
         return RunningBox(self, self._zygote_pid, patience_seconds + GRACE_SECONDS)
 
     def _begin_shared(
         self,
         message: bytes,
-        fds_around: Callable[[list[int]], list[int]],
+        before: Sequence[int],
         stdin: bytes,
+        after: Sequence[int],
         limits: Limits,
         patience_seconds: float,
         explain: Callable[[Outcome], Outcome] = lambda outcome: outcome,
     ) -> ChannelRun:
-        """Start a box of several tests.
+        """Start a box of several tests, with files of its own between these descriptors; the channel comes last.
 
         Args:
             message: its job.
-            fds_around: returns the job's descriptors for those of stdin, stdout and stderr; the channel comes last.
+            before: descriptors before stdin, stdout and stderr.
             stdin: input of the first test.
+            after: descriptors after them.
             limits: those of the box.
             patience_seconds: the longest wait for a starved box.
             explain: finds the reason of a failure in what the program printed.
@@ -153,19 +161,21 @@ class Jail:
         Raises:
             SandboxError: the sandbox failed.
         """
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        fds: list[int] = []
+        box = self._expected(None, limits, patience_seconds)
+        silence = Stall.look_seconds(limits)
+        with self._sending():
+            channel, *fds = self._host.begin_shared(self._control.fileno(), message, before, stdin, after, silence)
+        return ChannelRun(box, channel, (fds[0], fds[1], fds[2]), limits, explain)
+
+    @contextmanager
+    def _sending(self) -> Iterator[None]:
+        """Raise JailDiedError if the zygote is gone; a lack of descriptors or memory here is none."""
         try:
-            fds = files.create_all(stdin, b"", b"")
-            sent = [*fds_around(fds), theirs.fileno()]
-            box = self._begin(message, sent, os.dup(fds[2]), limits, patience_seconds)
-            return ChannelRun(box, ours, fds, limits, explain)
-        except BaseException:
-            ours.close()
-            files.close_all(fds)
-            raise
-        finally:
-            theirs.close()
+            yield
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                raise
+            raise JailDiedError(f"the zygote is gone: {error}") from None
 
     def control_fileno(self) -> int:
         """Return the descriptor on which a running box's end arrives."""
@@ -183,9 +193,10 @@ class Jail:
             (record,) = self._records(message)
             if self._cgroup is not None and self._cgroup.oom_kills() != self._oom_kills:
                 record = record._replace(peak_memory_bytes=limits.memory_bytes)
-            return outcome_of(record, None, err, limits)
+            return outcome_with(record, 0, b"", b"" if err is None else files.read(err, STDERR_BYTES))
         finally:
-            os.close(err)
+            if err is not None:
+                os.close(err)
 
     def _records(self, message: bytes) -> list[wire.Record]:
         """Return the records of an answer."""
@@ -236,12 +247,8 @@ class Jail:
         self, message: bytes, before: Sequence[int], stdin: bytes, after: Sequence[int], boxes: int
     ) -> tuple[int, ...]:
         """Send a job with a run's files, and return those of stdout and stderr of each box."""
-        try:
+        with self._sending():
             return self._host.begin(self._control.fileno(), message, before, stdin, after, boxes)
-        except OSError as error:
-            if error.errno in NO_ROOM:
-                raise
-            raise JailDiedError(f"the zygote is gone: {error}") from None
 
     def _exchange(self, message: bytes, fds: list[int], wall_seconds: float, patience_seconds: float) -> bytes:
         """Send a job and return the answer that it was done."""

@@ -98,8 +98,9 @@ class LaunchJail(Jail):
         """Start a box that runs one test after the other; see `base.Sandbox`."""
         return self._begin_shared(
             program.shared_message(limits),
-            lambda fds: [*fds, *program.fds],
+            (),
             stdin,
+            program.fds,
             limits,
             patience_of(limits),
             lambda outcome: explained(outcome, program),

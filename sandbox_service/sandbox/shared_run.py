@@ -10,9 +10,8 @@ A test after the first that does not end soon is stopped (stall.py): it is repea
 
 from __future__ import annotations
 
+import os
 import select
-import socket
-import struct
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +19,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from sandbox_service.errors import JailDiedError, SandboxError
-from sandbox_service.sandbox import files, wire
+from sandbox_service.sandbox import wire
 from sandbox_service.sandbox.base import Outcome
 from sandbox_service.sandbox.outcomes import STDERR_BYTES
 from sandbox_service.sandbox.running import RunningBox
@@ -75,44 +74,42 @@ class ChannelRun:
     def __init__(
         self,
         box: RunningBox,
-        channel: socket.socket,
-        fds: list[int],
+        channel: int,
+        fds: tuple[int, int, int],
         limits: Limits,
         explain: Callable[[Outcome], Outcome] = lambda outcome: outcome,
     ) -> None:
         """Args:
         box: the box, with its first test.
-        channel: the host's end.
+        channel: descriptor of the host's end.
         fds: stdin, stdout and stderr of all tests; closed by this object, as is the channel.
         limits: those of the box.
         explain: finds the reason of a failure in what the program printed.
         """
         self._box, self._channel, self._fds, self._limits = box, channel, fds, limits
+        self._is_open = True
         self._explain = explain
         from sandbox_service.sandbox import _host  # not above: see jail.py
 
         self._host = _host
         self._clock: int | None = None
         self._used = self._used_before = 0.0  # CPU seconds, until now and until the running test
+        self._next: bytes | None = None  # the input of a test that is not given yet
         self._stall: Stall | None = None  # of tests after the first
         self._began = time.monotonic()
-        silence = struct.pack("ll", *divmod(int(1e6 * Stall.look_seconds(limits)), 1_000_000))
-        channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, silence)
 
     def wait(self) -> Outcome | None:
         """See SharedRun. The channel has an end when the box ends, so the box itself need not be polled."""
+        stdin, self._next = self._next, None
         while True:
-            try:
-                is_claim = self._channel.recv(len(wire.TEST_ENDED) + 1) == wire.TEST_ENDED
-            except BlockingIOError:
-                self._receive(is_ready=_is_readable(self._box, 0))
-                if self._stall is not None and self._stall.is_over(self._cpu_seconds()):
-                    self._box.kill()
-                    return None
-            except OSError:
-                return None
-            else:
+            is_claim = self._host.exchange(self._channel, self._fds, stdin, wire.NEXT_TEST, wire.TEST_ENDED)
+            if is_claim is not None:
                 return self._claimed() if is_claim else None
+            stdin = None
+            self._receive(is_ready=_is_readable(self._box, 0))
+            if self._stall is not None and self._stall.is_over(self._cpu_seconds()):
+                self._box.kill()
+                return None
 
     def _claimed(self) -> Outcome | None:
         wall, used = time.monotonic() - self._began, self._cpu_seconds()
@@ -151,19 +148,15 @@ class ChannelRun:
         )
 
     def give(self, stdin: bytes) -> None:
-        """See SharedRun."""
+        """See SharedRun. The test begins when it is waited for."""
+        self._next = stdin
         self._began = time.monotonic()
         self._used_before = self._used
         self._stall = Stall(self._limits, self._used)
-        try:
-            to, out, err = self._fds
-            self._host.give(self._channel.fileno(), to, out, err, stdin, wire.NEXT_TEST)
-        except OSError:  # the box has ended, or refuses to have its files changed
-            self._channel.shutdown(socket.SHUT_RDWR)
 
     def end(self, *, is_known: bool) -> Outcome:
         """See SharedRun."""
-        self._channel.close()
+        self._close_channel()
         deadline = time.monotonic() + END_SECONDS
         while self._box.outcome is None:
             if is_known and time.monotonic() > deadline:
@@ -173,9 +166,10 @@ class ChannelRun:
         whole = replace(self._box.outcome, stdout=last.stdout, stderr=last.stderr, stdout_bytes=last.stdout_bytes)
         return whole if whole.exit_code == 0 else self._explain(whole)
 
-    def _close_files(self) -> None:
-        fds, self._fds = self._fds, []
-        files.close_all(fds)
+    def _close_channel(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            os.close(self._channel)
 
     def __enter__(self) -> Self:
         return self
@@ -188,8 +182,9 @@ class ChannelRun:
                 self._box.kill()
                 self.end(is_known=True)
         finally:
-            self._channel.close()
-            self._close_files()
+            self._close_channel()
+            for fd in self._fds:
+                os.close(fd)
 
 
 def _is_readable(box: RunningBox, seconds: float) -> bool:

@@ -374,6 +374,26 @@ STATES = {
     "stdin opened by number": State("", "0", "kept = open(0)"),
     "stdin opened again": State("import os", "os.fstat(3)", "", "open('/dev/stdin').readline()"),
     "stdin in part": State("import sys", "sys.stdin.readline() != 'more\\n'", "", "sys.stdin.readline()"),
+    "stdin's iteration": State(
+        "import sys\ndef cannot_tell():\n    try:\n        return sys.stdin.tell() < 0\n    except OSError:\n"
+        "        return True",
+        "cannot_tell()",
+        "next(iter(sys.stdin))",
+    ),
+    "stdin initialised": State(
+        "import sys",
+        "sys.stdin.encoding == 'latin-1'",
+        "sys.stdin.__init__(sys.stdin.buffer, encoding='latin-1')",
+    ),
+    "stdin's mode": State("import sys", "sys.stdin.mode == 'left'", "sys.stdin.mode = 'left'"),
+    "stdin's buffer's attribute": State("import sys", "sys.stdin.buffer.left", "sys.stdin.buffer.left = 1"),
+    "file of stdin's buffer": State(
+        "import sys, io",
+        "sys.stdin.name == 'left'",
+        "class Own(io.RawIOBase):\n    name = 'left'\n    def readable(self): return True\n"
+        "sys.stdin.buffer.__init__(Own())",
+        "sys.stdin.readline()",
+    ),
     "stdout's attribute": State("import sys", "sys.stdout.left", "sys.stdout.left = 1"),
     "stdout replaced": State(
         "import sys, io",
@@ -396,8 +416,9 @@ PUT_BACK = (
     "global", "default argument", "class attribute", "function attribute", "cached function", "closure", "generator",
     "key of a cached type", "flags of a cached pattern", "cycle of objects",
     "recursion limit", "digits of integers", "random numbers", "random numbers of another module", "seed", "gauss",
-    "decimal context", "decimal flags", "stdin's attribute", "stdin in part", "stdout's attribute",
-    "stdout's encoding", "stdout's buffering", "stderr's attribute", "stdin opened by number",
+    "decimal context", "decimal flags", "stdin's attribute", "stdin in part", "stdin's iteration",
+    "stdin closed", "stdin's mode", "stdin's buffer's attribute", "stdout's attribute", "stdout's encoding",
+    "stdout's buffering", "stderr's attribute", "stdin opened by number",
 )  # fmt: skip
 """States that a box forgets between two tests, so that programs which leave them still share one."""
 

@@ -44,7 +44,7 @@ def grader() -> Iterator[Grader]:
 def boxes(monkeypatch: pytest.MonkeyPatch) -> Boxes:
     """Every box whose end the host hears of, whichever way it was started."""
     found = Boxes()
-    for module, name in (("jail", "outcome_of"), ("jail", "outcome_with"), ("python_jail", "outcome_of")):
+    for module, name in (("jail", "outcome_with"), ("python_jail", "outcome_of")):
         target = f"sandbox_service.sandbox.{module}.{name}"
         monkeypatch.setattr(target, noted(found, __import__(target.rpartition(".")[0], fromlist=[name]), name))
     return found

@@ -55,6 +55,20 @@ def test_a_fresh_process_has_no_state(grader: Grader, name: str) -> None:
     assert grade(grader, stateful.suffers(state), "test").passed == len(TESTS)
 
 
+def test_a_generator_that_only_the_collector_frees_acts_in_no_later_test(grader: Grader) -> None:
+    """It holds itself, and leaves a block that puts back the decimal context when it is freed."""
+    code = (
+        "import decimal\ndef own():\n    me = yield\n    with decimal.localcontext():\n        yield\n"
+        + SUM
+        + "lists = [[] for _ in range(3000 * (a > 0))]\n"  # the collector runs, but not in the first test
+        "print(a + b if decimal.getcontext().prec == 28 else 'no')\n"
+        "decimal.getcontext().prec = 7\nheld = own()\nnext(held)\nheld.send(held)\nheld = lists = None\n"
+    )
+    fresh, shared = grade(grader, code, "test"), grade(grader, code, "submission")
+    assert fresh.verdict == shared.verdict == "AC"
+    assert shared.shared == len(TESTS) - 1, "a test was repeated"
+
+
 # --- what shares a box, and what does not
 
 

@@ -152,7 +152,41 @@ def test_nothing_is_left_of_a_run_that_cannot_be_sent() -> None:
             _host.begin(ours.fileno(), b"job", (), b"input", (), 2)
         with pytest.raises(ValueError, match="too many"):
             _host.begin(ours.fileno(), b"job", [0] * 254, b"input", (), 2)
+        with pytest.raises(BrokenPipeError):
+            _host.begin_shared(ours.fileno(), b"job", (), b"input", (), 1.0)
+        with pytest.raises(ValueError, match="too many"):
+            _host.begin_shared(ours.fileno(), b"job", [0] * 254, b"input", (), 1.0)
         assert sorted(Path("/proc/self/fd").iterdir()) == before
+
+
+def test_the_tests_of_a_shared_box_are_exchanged_by_its_files_and_a_channel() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        channel, *fds = _host.begin_shared(ours.fileno(), b"job", (0,), b"first input", [1], 0.05)
+        message, (*_, stdin, stdout, stderr, _, box), _, _ = socket.recv_fds(theirs, 100, 9)
+        assert message == b"job"
+
+        def exchange(content: bytes | None) -> bool | None:
+            return _host.exchange(channel, (fds[0], fds[1], fds[2]), content, b"N", b"D")
+
+        with socket.socket(fileno=box) as end:
+            assert exchange(None) is None, "the box is silent"
+            assert os.read(stdin, 99) == b"first input"
+            os.write(stdout, b"answer")
+            os.write(stderr, b"words")
+            end.send(b"D")
+            assert exchange(None)
+            assert _host.read_output(fds[1], fds[2], 9, 9) == (6, b"answer", b"words")
+            end.send(b"D")
+            assert exchange(b"next")
+            assert (end.recv(9), os.read(stdin, 99)) == (b"N", b"next")
+            assert os.read(stdout, 99) == os.read(stderr, 99) == b""
+            for other in (b"DD", b"E", b"D" * 99):
+                end.send(other)
+                assert exchange(None) is False
+        assert exchange(None) is exchange(b"next") is False, "the box has ended"
+        for fd in (channel, *fds, stdin, stdout, stderr):
+            os.close(fd)
 
 
 @pytest.mark.parametrize("size", [0, 1000, huge_page.LEAST_BYTES, 1_500_000, huge_page.HUGE_BYTES + 1])
