@@ -266,6 +266,21 @@ def test_lines_are_json(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "r" / "metrics.jsonl").read_text())["é"] == 1.5
 
 
+def test_what_waits_for_a_full_disk_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainer.report.LEFT_BYTES", 30)
+    path, before = tmp_path / "lines", resource.getrlimit(resource.RLIMIT_FSIZE)
+    file = PatientFile(path, lambda _: None)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5, before[1]))
+    try:
+        for number in range(100):
+            file.append(f"{number:03} " + 10 * "x" + "\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    file.append("end\n")
+    file.close()
+    assert path.read_text().splitlines() == [*(f"{number:03} xxxxxxxxxx" for number in range(3)), "end"], "whole lines"
+
+
 def test_a_full_disk_ends_no_run_and_loses_no_line(tmp_path: Path) -> None:
     """A limit on the size of files stands in for it."""
     path, notices = tmp_path / "lines", list[str]()
