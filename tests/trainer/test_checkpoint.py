@@ -130,7 +130,7 @@ def written(folder: Path, *, has_groups: bool = True, **said: Any) -> Checkpoint
             write_groups(into, [])
 
     checkpoints = Checkpoints((config := configured(folder, **said)).folder)
-    checkpoints.write(1, {"ranks": 1, "zero": 2, "config": config.model_dump(mode="json")}, fill_all)
+    checkpoints.write(1, {"ranks": 1, "config": config.model_dump(mode="json")}, fill_all)
     return checkpoints
 
 
@@ -145,6 +145,7 @@ RESUMED: dict[str, Any] = {"checkpoint": {"resume": True}}
         ("data.system", {"data": {"train": ["d"], "system": "Be brief."}}),
         ("data.template.a", {"data": {"train": ["d"], "template": {"a": 1}}}),
         ("rollout.temperature", {"rollout": {"temperature": 0.6}}),
+        ("deepspeed.zero", {"deepspeed": {"zero": 1}}),
     ],
 )
 def test_a_run_is_not_resumed_with_what_its_samples_depend_on_changed(
@@ -159,7 +160,7 @@ def test_a_run_is_resumed_with_other_steps_and_rates(tmp_path: Path) -> None:
     written(tmp_path)
     found = find_checkpoint(configured(tmp_path, **RESUMED, steps=9, optimiser={"lr": 1e-5}), 1)
     assert found is not None
-    with pytest.raises(ConfigError, match="written by 1 ranks"):
+    with pytest.raises(ConfigError, match="ranks was 1 and is 2"):
         find_checkpoint(configured(tmp_path, **RESUMED), 2)
 
 
