@@ -40,7 +40,7 @@ UNFINISHED = ".tmp"
 LOCK = ".lock"  # held by the process that runs
 # settings that DeepSpeed's state, finished samples or the position in the data depend on; others may change
 UNCHANGEABLE = (
-    *("ranks ", "deepspeed.zero ", "lora.", "seed ", "data.order ", "rollout.temperature "),
+    *("ranks ", "deepspeed.zero ", "model.dtype ", "lora.", "seed ", "data.order ", "rollout.temperature "),
     *("data.format ", "data.system ", "data.template.", "duel.ask ", "duel.cases "),
 )
 NAME = re.compile(r"step_(\d{6,})")
@@ -54,7 +54,8 @@ class Checkpoint:
     step: int
 
     def state(self) -> Any:
-        return json.loads((self.path / STATE).read_text())
+        with reading(self.path):
+            return json.loads((self.path / STATE).read_text())
 
     def damaged_files(self) -> list[str]:
         """Return the files whose size differs from the manifest, or the manifest if it cannot be read."""
@@ -121,10 +122,23 @@ class Checkpoints:
 
 
 @contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Read files of a checkpoint (path) in a block. Raise ConfigError if their content is damaged."""
+    try:
+        yield
+    except (OSError, ValueError, LookupError, EOFError, RuntimeError, pickle.UnpicklingError) as error:
+        raise ConfigError(f"{path} is damaged: remove it to go on from the checkpoint before it: {error!r}") from None
+
+
+@contextmanager
 def locked(path: Path) -> Iterator[bool]:
     """Try to lock a file (path), which is created, for the duration of the block, and yield whether that succeeded."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a")
+    except OSError as error:
+        raise ConfigError(f"{path.parent} cannot be written: {error.strerror}") from None
+    with file:
         is_ours = False
         with suppress(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -184,7 +198,8 @@ def write_groups(folder: Path, groups: Sequence[Group]) -> None:
 def read_groups(folder: Path, prompt_of: Callable[[str], Prompt]) -> list[Group]:
     """Return the groups of a folder; `prompt_of` returns the prompt of an id."""
     groups = []
-    entries = pickle.loads((folder / GROUPS).read_bytes())  # noqa: S301 - trusted, as engine/ is
+    with reading(folder):
+        entries = pickle.loads((folder / GROUPS).read_bytes())  # noqa: S301 - trusted, as engine/ is
     for name, number, episodes in entries:
         prompt = prompt_of(name)
         asked = {"solver": prompt, "tester": prompt.tester or prompt}

@@ -19,7 +19,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from trainer.checkpoint import ENGINE
+from trainer.checkpoint import ENGINE, reading
 from trainer.config import Config, merge
 from trainer.config.sections import Optimiser
 from trainer.episode import MicroBatch, Tally
@@ -28,10 +28,11 @@ from trainer.logprob import Head, Scorer
 from trainer.model import load, weights_of
 from trainer.objective import Objective
 from trainer.ranks import Ranks
+from trainer.sync.weights import Checksum
 
 NEVER = 10**12
 STATE = "state"  # DeepSpeed's folder within a checkpoint's
-OF_RANK = "rng_{}.pt"  # a rank's random generators and the shapes of the weights
+OF_RANK = "rng_{}.pt"  # a rank's random generators and the checksum of the initial weights
 
 
 class Policy:
@@ -50,6 +51,7 @@ class Policy:
         trained = [each for each in scorer.parameters() if each.requires_grad]
         settings = config.optimiser.model_dump(include={"lr", "betas", "eps", "weight_decay"})
         self._engine = self._initialize(scorer, torch.optim.AdamW(trained, **settings))  # DeepSpeed's is compiled
+        self._initial = Checksum.of(self.weights()).as_json()
         self._reference: nn.Module | None = None
         if config.kl.is_on:  # partitioned under ZeRO-3, otherwise replicated on each rank
             fixed = self._load(config.model.reference or config.model.path, trains=False).requires_grad_(False)
@@ -136,7 +138,7 @@ class Policy:
         self._engine.checkpoint_engine.save = write
         self._engine._copy_recovery_script = lambda _: None  # bypasses `write`, and `model/` makes it unnecessary
         self._engine.save_checkpoint(str(folder), tag=STATE, save_latest=False)
-        own = {"model": self._config.model.path, "shapes": self._shapes(), "cpu": torch.get_rng_state()}
+        own = {"model": self._config.model.path, "initial": self._initial, "cpu": torch.get_rng_state()}
         own |= {"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else {}
         write(own, str(folder / OF_RANK.format(self._ranks.rank)))
         self._raise_on_all_ranks(errors)
@@ -144,13 +146,15 @@ class Policy:
     def restore(self, checkpoint: Path) -> None:
         """Load the state that `save_state` wrote from as many ranks. Raise ConfigError if it is of another model."""
         folder = checkpoint / ENGINE
-        state = torch.load(folder / OF_RANK.format(self._ranks.rank), weights_only=True)
-        if state["shapes"] != self._shapes():
+        with reading(checkpoint):
+            state = torch.load(folder / OF_RANK.format(self._ranks.rank), weights_only=True)
+        if state.get("initial", self._initial) != self._initial:  # earlier versions did not write it
             raise ConfigError(
-                f"the checkpoint {checkpoint} is of the model {state['model']}, whose shapes differ from those of "
+                f"the checkpoint {checkpoint} is of the model {state['model']}, whose weights differ from those of "
                 f"{self._config.model.path}: set model.path to that model, or choose another name for a new run"
             )
-        self._engine.load_checkpoint(str(folder), tag=STATE)
+        with reading(checkpoint):
+            self._engine.load_checkpoint(str(folder), tag=STATE)
         torch.set_rng_state(state["cpu"])
         if "cuda" in state and torch.cuda.is_available():
             torch.cuda.set_rng_state(state["cuda"])
@@ -159,11 +163,6 @@ class Policy:
         for each in (self._engine, self._reference):
             if isinstance(each, self._deepspeed.DeepSpeedEngine):
                 each.destroy()
-
-    def _shapes(self) -> dict[str, list[int]]:
-        """Return the shapes of all parameters by name; under ZeRO-3 those of the whole ones."""
-        parameters = self._engine.module.named_parameters()
-        return {name: list(getattr(each, "ds_shape", each.shape)) for name, each in parameters}
 
     # --- passes
 

@@ -44,7 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("policy")
     save_tiny(folder / "model", hidden=64)
     save_tiny(folder / "untied", hidden=64, tied=False)
-    save_tiny(folder / "other", hidden=96)
+    save_tiny(folder / "other", hidden=64, seed=1)
     module, arguments = "tests.trainer.policy_steps", [str(folder)]
     running = [Running(module, arguments, {}), *start_ranks(module, arguments, 2)]
     for status, said in [each.end(SECONDS) for each in running]:
