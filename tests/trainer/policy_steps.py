@@ -2,8 +2,8 @@
 
     python -m tests.trainer.policy_steps FOLDER        or under torchrun, with several ranks
 
-FOLDER/model is a tiny model, FOLDER/untied one with an untied output embedding, FOLDER/other one of the same shapes. The
-results of all scenarios are written to FOLDER/ranks<number>.pt as a mapping by name.
+FOLDER/model is a tiny model, FOLDER/untied one with an untied output embedding, FOLDER/other one of the same shapes.
+The results of all scenarios are written to FOLDER/ranks<number>.pt as a mapping by name.
 """
 
 from __future__ import annotations

@@ -86,6 +86,7 @@ def test_the_least_that_can_be_said(tmp_path: Path) -> None:
         ("[duel]\ntesters = 2\nask = 'test it'", "the question has no {statement}"),
         ("seed = 4294967296", "seed should be less than 4294967296"),
         ("[held_out]\nproblems = ['./d.jsonl']", "held_out.problems has files of data.train"),
+        ("[deepspeed.extra]\nzero_optimization = 3", "zero_optimization is a table without a stage"),
         ("steps = 2024-01-01", "steps should be an integer"),
         ("[reward]\nlimits = 3", "reward.limits should be an object"),
         ("[duel]\ntesters = 2\ntrains = 'solver'\nopponent = 'host:1'", "duel.opponent should match"),

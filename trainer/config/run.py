@@ -129,7 +129,9 @@ class Config(Section):
             ),
             "rollout.servers names a server twice": len(servers) < len(rollout.servers),
             "held_out.problems has files of data.train": files[0] & files[1],
-            "deepspeed.extra sets ZeRO's stage: set deepspeed.zero": "stage" in deepspeed.extra.get(ZERO, {}),
+            f"deepspeed.extra: {ZERO} is a table without a stage: set deepspeed.zero": (
+                not isinstance(zero := deepspeed.extra.get(ZERO, {}), Mapping) or "stage" in zero
+            ),
         }
         if message := next((message for message, is_so in wrong.items() if is_so), None):
             raise ValueError(message)
