@@ -54,10 +54,7 @@ class ProblemLocation:
 
 
 class Problems(Sequence[Problem]):
-    """All problems of some files, except those rejected by `keep`, which are counted in `left_out`.
-
-    A line that is invalid or repeats an id raises a ConfigError, which names file and line.
-    """
+    """All problems of some files, except those rejected by `keep`, which are counted in `left_out`."""
 
     def __init__(self, paths: Sequence[Path], keep: Callable[[Problem], bool] = lambda _: True) -> None:
         self.spots: list[ProblemLocation] = []  # of the kept problems, in the order of the files

@@ -183,7 +183,10 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSON Lines file, none if it does not exist. An incomplete last line is ignored."""
     if path.exists():
         with path.open(encoding="utf-8") as file:
-            yield from (json.loads(line) for line in file if line.endswith("\n"))
+            try:
+                yield from (json.loads(line) for line in file if line.endswith("\n"))
+            except ValueError as error:
+                raise ConfigError(f"{path}: a line is damaged, remove it: {error}") from None
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -137,6 +137,13 @@ def test_a_line_that_was_not_finished_is_left_out(tmp_path: Path) -> None:
     assert [row["step"] for row in read(path)] == [1, 2]
 
 
+def test_a_line_that_is_damaged_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    path.write_text('{"step": 1}\n{"st\n{"step": 3}\n')
+    with pytest.raises(ConfigError, match=r"metrics\.jsonl: a line is damaged, remove it: (Unterminated|Invalid)"):
+        read(path)
+
+
 def test_a_new_run_begins_a_new_file(tmp_path: Path) -> None:
     for _ in range(2):
         made = report(tmp_path)
