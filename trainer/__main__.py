@@ -1,8 +1,4 @@
-"""The command `python -m trainer CONFIG key=value …`, also available as `proctor train`, under torchrun or
-DeepSpeed.
-"""
-
-from __future__ import annotations
+"""The command `python -m trainer CONFIG key=value …`, also as `proctor train`, under torchrun or DeepSpeed."""
 
 import argparse
 import os

@@ -1,13 +1,10 @@
 """Group-relative advantages: one number an episode, used for all of its tokens.
 
-Masked episodes (reward None) are excluded from mean and deviation and get advantage 0. Rewards are computed in
-`reward`, and flat groups are dropped in `collect`.
+Masked episodes (reward None) are excluded from mean and deviation and get advantage 0.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 STD_FLOOR = 1e-6  # added to the deviation, as published, so that a flat group gives 0 instead of NaN
 BATCH_STD_FLOOR = 1e-5  # AReaL's
@@ -18,11 +15,9 @@ def advantages(name: str, rewards: Sequence[float | None]) -> list[float]:
 
     With rewards r, their mean, and n rewards that are not None:
 
-        grpo     (r − mean) / (std + 1e-6), unbiased std (n − 1). DeepSeekMath, arXiv 2402.03300, section 4.1.2. The
-                 1e-6 is that of verl and its forks.
-        dr_grpo  r − mean. Without the deviation, which favours groups that are nearly solved or unsolved.
-                 Dr. GRPO, arXiv 2503.20783, section 3.2.
-        rloo     r − mean of the other rewards, which is n / (n − 1) times dr_grpo. arXiv 2402.14740, section 2.3.
+        grpo     (r − mean) / (std + 1e-6), unbiased std (n − 1). DeepSeekMath, arXiv 2402.03300, 4.1.2; 1e-6 is verl's
+        dr_grpo  r − mean. Dr. GRPO, arXiv 2503.20783, section 3.2
+        rloo     r − mean of the other rewards, which is n / (n − 1) times dr_grpo. arXiv 2402.14740, section 2.3
 
     For n = 1, where all other samples are masked, they give 0. verl gives the reward itself, which has no baseline.
 
@@ -32,8 +27,11 @@ def advantages(name: str, rewards: Sequence[float | None]) -> list[float]:
     voters = [float(reward) for reward in rewards if reward is not None]
     if not all(map(math.isfinite, voters)):
         raise ValueError(f"advantage: rewards must be finite, not {voters}")
-    found = iter(_RULES[name](voters))
-    return [0.0 if reward is None else next(found) for reward in rewards]
+    count, others = max(len(voters), 1), max(len(voters) - 1, 1)
+    mean = math.fsum(voters) / count
+    std = math.sqrt(math.fsum((each - mean) ** 2 for each in voters) / others)
+    divisor = {"grpo": std + STD_FLOOR, "dr_grpo": 1.0, "rloo": others / count}[name]
+    return [0.0 if reward is None else (reward - mean) / divisor for reward in rewards]
 
 
 def batch_normalised(values: Sequence[float], tokens: Sequence[int]) -> list[float]:
@@ -49,25 +47,3 @@ def batch_normalised(values: Sequence[float], tokens: Sequence[int]) -> list[flo
     squares = ((value - mean) ** 2 * count for value, count in zip(values, tokens, strict=True))
     std = math.sqrt(math.fsum(squares) / total)
     return [(value - mean) / (std + BATCH_STD_FLOOR) for value in values]
-
-
-def _grpo(votes: list[float]) -> list[float]:
-    deviations = _dr_grpo(votes)
-    std = math.sqrt(math.fsum(each * each for each in deviations) / max(len(votes) - 1, 1))
-    return [each / (std + STD_FLOOR) for each in deviations]
-
-
-def _dr_grpo(votes: list[float]) -> list[float]:
-    mean = math.fsum(votes) / max(len(votes), 1)
-    return [vote - mean for vote in votes]
-
-
-def _rloo(votes: list[float]) -> list[float]:
-    others = len(votes) - 1
-    if others < 1:
-        return [0.0 for _ in votes]
-    total = math.fsum(votes)
-    return [vote - (total - vote) / others for vote in votes]
-
-
-_RULES: Mapping[str, Callable[[list[float]], list[float]]] = {"grpo": _grpo, "dr_grpo": _dr_grpo, "rloo": _rloo}

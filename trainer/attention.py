@@ -1,14 +1,11 @@
 """Attention over packed rows, row by row: no mask of all tokens against all.
 
 transformers masks packed rows with a T × T matrix (sdpa, eager), or needs FlashAttention or a compiler (flex). Here
-each row is a causal attention of its own, for which torch chooses its fastest kernel, with memory linear in the row.
+each row is a causal attention of its own, with memory linear in the row.
 
-With a process group (`deepspeed.sequence_parallel`) the ranks of the group hold equal parts of the packed tokens. They
-exchange them for all tokens of a share of the heads, attend, and exchange back: Ulysses, Jacobs et al., arXiv
-2309.14509.
+With a process group (`deepspeed.sequence_parallel`) each rank has an equal part of the packed tokens. The ranks
+exchange them for all tokens of a share of the heads, attend, and exchange back: Ulysses, arXiv 2309.14509.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
@@ -50,21 +47,16 @@ def attend(
     queries, keys, values = (torch.split(each, list(row_lengths), dim=2) for each in (query, key, value))
     found = []
     for row in zip(queries, keys, values, strict=True):
-        mask = _band(row[0], sliding_window)
+        length, mask = row[0].shape[2], None
+        if sliding_window is not None and length > sliding_window:
+            square = torch.ones(length, length, dtype=torch.bool, device=query.device)
+            mask = square.tril().triu(1 - sliding_window)
         options: Any = {"attn_mask": mask, "is_causal": mask is None, "dropout_p": dropout, "scale": scaling}
         found.append(F.scaled_dot_product_attention(*row, enable_gqa=True, **options))
     answer = torch.cat(found, dim=2)
     if sequence_group is not None:
         answer = _exchange(sequence_group, answer, 2, 1)
     return answer.transpose(1, 2).contiguous(), None
-
-
-def _band(row: Tensor, window: int | None) -> Tensor | None:
-    """Return the mask of a sliding window [n, n], None if the row fits into it."""
-    length = row.shape[2]
-    if window is None or length <= window:
-        return None
-    return torch.ones(length, length, dtype=torch.bool, device=row.device).tril().triu(1 - window)
 
 
 def _whole_rows(part: Tensor, heads: int, group: Any) -> Tensor:

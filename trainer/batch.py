@@ -1,16 +1,12 @@
-"""Turns groups into rows with advantages, and splits these into mini-batches (optimiser steps) and packed micro-batches
-with token weights.
+"""Turns groups into rows with advantages, mini-batches (optimiser steps), and packed micro-batches with token weights.
 
-Pure and deterministic: every rank computes the same split and takes its own part. Rows are packed end to end without
-padding. All ranks get the same number of micro-batches, because ZeRO-3 gathers parameters on all ranks together.
+Every rank computes the same split and takes its own part. Rows are packed end to end without padding. All ranks get the
+same number of micro-batches, because ZeRO-3 gathers parameters on all ranks together.
 """
-
-from __future__ import annotations
 
 import heapq
 import math
 from collections.abc import Sequence
-from itertools import filterfalse
 from typing import Literal
 
 import torch
@@ -24,18 +20,19 @@ Trained = tuple[Episode, float]  # an episode that trains, and the advantage tha
 
 
 def trained_episodes(groups: Sequence[Group], config: Config) -> list[list[Trained]]:
-    """Return the episodes of each group that train, with their advantages.
+    """Return the episodes of each group that train, with their advantages, relative to those of the same role.
 
-    Advantages are relative to the episodes of the same role. Masked episodes do not train, nor do those of another
-    policy; with dynamic sampling (`buffer.drop_flat`) nor does a role whose rewards are all equal.
+    Masked episodes do not train, nor do those of another policy; with dynamic sampling (`buffer.drop_flat`) nor does a
+    role whose rewards are all equal.
     """
-    drops, trained = config.buffer.drop_flat, list[list[Trained]]()
+    trained: list[list[Trained]] = []
     for group in groups:
         trained.append([])
-        for team in group.teams if not drops else filterfalse(is_flat, group.teams):
-            worth = advantages(config.advantage.name, [None if each.is_masked else each.total for each in team])
-            pairs = zip(team, worth, strict=True)
-            trained[-1] += [(each, 0.0 if each.is_silenced else own) for each, own in pairs if not each.is_masked]
+        for team in group.teams:
+            if not (config.buffer.drop_flat and is_flat(team)):
+                worth = advantages(config.advantage.name, [None if each.is_masked else each.total for each in team])
+                pairs = zip(team, worth, strict=True)
+                trained[-1] += [(each, 0.0 if each.is_silenced else own) for each, own in pairs if not each.is_masked]
     if not config.advantage.normalise:
         return trained
     flat = [each for group in trained for each in group]
@@ -76,10 +73,14 @@ def pack(rows: Sequence[Row], budget_tokens: int, ranks: int) -> list[list[list[
     i-th micro-batches of the ranks have about equal lengths, because ranks wait for each other.
     """
     lengths = [len(row.ids) for row in rows]
+
+    def load(indices: Sequence[int]) -> int:
+        return sum(lengths[index] for index in indices)
+
     each = max(1, math.ceil(sum(lengths) / (budget_tokens * ranks)))
-    while not _fits(bins := _balanced(lengths, each * ranks), lengths, budget_tokens):
+    while any(len(some) > 1 and load(some) > budget_tokens for some in _balanced(lengths, each * ranks)):
         each += 1
-    bins.sort(key=lambda indices: -sum(lengths[index] for index in indices))
+    bins = sorted(_balanced(lengths, each * ranks), key=load, reverse=True)
     rounds = [bins[start : start + ranks] for start in range(0, len(bins), ranks)]
     forth_and_back = [some if number % 2 == 0 else some[::-1] for number, some in enumerate(rounds)]
     return [[[rows[index] for index in some[rank]] for some in forth_and_back] for rank in range(ranks)]
@@ -94,33 +95,24 @@ def weights(rows: Sequence[Row], mean: Mean, max_tokens: int, full: int = 0) -> 
         sequence  1 / (S · |o_i|)       equal weight for every response (GRPO, arXiv 2402.03300, eq. 3)
         constant  1 / (S · max_tokens)  no preference for any length (Dr. GRPO, arXiv 2503.20783)
 
-    If a whole mini-batch has more rows (`full`; 0: unknown), all weights are multiplied by S / full: the rest of a
-    batch counts as much as it would in a whole mini-batch, as in verl, which divides by the configured size.
+    If a whole mini-batch has more rows (`full`; 0: unknown), all weights are multiplied by S / full, as in verl.
     """
     size, tokens = len(rows), sum(row.response for row in rows)
     share = min(1.0, size / full) if full else 1.0
-
-    def denominator(row: Row) -> int:
-        return {"token": tokens, "sequence": size * row.response, "constant": size * max_tokens}[mean]
-
-    return [share / denominator(row) for row in rows]
+    if mean == "sequence":
+        return [share / (size * row.response) for row in rows]
+    return [share / (tokens if mean == "token" else size * max_tokens)] * size
 
 
 def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
-    """Return rows packed end to end as a micro-batch, with the weight of each row's response tokens (scale).
-
-    Without rows it is one token of a prompt.
-
-    Raises:
-        ValueError: A row lacks a prompt, a response, or a log-probability of a response token.
-    """
+    """Return rows packed end to end, with the weight of each row's response tokens (scale). Raise ValueError."""
     for row in rows:
         if not 0 < row.response < len(row.ids) or len(row.behaviour) != row.response:
             raise ValueError(
                 f"a row of {len(row.ids)} tokens, {row.response} of them a response with {len(row.behaviour)} "
                 "log-probabilities: there must be a prompt, a response, and a log-probability for each of its tokens"
             )
-    if not rows:
+    if not rows:  # one token of a prompt
         rows, scale = [Row(ids=(0,), response=0, behaviour=(), advantage=0.0)], [0.0]
     responses = torch.tensor([row.response for row in rows])
     ids = torch.tensor([token for row in rows for token in row.ids])
@@ -138,15 +130,8 @@ def collate(rows: Sequence[Row], scale: Sequence[float]) -> MicroBatch:
     )
 
 
-def _fits(bins: Sequence[Sequence[int]], lengths: Sequence[int], budget: int) -> bool:
-    return all(len(indices) < 2 or sum(lengths[index] for index in indices) <= budget for indices in bins)
-
-
 def _balanced(lengths: Sequence[int], count: int) -> list[list[int]]:
-    """Return indices distributed over `count` bins, longest first into the emptiest.
-
-    LPT; Graham 1969: at most 4/3 of the optimum.
-    """
+    """Return indices distributed over `count` bins, longest first into the emptiest (LPT; Graham 1969)."""
     heap: list[tuple[int, int, list[int]]] = [(0, number, []) for number in range(count)]
     for index in sorted(range(len(lengths)), key=lambda index: (-lengths[index], index)):
         load, number, indices = heap[0]

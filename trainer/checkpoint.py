@@ -7,11 +7,9 @@
         model/          in Hugging Face's format, so that vLLM can load it
         engine/         DeepSpeed's: weights, optimiser and random generators of each rank
 
-A checkpoint is written under a temporary name, synced to disk and renamed, so that a crash leaves no incomplete one
-under the final name. All ranks must see the folder. Its files are unpickled: load only checkpoints that you trust.
+It is written under a temporary name, synced to disk and renamed. All ranks must see the folder. Its files are
+unpickled: load only checkpoints that you trust.
 """
-
-from __future__ import annotations
 
 import fcntl
 import json
@@ -21,8 +19,9 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +38,10 @@ MODEL = "model"
 GROUPS = "groups.pickle"
 UNFINISHED = ".tmp"
 LOCK = ".lock"  # held by the process that runs
-# settings that finished samples, or the position in the data, depend on; the rest may change when a run is resumed
+# settings that DeepSpeed's state, finished samples or the position in the data depend on; others may change
 UNCHANGEABLE = (
-    "seed ",
-    "lora.",
-    *("data.format ", "data.system ", "data.template.", "data.order "),
-    "rollout.temperature ",
-    *("duel.ask ", "duel.cases "),
+    *("ranks ", "deepspeed.zero ", "model.dtype ", "lora.", "seed ", "data.order ", "rollout.temperature "),
+    *("data.format ", "data.system ", "data.template.", "duel.ask ", "duel.cases "),
 )
 NAME = re.compile(r"step_(\d{6,})")
 
@@ -58,7 +54,8 @@ class Checkpoint:
     step: int
 
     def state(self) -> Any:
-        return json.loads((self.path / STATE).read_text())
+        with reading(self.path):
+            return json.loads((self.path / STATE).read_text())
 
     def damaged_files(self) -> list[str]:
         """Return the files whose size differs from the manifest, or the manifest if it cannot be read."""
@@ -66,7 +63,7 @@ class Checkpoint:
             listed = json.loads((self.path / MANIFEST).read_text())["files"]
         except (OSError, ValueError, KeyError):
             return [MANIFEST]
-        there = dict(_files(self.path))
+        there = _sizes(self.path)
         return [name for name, file in listed.items() if there.get(name) != file["bytes"]]
 
 
@@ -105,7 +102,7 @@ class Checkpoints:
             unfinished.mkdir(parents=True)
             (unfinished / STATE).write_text(json.dumps(state))
             fill(unfinished)
-            files = {name: {"bytes": size} for name, size in sorted(_files(unfinished))}
+            files = {name: {"bytes": size} for name, size in sorted(_sizes(unfinished).items())}
             (unfinished / MANIFEST).write_text(json.dumps({"step": step, "files": files}, indent=1) + "\n")
             for each in [*unfinished.rglob("*"), unfinished]:
                 _sync(each)
@@ -125,27 +122,33 @@ class Checkpoints:
 
 
 @contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Read files of a checkpoint (path) in a block. Raise ConfigError if their content is damaged."""
+    try:
+        yield
+    except (OSError, ValueError, LookupError, EOFError, RuntimeError, pickle.UnpicklingError) as error:
+        raise ConfigError(f"{path} is damaged: remove it to go on from the checkpoint before it: {error!r}") from None
+
+
+@contextmanager
 def locked(path: Path) -> Iterator[bool]:
     """Try to lock a file (path), which is created, for the duration of the block, and yield whether that succeeded."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a")
+    except OSError as error:
+        raise ConfigError(f"{path.parent} cannot be written: {error.strerror}") from None
+    with file:
+        is_ours = False
+        with suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_ours = True
+        yield is_ours
 
 
 def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
-    """Return the checkpoint to resume from on so many ranks, None for a new run.
-
-    Raises:
-        ConfigError: The folder already holds a run that is not resumed, all of its checkpoints are damaged, the newest
-            is of an earlier version, or settings differ that cannot: ranks and ZeRO stage, which DeepSpeed needs, and
-            UNCHANGEABLE.
-    """
-    checkpoints = Checkpoints(config.folder)
+    """Return the checkpoint to resume from on so many ranks, None for a new run, or raise a ConfigError."""
+    checkpoints, notice = Checkpoints(config.folder), partial(print, file=sys.stderr)
     if not config.checkpoint.resume:
         if read(config.folder / METRICS) or checkpoints.all():
             raise ConfigError(
@@ -153,33 +156,27 @@ def find_checkpoint(config: Config, ranks: int) -> Checkpoint | None:
                 "choose another name, or remove the folder"
             )
         return None
-    checkpoint = checkpoints.newest(lambda text: print(text, file=sys.stderr))
-    if checkpoint is None:
+    if not (checkpoint := checkpoints.newest(notice)):
         if checkpoints.all():
             raise ConfigError(f"all checkpoints of {config.folder} are damaged: restore one, or remove the folder")
         return None
     if not (checkpoint.path / GROUPS).exists():
         raise ConfigError(f"{checkpoint.path} is of an earlier version: start a new run from its folder {MODEL}")
-    state, zero = checkpoint.state(), config.deepspeed.zero
-    if (state["ranks"], state["zero"]) != (ranks, zero):
-        raise ConfigError(
-            f"the checkpoint was written by {state['ranks']} ranks with deepspeed.zero = {state['zero']}; this run has "
-            f"{ranks} and {zero}: use the same values, or start a new run from its model, CHECKPOINT/model"
-        )
-    lines = differences(state["config"], config.model_dump(mode="json"))
+    state = checkpoint.state()
+    old = {"ranks": state["ranks"], **dict(_settings(state["config"]))}
+    new = {"ranks": ranks, **dict(_settings(config.model_dump(mode="json")))}
+    names = sorted((old.keys() | new.keys()) - {"checkpoint.resume"})
+    pairs = [(name, old.get(name), new.get(name)) for name in names]
+    lines = [f"{name} was {then!r} and is {now!r}" for name, then, now in pairs if then != now]
     if wrong := [line for line in lines if line.startswith(UNCHANGEABLE)]:
         raise ConfigError(
             f"the checkpoint is of a run with other settings: {'; '.join(wrong)}: use the same values, or start a new "
             "run from its model, CHECKPOINT/model"
         )
+    for line in lines:
+        notice(f"configuration differs from the checkpoint's: {line}")
+    notice(f"resuming after step {checkpoint.step}")
     return checkpoint
-
-
-def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return the settings in which two configurations, then and now, differ, except `checkpoint.resume`."""
-    old, new = dict(_settings(then)), dict(_settings(now))
-    pairs = [(name, old.get(name), new.get(name)) for name in sorted(old.keys() | new.keys())]
-    return [f"{name} was {a!r} and is {b!r}" for name, a, b in pairs if a != b and name != "checkpoint.resume"]
 
 
 def _settings(section: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
@@ -193,33 +190,32 @@ def _settings(section: Mapping[str, Any], where: str = "") -> Iterator[tuple[str
 def write_groups(folder: Path, groups: Sequence[Group]) -> None:
     """Write groups to a file of a folder, with the ids of their problems in place of prompts and tests."""
     nameless = Prompt("", (), {})
-    entries = [
-        (group.prompt.id, group.number, [replace(each, prompt=nameless) for each in group.episodes]) for group in groups
-    ]
+    stripped = ([replace(each, prompt=nameless) for each in group.episodes] for group in groups)
+    entries = [(group.prompt.id, group.number, some) for group, some in zip(groups, stripped, strict=True)]
     (folder / GROUPS).write_bytes(pickle.dumps(entries))
 
 
 def read_groups(folder: Path, prompt_of: Callable[[str], Prompt]) -> list[Group]:
     """Return the groups of a folder; `prompt_of` returns the prompt of an id."""
     groups = []
-    for name, number, episodes in pickle.loads((folder / GROUPS).read_bytes()):  # noqa: S301 - trusted, as engine/ is
+    with reading(folder):
+        entries = pickle.loads((folder / GROUPS).read_bytes())  # noqa: S301 - trusted, as engine/ is
+    for name, number, episodes in entries:
         prompt = prompt_of(name)
         asked = {"solver": prompt, "tester": prompt.tester or prompt}
         groups.append(Group(prompt, [replace(each, prompt=asked[each.role]) for each in episodes], number))
     return groups
 
 
-def _files(folder: Path) -> Iterator[tuple[str, int]]:
-    for path in folder.rglob("*"):
-        if path.is_file() and path.name != MANIFEST:
-            yield str(path.relative_to(folder)), path.stat().st_size
+def _sizes(folder: Path) -> dict[str, int]:
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    return {str(path.relative_to(folder)): path.stat().st_size for path in files}
 
 
 def _remove(path: Path) -> None:
     """Rename, then delete, so that no reader finds a partly deleted checkpoint."""
     if path.exists():
-        going = path.rename(path.with_name(f"{path.name}.old{UNFINISHED}"))
-        shutil.rmtree(going, ignore_errors=True)
+        shutil.rmtree(path.rename(path.with_name(f"{path.name}.old{UNFINISHED}")), ignore_errors=True)
 
 
 def _sync(path: Path) -> None:

@@ -1,15 +1,12 @@
 """Starts groups of samples, grades each sample, and assembles batches under a staleness bound.
 
 At most `1 + buffer.depth` batches of groups are outstanding (running, or finished and not taken), and new groups start
-only when new weights arrive. With depth 0 no sampling happens during training, with 1 the next batch is sampled
-meanwhile. Requests in flight continue across a sync; a group is as old as its oldest token.
+only when new weights arrive. Requests in flight continue across a sync; a group is as old as its oldest token.
 
-A batch takes the groups that expire first. Groups that would expire before the next batch are waited for, so that long
-responses are not lost, or dropped (`buffer.late`) and counted. With dynamic sampling (DAPO, arXiv 2503.14476) a group
-whose rewards are all equal is replaced as soon as it is known, and counted.
+A batch takes the groups that expire first. Groups that would expire before the next batch are waited for, or dropped
+(`buffer.late`) and counted. With dynamic sampling (DAPO, arXiv 2503.14476) a group whose rewards are all equal is
+replaced as soon as it is known, and counted.
 """
-
-from __future__ import annotations
 
 import asyncio
 import random
@@ -22,7 +19,7 @@ from typing import Any
 from trainer.config import Config
 from trainer.duel.opponent import Opponent
 from trainer.duel.referee import EarlierPrograms, judge
-from trainer.engines.base import Engine
+from trainer.engines import Engine
 from trainer.episode import Completion, Episode, Group, Prompt, Role
 from trainer.prompts import Prompts
 from trainer.reward import Grader, build_group
@@ -36,9 +33,7 @@ class Batch:
     dropped: list[Group] = field(default_factory=list)  # all rewards equal
     expired: int = 0  # groups dropped for their staleness
     version: int = 0  # of the weights that train on it
-    wait_seconds: float = 0.0  # the controller waited for the batch
-    reward_wait_seconds: float = 0.0  # of wait_seconds, after the last sample had ended
-    sampling_seconds: float = 0.0  # with at least one sample in flight
+    reward_wait_seconds: float = 0.0  # that the controller waited after the last sample had ended
 
     @property
     def sampled(self) -> list[Group]:
@@ -84,14 +79,19 @@ class Collector:
         self._error: BaseException | None = None
         self._changed = asyncio.Event()
         self._next = Batch()  # the batch being assembled
-        self._busy = _BusyTime()
+        self._last_sample = time.monotonic()  # when one ended
 
     async def begin(self, version: int, config: Config) -> None:
         """Start groups after a sync of a new version, by the configuration of the step that trains next."""
         self._prompts.select(config.data)
         self._version, self._config = version, config
         self._replacements = config.rollout.prompts * (config.buffer.max_generations - 1) - len(self._next.dropped)
-        self._expire()
+        oldest = version - config.buffer.oldest  # groups that are too old, or will be when they finish, are dropped
+        fresh = [group for group in self._ready if group.version >= oldest]
+        late = [task for task, pending in self._in_flight.items() if pending.version < oldest]
+        self._next.expired += len(self._ready) - len(fresh) + len(late)
+        self._ready = fresh
+        self._cancel(late)
         for pending in self._to_restart:
             self._start(pending)
         self._to_restart = []
@@ -113,9 +113,7 @@ class Collector:
         for group in sorted(batch.sampled, key=_age):
             self._earlier.add(group)
         batch.version = self._version
-        batch.wait_seconds = time.monotonic() - asked
-        batch.reward_wait_seconds = min(batch.wait_seconds, time.monotonic() - self._busy.last)
-        batch.sampling_seconds = self._busy.take()
+        batch.reward_wait_seconds = time.monotonic() - max(asked, self._last_sample)
         return batch
 
     async def drain(self) -> None:
@@ -131,10 +129,7 @@ class Collector:
         return state | {"dropped": len(dropped)}, [*self._ready, *dropped]
 
     async def restore(self, state: Mapping[str, Any], finished: Sequence[Group], version: int) -> None:
-        """Load the two results of `state`, the second of which are finished groups, at a version of the weights.
-
-        The next `begin` restarts groups that were in flight, with their seeds.
-        """
+        """Load the two results of `state`, at a version. The next `begin` restarts groups that were not finished."""
         ready = len(finished) - state["dropped"]
         self._started, self._ready, self._next.dropped = state["begun"], [*finished[:ready]], [*finished[ready:]]
         self._earlier.restore(state["earlier"])
@@ -197,15 +192,6 @@ class Collector:
         first = sorted([*unfinished, *(group.number for group in self._ready)])[: self._config.rollout.prompts]
         return any(number in first for number in unfinished)
 
-    def _expire(self) -> None:
-        """Drop groups that are too old, or will be when they finish."""
-        oldest = self._version - self._config.buffer.oldest
-        fresh = [group for group in self._ready if group.version >= oldest]
-        late = [task for task, pending in self._in_flight.items() if pending.version < oldest]
-        self._next.expired += len(self._ready) - len(fresh) + len(late)
-        self._ready = fresh
-        self._cancel(late)
-
     def _cancel(self, tasks: Sequence[asyncio.Task[Group]]) -> None:
         for task in tasks:
             self._in_flight.pop(task)
@@ -241,34 +227,12 @@ class Collector:
         seed = random.Random(f"{config.seed}/{pending.number}/{name}").getrandbits(31)  # noqa: S311 - no secret
         prompt = pending.prompt.tester if role == "tester" else pending.prompt
         assert prompt is not None, "in a duel every prompt has its tester's"
-        with self._busy:
-            if self._opponent and role != config.duel.trains:
-                return await self._opponent.generate(prompt, seed)
-            return await self._engine.generate(prompt.ids, seed, config.room(len(prompt.ids)))
-
-
-class _BusyTime:
-    """Measures the time with at least one sample in flight."""
-
-    def __init__(self) -> None:
-        self.last = time.monotonic()  # when a sample ended
-        self._count = 0
-        self._since = self._seconds = 0.0
-
-    def __enter__(self) -> None:
-        self._since = self._since if self._count else time.monotonic()
-        self._count += 1
-
-    def __exit__(self, *_: object) -> None:
-        self.last = time.monotonic()
-        self._count -= 1
-        self._seconds += 0.0 if self._count else self.last - self._since
-
-    def take(self) -> float:
-        now = time.monotonic()
-        seconds = self._seconds + (now - self._since if self._count else 0.0)
-        self._seconds, self._since = 0.0, now
-        return seconds
+        if self._opponent and role != config.duel.trains:
+            made = await self._opponent.generate(prompt, seed)
+        else:
+            made = await self._engine.generate(prompt.ids, seed, config.room(len(prompt.ids)))
+        self._last_sample = time.monotonic()
+        return made
 
 
 def _age(group: Group) -> tuple[int, int]:

@@ -1,13 +1,9 @@
 """Reads problems from JSON Lines files.
 
-A line is a `Problem` of sandbox_service.formats.problem. Training reads the prompt, the grading fields, "source" (the
-data set; by default the file's name) and "difficulty". Grading fields are sent to the service.
-
-All lines are validated before a run starts, but only their offsets are kept in memory, because tests may be gigabytes.
-`prompts` converts a problem for a model.
+A line is a `Problem` of sandbox_service.formats.problem. Training reads the prompt, the grading fields, "source" (by
+default the file's name) and "difficulty". All lines are validated before a run starts, but only their offsets are kept
+in memory, because tests may be gigabytes.
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
@@ -22,6 +18,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from sandbox_service.errors.fields import describe
 from sandbox_service.formats.problem import Problem as Line
 from trainer.errors import ConfigError
 
@@ -29,7 +26,6 @@ SENT = ("checker", "interactor", "groups", "language")  # grading fields that a 
 GRADING = ("tests", "suite", "limits", *SENT)
 # fields of a submission to a problem that is graded by other tests than its own, which belong to no group
 OTHER_TESTS = {"groups": None, "stop_on_failure": False, "display_bytes": 0}
-SHOWN_ERRORS = 5
 
 
 @dataclass(frozen=True)
@@ -51,22 +47,14 @@ class ProblemLocation:
 
     id: str
     path: Path
-    line: int
+    place: str  # file:line, for messages
     offset: int  # bytes
     source: str
     difficulty: float | None
 
-    @property
-    def place(self) -> str:
-        """`file:line`, for messages."""
-        return f"{self.path}:{self.line}"
-
 
 class Problems(Sequence[Problem]):
-    """All problems of some files, except those rejected by `keep`, which are counted in `left_out`.
-
-    A line that is invalid or repeats an id raises a ConfigError, which names file and line.
-    """
+    """All problems of some files, except those rejected by `keep`, which are counted in `left_out`."""
 
     def __init__(self, paths: Sequence[Path], keep: Callable[[Problem], bool] = lambda _: True) -> None:
         self.spots: list[ProblemLocation] = []  # of the kept problems, in the order of the files
@@ -124,22 +112,18 @@ def _spots(path: Path) -> Iterator[tuple[ProblemLocation, bytes]]:
         with path.open("rb") as file:
             offset = 0
             for number, line in enumerate(file, 1):
+                place = f"{path}:{number}"
                 if line.strip():
-                    problem = _checked(line, f"{path}:{number}")
+                    try:
+                        problem = Line.model_validate_json(line)
+                    except ValidationError as error:
+                        wrong = describe(error, whole="the line")
+                        raise ConfigError(f"{place}: correct or remove this problem: {wrong}") from None
                     source = sys.intern(problem.source or path.stem)
-                    yield ProblemLocation(problem.id, path, number, offset, source, problem.difficulty), line
+                    yield ProblemLocation(problem.id, path, place, offset, source, problem.difficulty), line
                 offset += len(line)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
-
-
-def _checked(line: bytes, place: str) -> Line:
-    try:
-        return Line.model_validate_json(line)
-    except ValidationError as error:
-        errors = error.errors(include_url=False, include_input=False)
-        messages = [f"{'.'.join(map(str, each['loc'])) or 'the line'}: {each['msg']}" for each in errors[:SHOWN_ERRORS]]
-        raise ConfigError("\n  ".join([f"{place}: correct or remove this problem:", *messages])) from None
 
 
 def _problem(line: bytes, place: str) -> Problem:

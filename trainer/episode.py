@@ -119,14 +119,11 @@ class Row:
 
 @dataclass(frozen=True)
 class MicroBatch:
-    """Rows packed end to end without padding: T tokens of S rows, N of them response tokens.
-
-    Response token n is at index `where[n] + 1`; the logits that predict it are at `where[n]`.
-    """
+    """Rows packed end to end without padding: T tokens of S rows, N of them response tokens."""
 
     ids: torch.Tensor  # [T] int64
     positions: torch.Tensor  # [T] int64, from 0 in each row; attention separates rows by them
-    where: torch.Tensor  # [N] int64, indices into T
+    where: torch.Tensor  # [N] int64, indices into T of the logits that predict a response token, which is the next one
     targets: torch.Tensor  # [N] int64, the sampled tokens
     sequence: torch.Tensor  # [N] int64, the row of each, 0 … S-1
     behaviour: torch.Tensor  # [N] float32

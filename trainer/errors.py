@@ -1,7 +1,5 @@
 """The exceptions of a run; each message says what to change."""
 
-from __future__ import annotations
-
 
 class TrainerError(Exception):
     """The run cannot continue; the message says why and what to do."""

@@ -4,8 +4,6 @@ Sampling is that of training: its temperature and its limits, with seeds that de
 intervals, other temperatures and selection by test cases use `proctor evaluate --watch`, with a vLLM of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import secrets
@@ -14,8 +12,9 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from trainer.config import Config, Duel
-from trainer.engines.base import Engine
+from trainer.config import Config
+from trainer.config.sections import Duel
+from trainer.engines import Engine
 from trainer.episode import Episode, Prompt
 from trainer.prompts import Prompts
 from trainer.reward import Grader
@@ -45,11 +44,11 @@ class HeldOut:
         names = [(place, number) for place in range(len(self.prompts)) for number in range(config.held_out.samples)]
         episodes = await asyncio.gather(*(self._episode(version, config, *name) for name in names))
         graded = [each for each in episodes if not each.reward.is_fault]
+        if not graded:
+            return {}
         right: dict[str, list[bool]] = {}
         for each in graded:
             right.setdefault(each.prompt.id, []).append(each.reward.verdict == "AC")
-        if not graded:
-            return {}
         return {
             "held_out_pass_rate": fmean(map(fmean, right.values())),
             "held_out_solved": fmean(map(any, right.values())),

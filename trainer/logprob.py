@@ -1,11 +1,8 @@
 """Log-probabilities and entropies of given tokens, computed in chunks to bound the memory of the logits.
 
-The logits of a batch are the largest tensor in language-model training: 16,384 tokens × 152,064 vocabulary entries × 4
-bytes are 10 GB, and the softmax and the gradient are as large. Here they exist for `chunk_tokens` tokens at a time and
-are recomputed in the backward pass, at the cost of one more product with the output embedding.
+The logits of 16,384 tokens with a vocabulary of 152,064 are 10 GB, and the softmax and the gradient are as large. Here
+they exist for `chunk_tokens` tokens at a time and are recomputed in the backward pass.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -29,12 +26,10 @@ class Scorer(nn.Module):
         z = W h / τ,    logp = z_y - log Σ_v exp z_v,    entropy = -Σ_v p_v log p_v    with p = softmax(z)
 
     Rows do not attend to each other: `attention` gets their lengths, and without a mask and a cache transformers starts
-    a new row wherever positions restart at 0 (a block-diagonal mask in sdpa and eager, a block mask in flex_attention,
-    the variable-length kernel in flash_attention_2, which was not tested: it needs a GPU).
+    a new row wherever positions restart at 0.
 
     With a `sequence_group`, all ranks of the group are given the same rows. Each passes an equal part of the tokens
-    through the model and gets the others' results without gradient, so that losses see whole responses; the sum of the
-    ranks' gradients is that of one rank.
+    through the model and gets the others' results without gradient, so that losses see whole responses.
     """
 
     def __init__(self, model: Any, chunk_tokens: int, learns_entropy: bool = False, sequence_group: Any = None) -> None:
@@ -61,8 +56,8 @@ class Scorer(nn.Module):
         if self._group is not None:
             return self._split(ids, positions, where, targets, temperature, with_entropy)
         hidden = self._hidden(ids, positions, row_lengths(positions)).index_select(0, where)
-        logp, entropy = self.head(hidden, targets, temperature, with_entropy)
-        return logp, entropy
+        scored: tuple[Tensor, Tensor] = self.head(hidden, targets, temperature, with_entropy)
+        return scored
 
     def _hidden(self, ids: Tensor, positions: Tensor, lengths: list[int]) -> Tensor:
         is_by_rows = self.model.config._attn_implementation == ROWS
@@ -111,8 +106,8 @@ def _gathered(own: Tensor, counts: list[int], rank: int, group: Any) -> Tensor:
 class Head(nn.Module):
     """The output embedding and the softmax, in chunks.
 
-    ZeRO-3 gathers a module's parameters around its passes and needs every rank to do so equally often, while ranks have
-    different numbers of chunks. `policy` declares this module a leaf: it gathers the weight once for all chunks.
+    Under ZeRO-3 all ranks gather a module's parameters equally often, and have different numbers of chunks. `policy`
+    declares this module a leaf: it gathers the weight once for all chunks.
     """
 
     def __init__(self, projection: nn.Linear, chunk_tokens: int, learns_entropy: bool = False) -> None:

@@ -1,7 +1,5 @@
 """Metrics of a batch, by name, for the report."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean
@@ -17,8 +15,8 @@ SPAN = 20  # tokens of a repeated window
 def batch_metrics(batch: Batch) -> dict[str, float]:
     """Return the metrics of all sampled groups of a batch, including the dropped ones; NaN for a mean of nothing.
 
-    In a duel the metrics of rewards, lengths and faults are those of the solutions, and those of the testers' answers
-    have names with "tester_". The token ids of another policy (`duel.opponent`) are not known, nor are its lengths.
+    In a duel they are those of the solutions, and those of the testers' answers have names with "tester_". The token
+    ids of another policy (`duel.opponent`) are not known, nor are its lengths.
     """
     episodes = [each for each in batch.episodes if each.role == "solver"]
     own = [each for each in batch.episodes if each.is_own]
@@ -42,8 +40,7 @@ def batch_metrics(batch: Batch) -> dict[str, float]:
         "staleness_max": batch.staleness,
         "groups_expired": batch.expired,
         "mixed_share": _mean(each.completion.version != each.completion.last_version for each in own),
-        "tokens_a_second": sum(len(each.completion.ids) for each in own) / max(batch.sampling_seconds, 1e-9),
-        "reward_wait_share": max(batch.reward_wait_seconds, 0.0) / max(batch.wait_seconds, 1e-9),
+        "tokens": sum(len(each.completion.ids) for each in own),
         **_tester_metrics([each for each in batch.episodes if each.role == "tester"]),
     }
 
@@ -51,8 +48,7 @@ def batch_metrics(batch: Batch) -> dict[str, float]:
 def repetition(ids: Sequence[int], span: int = SPAN) -> float:
     """Return the share of windows of `span` tokens (ids) that occurred earlier in the response, in [0, 1).
 
-    It shows degenerate generation before the reward does. After the monitoring of Archer2.0 (arXiv 2510.06062), over
-    token ids instead of words: of n = T - span + 1 overlapping windows d are distinct, and the result is (n - d) / n.
+    It shows degenerate generation before the reward does. After the monitoring of Archer2.0 (arXiv 2510.06062).
     """
     windows = len(ids) - span + 1
     if windows < 2:
@@ -68,15 +64,13 @@ def _tester_metrics(answers: Sequence[Episode]) -> dict[str, float]:
     if not answers:
         return {}
     judged = [each for each in answers if not each.reward.is_fault]
-    values: dict[str, list[float]] = {}
-    for name, value in (figure for each in judged for figure in each.reward.figures.items()):
-        values.setdefault(name, []).append(value)
+    names = sorted({name for each in judged for name in each.reward.figures})
     return {
         "tester_judged": len(judged) / len(answers),
         "tester_length": _mean(_lengths(answers)),
         "tester_truncated": _mean(each.completion.is_truncated for each in answers),
         "tester_reward": _mean(each.total for each in judged),
-        **{f"tester_{name}": _mean(values[name]) for name in sorted(values)},
+        **{f"tester_{name}": _mean(each.reward.figures.get(name) for each in judged) for name in names},
     }
 
 
@@ -84,5 +78,7 @@ def _lengths(episodes: Sequence[Episode]) -> list[int]:
     return [len(each.completion.ids) for each in episodes if each.is_own]
 
 
-def _mean(values: Iterable[float]) -> float:
-    return fmean(map(float, values)) if (values := list(values)) else math.nan
+def _mean(values: Iterable[float | None]) -> float:
+    """Return the mean of values that are known, NaN if there is none."""
+    known = [float(value) for value in values if value is not None]
+    return fmean(known) if known else math.nan

@@ -6,8 +6,6 @@ the files (`file`) or by difficulty (`easiest_first`), except those outside the 
 Without shares all problems are one source. Shares and range may change from step to step (`select`); positions stay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -59,19 +57,14 @@ class Mixture:
         if unknown := shares.keys() - sources:
             there = ", ".join(sorted(sources))
             raise ConfigError(f"data.mixture: there is no source {min(unknown)!r}; there are {there}")
-        if shares and (missing := sources - shares.keys()):
-            raise ConfigError(
-                f"data.mixture: the source {min(missing)!r} is not named: give it a share, 0 to leave it out"
-            )
+        if shares and (missing := min(sources - shares.keys(), default=None)) is not None:
+            raise ConfigError(f"data.mixture: the source {missing!r} is not named: give it a share, 0 to leave it out")
         parts = {name: Fraction(repr(shares[name])) for name in sorted(shares) if shares[name]} or {ALL: Fraction(1)}
-        if difficulty:
-            low, high = difficulty
-            for name in parts:
-                self._check_known(name, "data.difficulty")
-                if not any(self._is_within(place, difficulty) for place in self._places[name]):
-                    raise ConfigError(
-                        f"data.difficulty: no problem of {name or 'any source'!r} is from {low} to {high}"
-                    )
+        low, high = difficulty or (0, 1)
+        for name in parts if difficulty else ():
+            self._check_known(name, "data.difficulty")
+            if not any(self._is_within(place, difficulty) for place in self._places[name]):
+                raise ConfigError(f"data.difficulty: no problem of {name or 'any source'!r} is from {low} to {high}")
         return {name: part / sum(parts.values()) for name, part in parts.items()}
 
     def take(self, count: int) -> list[Problem]:
@@ -91,20 +84,14 @@ class Mixture:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue at the position of another mixture, its `state`. Raise ConfigError if it had other problems."""
         if state["problems"] != self._problems.fingerprint:
-            raise ConfigError(
-                "the problems differ from those of the checkpoint: "
-                "use the same files and data.max_prompt_tokens, or start a new run"
-            )
+            advice = "use the same files and data.max_prompt_tokens, or start a new run"
+            raise ConfigError(f"the problems differ from those of the checkpoint: {advice}")
         self._positions = {name: (epoch, position) for name, (epoch, position) in state["positions"].items()}
         self.select(state["mixture"], state["difficulty"] and tuple(state["difficulty"]))
         self._taken = dict(state["taken"])
 
     def _next_source(self) -> str:
-        """Return the next source, such that after n prompts a source with share s has had ⌊s·n⌋ or ⌈s·n⌉ of them.
-
-        The quota method of Balinski and Young (1975) for the apportionment of seats: among the sources that would not
-        exceed ⌈s·n⌉, take the one with the greatest s / (taken + 1).
-        """
+        """Return the next source: after n prompts one with share s has had ⌊s·n⌋ or ⌈s·n⌉ (Balinski and Young 1975)."""
         prompts = sum(self._taken.values()) + 1
         may = [name for name, share in self._shares.items() if self._taken[name] < share * prompts]
         name = max(may, key=lambda each: self._shares[each] / (self._taken[each] + 1))

@@ -6,8 +6,6 @@ The rest of the trainer sees whole weights by their usual names: vLLM gets the s
 them. With `sync.delta` vLLM gets the matrices; see sync/weights.py.
 """
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +16,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from trainer import attention
-from trainer.config import Config, Lora
+from trainer.config import Config
+from trainer.config.sections import Lora
 from trainer.errors import ConfigError
 from trainer.logprob import Scorer
 from trainer.sync.weights import FIRST, SECOND, merged
@@ -45,10 +44,10 @@ def load(config: Config, path: str, sequence_group: dist.ProcessGroup | None = N
         scorer = Scorer(model, config.model.chunk_tokens, config.loss.entropy_bonus > 0, sequence_group)
     except (OSError, ValueError, ImportError) as error:
         raise ConfigError(f"model {path}: {error}") from None
-    if (heads := model.config.num_attention_heads) % config.deepspeed.sequence_parallel:
+    heads, shares = model.config.num_attention_heads, config.deepspeed.sequence_parallel
+    if heads % shares:
         raise ConfigError(
-            f"deepspeed.sequence_parallel is {config.deepspeed.sequence_parallel}, which does not divide the {heads} "
-            f"attention heads of {path}"
+            f"deepspeed.sequence_parallel is {shares}, which does not divide the {heads} attention heads of {path}"
         )
     if config.lora.rank and trains:
         add_adapters(model, config.lora)
@@ -61,10 +60,7 @@ def load(config: Config, path: str, sequence_group: dist.ProcessGroup | None = N
 
 
 def attention_of(config: Config, is_split: bool) -> str:
-    """Return the attention's name in transformers, which makes no mask for one without a mask function.
-
-    Rows that are split over ranks (`is_split`) need this trainer's own.
-    """
+    """Return the attention's name in transformers. Rows split over ranks (is_split) need this trainer's own."""
     from transformers import AttentionInterface
     from transformers.utils import import_utils
 

@@ -6,19 +6,18 @@ over all tokens of all micro-batches and ranks. The weights (`batch.weights`) de
 the model nor DeepSpeed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import torch
 
-from trainer.config import Config, Correction, Kl, Loss
+from trainer.config import Config
+from trainer.config.sections import Correction, Kl, Loss
 from trainer.episode import MicroBatch, Tally
-from trainer.loss import LOSSES, PREPARE, LossInputs, LossOutputs, check_constants
+from trainer.loss import LOSSES, PREPARE, LossInputs, check_constants
 from trainer.loss.terms import correct, estimate, kl_coefficients
 
 Prepare = Callable[[torch.Tensor, torch.Tensor], Mapping[str, torch.Tensor]]
@@ -34,7 +33,7 @@ class Objective:
     kl: Kl
 
     @classmethod
-    def of(cls, config: Config) -> Objective:
+    def of(cls, config: Config) -> Self:
         return cls(config.loss, config.correction, config.kl)
 
     @property
@@ -74,7 +73,10 @@ class Objective:
         inputs = LossInputs(logp, old, micro.advantage, entropy.detach(), micro.sequence)
         out = LOSSES[self.loss.name](inputs, **self._constants, **prepared)
         factor, cut = correct(self.correction, old, micro.behaviour, micro.sequence)
-        watched = _watched(inputs, out) | {"correction": factor, "correction_cut": cut}
+        log_ratio = inputs.log_ratio.detach()
+        watched = {"entropy": inputs.entropy, "ratio": log_ratio.exp(), **out.shares}
+        watched |= {"correction": factor, "correction_cut": cut}
+        watched["approx_kl"] = torch.expm1(log_ratio) - log_ratio  # k3, of KL(old ‖ policy): the old policy sampled
         total = factor * out.loss
         if self.needs_reference:
             assert micro.reference is not None, "there is a KL term, but the micro-batch has no reference"
@@ -90,14 +92,6 @@ class Objective:
     @cached_property
     def _constants(self) -> dict[str, Any]:
         return check_constants(self.loss.name, self.loss.constants)
-
-
-def _watched(inputs: LossInputs, out: LossOutputs) -> dict[str, torch.Tensor]:
-    """Return metrics [N]. `approx_kl` is the k3 estimate of KL(old ‖ policy), because the old policy sampled."""
-    log_ratio = inputs.log_ratio.detach()
-    ratio = log_ratio.exp()
-    approx_kl = torch.expm1(log_ratio) - log_ratio
-    return {"entropy": inputs.entropy, "approx_kl": approx_kl, "ratio": ratio, **out.shares}
 
 
 def _tally(watched: Mapping[str, torch.Tensor]) -> Tally:

@@ -1,11 +1,8 @@
 """The trained model: DeepSpeed's engine around it, for any ZeRO stage and any number of ranks.
 
-It runs the forward and backward passes and the optimiser step, and exports the weights; `objective` and `batch` decide
-what is optimised. All methods are collective: every rank must call them in the same order with the same number of
-micro-batches. On a GPU it uses NCCL and bfloat16; neither was tested.
+All methods are collective: every rank must call them in the same order with the same number of micro-batches. On a GPU
+it uses NCCL and bfloat16; neither was tested.
 """
-
-from __future__ import annotations
 
 import logging
 import math
@@ -22,17 +19,20 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from trainer.config import Config, Optimiser, merge
+from trainer.checkpoint import ENGINE, reading
+from trainer.config import Config, merge
+from trainer.config.sections import Optimiser
 from trainer.episode import MicroBatch, Tally
 from trainer.errors import ConfigError, WriteError
 from trainer.logprob import Head, Scorer
 from trainer.model import load, weights_of
 from trainer.objective import Objective
 from trainer.ranks import Ranks
+from trainer.sync.weights import Checksum
 
 NEVER = 10**12
-STATE = "state"  # DeepSpeed's folder within a checkpoint
-OF_RANK = "rng_{}.pt"  # a rank's random generators and the shapes of the weights
+STATE = "state"  # DeepSpeed's folder within a checkpoint's
+OF_RANK = "rng_{}.pt"  # a rank's random generators and the checksum of the initial weights
 
 
 class Policy:
@@ -51,16 +51,22 @@ class Policy:
         trained = [each for each in scorer.parameters() if each.requires_grad]
         settings = config.optimiser.model_dump(include={"lr", "betas", "eps", "weight_decay"})
         self._engine = self._initialize(scorer, torch.optim.AdamW(trained, **settings))  # DeepSpeed's is compiled
-        self._reference = self._load_reference() if config.kl.is_on else None
+        self._initial = Checksum.of(self.weights()).as_json()
+        self._reference: nn.Module | None = None
+        if config.kl.is_on:  # partitioned under ZeRO-3, otherwise replicated on each rank
+            fixed = self._load(config.model.reference or config.model.path, trains=False).requires_grad_(False)
+            self._reference = self._initialize(fixed, None) if config.deepspeed.zero == 3 else fixed
 
-    def score(self, micro: Sequence[MicroBatch], temperature: float | None = None) -> list[Tensor]:
-        """Return log-probabilities [N] of each micro-batch, by default at the rollouts' temperature. No gradient."""
-        return self._scored(self._engine, micro, temperature or self._config.rollout.temperature)
+    @torch.no_grad()
+    def score(self, micro: Sequence[MicroBatch], temperature: float = 0.0, by_reference: bool = False) -> list[Tensor]:
+        """Return log-probabilities [N] of each micro-batch, without gradient, by the policy or by the reference model.
 
-    def score_reference(self, micro: Sequence[MicroBatch]) -> list[Tensor]:
-        """Return log-probabilities under the reference model, at the rollouts' temperature."""
-        assert self._reference is not None, "no KL term, no reference model"
-        return self._scored(self._reference, micro, self._config.rollout.temperature)
+        The temperature is by default (0) that of the rollouts.
+        """
+        scorer: Any = self._reference if by_reference else self._engine
+        scorer.eval()
+        temperature = temperature or self._config.rollout.temperature
+        return [_forward(scorer, self._on_device(each), temperature)[0].cpu() for each in micro]
 
     def update(self, micro: Sequence[MicroBatch], objective: Objective, is_first: bool, lr: float) -> Tally:
         """Return this rank's tally of one optimiser step, at the rate `lr`, on the sum of `objective` over all ranks.
@@ -93,9 +99,9 @@ class Policy:
         Every rank must exhaust the iterator. A tensor is on this rank's device and valid until the next one is
         requested: ZeRO-3 gathers weights one at a time.
         """
-        is_shared = self._config.deepspeed.zero == 3
         for weight in weights_of(self._engine.module.model):
-            with self._deepspeed.zero.GatheredParameters(list(weight.parameters), enabled=is_shared):
+            partitioned = self._config.deepspeed.zero == 3
+            with self._deepspeed.zero.GatheredParameters(list(weight.parameters), enabled=partitioned):
                 yield from weight.parts() if apart else ((weight.name, weight.whole()),)
 
     def release_memory(self) -> None:
@@ -115,12 +121,12 @@ class Policy:
                 self._write(folder, state)
         self._raise_on_all_ranks(errors)
 
-    def save_state(self, folder: Path) -> None:
-        """Write the state that `restore` needs: weights and optimiser state, bit for bit, and the random generators.
+    def save_state(self, checkpoint: Path) -> None:
+        """Write to a checkpoint's folder what `restore` needs: weights, optimiser state and random generators.
 
         A WriteError is raised on all ranks.
         """
-        errors: list[str] = []
+        folder, errors = checkpoint / ENGINE, list[str]()
         with _recording(errors):
             (folder / STATE).mkdir(parents=True, exist_ok=True)
         self._raise_on_all_ranks(errors)
@@ -132,21 +138,23 @@ class Policy:
         self._engine.checkpoint_engine.save = write
         self._engine._copy_recovery_script = lambda _: None  # bypasses `write`, and `model/` makes it unnecessary
         self._engine.save_checkpoint(str(folder), tag=STATE, save_latest=False)
-        own = {"model": self._config.model.path, "shapes": self._shapes(), "cpu": torch.get_rng_state()}
+        own = {"model": self._config.model.path, "initial": self._initial, "cpu": torch.get_rng_state()}
         own |= {"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else {}
         write(own, str(folder / OF_RANK.format(self._ranks.rank)))
         self._raise_on_all_ranks(errors)
 
-    def restore(self, folder: Path) -> None:
+    def restore(self, checkpoint: Path) -> None:
         """Load the state that `save_state` wrote from as many ranks. Raise ConfigError if it is of another model."""
-        state = torch.load(folder / OF_RANK.format(self._ranks.rank), weights_only=True)
-        if state["shapes"] != self._shapes():
+        folder = checkpoint / ENGINE
+        with reading(checkpoint):
+            state = torch.load(folder / OF_RANK.format(self._ranks.rank), weights_only=True)
+        if state.get("initial", self._initial) != self._initial:  # earlier versions did not write it
             raise ConfigError(
-                f"the checkpoint {folder.parent} is of the model {state['model']}, whose weights have other shapes "
-                f"than those of {self._config.model.path}: set model.path to that model, or choose another name for a "
-                "new run"
+                f"the checkpoint {checkpoint} is of the model {state['model']}, whose weights differ from those of "
+                f"{self._config.model.path}: set model.path to that model, or choose another name for a new run"
             )
-        self._engine.load_checkpoint(str(folder), tag=STATE)
+        with reading(checkpoint):
+            self._engine.load_checkpoint(str(folder), tag=STATE)
         torch.set_rng_state(state["cpu"])
         if "cuda" in state and torch.cuda.is_available():
             torch.cuda.set_rng_state(state["cuda"])
@@ -156,17 +164,7 @@ class Policy:
             if isinstance(each, self._deepspeed.DeepSpeedEngine):
                 each.destroy()
 
-    def _shapes(self) -> dict[str, list[int]]:
-        """Return the shapes of all parameters by name; under ZeRO-3 those of the whole ones."""
-        parameters = self._engine.module.named_parameters()
-        return {name: list(getattr(each, "ds_shape", each.shape)) for name, each in parameters}
-
     # --- passes
-
-    @torch.no_grad()
-    def _scored(self, scorer: nn.Module, micro: Sequence[MicroBatch], temperature: float) -> list[Tensor]:
-        scorer.eval()
-        return [_forward(scorer, self._on_device(each), temperature)[0].cpu() for each in micro]
 
     def _on_device(self, micro: MicroBatch) -> MicroBatch:
         moved = {name: each.to(self._ranks.device) for name, each in vars(micro).items() if each is not None}
@@ -213,19 +211,11 @@ class Policy:
 
     def _load(self, path: str, trains: bool = True) -> Scorer:
         """Return a model on this rank's device. The ranks of a machine load in turn: its memory holds one copy."""
-        scorer = None
         for local in range(self._ranks.local_size):
             if local == self._ranks.local:
                 scorer = load(self._config, path, self._sequence_group, trains).to(self._ranks.device)
             self._ranks.wait()
-        assert scorer is not None
         return scorer
-
-    def _load_reference(self) -> nn.Module:
-        """Return the reference model: partitioned under ZeRO-3, otherwise replicated on each rank."""
-        path = self._config.model.reference or self._config.model.path
-        scorer: nn.Module = self._load(path, trains=False).requires_grad_(False)
-        return self._initialize(scorer, None) if self._config.deepspeed.zero == 3 else scorer
 
     def _raise_on_all_ranks(self, errors: list[str]) -> None:
         """Raise WriteError on all ranks if any rank recorded an error."""
@@ -250,19 +240,13 @@ class Policy:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _forward(
-    scorer: nn.Module, micro: MicroBatch, temperature: float, with_entropy: bool = False
-) -> tuple[Tensor, Tensor]:
+def _forward(scorer: Any, micro: MicroBatch, temperature: float, with_entropy: bool = False) -> tuple[Tensor, Tensor]:
     logp, entropy = scorer(micro.ids, micro.positions, micro.where, micro.targets, temperature, with_entropy)
     return logp, entropy
 
 
 def learning_rate(settings: Optimiser, step: int, steps: int) -> float:
-    """Return the learning rate of a batch (step, from 1): linear warm-up, then constant, or decay to 0 after all steps.
-
-    It is constant within a batch, as in verl, because the number of a batch's updates may vary. verl's first batch has
-    rate 0; here it has the first part of the warm-up.
-    """
+    """Return the rate of a batch (step, from 1), one for its updates as in verl: warm-up, then constant or decay."""
     before = step - 1
     if before < settings.warmup_steps:
         return settings.lr * step / settings.warmup_steps
@@ -304,8 +288,7 @@ def _recording(errors: list[str]) -> Iterator[None]:
 def _deepspeed() -> Any:
     """Return DeepSpeed, imported and initialised on the existing process group.
 
-    On a CPU it would compile a shared-memory operator under a lock that survives a killed process and blocks every
-    later run; without the operator it uses gloo.
+    On a CPU it would compile an operator under a lock that survives a killed process; without it, it uses gloo.
     """
     import deepspeed  # type: ignore[import-untyped]
 

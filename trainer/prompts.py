@@ -1,9 +1,7 @@
 """Converts problems to token ids in the prompt format of the model.
 
-chat          the tokenizer's chat template, up to the start of the assistant's turn
-think_answer  the same, with a system text that asks for reasoning and answer in tags, as Code-R1 does (use
-              `reward.extraction = "answer_tag"` with it)
-plain         the prompt unchanged, for base models
+chat     the tokenizer's chat template, up to the start of the assistant's turn
+plain    the prompt unchanged, for base models
 
 Prompts longer than `data.max_prompt_tokens` are skipped and counted: a truncated problem is a different problem.
 """
@@ -16,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError
 
-from trainer.config import Config, Data, Duel
+from trainer.config import Config
+from trainer.config.sections import Data, Duel
 from trainer.data import Problem, Problems
 from trainer.duel.question import question_for
 from trainer.episode import Prompt
@@ -25,12 +24,6 @@ from trainer.mixture import Mixture
 
 if TYPE_CHECKING:  # slow import
     from transformers import PreTrainedTokenizerBase
-
-THINK_ANSWER = (
-    "First work out how to solve the problem, between <think> and </think>. "
-    "Then give the whole solution, in one fenced code block, between <answer> and </answer>. "
-    "Only what is in the answer is graded."
-)
 
 
 class Prompts:
@@ -56,11 +49,7 @@ class Prompts:
 
     @classmethod
     def of(cls, config: Config) -> Prompts:
-        """Return the prompts of the configured files, after checking the data settings of all stages.
-
-        Raises:
-            ConfigError: A file, a line or a stage's choice is invalid, or the tokenizer does not support the format.
-        """
+        """Return the prompts of the configured files, checked for the settings of all stages. Raise ConfigError."""
         from transformers import AutoTokenizer  # slow import
 
         try:
@@ -109,43 +98,29 @@ class Prompts:
         return asked
 
     def _asked(self, problem: Problem) -> Prompt:
-        ids, messages = encode(problem, self._data, self._tokenizer), conversation(problem, self._data)
-        return Prompt(problem.id, ids, problem.grading, messages=messages)
+        """Return the prompt of a problem or of a question. Raise ConfigError if it is empty or not of the format."""
+        is_plain = self._data.format == "plain"
+        if is_plain and problem.text is None:
+            raise ConfigError(
+                f"{problem.place}: data.format is 'plain' but the problem has messages: "
+                "give a prompt, or set data.format = 'chat'"
+            )
+        turns = conversation(problem, self._data.system)
+        text: Any = "\n\n".join(each["content"] for each in turns)
+        if not is_plain:
+            more = dict(self._data.template)
+            try:
+                text = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True, **more)
+            except (TemplateError, ValueError, TypeError) as error:  # TypeError: an argument of data.template
+                raise ConfigError(f"{problem.place}: the tokenizer's chat template refuses this: {error}") from None
+        ids = self._tokenizer.encode(text, add_special_tokens=is_plain)  # as vLLM does; a template has its own
+        if not ids:
+            raise ConfigError(f"{problem.place}: the prompt has no tokens")
+        return Prompt(problem.id, list(ids), problem.grading, messages=turns)
 
 
-def encode(problem: Problem, data: Data, tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    """Return the token ids of a problem's prompt in the format of data.
-
-    A chat template writes its special tokens itself. For plain text the tokenizer adds its own (a beginning-of-sequence
-    token for some models), as vLLM does.
-
-    Raises:
-        ConfigError: The prompt is empty or does not fit the format.
-    """
-    is_plain = data.format == "plain"
-    if is_plain and problem.text is None:
-        raise ConfigError(
-            f"{problem.place}: data.format is 'plain' but the problem has messages: "
-            "give a prompt, or set data.format = 'chat'"
-        )
-    turns, more = conversation(problem, data), dict(data.template)
-    try:
-        text: Any = (
-            "\n\n".join(each["content"] for each in turns)
-            if is_plain
-            else tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True, **more)
-        )
-    except (TemplateError, ValueError, TypeError) as error:  # TypeError: an argument of data.template
-        raise ConfigError(f"{problem.place}: the tokenizer's chat template refuses this: {error}") from None
-    ids = tokenizer.encode(text, add_special_tokens=is_plain)
-    if not ids:
-        raise ConfigError(f"{problem.place}: the prompt has no tokens")
-    return list(ids)
-
-
-def conversation(problem: Problem, data: Data) -> list[dict[str, str]]:
-    """Return the problem's messages, with the configured system text before its own."""
-    ours = data.system or (THINK_ANSWER if data.format == "think_answer" else "")
+def conversation(problem: Problem, ours: str) -> list[dict[str, str]]:
+    """Return the problem's messages, with our system text before its own."""
     turns = [dict(each) for each in problem.messages]
     theirs = turns.pop(0)["content"] if turns[0]["role"] == "system" else ""
     system = "\n\n".join(text for text in (ours, theirs) if text)

@@ -4,11 +4,9 @@ Ranks are started by torchrun or `deepspeed`; without a launcher there is one ra
 their own in host memory, and pickle objects. Gradients and parameters are exchanged by DeepSpeed.
 """
 
-from __future__ import annotations
-
 import os
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -34,7 +32,7 @@ class Ranks:
         self.local_size = max(self.gather(local)) + 1  # of the machine with most ranks
 
     @classmethod
-    def join(cls) -> Ranks:
+    def join(cls) -> Self:
         """Join the process group. Call once a process, on all ranks."""
         is_alone = "RANK" not in os.environ
         if is_alone:

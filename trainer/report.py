@@ -3,8 +3,6 @@
 `metrics.jsonl` is authoritative: one line a step, flushed at once. Everything else shows the same figures.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import math
@@ -22,6 +20,7 @@ from trainer.config import Config
 from trainer.errors import ConfigError
 
 METRICS = "metrics.jsonl"
+LEFT_BYTES = 1 << 24  # of lines that wait for room on a full disk
 STATUS = (("reward", "reward", ".3f"), ("pass_rate", "passed", ".1%"), ("step_seconds", "s/step", ".3g"))
 SPANS = ("generate", "wait", "train", "sync", "evaluate", "save", "other")  # of a step's time, in their order
 
@@ -73,7 +72,10 @@ class Clock:
 
 
 class PatientFile:
-    """A text file to append to, which a full disk does not end: what it could not take follows when there is room."""
+    """A file of lines to append to, which a full disk does not end: what it could not take follows when there is room.
+
+    At most about LEFT_BYTES wait; later lines are lost.
+    """
 
     def __init__(self, path: Path, notice: Callable[[str], None]) -> None:
         self._path = path
@@ -82,12 +84,13 @@ class PatientFile:
         self._left = b""  # not written yet
 
     def append(self, text: str) -> int:
-        """Write text, and return the size of the file in bytes."""
+        """Write whole lines of text, and return the size of the file in bytes."""
         self._left += text.encode()
         try:
             while self._left:
                 self._left = self._left[self._file.write(self._left) :]
         except OSError as error:
+            self._left = self._left[: self._left.find(b"\n", LEFT_BYTES) + 1 or None]
             self._notice(f"{self._path} could not be written, the run continues: {error}")
         return self._file.tell()
 
@@ -180,7 +183,10 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSON Lines file, none if it does not exist. An incomplete last line is ignored."""
     if path.exists():
         with path.open(encoding="utf-8") as file:
-            yield from (json.loads(line) for line in file if line.endswith("\n"))
+            try:
+                yield from (json.loads(line) for line in file if line.endswith("\n"))
+            except ValueError as error:
+                raise ConfigError(f"{path}: a line is damaged, remove it: {error}") from None
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -5,8 +5,6 @@ their id, so nothing is graded twice. A refused request is an error in the confi
 sample without a verdict is masked; too many of them end the run. None of these counts as a reward of 0.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import math
@@ -19,7 +17,8 @@ from dataclasses import replace
 from typing import Any
 
 from sandbox_service.client import AsyncClient, Grade, Peer, Suite, errors, reason_of
-from trainer.config import Config, RewardService
+from trainer.config import Config
+from trainer.config.sections import RewardService
 from trainer.data import OTHER_TESTS, SENT
 from trainer.episode import Completion, Episode, Group, Prompt, Reward
 from trainer.errors import ConfigError, TooManyFaultsError, UnavailableError
@@ -61,20 +60,18 @@ class RewardClient(AsyncClient):
 
     def _suite_of(self, tests: Sequence[Any]) -> Suite:
         """Return the suite of these tests, cached by identity."""
-        key = id(tests)  # the entry holds a reference to `tests`, so that the id cannot be reused
-        if key not in self._suites_by_tests:
-            self._suites_by_tests[key] = (tests, Suite.of(tests))
+        if id(tests) not in self._suites_by_tests:  # an entry refers to the tests, so that no others get their id
+            self._suites_by_tests[id(tests)] = (tests, Suite.of(tests))
             if len(self._suites_by_tests) > SUITE_CACHE_SIZE:
                 self._suites_by_tests.popitem(last=False)
-        return self._suites_by_tests[key][1]
+        return self._suites_by_tests[id(tests)][1]
 
 
 class FaultGauge:
     """Counts samples without a verdict over a sliding window.
 
-    Of the last n samples (at most 1000), f have no verdict; n is taken as 200 if it is smaller. With the allowed share
-    s, the run ends when f > n·s + 3·√(n·s·(1 - s)), three standard deviations of the binomial distribution above its
-    mean. For s = 1 % this is 7 of the first 200 or 20 of 1000; for s = 0 it is the first.
+    Of the last n samples (at most 1000; at least 200 are assumed) f have no verdict. With the allowed share s, the run
+    ends when f > n·s + 3·√(n·s·(1 - s)), three standard deviations of the binomial distribution above its mean.
     """
 
     def __init__(self, share: float, setting: str = "reward.max_fault_share") -> None:
@@ -102,24 +99,19 @@ class FaultGauge:
 class Grader:
     """Grades samples, at most `reward.concurrency` at a time. Use and close it in one event loop.
 
-    `notice` receives a line when the service is unavailable (at most every 5 s) and when it is back. Grading raises the
-    exceptions of `trainer_errors` and `FaultGauge`.
+    `notice` receives a line when the service is unavailable, and when it is back. Grading raises the exceptions of
+    `trainer_errors` and `FaultGauge`.
     """
 
     def __init__(self, config: Config, notice: Callable[[str], None] = print) -> None:
-        self._config = config.reward
+        self._config = service = config.reward
         self._seed = config.seed
         self._labels = {"client": config.name}  # the service divides its capacity evenly among clients
-        peer = Peer(
-            config.reward.url,
-            config.reward.patience_seconds,
-            config.reward.key_variable,
-            url_setting="reward.url",
-            patience_setting="reward.patience_seconds",
-        )
+        own = Peer(service.url, service.patience_seconds, service.key_variable)
+        peer = replace(own, url_setting="reward.url", patience_setting="reward.patience_seconds")  # in messages
         self._client = RewardClient(peer, notice=notice)
-        self._gauge = FaultGauge(config.reward.max_fault_share)
-        self._free = asyncio.Semaphore(config.reward.concurrency)
+        self._gauge = FaultGauge(service.max_fault_share)
+        self._free = asyncio.Semaphore(service.concurrency)
 
     async def close(self) -> None:
         await self._client.close()
@@ -173,8 +165,11 @@ class Grader:
         if limits := {**grading.get("limits", {}), **config.limits}:
             submission["limits"] = limits
         if config.tests:
-            seed = {"seed": _seed(self._seed, prompt, episode_id)} if config.tests_rule == "random" else {}
-            submission["sample"] = {"count": config.tests, "rule": config.tests_rule} | seed
+            submission["sample"] = {"count": config.tests, "rule": config.tests_rule}
+            if config.tests_rule == "random":  # equal within a group, and independent of the run's random name
+                group = episode_id.rpartition(".")[0].rpartition(".")[2]
+                digest = hashlib.blake2b(f"{self._seed}/{prompt.id}/{group}".encode(), digest_size=4).digest()
+                submission["sample"]["seed"] = int.from_bytes(digest, "big") >> 1
         return submission
 
 
@@ -195,22 +190,20 @@ def overlong(tokens: int, room: int, settings: RewardService) -> float:
 
     It is 0 up to room - overlong_buffer tokens, and then falls linearly to -overlong_factor at room tokens, the most.
     """
-    if not settings.overlong_buffer:
-        return 0.0
-    excess = min(max(tokens - (room - settings.overlong_buffer), 0), settings.overlong_buffer)
-    return -settings.overlong_factor * excess / settings.overlong_buffer if excess else 0.0
+    buffer = settings.overlong_buffer  # 0: there is no punishment
+    excess = min(max(tokens - (room - buffer), 0), buffer)
+    return -settings.overlong_factor * excess / buffer if excess else 0.0
 
 
 def build_group(episodes: Sequence[Episode], config: Config) -> Group:
-    """Return the group of these episodes, with the penalties, masks and filters of the step that started it."""
-    return Group(episodes[0].prompt, [_apply_filters(episode, config) for episode in episodes])
-
-
-def _apply_filters(episode: Episode, config: Config) -> Episode:
-    """Return an episode masked, silenced or penalised.
+    """Return the group of these episodes, with the penalties, masks and filters of the step that started it.
 
     The filter "silence" is DeepCoder's: truncated and wrong responses get advantage 0 but count in the group's mean.
     """
+    return Group(episodes[0].prompt, [_filtered(episode, config) for episode in episodes])
+
+
+def _filtered(episode: Episode, config: Config) -> Episode:
     if episode.reward.value is None:
         return replace(episode, is_masked=True)
     service, cut = config.reward, episode.completion.is_truncated
@@ -220,10 +213,3 @@ def _apply_filters(episode: Episode, config: Config) -> Episode:
         is_masked=cut and service.overlong_filter == "mask",
         is_silenced=cut and service.overlong_filter == "silence" and episode.reward.value <= 0,
     )
-
-
-def _seed(seed: int, prompt: Prompt, episode_id: str) -> int:
-    """Return the seed of a group's test subset, independent of the run's random name."""
-    group = episode_id.rpartition(".")[0].rpartition(".")[2]
-    digest = hashlib.blake2b(f"{seed}/{prompt.id}/{group}".encode(), digest_size=4).digest()
-    return int.from_bytes(digest, "big") >> 1

@@ -1,10 +1,7 @@
-"""Keeps samples of a run for people to read: `rollouts.jsonl`, and the older `rollouts.old.jsonl`.
+"""Keeps samples of a run for people to read, a line each: `rollouts.jsonl`, and the older `rollouts.old.jsonl`.
 
-One line an episode. `watch.rollouts` says which groups: by default two a step. A file is renamed to the older one,
-which is deleted, when it has half of `watch.rollouts_bytes`. `proctor train --show RUN` prints them.
+A file becomes the older one when it has half of `watch.rollouts_bytes`. `proctor train --show RUN` prints them.
 """
-
-from __future__ import annotations
 
 import json
 import math
@@ -15,7 +12,7 @@ from typing import Any
 from trainer.batch import Trained
 from trainer.collect import Batch
 from trainer.config import Config
-from trainer.episode import Episode, Group, Prompt
+from trainer.episode import Episode, Prompt
 from trainer.report import PatientFile, keep_steps, lines
 
 ROLLOUTS, OLDER = "rollouts.jsonl", "rollouts.old.jsonl"
@@ -38,7 +35,10 @@ class Rollouts:
     ) -> None:
         """Append episodes of a step's batch, with the advantages of those that train; `decode` makes prompts text."""
         worth = {id(episode): advantage for group in trained for episode, advantage in group}
-        episodes = [each for group in self._chosen(batch.sampled) for each in group.episodes]
+        groups = batch.sampled
+        spread = max(1, math.ceil(len(groups) / SAMPLED_GROUPS))  # over the batch, which is sorted by age
+        chosen = {"none": [], "sampled": groups[::spread], "all": groups}[self._config.watch.rollouts]
+        episodes = [each for group in chosen for each in group.episodes]
         rows = (_line(step, each, worth.get(id(each)), decode(each.prompt)) for each in episodes)
         size = self._file.append("".join(json.dumps(line) + "\n" for line in rows))
         if 2 * size >= self._config.watch.rollouts_bytes:
@@ -48,11 +48,6 @@ class Rollouts:
 
     def close(self) -> None:
         self._file.close()
-
-    def _chosen(self, groups: Sequence[Group]) -> Sequence[Group]:
-        """Return the groups to keep; a sample of them is spread over the batch, which is sorted by age."""
-        spread = max(1, math.ceil(len(groups) / SAMPLED_GROUPS))
-        return {"none": (), "sampled": groups[::spread], "all": groups}[self._config.watch.rollouts]
 
 
 def read(folder: Path) -> Iterator[dict[str, Any]]:

@@ -4,8 +4,6 @@ The server is vLLM or any other with OpenAI's API. Temporary failures are retrie
 run's own vLLM, whose samples have token ids, log-probabilities and a version.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Mapping
@@ -38,17 +36,7 @@ async def sample(server: HttpTransport, path: str, request: Mapping[str, Any]) -
 async def post(
     server: HttpTransport, path: str, request: Mapping[str, Any], flaw: Callable[[Answer], str] = lambda _: ""
 ) -> Answer:
-    """Return the answer to a request.
-
-    Args:
-        server: The model's server.
-        path: The path of the URL.
-        request: The JSON body.
-        flaw: Returns why an answer does not count, empty if it does.
-
-    Raises:
-        TrainerError: The server failed repeatedly, or refused the request (ConfigError).
-    """
+    """Return the server's answer to a request to a path; `flaw` says why one does not count. Raise TrainerError."""
     body = json.dumps(request).encode()
     for pause in pauses(TRIES):
         with trainer_errors():

@@ -14,8 +14,6 @@ service from an event loop in a separate thread, where samples for later batches
 all ranks the name and the arguments of a method of `Learner`; ranks run nothing collective without that.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections import deque
@@ -30,18 +28,7 @@ from typing import Any, TypeVar
 from torch import Tensor
 
 from trainer.batch import collate, minibatches, pack, trained_episodes, training_rows, weights
-from trainer.checkpoint import (
-    ENGINE,
-    LOCK,
-    MODEL,
-    Checkpoint,
-    Checkpoints,
-    differences,
-    find_checkpoint,
-    locked,
-    read_groups,
-    write_groups,
-)
+from trainer.checkpoint import LOCK, MODEL, Checkpoint, Checkpoints, find_checkpoint, locked, read_groups, write_groups
 from trainer.collect import Batch, Collector
 from trainer.config import Config, logprob_bound
 from trainer.engines import start_engines
@@ -83,7 +70,7 @@ def run(config: Config) -> None:
         checkpoint = ranks.broadcast(checkpoint)
         learner = Learner(config, Policy(config, ranks), ranks)
         if checkpoint:
-            learner.policy.restore(checkpoint.path / ENGINE)
+            learner.policy.restore(checkpoint.path)
         if ranks.is_leader:
             controller = Controller(config, learner, ranks, report, prompts, held_out)
             ends.callback(controller.close)
@@ -120,12 +107,10 @@ class Learner:
         """Call a method by its name with arguments. A WriteError is raised on all ranks."""
         return getattr(self, name)(*arguments)
 
-    def save_state(self, folder: Path) -> None:
-        """Write a checkpoint's parts of the ranks to a folder."""
-        self.policy.save_state(folder / ENGINE)
-        self.save_model(folder)
-
-    def save_model(self, folder: Path) -> None:
+    def save(self, folder: Path, with_state: bool = True) -> None:
+        """Write the model to a folder, and what a checkpoint has besides (with_state)."""
+        if with_state:
+            self.policy.save_state(folder)
         self.policy.save_model(folder / MODEL)
 
     def sync(self, probe: Sequence[int]) -> None:
@@ -153,10 +138,8 @@ class Learner:
         split = minibatches(groups, optimiser.minibatches, optimiser.minibatch_prompts)
         steps = [self._scored(self._own_share(rows, config), not number) for number, rows in enumerate(split)]
         lr, tally = learning_rate(optimiser, step, config.steps), Tally()
-        for epoch in range(optimiser.epochs):
-            for number, micro in enumerate(steps):
-                is_first = epoch == number == 0
-                tally.merge(self.policy.update(micro, self.objective, is_first, lr))
+        for number, micro in enumerate(steps * optimiser.epochs):
+            tally.merge(self.policy.update(micro, self.objective, number == 0, lr))
         self.policy.release_memory()
         return Tally().merge(*self.ranks.gather(tally))
 
@@ -175,7 +158,7 @@ class Learner:
             scores = self.policy.score(micro)
             micro = [replace(each, old=old) for each, old in zip(micro, scores, strict=True)]
         if self.objective.needs_reference:
-            scores = self.policy.score_reference(micro)
+            scores = self.policy.score(micro, by_reference=True)
             micro = [replace(each, reference=score) for each, score in zip(micro, scores, strict=True)]
         return micro
 
@@ -217,7 +200,7 @@ class Controller:
             self.report.step(step, batch_metrics(batch) | tally.metrics() | synced | held_out, self._clock)
             self._clock.reset()
             self._save_checkpoint(step)  # after the report: its time counts for the next step
-        self._execute("save_model", self.config.folder)
+        self._execute("save", self.config.folder, False)
 
     def close(self) -> None:
         self._ends.close()
@@ -227,7 +210,6 @@ class Controller:
         config, notice = self.config, self.report.notice
         notice(f"{len(self.prompts)} prompts; {self.prompts.problems.left_out} skipped: too long")
         notice(f"attention: {self.learner.policy.attention} (model.attention)")
-        self._probe = self.prompts.probe
         grader = Grader(config, notice)
         self._ends.callback(lambda: self._loop.do(grader.close()))
         self._engine = self._loop.do(start_engines(config, notice))
@@ -237,7 +219,7 @@ class Controller:
         self._held_out = HeldOut(self._engine, grader, self.held_out_prompts)
         self._rollouts = Rollouts(config, self._version, notice)
         self._ends.callback(self._rollouts.close)
-        self._syncer = Syncer(config, self._engine, self._loop.begin, self._probe, notice)
+        self._syncer = Syncer(config, self._engine, self._loop.begin, self.prompts.probe, notice)
         self._ends.callback(self._syncer.close)
         if checkpoint:
             self._loop.do(self._restore(checkpoint))
@@ -246,9 +228,6 @@ class Controller:
         state = checkpoint.state()
         ready = await asyncio.to_thread(read_groups, checkpoint.path, self.prompts.by_id)
         await self._collector.restore(state["collector"], ready, checkpoint.step)
-        for line in differences(state["config"], self.config.model_dump(mode="json")):
-            self.report.notice(f"configuration differs from the checkpoint's: {line}")
-        self.report.notice(f"resuming after step {checkpoint.step}")
 
     def _evaluate(self, step: int) -> dict[str, float]:
         if not self.config.held_out.is_due(step, self.config.steps):
@@ -263,20 +242,18 @@ class Controller:
 
     def _save_checkpoint(self, step: int) -> None:
         """Write a checkpoint if one is due. An OSError (no space left, say) is reported and the run continues."""
-        every = self.config.checkpoint.every
-        if not every or (step % every and step < self.config.steps):
+        settings = self.config.checkpoint
+        if not settings.every or (step % settings.every and step < self.config.steps):
             return
         with self._clock("save"):
             positions, ready = self._loop.do(self._state())
-            config = self.config.model_dump(mode="json")
-            state = {"ranks": self.ranks.size, "zero": self.config.deepspeed.zero, "config": config} | positions
+            state = {"ranks": self.ranks.size, "config": self.config.model_dump(mode="json"), **positions}
 
             def fill(folder: Path) -> None:
                 write_groups(folder, ready)
-                self._execute("save_state", folder)
+                self._execute("save", folder)
 
             try:
-                settings = self.config.checkpoint
                 Checkpoints(self.config.folder, settings.keep, settings.keep_every).write(step, state, fill)
             except OSError as error:
                 self.report.notice(f"checkpoint of step {step} could not be written, the run continues: {error}")
@@ -330,7 +307,7 @@ class Controller:
         """Sync the weights to vLLM, again if it was restarted meanwhile, and return the figures of the sync."""
         with self._clock("sync"):
             for _ in range(MOST_SYNCS):
-                self.ranks.broadcast(("sync", self._probe))
+                self.ranks.broadcast(("sync", self._syncer.probe))
                 if synced := self._syncer.send(self._version, self.learner.weights(), self.learner.score):
                     return {"sync_bytes": synced.bytes, "sync_density": synced.density, "probe_gap": synced.gap}
         raise UnavailableError(f"{MOST_SYNCS} syncs of version {self._version} were interrupted: see the lines above")
@@ -341,12 +318,18 @@ class Controller:
 
 
 class _EventLoopThread:
-    """An event loop in a thread of its own."""
+    """An event loop in a thread of its own. At its end tasks that are left are cancelled, such as a start of vLLM."""
 
     def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="rollouts", daemon=True)
+        running = Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]()
+
+        async def run() -> None:
+            running.set_result((asyncio.get_running_loop(), end := asyncio.Event()))
+            await end.wait()
+
+        self._thread = threading.Thread(target=lambda: asyncio.run(run()), name="rollouts", daemon=True)
         self._thread.start()
+        self._loop, self._end = running.result()
 
     def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -355,15 +338,5 @@ class _EventLoopThread:
         return self.begin(work).result()
 
     def close(self) -> None:
-        self.do(_cancel_others())
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._end.set)
         self._thread.join()
-        self._loop.close()
-
-
-async def _cancel_others() -> None:
-    """Cancel all other tasks of this event loop, such as a start that was interrupted."""
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)

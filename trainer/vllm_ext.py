@@ -2,21 +2,18 @@
 
 vLLM adds the methods to its workers and exposes them by name (`/collective_rpc`). Arguments and results are JSON,
 except for `proctor_load_tensors`, which is for an engine in the trainer's process. An update is `begin`, any number of
-`load…` calls or one `receive`, and `end`. Between begin and end the version is -1 and the engine must not sample.
+`load…` calls or one `receive`, and `end`. In between the version is -1 and the engine must not sample.
 
-With deltas, a copy of all weights is kept in host memory by their original names: patches are applied to it, and each
-changed tensor is then loaded whole, because vLLM fuses some tensors and pads others.
+With deltas, patches are applied to a copy of all weights in host memory, and each changed tensor is then loaded whole,
+because vLLM fuses some tensors and pads others.
 
 On a CPU, vLLM repacks the weights of linear layers when it loads the model, so that later weights would have no effect.
-Importing this module, which vLLM does before that, disables the packing, by private names of vLLM 0.32. Loading in
-place is correct for dense models without quantisation, which `proctor_state` reports.
+Importing this module, which vLLM does before that, disables the packing, by private names of vLLM 0.32.
 """
-
-from __future__ import annotations
 
 import functools
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,6 +61,7 @@ class Extension:
 
     vllm_config: Any
     device: torch.device
+    get_model: Callable[[], Any]
 
     def proctor_state(self) -> dict[str, Any]:
         """Return the process name, the version of the weights, and vLLM's settings."""
@@ -138,28 +136,20 @@ class Extension:
     def _proctor_take(self, weights: Iterable[tuple[str, Tensor]]) -> None:
         """Load tensors, or apply the patches of a delta."""
         state = self._proctor
-        if state.begun == "delta":
-            for label, payload in weights:
-                self._proctor_patch(label, payload)
+        if state.begun != "delta":
+            coming = state.received.tee(weights)
+            self._proctor_load(state.copy.tee(coming) if state.begun == "kept" else coming)
             return
-        coming = state.received.tee(weights)
-        self._proctor_load(state.copy.tee(coming) if state.begun == "kept" else coming)
-
-    def _proctor_patch(self, label: str, payload: Tensor) -> None:
-        """Apply a patch to the copy. Errors are reported at the end: stopping here would block the other members."""
-        state = self._proctor
-        try:
-            state.changed.add(state.copy.apply_patch(label, payload))
-        except PATCH_ERRORS as error:
-            state.fault = f"{type(error).__name__}: {error}"
+        for label, payload in weights:
+            try:
+                state.changed.add(state.copy.apply_patch(label, payload))
+            except PATCH_ERRORS as error:  # it is reported at the end: stopping here would block the other members
+                state.fault = f"{type(error).__name__}: {error}"
 
     def _proctor_load(self, weights: Iterable[tuple[str, Tensor]]) -> None:
         """Load weights into the model in place, so that captured CUDA graphs use them."""
         with set_current_vllm_config(self.vllm_config), torch.no_grad():
-            self._proctor_model().load_weights(self._proctor.merger(weights))
-
-    def _proctor_model(self) -> Any:
-        return self.get_model()  # type: ignore[attr-defined]
+            self.get_model().load_weights(self._proctor.merger(weights))
 
     def _proctor_held(self, received: Checksum) -> dict[str, int] | None:
         """Return the sums of all parameters by data type, None if they are not comparable.
@@ -169,7 +159,7 @@ class Extension:
         """
         if self.vllm_config.parallel_config.world_size > 1 or self._proctor.merger.has_merged:
             return None
-        model, held = self._proctor_model(), Checksum()
+        model, held = self.get_model(), Checksum()
         for parameter in model.parameters():
             held.add("", parameter)
         if held.numbers.keys() != received.numbers.keys():

@@ -36,6 +36,7 @@ class Slow:
 
     size = 1
     needs_sync = False
+    probe = (1, 1)
 
     def __init__(self, uneven: bool) -> None:
         self.version = -1
@@ -90,7 +91,6 @@ class Simulated(Controller):
 
     def _open(self, _: Checkpoint | None) -> None:
         self._engine = self._syncer = self._slow
-        self._probe = [1, 1]
         self._rollouts = Rollouts(self.config)
         self._ends.callback(self._rollouts.close)
         self._collector = Collector(self.config, self._slow, self._slow, self._slow)

@@ -2,8 +2,8 @@
 
     python -m tests.trainer.policy_steps FOLDER        or under torchrun, with several ranks
 
-FOLDER/model is a tiny model, FOLDER/untied one with an untied output embedding, FOLDER/wide a wider one. The results of
-all scenarios are written to FOLDER/ranks<number>.pt as a mapping by name.
+FOLDER/model is a tiny model, FOLDER/untied one with an untied output embedding, FOLDER/other one of the same shapes.
+The results of all scenarios are written to FOLDER/ranks<number>.pt as a mapping by name.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def reference(run: Run) -> dict[str, Any]:
     """The reference model stays what it was."""
     first = run.ranks.concatenate(torch.cat(run.policy.score(run.micro)))
     run.step(Plain())
-    now = [torch.cat(run.policy.score(run.micro)), torch.cat(run.policy.score_reference(run.micro))]
+    now = [torch.cat(run.policy.score(run.micro)), torch.cat(run.policy.score(run.micro, by_reference=True))]
     policy, frozen = (run.ranks.concatenate(each) for each in now)
     return {"first": first, "policy": policy, "frozen": frozen}
 
@@ -266,8 +266,8 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
         do(f"one {zero}", steps, plain, ONE)
         do(f"spoilt {zero}", spoilt_step, plain)
         made[f"lonely {zero}"] = lonely(plain, ranks)
-        wide = settings(folder, zero, model="wide")
-        made[f"other {zero}"] = other_model(plain, wide, ranks, folder / f"other{ranks.size} {zero}")
+        other = settings(folder, zero, model="other")
+        made[f"other {zero}"] = other_model(plain, other, ranks, folder / f"other{ranks.size} {zero}")
     for zero in (1, 2, 3):
         do(f"bfloat16 {zero}", steps, settings(folder, zero, dtype="bfloat16"))
     for zero in (2, 3):

@@ -28,7 +28,7 @@ class Sabotaged(Extension):
         if kind == "misremember":
             _flip(next(tensor for _, tensor in self._proctor.copy.items()))  # noqa: PERF102 (not a dict)
         vars(self)["_sabotage"] = kind
-        for layer in self._proctor_model().modules():
+        for layer in self.get_model().modules():
             if hasattr(layer, "cpu_linear"):
                 kept = layer.weight.detach().clone()
                 layer.cpu_linear = _linear(kept) if kind == "pack" else torch.nn.functional.linear
@@ -36,7 +36,7 @@ class Sabotaged(Extension):
 
     def digests(self) -> dict[str, Any]:
         """Of each parameter that the model has, by vLLM's names."""
-        named = self._proctor_model().named_parameters()
+        named = self.get_model().named_parameters()
         return self._proctor_answer() | {"digests": {name: digest(tensor) for name, tensor in named}}
 
     def _proctor_take(self, weights: Iterable[tuple[str, Tensor]]) -> None:

@@ -100,7 +100,7 @@ def test_killed_in_the_middle_no_sample_is_lost_or_of_its_first_weights(world: W
         assert not asked.done()
         os.killpg(world.process.pid, signal.SIGKILL)
         if OUTAGE_SECONDS:
-            engine._health._process = None  # others start it
+            engine._process = None  # others start it
             time.sleep(OUTAGE_SECONDS)
             world.process.start()
         assert syncer.send(world.version + 1, weights(), policy.score) is None
@@ -109,7 +109,7 @@ def test_killed_in_the_middle_no_sample_is_lost_or_of_its_first_weights(world: W
         assert not asked.done()
         samples, kinds = until_done(world, asked, engine, policy, syncer)
     finally:
-        engine._health._process = world.process
+        engine._process = world.process
     gaps = [policy.gap(ids, made) for ids, made in zip(asked_for, samples, strict=True)]
     initial = Policy(world.model)
     assert max(gaps) < CLOSE

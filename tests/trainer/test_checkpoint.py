@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from trainer.checkpoint import MANIFEST, Checkpoints, find_checkpoint, write_groups
+from trainer.checkpoint import LOCK, MANIFEST, Checkpoints, find_checkpoint, locked, read_groups, write_groups
 from trainer.config import Config, resolve
+from trainer.episode import Prompt
 from trainer.errors import ConfigError
 
 WRITER = """
@@ -130,7 +131,7 @@ def written(folder: Path, *, has_groups: bool = True, **said: Any) -> Checkpoint
             write_groups(into, [])
 
     checkpoints = Checkpoints((config := configured(folder, **said)).folder)
-    checkpoints.write(1, {"ranks": 1, "zero": 2, "config": config.model_dump(mode="json")}, fill_all)
+    checkpoints.write(1, {"ranks": 1, "config": config.model_dump(mode="json")}, fill_all)
     return checkpoints
 
 
@@ -145,6 +146,8 @@ RESUMED: dict[str, Any] = {"checkpoint": {"resume": True}}
         ("data.system", {"data": {"train": ["d"], "system": "Be brief."}}),
         ("data.template.a", {"data": {"train": ["d"], "template": {"a": 1}}}),
         ("rollout.temperature", {"rollout": {"temperature": 0.6}}),
+        ("deepspeed.zero", {"deepspeed": {"zero": 1}}),
+        ("model.dtype", {"model": {"path": "m", "dtype": "float32"}}),
     ],
 )
 def test_a_run_is_not_resumed_with_what_its_samples_depend_on_changed(
@@ -159,8 +162,28 @@ def test_a_run_is_resumed_with_other_steps_and_rates(tmp_path: Path) -> None:
     written(tmp_path)
     found = find_checkpoint(configured(tmp_path, **RESUMED, steps=9, optimiser={"lr": 1e-5}), 1)
     assert found is not None
-    with pytest.raises(ConfigError, match="written by 1 ranks"):
+    with pytest.raises(ConfigError, match="ranks was 1 and is 2"):
         find_checkpoint(configured(tmp_path, **RESUMED), 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("state.json", b"{"), ("groups.pickle", b"\x80"), ("groups.pickle", b"")]
+)
+def test_content_that_cannot_be_read_is_said(tmp_path: Path, name: str, content: bytes) -> None:
+    """Of the size that the manifest has."""
+    (saved,) = written(tmp_path).all()
+    (saved.path / name).write_bytes(content)
+    with pytest.raises(ConfigError, match=r"step_000001 is damaged: remove it to go on from the checkpoint before it"):
+        saved.state() if name == "state.json" else read_groups(saved.path, lambda _: Prompt("", (), {}))
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(ConfigError, match=r"file/run cannot be written: Not a directory"),
+        locked(tmp_path / "file" / "run" / LOCK),
+    ):
+        pass
 
 
 def test_a_checkpoint_of_an_earlier_version_is_refused(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ import pytest
 from tests.trainer import pipeline_world
 from trainer.checkpoint import read_groups, write_groups
 from trainer.collect import Batch, Collector
-from trainer.config import Config, Data, resolve
+from trainer.config import Config, resolve
+from trainer.config.sections import Data
 from trainer.episode import Completion, Prompt, Reward
 from trainer.errors import UnavailableError
 from trainer.metrics import batch_metrics

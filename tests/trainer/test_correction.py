@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from trainer.config import Correction
+from trainer.config.sections import Correction
 from trainer.loss.terms import correct
 
 RATIOS = torch.tensor([0.1, 0.5, 0.9, 1.0, 1.9, 2.0, 2.1, 50.0], dtype=torch.float64)

@@ -20,8 +20,7 @@ from tests.ports import free_port
 from tests.trainer.launcher import launch
 from tests.trainer.vllm_world import PROBE, SECONDS, TEMPERATURE, Policy, World, need_vllm, prompts
 from trainer.config import resolve
-from trainer.engines.base import check_state
-from trainer.engines.process import VllmProcess, arguments_of, devices_of
+from trainer.engines.process import VllmProcess, arguments_of, check_state, devices_of
 from trainer.engines.server import ServerEngine
 from trainer.engines.server_pool import ServerPool
 from trainer.engines.vllm_api import VllmApi

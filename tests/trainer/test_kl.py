@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from trainer.config import Kl
+from trainer.config.sections import Kl
 from trainer.loss.terms import estimate, kl_coefficients
 
 REFERENCE = torch.tensor([0.5, 0.2, 0.15, 0.1, 0.05], dtype=torch.float64).log()

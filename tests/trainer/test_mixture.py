@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from trainer.config import Data
+from trainer.config.sections import Data
 from trainer.data import Problems
 from trainer.errors import ConfigError
 from trainer.mixture import Mixture

@@ -15,7 +15,7 @@ from tests.trainer.launcher import Running, start_ranks
 from tests.trainer.policy_steps import LORA, SHAPES, STAGES, STEPS, TEMPERATURE, rows, settings
 from tests.trainer.tiny import save_tiny
 from trainer.batch import collate
-from trainer.config import Lora, Optimiser
+from trainer.config.sections import Lora, Optimiser
 from trainer.errors import ConfigError
 from trainer.model import add_adapters, load, weights_of
 from trainer.policy import deepspeed_settings, learning_rate
@@ -44,7 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("policy")
     save_tiny(folder / "model", hidden=64)
     save_tiny(folder / "untied", hidden=64, tied=False)
-    save_tiny(folder / "wide", hidden=96)
+    save_tiny(folder / "other", hidden=64, seed=1)
     module, arguments = "tests.trainer.policy_steps", [str(folder)]
     running = [Running(module, arguments, {}), *start_ranks(module, arguments, 2)]
     for status, said in [each.end(SECONDS) for each in running]:
@@ -329,6 +329,6 @@ def test_what_one_rank_cannot_write_is_an_error_on_all_and_they_go_on(made: Made
 def test_the_state_of_another_model_is_refused_on_all_ranks(made: Made, ranks: int, zero: int) -> None:
     run = made(ranks, f"other {zero}")
     assert run["said"] == [run["said"][0]] * ranks
-    for part in (f"is of the model {made.folder / 'model'}, ", f"those of {made.folder / 'wide'}: set model.path"):
+    for part in (f"is of the model {made.folder / 'model'}, ", f"those of {made.folder / 'other'}: set model.path"):
         assert part in run["said"][0]
     assert run["seen"][0]["skipped_steps"] == 0, "nothing was loaded"

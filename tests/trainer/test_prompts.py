@@ -12,10 +12,11 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
-from trainer.config import Data, resolve
+from trainer.config import resolve
+from trainer.config.sections import Data
 from trainer.episode import Prompt
 from trainer.errors import ConfigError
-from trainer.prompts import THINK_ANSWER, Prompts
+from trainer.prompts import Prompts
 
 TESTS = [{"type": "stdin", "output": "2"}]
 TEMPLATE = (
@@ -62,12 +63,6 @@ def test_our_system_text_comes_before_the_problems_own(tmp_path: Path) -> None:
     assert text(tmp_path, {"messages": turns}, system="ours") == "<system>ours\n\ntheirs<user>u<assistant>"
 
 
-def test_think_answer_asks_for_tags_and_can_be_said_otherwise(tmp_path: Path) -> None:
-    assert text(tmp_path, {"prompt": "p"}, format="think_answer") == f"<system>{THINK_ANSWER}<user>p<assistant>"
-    assert all(tag in THINK_ANSWER for tag in ("<think>", "</think>", "<answer>", "</answer>"))
-    assert text(tmp_path, {"prompt": "p"}, format="think_answer", system="so") == "<system>so<user>p<assistant>"
-
-
 def test_plain_is_the_prompt_and_the_tokenizers_own_beginning(tmp_path: Path) -> None:
     assert text(tmp_path, {"prompt": "p\n"}, format="plain") == "<s>p\n"
     assert text(tmp_path, {"prompt": "p"}, format="plain", system="be brief") == "<s>be brief\n\np"
@@ -79,9 +74,8 @@ def test_a_prompt_carries_what_grading_needs(tmp_path: Path) -> None:
 
 
 def test_a_tokenizer_without_a_template_is_refused_unless_plain_is_said(tmp_path: Path) -> None:
-    for form in ("chat", "think_answer"):
-        with pytest.raises(ConfigError, match=r"no chat template: set data\.format = 'plain'"):
-            prompts(tmp_path, {"prompt": "p"}, template=None, format=form)
+    with pytest.raises(ConfigError, match=r"no chat template: set data\.format = 'plain'"):
+        prompts(tmp_path, {"prompt": "p"}, template=None)
     assert len(prompts(tmp_path, {"prompt": "p"}, template=None, format="plain")) == 1
 
 

@@ -137,6 +137,13 @@ def test_a_line_that_was_not_finished_is_left_out(tmp_path: Path) -> None:
     assert [row["step"] for row in read(path)] == [1, 2]
 
 
+def test_a_line_that_is_damaged_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    path.write_text('{"step": 1}\n{"st\n{"step": 3}\n')
+    with pytest.raises(ConfigError, match=r"metrics\.jsonl: a line is damaged, remove it: (Unterminated|Invalid)"):
+        read(path)
+
+
 def test_a_new_run_begins_a_new_file(tmp_path: Path) -> None:
     for _ in range(2):
         made = report(tmp_path)
@@ -264,6 +271,21 @@ def test_lines_are_json(tmp_path: Path) -> None:
     made.step(1, {"é": 1.5}, clock())
     made.close()
     assert json.loads((tmp_path / "r" / "metrics.jsonl").read_text())["é"] == 1.5
+
+
+def test_what_waits_for_a_full_disk_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainer.report.LEFT_BYTES", 30)
+    path, before = tmp_path / "lines", resource.getrlimit(resource.RLIMIT_FSIZE)
+    file = PatientFile(path, lambda _: None)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5, before[1]))
+    try:
+        for number in range(100):
+            file.append(f"{number:03} " + 10 * "x" + "\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    file.append("end\n")
+    file.close()
+    assert path.read_text().splitlines() == [*(f"{number:03} xxxxxxxxxx" for number in range(3)), "end"], "whole lines"
 
 
 def test_a_full_disk_ends_no_run_and_loses_no_line(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from sandbox_service.client.single_grading import TRIES
 from tests.fake_service import FAULT, PASSED, FakeService, answers, says, sleeps
 from tests.ports import free_port
 from tests.trainer.fake_service import TESTS, ask, completion, configured, grading, prompt, run
-from trainer.config import RewardService
+from trainer.config.sections import RewardService
 from trainer.episode import Episode, Prompt, Reward
 from trainer.errors import ConfigError
 from trainer.reward import build_group, overlong

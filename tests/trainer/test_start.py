@@ -111,11 +111,11 @@ def test_a_rank_goes_on_after_a_write_that_failed_and_after_no_other_error() -> 
         policy: Any = SimpleNamespace(save_model=save_model)
         Learner(resolve({"model": {"path": "m"}, "data": {"train": ["d"]}}), policy, ranks).follow()
 
-    calls: list[Any] = [("save_model", Path()), ("save_model", Path()), None]
+    calls: list[Any] = [("save", Path(), False), ("save", Path(), False), None]
     follow(WriteError("no space left"), calls)
     assert not calls
     with pytest.raises(BrokenPipeError):
-        follow(BrokenPipeError(), [("save_model", Path()), None])
+        follow(BrokenPipeError(), [("save", Path(), False), None])
 
 
 def test_a_vllm_in_the_process_is_for_one_rank(tmp_path: Path, ranks: SimpleNamespace) -> None:

@@ -39,10 +39,8 @@ class Recorder:
 
     steps: list[Step] = field(default_factory=list)
 
-    def score(self, micro: Sequence[MicroBatch]) -> list[torch.Tensor]:
+    def score(self, micro: Sequence[MicroBatch], **_: object) -> list[torch.Tensor]:
         return [each.behaviour for each in micro]
-
-    score_reference = score
 
     def update(self, micro: Sequence[MicroBatch], *_: object) -> Tally:
         step: dict[int, tuple[float, float]] = {}

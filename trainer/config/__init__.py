@@ -6,23 +6,5 @@ each published algorithm; `files` reads configurations.
 
 from trainer.config.files import CONFIGS, algorithms, load, merge, resolve, shipped
 from trainer.config.run import Config, logprob_bound
-from trainer.config.sections import Correction, Data, Duel, Kl, Lora, Loss, Optimiser, RewardService
 
-__all__ = [
-    "CONFIGS",
-    "Config",
-    "Correction",
-    "Data",
-    "Duel",
-    "Kl",
-    "Lora",
-    "Loss",
-    "Optimiser",
-    "RewardService",
-    "algorithms",
-    "load",
-    "logprob_bound",
-    "merge",
-    "resolve",
-    "shipped",
-]
+__all__ = ["CONFIGS", "Config", "algorithms", "load", "logprob_bound", "merge", "resolve", "shipped"]

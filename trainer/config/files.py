@@ -1,7 +1,5 @@
 """Reads configurations: a file over the algorithm's settings over the defaults, and `section.key=value` over all."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -12,7 +10,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from trainer.config.run import Config, messages
+from sandbox_service.errors.fields import describe
+from trainer.config.run import Config
 from trainer.errors import ConfigError
 
 CONFIGS = Path(__file__).parents[1] / "configs"  # shipped with the trainer
@@ -31,17 +30,13 @@ def shipped() -> list[str]:
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Config:
-    """Return the validated configuration of a TOML or JSON file at a path, or of a shipped one by its name.
-
-    Overrides are `section.key=value`, with the value in TOML or as text.
-
-    Raises:
-        ConfigError: The file cannot be read, or a setting is invalid.
-    """
+    """Return the configuration at a path, or of a shipped name, with overrides `a.b=value`. Raise ConfigError."""
     try:
         path = _found(path)
         text = path.read_text()
         settings = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        if not isinstance(settings, dict):
+            raise ValueError("settings by section are expected")
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: {error}") from None
     for override in overrides:
@@ -52,12 +47,12 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
 def resolve(settings: Mapping[str, Any], origin: str = "the configuration") -> Config:
     """Return settings over those of the algorithm and the defaults. Raise ConfigError, which names their origin."""
     name = settings.get("algorithm", "grpo")
-    if name not in algorithms():
+    if name not in [*algorithms()]:  # a list may have no hash
         raise ConfigError(f"{origin}: algorithm: {name!r} is not one of {', '.join(algorithms())}")
     try:
-        return Config.model_validate_json(json.dumps(merge(algorithms()[name], settings)))
+        return Config.model_validate_json(json.dumps(merge(algorithms()[name], settings), default=str))  # dates of TOML
     except ValidationError as error:
-        raise ConfigError("\n  ".join([f"{origin}:", *messages(error)])) from None
+        raise ConfigError(f"{origin}: {describe(error, whole='this')}") from None
 
 
 def _found(path: Path) -> Path:

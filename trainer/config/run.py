@@ -1,14 +1,14 @@
 """All settings of a run, the stages in which they change, and the checks that they fit each other."""
 
-from __future__ import annotations
-
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from sandbox_service.errors.fields import describe
 from trainer.config import sections
 from trainer.config.sections import Section
 
@@ -20,14 +20,11 @@ MAY_CHANGE = (
     *("reward.overlong_filter", "reward.overlong_buffer", "reward.overlong_factor"),
     *("optimiser.lr", "optimiser.micro_tokens"),
 )
+ZERO = "zero_optimization"  # the section of DeepSpeed's configuration
 
 
 class Stage(Section):
     """The settings that differ, by section, from those of the stage before from step `begin` on.
-
-        [[stages]]                       # iterative lengthening
-        begin = 1000
-        rollout.max_tokens = 16384
 
     `Config` merges and validates each stage like a configuration of its own.
     """
@@ -37,21 +34,17 @@ class Stage(Section):
     begin: int = Field(ge=2)  # the rest of the file is the first stage
 
     @model_validator(mode="after")
-    def _can_change(self) -> Stage:
-        for section, settings in self.changes.items():
+    def _can_change(self) -> Self:
+        for section, settings in (self.model_extra or {}).items():
             for name in [f"{section}.{key}" for key in settings] if isinstance(settings, Mapping) else [section]:
                 if name not in MAY_CHANGE:
                     raise ValueError(f"{name} cannot change within a run; settings that can: {', '.join(MAY_CHANGE)}")
         return self
 
-    @property
-    def changes(self) -> Mapping[str, Any]:
-        """The settings by section and key."""
-        return self.model_extra or {}
-
     def over(self, base: Mapping[str, Any]) -> dict[str, Any]:
         """Return this stage's settings over a base. A table (`data.mixture`) is replaced as a whole."""
-        return {**base, **{section: {**base[section], **settings} for section, settings in self.changes.items()}}
+        changes = (self.model_extra or {}).items()
+        return {**base, **{section: {**base[section], **settings} for section, settings in changes}}
 
 
 class Config(Section):
@@ -90,11 +83,14 @@ class Config(Section):
         return loss
 
     @model_validator(mode="after")
-    def _fits(self) -> Config:
-        rollout, reward, sync, optimiser = self.rollout, self.reward, self.sync, self.optimiser
+    def _fits(self) -> Self:
+        rollout, reward, sync, deepspeed = self.rollout, self.reward, self.sync, self.deepspeed
         is_colocated, gpus = rollout.engine == "colocated", rollout.replicas * rollout.tensor_parallel
+        by_count, by_prompts = self.optimiser.minibatches, self.optimiser.minibatch_prompts
+        masks_rows = self.model.attention not in ("auto", "rows")
+        servers = {each.rstrip("/") for each in rollout.servers}
+        files = [set(map(os.path.realpath, some)) for some in (self.held_out.problems, self.data.train)]
         wrong = {
-            "rollout.samples must be at least 2: advantages are relative to a group": rollout.samples < 2,
             f"reward.overlong_buffer is {reward.overlong_buffer}, but a response has only {rollout.max_tokens} tokens "
             "(rollout.max_tokens)": reward.overlong_buffer > rollout.max_tokens,
             f"rollout.max_model_len is {rollout.max_model_len}, which leaves no room for a response to a prompt of "
@@ -103,26 +99,24 @@ class Config(Section):
                 self.advantage.normalise and reward.overlong_filter == "silence"
             ),
             "optimiser.minibatches and optimiser.minibatch_prompts exclude each other: remove one": (
-                optimiser.minibatch_prompts and optimiser.minibatches > 1
+                by_prompts and by_count > 1
             ),
             "optimiser.minibatches and optimiser.minibatch_prompts must be at most rollout.prompts: groups are not "
-            "split": max(optimiser.minibatches, optimiser.minibatch_prompts) > rollout.prompts,
+            "split": max(by_count, by_prompts) > rollout.prompts,
             f"buffer.max_staleness must be at least buffer.depth, {self.buffer.depth}: batches that far ahead would be "
             "sampled and dropped": self.buffer.oldest < self.buffer.depth,
             "deepspeed.zero is 0 with bfloat16, which keeps no float32 weights: set it to 1 or more": (
-                self.deepspeed.zero == 0 and self.model.dtype == "bfloat16"
+                deepspeed.zero == 0 and self.model.dtype == "bfloat16"
             ),
-            "deepspeed.offload requires deepspeed.zero of 1 or more": (
-                self.deepspeed.zero == 0 and self.deepspeed.offload
-            ),
+            "deepspeed.offload requires deepspeed.zero of 1 or more": deepspeed.zero == 0 and deepspeed.offload,
             "deepspeed.sequence_parallel requires model.attention of 'auto' or 'rows'": (
-                self.deepspeed.sequence_parallel > 1 and self.model.attention not in ("auto", "rows")
+                deepspeed.sequence_parallel > 1 and masks_rows
             ),
             "rollout.engine = 'colocated' requires sync.transport = 'auto' and no delta": (
                 is_colocated and (sync.transport != "auto" or sync.delta)
             ),
             "rollout.replicas and rollout.turns are of servers that the trainer starts: remove servers": (
-                rollout.servers and (rollout.replicas > 1 or rollout.turns)
+                servers and (rollout.replicas > 1 or rollout.turns)
             ),
             "rollout.turns requires buffer.depth = 0 and rollout.engine = 'server'": (
                 rollout.turns and (self.buffer.depth or is_colocated)
@@ -133,19 +127,18 @@ class Config(Section):
             f"rollout.devices must name {gpus} GPUs: rollout.replicas × rollout.tensor_parallel": (
                 rollout.devices and len(set(rollout.devices.split(","))) != gpus
             ),
-            "rollout.servers names a server twice": len({each.rstrip("/") for each in rollout.servers})
-            < len(rollout.servers),
-            "held_out.problems has files of data.train": not set(self.held_out.problems).isdisjoint(self.data.train),
-            "deepspeed.extra sets the stage of ZeRO: set deepspeed.zero": "stage"
-            in self.deepspeed.extra.get("zero_optimization", {}),
+            "rollout.servers names a server twice": len(servers) < len(rollout.servers),
+            "held_out.problems has files of data.train": files[0] & files[1],
+            f"deepspeed.extra: {ZERO} is a table without a stage: set deepspeed.zero": (
+                not isinstance(zero := deepspeed.extra.get(ZERO, {}), Mapping) or "stage" in zero
+            ),
         }
-        for message, is_so in wrong.items():
-            if is_so:
-                raise ValueError(message)
+        if message := next((message for message, is_so in wrong.items() if is_so), None):
+            raise ValueError(message)
         return self
 
     @model_validator(mode="after")
-    def _stages_fit(self) -> Config:
+    def _stages_fit(self) -> Self:
         begins = [stage.begin for stage in self.stages]
         if begins != sorted(set(begins)):
             raise ValueError(f"stages begin at {begins}: the steps must increase")
@@ -153,7 +146,7 @@ class Config(Section):
             try:
                 tokens = self.at(begin).rollout.max_tokens
             except ValidationError as error:
-                raise ValueError("; ".join(f"from step {begin} on: {line}" for line in messages(error))) from None
+                raise ValueError(f"from step {begin} on: {describe(error, whole='this')}") from None
             if 0 < self.rollout.max_model_len <= tokens:
                 raise ValueError(
                     f"from step {begin} on: rollout.max_tokens is {tokens}, but rollout.max_model_len is "
@@ -161,7 +154,7 @@ class Config(Section):
                 )
         return self
 
-    def at(self, step: int) -> Config:
+    def at(self, step: int) -> Self:
         """Return the settings of a step, with all stages that have begun applied. The result has no stages."""
         begun = [stage for stage in self.stages if stage.begin <= step]
         if not begun:
@@ -169,10 +162,10 @@ class Config(Section):
         settings = self.model_dump(mode="json", exclude={"stages"})
         for stage in begun:
             settings = stage.over(settings)
-        return Config.model_validate_json(json.dumps(settings))
+        return self.model_validate_json(json.dumps(settings))
 
     @property
-    def stage_configs(self) -> list[Config]:
+    def stage_configs(self) -> list[Self]:
         """The settings of each stage, including the first."""
         return [self.at(begin) for begin in (1, *(stage.begin for stage in self.stages))]
 
@@ -201,8 +194,3 @@ class Config(Section):
 def logprob_bound(configured: float, dtype: str) -> float:
     """Return the configured bound of a mean difference of log-probabilities, in nats, or the default of the dtype."""
     return configured or (1e-3 if dtype == "float32" else 0.1)
-
-
-def messages(error: ValidationError) -> list[str]:
-    """Return a line for each of pydantic's errors."""
-    return [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]

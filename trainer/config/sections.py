@@ -1,9 +1,7 @@
 """The sections of a configuration, with each setting's meaning and default."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -24,8 +22,8 @@ class Data(Section):
     """The problems and their prompt format."""
 
     train: tuple[str, ...] = Field(min_length=1)  # files of problems in JSON Lines
-    format: Literal["chat", "think_answer", "plain"] = "chat"  # see prompts.py
-    system: str = ""
+    format: Literal["chat", "plain"] = "chat"  # see prompts.py
+    system: str = ""  # a text before the problem's own system text
     template: Mapping[str, Any] = {}  # further arguments of the chat template, such as {enable_thinking = false}
     max_prompt_tokens: int = Field(2048, ge=1)  # longer prompts are skipped and counted
     order: Literal["shuffled", "file", "easiest_first"] = "shuffled"  # within a source
@@ -33,7 +31,7 @@ class Data(Section):
     mixture: Mapping[str, NotNegative] = {}  # relative shares by source; all must be named, 0 omits one; empty: unmixed
 
     @model_validator(mode="after")
-    def _can_be(self) -> Data:
+    def _can_be(self) -> Self:
         if self.difficulty and self.difficulty[0] > self.difficulty[1]:
             raise ValueError(f"difficulty: {list(self.difficulty)} is not a range")
         if self.mixture and not any(self.mixture.values()):
@@ -51,7 +49,7 @@ class Rollout(Section):
     devices: str = ""  # the GPUs of the started servers, "4,5,6,7"; empty: all that the trainer sees, in order
     turns: bool = False  # started servers are on the trainer's GPUs, and give weights and cache back while it trains
     prompts: int = Field(64, ge=1)  # groups a batch
-    samples: int = Field(16, ge=1)  # samples a group
+    samples: int = Field(16, ge=2)  # samples a group, to which advantages are relative
     temperature: Positive = 1.0
     max_tokens: int = Field(8192, ge=1)  # of a response, in tokens
     max_model_len: int = Field(0, ge=0)  # tokens of prompt and response; 0: the sum of both limits
@@ -106,7 +104,7 @@ class Duel(Section):
     earlier: int = Field(0, ge=0)  # wrong programs of earlier steps that the cases must fail as well, a problem
     ask: str = ""  # the tester's question, with {statement} and {cases}; empty: duel/question.py's
     trains: Literal["both", "solver", "tester"] = "both"  # the roles of the trained policy
-    opponent: Url | Literal[""] = ""  # the vLLM with the policy of the other role
+    opponent: str = Field("", pattern="^(https?://[^/]|$)")  # the vLLM with the policy of the other role
     template: Mapping[str, Any] | None = None  # further arguments of its chat template; none: `data.template`
     max_tokens: int = Field(0, ge=0)  # of its responses, in tokens; 0: `rollout.max_tokens`
 
@@ -115,7 +113,7 @@ class Duel(Section):
         return self.testers > 0 and self.trains != "solver"
 
     @model_validator(mode="after")
-    def _has_both_roles(self) -> Duel:
+    def _has_both_roles(self) -> Self:
         if (self.trains == "both") == bool(self.opponent):
             raise ValueError("opponent: the policy of the other role is needed if and only if trains is not 'both'")
         if self.testers == 0 and self.trains != "both":

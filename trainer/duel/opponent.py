@@ -1,10 +1,7 @@
 """The other policy, where two runs train the two roles with a model each: a vLLM server, asked by text.
 
-Its answers are part of the environment: they have no token ids here, because its tokenizer may be another one. While
-its own run updates its weights, the server holds requests; an answer may come from two versions.
+Its answers are part of the environment: they have no token ids here, because its tokenizer may be another one.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
@@ -25,14 +22,11 @@ class Opponent:
 
     def __init__(self, config: Config, notice: Callable[[str], None] = print) -> None:
         self._is_plain = config.data.format == "plain"
-        max_tokens = config.duel.max_tokens or config.rollout.max_tokens
-        self._request = {
-            **text_api.UNMODIFIED_SAMPLING,
-            "temperature": config.rollout.temperature,
-            "max_tokens": max_tokens,
-        }
+        rollout, duel = config.rollout, config.duel
+        limits = {"temperature": rollout.temperature, "max_tokens": duel.max_tokens or rollout.max_tokens}
+        self._request: dict[str, Any] = {**text_api.UNMODIFIED_SAMPLING, **limits}
         if not self._is_plain:
-            template = config.data.template if config.duel.template is None else config.duel.template
+            template = config.data.template if duel.template is None else duel.template
             self._request["chat_template_kwargs"] = dict(template)
         patience = config.rollout.patience_seconds
         peer = Peer(

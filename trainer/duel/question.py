@@ -4,12 +4,12 @@ The question has the statement without its examples: copies of them are valid te
 recognised by headings, so examples in running text stay.
 """
 
-from __future__ import annotations
-
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from trainer.data import Problem
 from trainer.errors import ConfigError
@@ -39,17 +39,13 @@ LEAST_SHARE = 0.25  # of a statement that must be left; AstraFlow has the same b
 CASE_BYTES = 1 << 16  # of input and output together
 FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
+WRITTEN = TypeAdapter(list[dict[Literal["input", "output"], str]])
+
 Case = Mapping[str, str]  # a stdin test of sandbox_service.schema
 
 
 def question_for(problem: Problem, ask: str, cases: int) -> Problem:
-    """Return the problem as a question for so many test cases, in the last turn of its conversation.
-
-    The question to ask has the placeholders `{statement}` and `{cases}`; empty: ASK.
-
-    Raises:
-        ConfigError: The problem has tests of another type than stdin.
-    """
+    """Return the problem as a question (ask; empty: ASK) for so many test cases. Raise ConfigError for other tests."""
     if others := {test["type"] for test in problem.grading.get("tests", ())} - {"stdin"}:
         raise ConfigError(
             f"{problem.place}: testers write tests of the type stdin, and the problem has tests of the type "
@@ -79,20 +75,10 @@ def parse_cases(text: str, count: int) -> list[Case] | None:
     answer = text.rpartition("</think>")[2]
     blocks = FENCE.findall(answer)
     try:
-        found = json.loads(blocks[-1] if blocks else answer)
-    except (ValueError, RecursionError):
+        found = WRITTEN.validate_json(blocks[-1] if blocks else answer, strict=True)
+    except ValidationError:
         return None
-    if not isinstance(found, list) or len(found) != count or not all(map(_is_case, found)):
+    is_short = all(len("".join(each.values()).encode()) <= CASE_BYTES for each in found)
+    if len(found) != count or not is_short or any(len(each) != 2 for each in found):
         return None
     return [{"type": "stdin", "input": each["input"], "output": each["output"]} for each in found]
-
-
-def _is_case(value: object) -> bool:
-    if not isinstance(value, dict) or value.keys() != {"input", "output"}:
-        return False
-    if not all(isinstance(part, str) for part in value.values()):
-        return False
-    try:
-        return len("".join(value.values()).encode()) <= CASE_BYTES
-    except UnicodeEncodeError:  # an unpaired surrogate
-        return False

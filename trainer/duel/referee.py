@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from trainer.config import Duel
+from trainer.config.sections import Duel
 from trainer.duel.question import Case, parse_cases
 from trainer.episode import Completion, Episode, Group, Reward
 
@@ -66,8 +66,7 @@ def scores(right: Sequence[bool | None], rows: Sequence[Row], columns: Sequence[
     """Return the rewards of the answers to one problem, with figures for the report.
 
     An answer earns 0 unless all right solutions pass all of its cases, then the share of wrong solutions that fail at
-    least one of them. This is the positive part of CURE's reward (arXiv 2506.03136, section 3.2), which also punishes
-    invalid cases by the share of wrong solutions that pass them. The group's mean does that here.
+    least one of them: the positive part of CURE's reward (arXiv 2506.03136, section 3.2).
 
     Solutions are right, wrong or unknown (None), and have a row each; answers have the numbers of their cases
     (columns), or None if their form is wrong. Without a right or a wrong solution with a row the list is empty.
@@ -94,19 +93,12 @@ def distinct(written: Sequence[Sequence[Case] | None]) -> tuple[list[Case], list
     """Return the distinct cases of several written answers, and for each answer the numbers of its cases, or None."""
     cases = {(case["input"], case["output"]): case for answer in written for case in answer or ()}
     numbers = {key: number for number, key in enumerate(cases)}
-
-    def columns(answer: Sequence[Case] | None) -> list[int] | None:
-        return None if answer is None else [numbers[case["input"], case["output"]] for case in answer]
-
-    return list(cases.values()), [columns(answer) for answer in written]
+    columns = [None if some is None else [numbers[each["input"], each["output"]] for each in some] for some in written]
+    return list(cases.values()), columns
 
 
 class EarlierPrograms:
-    """The newest different wrong completions of each problem, at most `count` a problem.
-
-    Once the solver is good, few groups have a wrong program, and without one the testers' answers are masked. The
-    hidden tests have judged these programs, so that "wrong" stays true whatever the policies have learnt since.
-    """
+    """The newest different wrong completions of each problem, at most `count` a problem; see docs/training.md."""
 
     def __init__(self, count: int, text_length: int = TEXT_LENGTH) -> None:
         self._count = count

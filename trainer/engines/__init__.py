@@ -1,26 +1,18 @@
-"""The inference engines: vLLM servers over HTTP, or vLLM in this process. Only `trainer.vllm_ext` imports vLLM
-besides.
-"""
-
-from __future__ import annotations
+"""The inference engines: vLLM servers over HTTP, or vLLM in this process. Only `vllm_ext` imports vLLM besides."""
 
 import asyncio
 
 from trainer.config import Config
-from trainer.engines.base import Engine, Notice
 from trainer.engines.colocated import ColocatedEngine
-from trainer.engines.process import VllmProcess
+from trainer.engines.process import Notice, VllmProcess
 from trainer.engines.server import ServerEngine
 from trainer.engines.server_pool import ServerPool
 
+Engine = ServerPool | ColocatedEngine  # ServerPool describes the methods
+
 
 async def start_engines(config: Config, notice: Notice = print) -> Engine:
-    """Return an engine, connected to vLLM or started, with unverified weights. Notices tell of start-up and outages.
-
-    Raises:
-        UnavailableError: vLLM did not become healthy in time.
-        ConfigError: vLLM was not started as the trainer requires.
-    """
+    """Return an engine, connected to vLLM or started, with unverified weights; a notice tells of outages."""
     if config.rollout.engine == "colocated":
         return await ColocatedEngine(config).open()
     servers = [ServerEngine(config, url, notice) for url in config.rollout.servers]

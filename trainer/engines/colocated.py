@@ -1,12 +1,9 @@
 """vLLM in the trainer's process, for one GPU or a CPU: weights are updated without leaving the process.
 
 One thread creates vLLM and executes every call of it. While there are requests, a task steps the engine there and
-returns each sample as soon as it ends. Requests of one turn of the event loop reach vLLM together. vLLM then computes
-the same batches in every run, and its rounding depends on what it computes together. vLLM uses the trainer's default
-process group. This engine was not tested on a GPU.
+returns each sample as soon as it ends. Requests of one turn of the event loop reach vLLM together, so that it computes,
+and rounds, the same batches in every run. vLLM uses the trainer's default process group. Not tested on a GPU.
 """
-
-from __future__ import annotations
 
 import asyncio
 import itertools
@@ -14,11 +11,10 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from trainer.config import Config
-from trainer.engines.base import check_state
-from trainer.engines.process import environment, has_gpu
+from trainer.engines.process import check_state, environment, has_gpu
 from trainer.engines.vllm_api import FINISH_REASONS
 from trainer.episode import Completion
 from trainer.errors import StaleWeightsError, TrainerError
@@ -29,7 +25,7 @@ Request = tuple[str, Any, Any]  # arguments of vLLM's add_request: name, prompt,
 
 
 class ColocatedEngine:
-    """An Engine in this process. Call `open` in the event loop that uses it. At most one a process."""
+    """An engine with the methods of `ServerPool`. Call `open` in the event loop that uses it. At most one a process."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -47,7 +43,7 @@ class ColocatedEngine:
         self._changed = asyncio.Event()  # there may be something to step
         self._stepping: asyncio.Task[None] | None = None
 
-    async def open(self) -> ColocatedEngine:
+    async def open(self) -> Self:
         """Return this engine with its model loaded. Raise TrainerError if it cannot be, or not as required."""
         making = asyncio.get_running_loop().run_in_executor(self._thread, _vllm, self._config)
         await asyncio.wait([making])
@@ -82,9 +78,6 @@ class ColocatedEngine:
         output = await self._sample(ids, {"temperature": 1.0, "max_tokens": 1, "prompt_logprobs": 0})
         return [[float(at[token].logprob) for token, at in zip(ids[1:], output.prompt_logprobs[1:], strict=True)]]
 
-    async def sleep(self) -> None:
-        """Do nothing: `rollout.turns` is for servers."""
-
     async def pause(self, version: int) -> None:  # noqa: ARG002 - the only replica
         self._is_held = True
         self._verified.clear()
@@ -108,8 +101,9 @@ class ColocatedEngine:
         self._version = version
         self._verified.set()
 
-    async def wait_until_healthy(self) -> None:
-        """Return at once: an engine in this process is always available."""
+    async def sleep(self) -> None: ...  # `rollout.turns` is for servers
+
+    async def wait_until_healthy(self) -> None: ...  # it is always available
 
     async def close(self) -> None:
         if self._stepping:

@@ -1,11 +1,8 @@
 """Runs a command and kills it with all its descendants when the parent ends: `python -I guard.py PID COMMAND …`.
 
-The kernel sends SIGTERM when the thread that started the guard ends (PR_SET_PDEATHSIG). A separate process asks for it,
-because a preexec function would fork the trainer with its threads and its GPU context, and because vLLM can ignore
-SIGTERM during start-up. The guard leads the process group and kills all of it at the end.
+The kernel sends SIGTERM when the thread that started the guard ends (PR_SET_PDEATHSIG). vLLM can ignore it during
+start-up: the guard leads the process group and kills all of it at the end.
 """
-
-from __future__ import annotations
 
 import contextlib
 import ctypes

@@ -1,23 +1,23 @@
 """A vLLM server as a subprocess: start, restart, stop, and a guard that stops it with the trainer."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, Self
 
 import torch
 
 import trainer
 from trainer.config import Config
 from trainer.errors import ConfigError
+
+Notice = Callable[[str], None]  # reports a line to the user
 
 EXTENSION = "trainer.vllm_ext.Extension"
 TAIL_LINES = 30
@@ -47,7 +47,7 @@ class VllmProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     @classmethod
-    def from_config(cls, config: Config, number: int = 0) -> VllmProcess:
+    def from_config(cls, config: Config, number: int = 0) -> Self:
         """Return a server of a run by its number. Its log, `vllm.log` (`vllm1.log` …), begins with its command."""
         devices = devices_of(config, number)
         gpus = {"CUDA_VISIBLE_DEVICES": devices} if devices else None
@@ -77,7 +77,7 @@ class VllmProcess:
             self._process = start_guarded(self._command, log, env=ours)
 
     def end(self) -> None:
-        if self._process and self.is_running:
+        if self._process:
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(END_SECONDS)
@@ -99,7 +99,7 @@ class VllmProcess:
 def start_guarded(
     command: Sequence[str], output: IO[bytes] | None, env: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
-    """Return the guard of a started command that ends with this thread; the guard ends when the command ends.
+    """Return the guard of a started command, which ends with this thread, and the guard with the command.
 
     It writes to an output file (None: this process's terminal) and has the environment `env` (None: this process's).
     """
@@ -120,23 +120,18 @@ def environment() -> dict[str, str]:
 
 
 def devices_of(config: Config, number: int) -> str:
-    """Return the CUDA_VISIBLE_DEVICES of a replica by its number, from 0; empty for the trainer's.
-
-    Raises:
-        ConfigError: The trainer's names fewer GPUs than the replicas need.
-    """
+    """Return the CUDA_VISIBLE_DEVICES of a replica by its number, empty for the trainer's. Raise ConfigError."""
     rollout = config.rollout
     if not rollout.devices and rollout.replicas == 1 and not rollout.turns:
         return ""
-    needed = rollout.replicas * rollout.tensor_parallel
+    each, needed = rollout.tensor_parallel, rollout.replicas * rollout.tensor_parallel
     visible = rollout.devices or os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    names = visible.split(",") if visible else [str(each) for each in range(needed)]
+    names = visible.split(",") if visible else [*map(str, range(needed))]
     if len(names) < needed:
         raise ConfigError(
             f"CUDA_VISIBLE_DEVICES names {visible}: rollout.replicas × rollout.tensor_parallel needs {needed} GPUs"
         )
-    first = number * rollout.tensor_parallel
-    return ",".join(names[first : first + rollout.tensor_parallel])
+    return ",".join(names[number * each : (number + 1) * each])
 
 
 def arguments_of(config: Config) -> list[str]:
@@ -151,6 +146,21 @@ def arguments_of(config: Config) -> list[str]:
     ]
     gpu = ["--gpu-memory-utilization", str(rollout.gpu_memory), *(["--enable-sleep-mode"] if rollout.turns else [])]
     return [*ours, *(gpu if has_gpu() else CPU_ARGUMENTS), *rollout.server_arguments]
+
+
+def check_state(state: dict[str, Any], config: Config, where: str) -> None:
+    """Check a worker's `Extension.proctor_state`; `where` names it. Raise ConfigError if a setting of vLLM is wrong."""
+    dtype, longest = config.model.dtype, config.longest
+    wrong = {
+        "its log-probabilities are not those of the sampling distribution: start vLLM with --logprobs-mode "
+        "processed_logprobs": not state["logprobs_mode"].endswith("processed_logprobs"),
+        f"the model is quantised ({state['quantization']}): its weights cannot be updated": state["quantization"],
+        f"its weights are {state['dtype']}: start vLLM with --dtype {dtype}": state["dtype"] != dtype,
+        f"prompt and response may have {longest} tokens, but it was started with --max-model-len "
+        f"{state['max_model_len']}": state["max_model_len"] < longest,
+    }
+    if message := next((message for message, is_so in wrong.items() if is_so), None):
+        raise ConfigError(f"{where}: {message}")
 
 
 def free_port() -> int:

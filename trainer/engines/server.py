@@ -1,26 +1,22 @@
 """One vLLM server over HTTP, which may hang, die and restart without losing or corrupting a sample.
 
-Each worker of a server draws a random name at its start (`proctor_state`). The engine knows the names of the workers
-that have the synced weights. An answer counts only if the same workers exist after it: a server that was restarted in
-between has other names and the weights of the model's folder, and then nothing is sampled until the next sync.
+Each worker of a server draws a random name at its start (`proctor_state`). An answer counts only if the workers that
+have the synced weights exist after it: a server that was restarted has others, and nothing is sampled until a sync.
 
 Failures show in the requests and, because a hung server closes no connection, in `/health`, which is polled while
 requests are in flight.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from sandbox_service.client import Peer, errors
 from sandbox_service.client.retries import NoAnswerError, Outage, RetryTimer
 from trainer.config import Config
-from trainer.engines.base import Notice, check_state
-from trainer.engines.process import VllmProcess
+from trainer.engines.process import Notice, VllmProcess, check_state
 from trainer.engines.vllm_api import HEALTH_TIMEOUT_SECONDS, Answer, RequestFailedError, VllmApi
 from trainer.episode import Completion
 from trainer.errors import InterruptedGenerationError, StaleWeightsError, TrainerError, UnavailableError
@@ -30,7 +26,6 @@ State = dict[str, Any]  # of a worker; see vllm_ext
 
 HEALTH_POLL_SECONDS = 2.0  # between requests of /health
 PAUSE_SECONDS = 1.0  # between two looks at a server that is away
-SETTING = "rollout.patience_seconds"
 MOST_DEATHS = 3  # consecutive deaths of a server the trainer starts; 1 if it was never up
 
 
@@ -41,7 +36,8 @@ class ServerEngine:
         self._config = config
         self._url = url
         self._notice = notice
-        self._process = process
+        self._process = process  # None: the server is not the trainer's
+        self._was_up = False
         self.version = -1  # of the last verified weights
         self.needs_sync = True
         self._is_paused = self._is_asleep = False
@@ -57,14 +53,13 @@ class ServerEngine:
         self._check: tuple[float, tuple[str, ...]] = (0.0, ())  # when the last one began, and the workers
         self._watch: asyncio.Task[None] | None = None
 
-    async def open(self) -> ServerEngine:
+    async def open(self) -> Self:
         """Return this engine, connected to the server; see `start_engines`."""
         self._api = VllmApi(self._url)
-        patience = self._config.rollout.patience_seconds
-        self._health = HealthMonitor(self._api, self._notice, patience, self._process)
+        self._outage = Outage(f"vLLM at {self._api.url}", self._notice)
         self._watch = asyncio.create_task(self._poll_health())
         try:
-            self._adopt_workers(await self._health.wait("it is not up"))
+            self._adopt_workers(await self._wait_until_up("it is not up"))
         except BaseException:
             await self.close()
             raise
@@ -81,28 +76,25 @@ class ServerEngine:
         return bool(self._failure) or not (self._recovery or self.needs_sync or self._is_paused)
 
     async def attempt(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        """Return a sample of a server that is ready; see `Engine.generate`.
+        """Return a sample of a server that is ready; see `ServerPool.generate`.
 
         Raises:
             InterruptedGenerationError: The server went away, and its recovery has begun.
         """
+        workers = self._workers
+        asked = self._api.sample(prompt_ids, seed, max_tokens, self._config, self.version)
         self.in_flight += 1
         try:
-            return await self._sample(prompt_ids, seed, max_tokens)
+            completion = await self._unless_replaced(asked)
+            if await self._current_workers() != workers:
+                raise InterruptedGenerationError("it was started again")
+            await self._verified()  # a sample that ended during a sync counts once the sync is verified
+            return replace(completion, last_version=self.version)
         except InterruptedGenerationError as interrupted:
             self._start_recovery(str(interrupted))
             raise
         finally:
             self.in_flight -= 1
-
-    async def _sample(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
-        version, workers = self.version, self._workers
-        asked = self._api.sample(prompt_ids, seed, max_tokens, self._config, version)
-        completion = await self._unless_replaced(asked)
-        if await self._current_workers() != workers:
-            raise InterruptedGenerationError("it was started again")
-        await self._verified()  # a sample that ended during a sync counts once the sync is verified
-        return replace(completion, last_version=self.version)
 
     async def score(self, ids: Sequence[int]) -> list[float]:
         return await self._unless_replaced(self._api.score(ids))
@@ -225,7 +217,7 @@ class ServerEngine:
 
     async def _recover(self, why: str) -> None:
         try:
-            self._adopt_workers(await self._health.wait(why))
+            self._adopt_workers(await self._wait_until_up(why))
         except TrainerError as error:
             self._failure = error
             self._signal_change()
@@ -249,25 +241,13 @@ class ServerEngine:
         self._gone.set()
         self._gone = asyncio.Event()
 
+    # --- waiting for the server
 
-class HealthMonitor:
-    """Waits until a server is healthy, and restarts it if the trainer started it (`process`) and it died."""
-
-    def __init__(self, api: VllmApi, notice: Notice, patience_seconds: float, process: VllmProcess | None) -> None:
-        self._api = api
-        self._peer = Peer(api.url, patience_seconds, name="vLLM", url_setting="", patience_setting=SETTING)
-        self._outage = Outage(f"vLLM at {api.url}", notice)
-        self._notice = notice
-        self._process = process
-        self._was_up = False
-
-    async def wait(self, why: str) -> list[State]:
-        """Return the states of the server's workers once it is healthy; messages say why it is not.
-
-        Raises:
-            UnavailableError: It was not healthy within `patience_seconds`, or died too often.
-        """
-        began, timer, deaths = time.monotonic(), RetryTimer(self._peer, self._outage), 0
+    async def _wait_until_up(self, why: str) -> list[State]:
+        """Return the workers' states once the server is healthy; messages say why it is not. Raise UnavailableError."""
+        patience = self._config.rollout.patience_seconds
+        peer = Peer(self._api.url, patience, name="vLLM", url_setting="", patience_setting="rollout.patience_seconds")
+        began, timer, deaths = time.monotonic(), RetryTimer(peer, self._outage), 0
         while isinstance(states := await self._states(why), str):
             why, deaths = states, deaths + self._revive(deaths)
             try:
@@ -294,7 +274,7 @@ class HealthMonitor:
         if deaths >= (MOST_DEATHS if self._was_up else 1):
             raise UnavailableError(f"vLLM died as it started. {self._log()}")
         if self._was_up:
-            self._notice(f"vLLM at {self._api.url} died: starting it again (its log is {self._process.log})")
+            self._notice(f"vLLM at {self._url} died: starting it again (its log is {self._process.log})")
         self._process.start()
         return 1
 

@@ -5,8 +5,6 @@ same weights. A server that is away is left out of a sync. When it is back it ge
 others go on.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Sequence
@@ -20,7 +18,12 @@ PAUSE_SECONDS = 0.5  # before an interrupted sample is begun again
 
 
 class ServerPool:
-    """An Engine over servers with the same weights, with at most `concurrency` requests in flight."""
+    """An engine: servers with the same weights, with at most `concurrency` requests in flight, in one event loop.
+
+    Samples come from verified weights only: `generate` waits for a sync. `generate` and `wait_until_healthy` raise
+    UnavailableError when vLLM is unavailable for longer than `patience_seconds`; all others raise
+    InterruptedGenerationError when it becomes unavailable.
+    """
 
     def __init__(
         self, servers: Sequence[ServerEngine], patience_seconds: float = 600.0, concurrency: int = 1024
@@ -35,47 +38,60 @@ class ServerPool:
 
     @property
     def needs_sync(self) -> bool:
+        """Return whether the engine waits for weights."""
         return any(server.needs_sync and not server.is_away for server in self._servers)
 
     async def generate(self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int) -> Completion:
+        """Return a complete response, also if vLLM restarts meanwhile.
+
+        Args:
+            prompt_ids: The prompt's token ids.
+            seed: The seed of the sample.
+            max_tokens: The most tokens of the response.
+
+        Raises:
+            UnavailableError: vLLM is up and returns no sample for twice `patience_seconds`.
+        """
         failed_since = 0.0
         async with self._room:
             while True:
-                server = await self._free_server()
+                while not (ready := [each for each in self._servers if each.is_ready]):
+                    self._changed.clear()
+                    await self._changed.wait()
                 try:
-                    return await server.attempt(prompt_ids, seed, max_tokens)
+                    least = min(ready, key=lambda each: each.in_flight)
+                    return await least.attempt(prompt_ids, seed, max_tokens)
                 except InterruptedGenerationError as interrupted:
                     failed_since = failed_since or time.monotonic()
                     if time.monotonic() - failed_since > 2 * self._patience:  # an absent vLLM is reported earlier
                         raise UnavailableError(f"vLLM is up but returns no sample: {interrupted}") from None
                 await asyncio.sleep(PAUSE_SECONDS)
 
-    async def _free_server(self) -> ServerEngine:
-        """Return the least loaded server with verified weights, as soon as there is one."""
-        while not (ready := [each for each in self._servers if each.is_ready]):
-            self._changed.clear()
-            await self._changed.wait()
-        return min(ready, key=lambda each: each.in_flight)
-
     async def score(self, ids: Sequence[int]) -> list[list[float]]:
+        """Return all log-probabilities but the first token's (ids [n]), at temperature 1, by each vLLM."""
         return await _all([server.score(ids) for server in self._targets])
 
     async def sleep(self) -> None:
+        """Give memory back until the next `pause`; only if `rollout.turns`, and without requests in flight."""
         await _all([_put_to_sleep(server) for server in self._servers])
 
     async def pause(self, version: int) -> None:
+        """Pause servers that have another version, until a sync to it. Requests in flight are kept."""
         lacking = [each for each in self._servers if each.needs_sync or each.version != version]
         self._targets = [each for each in lacking if not each.is_away] or lacking
         await _all([server.pause() for server in self._targets])
 
     async def resume(self) -> None:
+        """Continue, with a reset KV cache unless `buffer.in_flight` is "keep"."""
         await _all([server.resume() for server in self._targets])
 
     async def rpc(self, method: str, *arguments: Any) -> list[dict[str, Any]]:
+        """Return each worker's result of a method of vllm_ext.Extension; StaleWeightsError if the method failed."""
         answers = await _all([server.rpc(method, *arguments) for server in self._targets])
         return [each for answer in answers for each in answer]
 
     async def mark_synced(self, version: int) -> None:
+        """Declare weights of a version verified and open the engine for samples."""
         for server in self._targets:
             await server.mark_synced(version)
 

@@ -3,8 +3,6 @@
 `prompt_logprobs` are of the unscaled distribution at any temperature (vLLM 0.32, `_get_prompt_logprobs_dict`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,32 +65,22 @@ class VllmApi:
     async def sample(
         self, prompt_ids: Sequence[int], seed: int | None, max_tokens: int, config: Config, version: int
     ) -> Completion:
-        """Return a response, or raise InterruptedGenerationError if it ended abnormally; see `Engine.generate`."""
-        request = {
-            # caches that are kept across syncs are of one version of the weights each
-            **({"cache_salt": str(version)} if config.buffer.in_flight == "keep" else {}),
-            **UNMODIFIED_SAMPLING,
-            "prompt": list(prompt_ids),
-            "n": 1,
-            "seed": seed,
-            "temperature": config.rollout.temperature,
-            "max_tokens": max_tokens,
-            "logprobs": 0,
-            "return_token_ids": True,
-            "skip_special_tokens": True,
-        }
+        """Return a response, or raise InterruptedGenerationError if it ended abnormally; see `ServerPool.generate`."""
+        more = {"seed": seed, "temperature": config.rollout.temperature, "max_tokens": max_tokens, "logprobs": 0}
+        request = {**UNMODIFIED_SAMPLING, **more, "prompt": list(prompt_ids), "return_token_ids": True}
+        if config.buffer.in_flight == "keep":  # a cache that is kept across syncs is of one version of the weights
+            request["cache_salt"] = str(version)
         (choice,) = (await self.post("/v1/completions", request))["choices"]
-        ids, logprobs = choice["token_ids"], (choice["logprobs"] or {"token_logprobs": []})["token_logprobs"]
-        end = choice["finish_reason"]
+        ids, end = choice["token_ids"], choice["finish_reason"]
+        logprobs = (choice["logprobs"] or {"token_logprobs": []})["token_logprobs"]
         if end not in FINISH_REASONS or not ids or len(ids) != len(logprobs):
             raise InterruptedGenerationError(f"a sample of {len(ids)} tokens ended by {end!r}")
         return Completion(ids, logprobs, choice["text"], end == "length", version, version)
 
     async def score(self, ids: Sequence[int]) -> list[float]:
         """Return the log-probabilities of all tokens (ids [n]) but the first, at temperature 1."""
-        least = {"max_tokens": 1}  # the fewest that vLLM takes
-        request = {**UNMODIFIED_SAMPLING, **least, "prompt": list(ids), "temperature": 1.0, "prompt_logprobs": 0}
-        (choice,) = (await self.post("/v1/completions", request))["choices"]
+        more = {"prompt": list(ids), "temperature": 1.0, "prompt_logprobs": 0, "max_tokens": 1}  # vLLM takes no 0
+        (choice,) = (await self.post("/v1/completions", {**UNMODIFIED_SAMPLING, **more}))["choices"]
         logprobs = choice["prompt_logprobs"][1:]
         return [float(at[str(token)]["logprob"]) for token, at in zip(ids[1:], logprobs, strict=True)]
 

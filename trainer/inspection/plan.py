@@ -1,10 +1,7 @@
 """Plans a run: its memory on each device, and whether that fits, for `proctor train CONFIG --dry-run`. Starts nothing.
 
-Memory is computed from the model's shape, not measured; docs/sizing.md has the formulas. Activations are those of one
-micro-batch with an attention that needs no T × T mask.
+Memory is computed from the model's shape, not measured; docs/sizing.md has the formulas.
 """
-
-from __future__ import annotations
 
 import json
 import tomllib
@@ -12,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import nn
@@ -42,7 +39,7 @@ class Shape:
 
     @classmethod
     @cache
-    def of(cls, path: str) -> Shape:
+    def of(cls, path: str) -> Self:
         """Return the shape of a model, by a name in shapes.toml or the path of its folder. Raise ConfigError."""
         from transformers import AutoConfig, AutoModelForCausalLM  # slow import
 
@@ -130,28 +127,22 @@ def _activations(config: Config, shape: Shape) -> float:
 
 def problems(config: Config, machine: Machine) -> list[str]:
     """Return why a stage does not fit a machine, one line a reason."""
-    own, room, turns = needs(config, machine), machine.gpu_gb - SPARE_GB, config.rollout.turns
-    resting = own.weights + own.states + config.rollout.gpu_memory * machine.gpu_gb
+    own, rollout, room = needs(config, machine), config.rollout, machine.gpu_gb - SPARE_GB
+    resting = own.weights + own.states + rollout.gpu_memory * machine.gpu_gb
+    ranks = {str(each) for each in range(min(machine.ranks, MACHINE_GPUS))}
+    is_apart = rollout.servers or (rollout.devices and ranks.isdisjoint(rollout.devices.split(",")))
+    shares, turns = rollout.engine == "colocated" or not is_apart, rollout.turns
     found = {
         f"a training GPU needs {own.training:.0f} of {room:.0f} GB: use more ranks, deepspeed.zero = 3, "
         "deepspeed.offload, deepspeed.sequence_parallel or a lower optimiser.micro_tokens": own.training > room,
         "the cache of a server holds no sequence of full length: raise rollout.tensor_parallel or gpu_memory": (
             own.longest < 1
         ),
-        "servers share the GPUs of ranks: set rollout.devices, rollout.servers, or rollout.turns": (
-            not turns and _shares_gpus(config, machine)
-        ),
+        "servers share the GPUs of ranks: set rollout.devices, rollout.servers, or rollout.turns": shares and not turns,
         f"while vLLM samples, a GPU holds {resting:.0f} of {room:.0f} GB: lower rollout.gpu_memory, or set "
         "deepspeed.zero = 3 or deepspeed.offload": turns and resting > room,
     }
     return [message for message, is_so in found.items() if is_so and machine.gpu_gb]
-
-
-def _shares_gpus(config: Config, machine: Machine) -> bool:
-    """Return whether vLLM that the run starts is on GPUs that ranks train on."""
-    own = {str(each) for each in range(min(machine.ranks, MACHINE_GPUS))}
-    theirs = set(config.rollout.devices.split(",")) if config.rollout.devices else own
-    return config.rollout.engine == "colocated" or not (config.rollout.servers or own.isdisjoint(theirs))
 
 
 def stages(config: Config) -> list[Config]:

@@ -1,7 +1,5 @@
 """Prints samples that a run has kept: `proctor train --show RUN`."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
 from math import inf

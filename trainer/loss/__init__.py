@@ -1,11 +1,8 @@
 """Policy losses by name (`loss.name`), and the check of their constants.
 
 A loss takes LossInputs and its constants (keyword arguments with the published defaults) and returns one number a
-token. To add one, write a function in losses.py and add it to LOSSES. The correction for vLLM's numerics and the KL
-penalty are in terms.py, and objective.py adds everything up.
+token. To add one, write a function in losses.py and add it to LOSSES.
 """
-
-from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -14,6 +11,7 @@ from typing import Any, get_args, get_type_hints
 import torch
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from sandbox_service.errors.fields import describe
 from trainer.loss import losses
 from trainer.loss.losses import Loss, LossInputs, LossOutputs
 
@@ -28,22 +26,15 @@ PREPARE: Mapping[str, Callable[..., Mapping[str, torch.Tensor]]] = {"m2po": loss
 
 
 def check_constants(name: str, constants: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the constants of a loss (its name), with integers converted to floats where it takes floats.
-
-    Raises:
-        ValueError: The loss or a constant is unknown, or a value has the wrong type or is out of range.
-    """
+    """Return the constants of a loss (its name), with integers as floats where it takes floats. Raise ValueError."""
     if name not in LOSSES:
         raise ValueError(f"there is no loss {name!r}; there are {', '.join(LOSSES)}")
     fields = _fields(LOSSES[name])
     try:
-        checked: BaseModel = create_model(name, __config__=ConfigDict(extra="forbid", strict=True), **fields)(
-            **constants
-        )
+        model: type[BaseModel] = create_model(name, __config__=ConfigDict(extra="forbid", strict=True), **fields)
+        return model(**constants).model_dump(exclude_unset=True)
     except ValidationError as error:
-        wrong = "; ".join(f"{each['loc'][0]}: {each['msg']}, not {each['input']!r}" for each in error.errors())
-        raise ValueError(f"{name} has the constants {', '.join(fields)}; {wrong}") from None
-    return checked.model_dump(exclude_unset=True)
+        raise ValueError(f"{name} has the constants {', '.join(fields)}; {describe(error)}") from None
 
 
 def _fields(loss: Loss) -> dict[str, Any]:

@@ -1,12 +1,9 @@
 """The policy losses of the published algorithms, one function each.
 
 r = exp(logp − old) is a token's ratio, A its advantage, and sg stops a gradient. log r is bounded by ±20, as in the
-published code. A loss is one number a token; `batch.weights` defines the mean over them: by response for GRPO, ASPO and
-GSPO, by token for the others. With it a function returns the masks of clipped tokens. The value of a loss sg(w) · logp
-means nothing; its gradient does. All tensors have one number a response token, rows end to end.
+published code. A loss is one number a token; `batch.weights` defines the mean over them. The value of a loss
+sg(w) · logp means nothing; its gradient does. All tensors have one number a response token, rows end to end.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -64,8 +61,7 @@ def grpo(
 
     GRPO: DeepSeekMath, arXiv 2402.03300, eq. 3, whose KL term is in terms.py. DAPO: arXiv 2503.14476, clip_high 0.28
     ("clip-higher") and, in its recipe only, dual_clip 10. GRPO+: the DeepCoder blog, 0.2 and 0.28. Dual clip: Ye et
-    al., arXiv 1912.09729; the gradient is 0 where A < 0 and r > c. verl's is 3 by default and cannot be disabled; here
-    it is disabled by default (None), as in the papers.
+    al., arXiv 1912.09729. verl's is 3 by default; here it is disabled by default (None), as in the papers.
     """
     return _surrogate(inputs.log_ratio.exp(), inputs.advantage, clip_low, clip_high, dual_clip)
 
@@ -85,8 +81,7 @@ def archer(
     Archer, Wang et al., arXiv 2507.15778 (dual-token constraints). The other half of the constraint, KL for the low
     class only, is in terms.py. `quantile`, of the entropies within a response, separates the classes; `high_entropy_…`
     are the clips of the high one. The constants are the paper's; dual_clip is from the script that trained
-    ArcherCodeR-1.5B. Classes use the current policy's entropies, as the published code does, so they may change between
-    two steps on a batch. The published "token mean" is over a micro-batch of one row, hence over a response.
+    ArcherCodeR-1.5B. Classes use the current policy's entropies, as the published code does.
     """
     high = high_entropy(inputs.entropy, inputs.sequence, quantile)
     low_bound = by_class(high, high_entropy_clip_low, clip_low, inputs.logp)
@@ -114,8 +109,7 @@ def aspo(
 
     Wang et al., arXiv 2510.06062, eq. 3 for the inverted ratio. The clips depend on the entropy class, as in the
     Archer2.0 code that produced the published models, where 0.4 is hard-coded. The paper has a single clip of 0.2;
-    `quantile` None selects it (1.0 is equivalent, for files without null). Paper and code write a sum of cases (−A·r,
-    −A/r, −A·c·logp), which has the same gradient in every case.
+    `quantile` None selects it (1.0 is equivalent, for files without null).
     """
     ratio, positive, negative = inputs.log_ratio.detach().exp(), inputs.advantage > 0, inputs.advantage < 0
     high = torch.zeros_like(positive) if quantile is None else high_entropy(inputs.entropy, inputs.sequence, quantile)
@@ -136,8 +130,7 @@ def m2po(inputs: LossInputs, *, threshold: Threshold = 0.04, cutoff: Tensor | No
 
     Zheng et al., arXiv 2510.01161, algorithm 1, with r relative to the policy that sampled: this needs `loss.old =
     "behaviour"`. The paper's cutoff is of the whole batch, so `prepare_m2po` computes it before the micro-batches; None
-    computes it from the given tokens. Masked tokens stay in the denominator, as in the paper. The authors' repository
-    caps instead of dropping, and AstraFlow drops with a threshold of 0.01 and then clips, both by micro-batch.
+    computes it from the given tokens. Masked tokens stay in the denominator, as in the paper.
     """
     log_ratio, advantage = inputs.log_ratio, inputs.advantage
     if cutoff is None:
@@ -154,9 +147,8 @@ def m2po(inputs: LossInputs, *, threshold: Threshold = 0.04, cutoff: Tensor | No
 def m2po_cutoff(log_ratio: Tensor, advantage: Tensor, threshold: float) -> Tensor:
     """Return the largest |log r| that stays when the largest are dropped until the mean of (log r)² is ≤ threshold.
 
-    Of tokens [M] that move further only; equal values stay or go together. Computed with one sort: with the values in
-    order, the mean after any number of drops is a running mean. The result is infinite if nothing is dropped, and 0 if
-    everything is (these tokens have |log r| > 0).
+    Of tokens [M] that move further only; equal values stay or go together. With sorted values, the mean after any
+    number of drops is a running mean. The result is infinite if nothing is dropped, and 0 if everything is.
     """
     values = log_ratio.detach()
     size = values[advantage * values > 0].abs().sort().values
@@ -177,9 +169,8 @@ def gspo(inputs: LossInputs, *, clip_low: Below = 3e-4, clip_high: Above = 4e-4)
     """Return PPO's surrogate of s·p/sg(p), with s = exp(mean of log r over the response), clipped as a whole.
 
     Zheng et al., arXiv 2507.18071, eq. 5 and 7, in its token form (GSPO-token, section 4.3): each token has the value
-    of the response's ratio and the gradient of its own logp. With weights of 1/|o| a token (`mean = "sequence"`) value
-    and gradient are those of eq. 5; a token mean weighs long responses more. The bound of log r is applied before the
-    mean. There is no dual clip, as in the paper and in verl.
+    of the response's ratio and the gradient of its own logp. With `mean = "sequence"` value and gradient are those of
+    eq. 5. The bound of log r is applied before the mean. There is no dual clip, as in the paper and in verl.
     """
     sequence_log_ratio = row_mean(inputs.log_ratio.detach(), inputs.sequence)
     ratio = (sequence_log_ratio + inputs.logp - inputs.logp.detach()).exp()
@@ -189,10 +180,8 @@ def gspo(inputs: LossInputs, *, clip_low: Below = 3e-4, clip_high: Above = 4e-4)
 def cispo(inputs: LossInputs, *, clip_low: Above = 1.0, clip_high: Above = 4.0) -> LossOutputs:
     """Return −A · sg(clip(r, 1 − clip_low, 1 + clip_high)) · logp. MiniMax-M1, arXiv 2506.13585, eq. 4 and 5.
 
-    Rare tokens that start a new line of reasoning have ratios that PPO clips in the first steps; here they keep a
-    gradient. The paper has no lower bound (1.0 is equivalent to none) and does not state its upper one; weights up to 5
-    are this trainer's choice. `clip_low` and `clip_high` are reported for either sign of A, because this clip does not
-    depend on it.
+    Tokens whose ratios PPO clips keep a gradient. The paper has no lower bound (1.0 is equivalent to none) and does not
+    state its upper one; weights up to 5 are this trainer's choice. This clip does not depend on the sign of A.
     """
     ratio = inputs.log_ratio.detach().exp()
     weight = ratio.clamp(1 - clip_low, 1 + clip_high)
@@ -225,11 +214,9 @@ def bounded(log_ratio: Tensor) -> Tensor:
 
 
 def row_mean(values: Tensor, sequence: Tensor) -> Tensor:
-    """Return for each token the mean of the values over its row.
-
-    Sums are in double precision: a GPU adds in any order, and runs must be repeatable to the bit of a float32.
-    """
+    """Return for each token the mean of the values over its row."""
     counts = torch.bincount(sequence)
+    # in double precision: a GPU adds in any order, and runs must be repeatable to the bit of a float32
     sums = torch.zeros(counts.numel(), dtype=torch.float64, device=values.device)
     sums = sums.index_add(0, sequence, values.double())
     return (sums / counts.clamp(min=1))[sequence].to(values.dtype)
@@ -238,9 +225,8 @@ def row_mean(values: Tensor, sequence: Tensor) -> Tensor:
 def high_entropy(entropy: Tensor, sequence: Tensor, quantile: float) -> Tensor:
     """Return whether each token is of the high class [N] ("reasoning"): its entropy is above its response's quantile.
 
-    Archer, arXiv 2507.15778. Quantiles are per response, because a quantile of the whole batch finds almost no high
-    tokens in confident responses; they are interpolated linearly, as by torch.quantile. The paper has ≥ and its code >;
-    here it is >, so a response of one token, or of equal entropies, has no high token. In the published code
+    Archer, arXiv 2507.15778. Quantiles are per response, interpolated linearly. The paper has ≥ and its code >; here it
+    is >, so a response of one token, or of equal entropies, has no high token. In the published code
     `high_entropy_mask` is true for the *low* class ("knowledge").
     """
     rows = torch.split(entropy.detach().double(), torch.bincount(sequence).tolist())

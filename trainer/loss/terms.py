@@ -1,12 +1,11 @@
 """The correction for vLLM's numerics and the KL penalty, which join a policy loss in the objective.
 
-Correction. vLLM and the trainer compute slightly different log-probabilities from the same weights, so samples are
-slightly off-policy from the start. The factors multiply the loss and have no gradient. The loss's own ratio is between
-two log-probabilities of the trainer and does not include this difference. If the loss uses vLLM's log-probabilities as
-old ones (`loss.old = "behaviour"`), its ratio covers the difference and every factor is 1.
+vLLM and the trainer compute slightly different log-probabilities from the same weights, so samples are slightly
+off-policy from the start. The correction multiplies the loss, without a gradient. It is 1 if the loss's own ratio
+covers the difference (`loss.old = "behaviour"`).
 
-KL. Estimates of KL(policy ‖ reference) are of the sampled tokens, not of the full softmax. They assume on-policy
-samples; off-policy there is no importance weight, as in the published code of GRPO and its successors.
+Estimates of KL(policy ‖ reference) are of the sampled tokens, without an importance weight where these are off-policy,
+as in the published code of GRPO and its successors.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from torch import Tensor
 from trainer.loss.losses import bounded, by_class, high_entropy, row_mean
 
 if TYPE_CHECKING:
-    from trainer.config import Correction, Kl
+    from trainer.config.sections import Correction, Kl
 
 K3_DIFFERENCE_BOUND = 20.0
 K3_BOUND = 10.0
@@ -37,8 +36,7 @@ def correct(settings: Correction, old: Tensor, behaviour: Tensor, sequence: Tens
                   (2025), and the Ring-1T report, arXiv 2510.18855, with 0.5 and 5.
         sequence  0 for responses whose ratio (the geometric mean over tokens) is outside [low, high], 1 otherwise.
                   After the sequence-level masked importance sampling of Liu, Li et al. 2025, "When speed kills
-                  stability", which uses the product of the ratios and keeps it as a factor. The geometric mean does not
-                  grow with the length and needs a far narrower band than tokens: 0.5 to 2 only catches broken ones.
+                  stability", which takes the product. The mean needs a far narrower band than tokens do.
 
     A factor of 0 stays in the denominator of the mean.
     """
@@ -57,18 +55,13 @@ def correct(settings: Correction, old: Tensor, behaviour: Tensor, sequence: Tens
 def estimate(name: str, logp: Tensor, reference: Tensor) -> Tensor:
     """Return the k2 or k3 estimate (name) of KL(policy ‖ reference) for each token [N], in nats.
 
-    Schulman, "Approximating KL Divergence" (2020), with d = reference − logp. Its k1, −d, is no loss: the expected
-    gradient is 0.
+    Schulman, "Approximating KL Divergence" (2020), with d = reference − logp; on the gradients: Tang and Munos, arXiv
+    2506.09477. The published algorithms use k3.
 
         k2  d² / 2         biased, little where the two are near; as a loss, the gradient of KL(policy ‖ reference).
         k3  exp(d) − d − 1 unbiased, never negative; as a loss, the gradient of KL(reference ‖ policy).
 
-    On the gradients: Tang and Munos, arXiv 2506.09477. k2 raises a token's logp by d, k3 by exp(d) − 1: near the
-    reference they agree, and far from it k3 raises logp much more strongly than it lowers it. All of them ignore a
-    token's influence on later tokens. The published algorithms use k3.
-
-    k3 has verl's clamps: d to ±20, and the result to ±10. A clamped token has *no gradient*: d above 2.61 (a token that
-    the reference finds 13.6 times as likely) or below −11.0. k2 has no clamps.
+    k3 has verl's clamps: d to ±20, the result to ±10. A clamped token has *no gradient*: d above 2.61 or below −11.0.
     """
     difference = reference - logp
     if name == "k2":
@@ -81,9 +74,7 @@ def kl_coefficients(settings: Kl, entropy: Tensor, sequence: Tensor) -> Tensor:
     """Return the coefficient of each token's KL estimate [N], by its entropy and its row.
 
     Archer (arXiv 2507.15778) adds two means, each over its entropy class. Here there is one mean over all tokens, a
-    share `quantile` of which is in the low class. The low class therefore gets coefficient / quantile and the high
-    class high_entropy_coefficient / (1 − quantile), which gives the same sum except for responses too short for the
-    quantile.
+    share `quantile` of which is in the low class, so that coefficients are divided by the shares of their classes.
     """
     if settings.high_entropy_coefficient is None:
         return torch.full_like(entropy, settings.coefficient)

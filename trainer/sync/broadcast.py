@@ -1,8 +1,7 @@
 """Broadcasts weights from the trainer's rank 0 to all vLLM workers, in a process group of their own.
 
-It is never the default group, which in the trainer belongs to DeepSpeed and in a worker to vLLM. Messages are
-self-describing: the length of a header, the header in JSON, the payload. A length of 0 ends the stream. NCCL was not
-tested.
+Messages are self-describing: the length of a header, the header in JSON, the payload. A length of 0 ends the stream.
+NCCL was not tested.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from trainer.errors import InterruptedGenerationError
 from trainer.sync.transports import Call, Report, Transport
 from trainer.sync.weights import Bucket
 
-Work = Any
 POLL_SECONDS = 0.0005
 
 
@@ -32,18 +30,16 @@ class BroadcastTransport(Transport):
     """A transport by broadcast over a backend, gloo (host memory) or nccl (GPU memory).
 
     The trainer and all workers of all servers form one group, created at the first update and again when the workers
-    change. `url` is a server's, which determines the local address that workers connect to.
+    change. Workers connect to this machine's address on the route to a server's URL.
     """
 
     def __init__(self, call: Call, bucket_bytes: int, backend: str, url: str, seconds: float) -> None:
-        super().__init__(call, bucket_bytes)
+        super().__init__(call, bucket_bytes, "cuda" if backend == "nccl" else "cpu")
         self._backend = backend
         self._seconds = seconds
         self._host = local_address_towards(urlsplit(url).hostname or "127.0.0.1")
         self._group: WeightGroup | None = None
         self._members: dict[str, int] = {}
-        if backend == "nccl":
-            self.device = torch.device("cuda", torch.cuda.current_device())
 
     def _deliver(self, buckets: Iterable[Bucket]) -> None:
         group = self._current_group()
@@ -94,12 +90,9 @@ class WeightGroup:
     """A process group for weights. All members must be constructed concurrently."""
 
     def __init__(self, backend: str, host: str, port: int, rank: int, size: int, seconds: float, own: str = "") -> None:
-        """Connect to the store at rank 0's host and port, of which 0 chooses a free one, within `seconds`.
+        """Connect to the store at rank 0's host and port (0: a free one) within `seconds`, or raise RuntimeError.
 
         The backend is "gloo", which needs this member's `own` address, or "nccl".
-
-        Raises:
-            RuntimeError: The other members did not connect in time.
         """
         self.rank, self.size, self._own = rank, size, own
         self._timeout = timedelta(seconds=seconds)
@@ -112,7 +105,6 @@ class WeightGroup:
 
     def join(self) -> WeightGroup:
         """Wait until all members have joined."""
-        store = dist.PrefixStore("proctor", self._store)  # type: ignore[attr-defined]
         options: Any
         group: Any
         if self._device.type == "cuda":
@@ -121,10 +113,10 @@ class WeightGroup:
             options, group = dist.ProcessGroupGloo._Options(), dist.ProcessGroupGloo  # type: ignore[attr-defined]
             options._devices = [dist.ProcessGroupGloo.create_device(hostname=self._own)]
         options._timeout = self._timeout
-        self._group = group(store, self.rank, self.size, options)
+        self._group = group(self._store, self.rank, self.size, options)
         return self
 
-    def send(self, buckets: Iterable[Bucket], wait: Callable[[Work], None]) -> None:
+    def send(self, buckets: Iterable[Bucket], wait: Callable[[Any], None]) -> None:
         """Broadcast buckets and the end, on rank 0; `wait` waits for a broadcast to finish and may raise."""
         for bucket in buckets:
             header = torch.frombuffer(bytearray(json.dumps(bucket.places).encode()), dtype=torch.uint8)
@@ -147,7 +139,7 @@ class WeightGroup:
         self._broadcast(into).wait()
         return into
 
-    def _broadcast(self, tensor: Tensor) -> Work:
+    def _broadcast(self, tensor: Tensor) -> Any:
         options = dist.BroadcastOptions()
         options.rootRank, options.rootTensor = 0, 0
         return self._group.broadcast([tensor], options)

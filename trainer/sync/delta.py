@@ -1,17 +1,14 @@
 """Sends only changed weights to workers that have the rest, and all weights periodically or when a worker does not.
 
-A delta is sent if each worker of each server reports that its copy is of the last version sent. A restarted server has
-no copy and one that missed a version has an old one; all servers then get all weights. After a delta the worker's whole
-copy and its model are checked as after a full transfer. If a check fails, all weights are sent at once from the
-trainer's copy, because the other ranks have given theirs already.
+A delta is sent if each worker of each server reports that its copy is of the last version sent. Otherwise (a server was
+restarted, or missed a version) all servers get all weights. After a delta the worker's whole copy and its model are
+checked as after a full transfer. If a check fails, all weights are sent at once from the trainer's copy, because the
+other ranks have given theirs already.
 
-A patch has the new bits of the changed numbers of a piece of a tensor, and the distances between their positions. A
-step at a small learning rate changes one bfloat16 number in 20 to 100, so distances fit one byte where an index would
-take four; a longer one takes a byte more for each 255. Where all numbers take fewer bytes, they are sent without
-distances. Numbers are compared as integers of their width: -0.0 differs from 0.0, and a NaN equals itself.
+A patch has the new bits of the changed numbers of a piece of a tensor, and the distances between their positions: a
+byte each, and one more for each 255. Where all numbers take fewer bytes, they are sent without distances. Numbers are
+compared as integers of their width: -0.0 differs from 0.0, and a NaN equals itself.
 """
-
-from __future__ import annotations
 
 import zlib
 from collections import deque
@@ -51,8 +48,10 @@ class DeltaSender:
 
     def send(self, version: int, weights: Weights) -> Delivery:
         """Return the delivery of the weights of a version; see `Transport.send`."""
-        will_do = self._deltas + 1 < self._full_every and self._is_base_everywhere()
+        states = [] if self._version is None else self._call("proctor_state").result()
+        is_base = bool(states) and all(state["base"] == self._version for state in states)
         self._version = None
+        will_do = is_base and self._deltas + 1 < self._full_every
         delivery = self._delta(version, iter(weights)) if will_do else self._full(version, weights)
         self._deltas = self._deltas + 1 if delivery.kind == "delta" else 0
         self._version = version
@@ -60,10 +59,6 @@ class DeltaSender:
 
     def close(self) -> None:
         self._transport.close()
-
-    def _is_base_everywhere(self) -> bool:
-        states = [] if self._version is None else self._call("proctor_state").result()
-        return bool(states) and all(state["base"] == self._version for state in states)
 
     def _full(self, version: int, weights: Weights) -> Delivery:
         return self._transport.send(version, weights, "kept", self._copy.tee)
@@ -103,12 +98,9 @@ class WeightCopy:
             yield name, tensor
 
     def encode_changes(self, weights: Weights) -> Iterator[tuple[str, Tensor]]:
-        """Yield patches (labels, and payloads [bytes] uint8) to the given weights, which are stored.
-
-        A tensor is stored before its first patch is yielded, so that an abandoned iteration loses nothing.
-        """
+        """Yield patches (labels, and payloads [bytes] uint8) to the given weights, which are stored."""
         self.changed = 0
-        for name, tensor in weights:
+        for name, tensor in weights:  # stored before its first patch is yielded: an abandoned iteration loses nothing
             yield from list(self._patches(name, tensor.detach().contiguous().view(-1)))
 
     def apply_patch(self, label: str, payload: Tensor) -> str:

@@ -1,14 +1,9 @@
 """Updates vLLM's weights: pause, send, verify, resume.
 
 There are three checks. Each worker reports the version and the checksum of the received bits; where comparable, the
-checksum of its model's weights; and finally vLLM scores a probe of tokens, which must agree with the trainer's scores.
-They catch a transport that does nothing, names that were not matched, and weights that were loaded but are not used.
-
-The probe is judged by the mean of its differences and by a high quantile, not by the largest: kernels in bfloat16
-disagree about single unlikely tokens by more than old weights do on average.
+checksum of its model's weights; and finally vLLM scores a probe of tokens, which must agree with the trainer's scores
+by the mean of the differences and by a high quantile: kernels in bfloat16 disagree much about single unlikely tokens.
 """
-
-from __future__ import annotations
 
 import math
 from collections import deque
@@ -21,7 +16,8 @@ from typing import Any
 import torch
 
 from trainer.config import Config, logprob_bound
-from trainer.engines.base import Engine, Notice
+from trainer.engines import Engine
+from trainer.engines.process import Notice
 from trainer.errors import InterruptedGenerationError, StaleWeightsError
 from trainer.sync.broadcast import BroadcastTransport
 from trainer.sync.delta import DeltaSender
@@ -44,7 +40,7 @@ class Syncer:
         self._begin = begin
         self._notice = notice
         self._sender = make_sender(config, lambda method, *arguments: begin(engine.rpc(method, *arguments)), notice)
-        self._ids = list(probe_ids)
+        self.probe = list(probe_ids)
         self._max_gap = logprob_bound(config.sync.max_probe_gap, config.model.dtype)  # mean, in nats
 
     def send(self, version: int, weights: Weights, score: Score) -> Delivery | None:
@@ -65,11 +61,11 @@ class Syncer:
         except InterruptedGenerationError as error:
             interrupted = error
         deque(stream, maxlen=0)
-        ours = score(self._ids)
+        ours = score(self.probe)
         try:
             if interrupted:
                 raise interrupted
-            theirs = self._do(self._engine.score(self._ids))
+            theirs = self._do(self._engine.score(self.probe))
         except InterruptedGenerationError as error:
             self._notice(f"the sync of version {version} was interrupted: {error}")
             self._do(self._engine.wait_until_healthy())
@@ -112,7 +108,7 @@ def make_sender(config: Config, call: Call, notice: Notice) -> Transport | Delta
         case "file":
             transport = FileTransport(call, sync.bucket_bytes, Path(sync.folder))
         case "memory":
-            transport = MemoryTransport(call, sync.bucket_bytes)
+            transport = MemoryTransport(call, sync.bucket_bytes, "cuda" if has_gpu else "cpu")
         case _:
             url = next(iter(config.rollout.servers), "http://127.0.0.1")
             backend = "nccl" if has_gpu else "gloo"
@@ -123,8 +119,7 @@ def make_sender(config: Config, call: Call, notice: Notice) -> Transport | Delta
 def transport_of(config: Config, has_gpu: bool) -> str:
     """Return the transport: memory for a vLLM in this process, otherwise the configured one.
 
-    "auto" is broadcast (NCCL) between GPUs (has_gpu), and file otherwise, also for servers that take turns with the
-    ranks: NCCL needs a GPU for each member.
+    "auto" is broadcast between GPUs (has_gpu), unless servers take turns with the ranks (NCCL needs a GPU for each).
     """
     if config.rollout.engine == "colocated":
         return "memory"

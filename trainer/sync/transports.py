@@ -1,7 +1,5 @@
 """The steps and checks that all transports share, and two: by files in a folder that vLLM sees, and in one process."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets
@@ -41,25 +39,24 @@ class Delivery:
 class Transport(ABC):
     """Sends weights to vLLM. Call it from the thread that gathers them, never from the event loop, which must run."""
 
-    device = torch.device("cpu")  # where buckets are built
-
-    def __init__(self, call: Call, bucket_bytes: int) -> None:
+    def __init__(self, call: Call, bucket_bytes: int, device: str = "cpu") -> None:
         self._call = call
         self._bucket_bytes = bucket_bytes
+        self._device = torch.device(device)  # where buckets are built
 
     def send(
         self, version: int, weights: Weights, begin: UpdateKind = "full", coded: Callable[[Weights], Weights] = iter
     ) -> Delivery:
         """Return the delivery of all weights of a version, read once and in order, in an update of a kind (`begin`).
 
-        `coded` encodes the weights for transfer; by default they are sent as they are. Besides a StaleWeightsError of
-        `check_delivery`, an InterruptedGenerationError says that vLLM became unavailable.
+        `coded` encodes the weights for transfer; by default they are sent as they are. The errors are those of
+        `check_delivery`, and an InterruptedGenerationError if vLLM became unavailable.
         """
         sent, size = Checksum(), 0
 
         def buckets() -> Iterable[Bucket]:
             nonlocal size
-            for bucket in pack(coded(sent.tee(weights)), self._bucket_bytes, self.device):
+            for bucket in pack(coded(sent.tee(weights)), self._bucket_bytes, self._device):
                 size += bucket.payload.numel()
                 yield bucket
 
@@ -69,9 +66,8 @@ class Transport(ABC):
         check_delivery(delivery, version)
         return delivery
 
-    def close(self) -> None:
-        """Release the transport's resources. Most have none."""
-        return
+    def close(self) -> None:  # noqa: B027 - most transports hold nothing
+        """Release the transport's resources."""
 
     @abstractmethod
     def _deliver(self, buckets: Iterable[Bucket]) -> None:
@@ -87,12 +83,11 @@ def check_delivery(delivery: Delivery, version: int) -> None:
             f"has version {report['version']} and should have {version}": report["version"] != version,
             f"received other weights than were sent: {received}, not {sent.as_json()}": received != sent.as_json(),
             f"received version {version} but its model does not hold it: the checksum is {held}, not {sent.plain}": (
-                held is not None and held != sent.plain
+                held not in (None, sent.plain)
             ),
         }
-        for fault, is_so in faults.items():
-            if is_so:
-                raise StaleWeightsError(f"worker {number} of vLLM {fault}")
+        if fault := next((fault for fault, is_so in faults.items() if is_so), None):
+            raise StaleWeightsError(f"worker {number} of vLLM {fault}")
 
 
 class FileTransport(Transport):
@@ -125,11 +120,6 @@ def read_bucket(path: str, device: str) -> Bucket:
 
 class MemoryTransport(Transport):
     """A transport to a vLLM in this process. One bucket exists at a time: vLLM has released it when it answers."""
-
-    def __init__(self, call: Call, bucket_bytes: int) -> None:
-        super().__init__(call, bucket_bytes)
-        if torch.cuda.is_available():
-            self.device = torch.device("cuda", torch.cuda.current_device())
 
     def _deliver(self, buckets: Iterable[Bucket]) -> None:
         for bucket in buckets:

@@ -1,23 +1,18 @@
 """Buckets, checksums and adapters: the forms of weights on their way, which trainer and vLLM workers share.
 
-Buckets: few large transfers are faster than hundreds of small ones.
-
 Checksums add the bits of each number, read as an integer, modulo 2^64. Fusing parameters (q, k and v into one) or
 padding them with zeros does not change the sum, so vLLM's weights can be compared with the sent ones. A second sum
-multiplies each tensor by a hash of its name and detects swapped tensors. Errors that cancel out, or a wrong layout, are
-left to the probe (`syncer`).
+multiplies each tensor by a hash of its name and detects swapped tensors.
 
 Adapters: with `sync.delta` a weight's two matrices travel before it, and the workers add their product. The weights
 themselves never change, so that a delta has the adapters alone.
 """
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -77,7 +72,7 @@ class Checksum:
     numbers: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, weights: Iterable[tuple[str, Tensor]]) -> Checksum:
+    def of(cls, weights: Iterable[tuple[str, Tensor]]) -> Self:
         made = cls()
         for name, tensor in weights:
             made.add(name, tensor)
@@ -97,7 +92,7 @@ class Checksum:
 
     def as_json(self) -> dict[str, Any]:
         """Return dicts of integers that fit 64 bits."""
-        return {"plain": self.plain, "named": self.named, "numbers": self.numbers}
+        return asdict(self)
 
 
 def sum_of_bits(tensor: Tensor) -> int:
@@ -118,10 +113,7 @@ def wrap_int64(value: int) -> int:
 
 
 def merged(weight: Tensor, first: Tensor, second: Tensor) -> Tensor:
-    """Return W + B A, summed in float32 and rounded to the type of W.
-
-    The weight W is [outputs, inputs], the first matrix A [rank, inputs], the second B [outputs, rank] with its scaling.
-    """
+    """Return weight + second @ first, summed in float32 and rounded to the type of the weight [outputs, inputs]."""
     return (weight.float() + second.float() @ first.float()).to(weight.dtype)
 
 
