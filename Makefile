@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 TRAINER ?= .venv-trainer
 PORT ?= 8080
-JOBS ?= 3
+JOBS ?= 4
 # beside Python, such as "cpp java"; docs/languages.md lists them
 LANGUAGES ?=
 WAITING_JOBS ?= 6
@@ -24,7 +24,7 @@ PYTEST := -m pytest --dist loadfile --no-loadscope-reorder
 FAST := not jail and not redis and not browser and not vllm and not slow and not full
 
 .DEFAULT_GOAL := help
-.PHONY: help serve quick test test-all environments test-quick test-service test-computing test-waiting test-trainer trainers train validate strengthen check format bench up down \
+.PHONY: help serve quick test test-all test-quick test-service test-computing test-waiting test-trainer trainers train validate strengthen check check-service check-trainer format bench up down \
 	doctor lock clean
 
 help:  ## list the targets
@@ -37,18 +37,14 @@ serve: $(VENV)/.service  ## serve the HTTP API until SIGTERM; PORT=8080, HOST=12
 quick: $(VENV)/.dev $(TRAINER)/.cpu  ## checks, and the tests that need no jail, Redis, browser or model: under 2 minutes
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line check test-quick
 
-# All groups at a time: while one waits, another computes. The longest that runs in one process begins first
+# All parts at a time: while one waits, another computes. Each begins when its environment is there
 TESTS := test-trainer test-computing test-waiting check
 
-test: environments  ## checks, then all tests but repetitions; JOBS=3, WAITING_JOBS=6
-	@$(MAKE) --no-print-directory --jobs 4 --output-sync=line $(TESTS)
+test:  ## checks, then all tests but repetitions; JOBS=4, WAITING_JOBS=6
+	@$(MAKE) --no-print-directory --jobs 5 --output-sync=line $(TESTS)
 
-test-all: environments  ## the same with all repetitions; before a release
-	@$(MAKE) --no-print-directory --jobs 4 --output-sync=line REPETITIONS=1 $(TESTS)
-
-# both at a time, and before the first test: the package is built in place
-environments:
-	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.dev $(TRAINER)/.cpu
+test-all:  ## the same with all repetitions; before a release
+	@$(MAKE) --no-print-directory --jobs 5 --output-sync=line REPETITIONS=1 $(TESTS)
 
 SELECTED = $(if $(REPETITIONS),,-m "not full")
 
@@ -58,13 +54,13 @@ test-quick: $(VENV)/.dev $(TRAINER)/.cpu  ## the tests of `make quick` alone
 
 test-service: test-computing test-waiting  ## the tests of the service
 
-# Tests that mostly wait run many at a time, tests that compute one more than two processors. These yield to the trainer's
-# tests, which run in one process and take longest
+# Tests that mostly wait run many at a time, tests that compute some more than two processors. All yield to the trainer's
+# environment and tests, which run in one process
 test-computing: $(VENV)/.dev
-	nice -n 5 scripts/run-tests computing $(BIN)/python $(PYTEST) -n $(JOBS) $(SELECTED) --group computing
+	$(if $(REPETITIONS),PROCTOR_MIXED=125) nice -n 5 scripts/run-tests computing $(BIN)/python $(PYTEST) -n $(JOBS) $(SELECTED) --group computing
 
 test-waiting: $(VENV)/.dev
-	$(if $(REPETITIONS),FLEET_SUBMISSIONS=200) scripts/run-tests waiting $(BIN)/python $(PYTEST) -n $(WAITING_JOBS) $(SELECTED) \
+	$(if $(REPETITIONS),FLEET_SUBMISSIONS=200) nice -n 5 scripts/run-tests waiting $(BIN)/python $(PYTEST) -n $(WAITING_JOBS) $(SELECTED) \
 		--group waiting
 
 # in one process: its tests share one vLLM
@@ -85,14 +81,18 @@ strengthen: $(VENV)/.service  ## add tests that wrong programs fail: RECIPE=my.t
 	@test -n "$(RECIPE)" || { echo 'name a recipe: make strengthen RECIPE=datasets/recipes/NAME.toml; there are:'; ls datasets/recipes; exit 2; }
 	$(BIN)/proctor strengthen $(RECIPE) $(ARGS)
 
+check: check-service check-trainer  ## check style, types and the direction of imports
+
 # Each call of mypy has a cache of its own: they see different environments, and would spoil each other's
-check: $(VENV)/.dev $(TRAINER)/.cpu  ## check style, types and the direction of imports
+check-service: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	MYPYPATH=sandbox_service/guest $(BIN)/mypy sandbox_service tests benchmarks --exclude '^tests/trainer/'
 	MYPYPATH=sandbox_service/guest $(BIN)/mypy --cache-dir .mypy_cache/guest $(GUEST:%=sandbox_service/guest/%.py)
-	$(BIN)/mypy --cache-dir .mypy_cache/trainer --python-executable $(TBIN)/python trainer examples tests/trainer
 	$(BIN)/lint-imports --no-logo
+
+check-trainer: $(VENV)/.dev $(TRAINER)/.cpu
+	$(BIN)/mypy --cache-dir .mypy_cache/trainer --python-executable $(TBIN)/python trainer examples tests/trainer
 
 format: $(VENV)/.dev  ## format the code and fix what can be fixed
 	$(BIN)/ruff check --fix .
@@ -125,13 +125,22 @@ lock: $(VENV)/.dev  ## lock the newest versions of all dependencies
 clean:  ## remove what was built
 	rm -rf $(VENV) $(TRAINER) build dist *.egg-info sandbox_service/*/*.so sandbox_service/guest/*.elf sandbox_service/guest/*.o
 
-# The environments. The package itself is installed in place, so that a change to the code needs no new one.
+# The environments. The package itself is installed in place, so that a change to the code needs no new one. It is built
+# once for both: a second build would replace the extension modules that running tests load.
 
-$(VENV)/.service: locks/service.txt pyproject.toml setup.py $(wildcard sandbox_service/*/*.[ch])
+EDITABLE := $(VENV)/editable
+
+$(VENV)/.built: locks/service.txt pyproject.toml setup.py $(wildcard sandbox_service/*/*.[ch])
 	scripts/system-packages
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/service.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	rm -rf $(EDITABLE) && mkdir $(EDITABLE)
+	$(BIN)/python -c "from setuptools import build_meta; build_meta.build_editable('$(EDITABLE)')" >$(EDITABLE)/log 2>&1 \
+		|| { cat $(EDITABLE)/log; exit 1; }
+	touch $@
+
+$(VENV)/.service: $(VENV)/.built
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(EDITABLE)/*.whl
 	touch $@
 
 $(VENV)/.dev: locks/dev.txt $(VENV)/.service
@@ -146,5 +155,5 @@ $(TRAINER)/.cpu: locks/trainer.txt pyproject.toml | $(VENV)/.service
 	test -x $(TBIN)/pip || $(PYTHON) -m venv $(TRAINER)
 	$(TBIN)/pip install --quiet --disable-pip-version-check --no-compile torch==2.13.0
 	$(TBIN)/pip install --quiet --disable-pip-version-check --no-compile --no-deps --no-build-isolation --require-hashes -r locks/trainer.txt
-	$(TBIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(TBIN)/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(EDITABLE)/*.whl
 	touch $@

@@ -122,7 +122,8 @@ class VerdictCase:
 
     def body(self) -> Json:
         """What to post to `/v1/grade`."""
-        return {"code": self.code, "tests": self.tests, "limits": self.limits}
+        limits = self.limits | (SHORT if self.verdict == "TLE" else {})
+        return {"code": self.code, "tests": self.tests, "limits": limits}
 
 
 @cache

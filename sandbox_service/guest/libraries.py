@@ -30,14 +30,11 @@ def shown(folders: list[int]) -> Iterator[None]:
         folders: descriptors of the folders.
     """
     os.environ |= ENVIRONMENT
-    own_path, prefix, library_path = (
-        list(sys.path),
-        sys.pycache_prefix,
-        [f"/proc/self/fd/{folder}" for folder in folders],
-    )
-    sys.path[:0], sys.pycache_prefix = library_path, None
+    own_path, library_path = list(sys.path), [f"/proc/self/fd/{folder}" for folder in folders]
+    bytecode = sys.pycache_prefix, sys.dont_write_bytecode
+    sys.path[:0], sys.pycache_prefix, sys.dont_write_bytecode = library_path, None, False
     _import_all()
-    sys.pycache_prefix = prefix
+    sys.pycache_prefix, sys.dont_write_bytecode = bytecode
     yield
     sys.path[:] = own_path
     for folder in folders:

@@ -74,12 +74,12 @@ def main() -> None:
 
 
 def restart_compiled(options: dict[str, object]) -> None:
-    """Restart the process once the guest modules are compiled: forks would copy the memory used by compiling.
+    """Restart the process if it compiled the guest modules: forks would copy the memory used by compiling.
 
     Args:
         options: the host's options.
     """
-    if options.get("compiled"):
+    if options.get("compiled") or sys.pycache_prefix is None:
         return
     options["compiled"] = True
     command = [*sys.orig_argv[:-1], json.dumps(options)]

@@ -8,9 +8,11 @@ jail with submissions.
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import re
+import sys
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -32,8 +34,9 @@ TESTER_UIDS = 2000  # added to a slot's uid: that of its testers
 
 _NUMPY = re.compile(r"\b(numpy|scipy|pandas|sklearn)\b")
 
-# Modules that programs usually import come first; then the guest's own modules, whose compiled form is kept in the
-# jail's private /tmp: a zygote that had to compile would carry what compiling leaves in memory into every fork.
+# Modules that programs usually import come first; then the guest's own modules, whose bytecode lies beside them (see
+# `_bytecode_tag`). An interpreter of another version keeps its own in the jail's private /tmp, and starts again: a
+# zygote that had to compile would carry what compiling leaves in memory into every fork.
 USUAL_MODULES = """
     array ast bisect cmath collections contextlib copy datetime decimal fractions functools heapq itertools json
     linecache math operator queue random re statistics string threading traceback typing
@@ -41,7 +44,10 @@ USUAL_MODULES = """
 BOOTSTRAP = f"""
 import sys, {", ".join(USUAL_MODULES.split())}
 sys.path.insert(0, "/proc/self/fd/%d")
-sys.pycache_prefix = "/tmp/compiled"
+if sys.implementation.cache_tag == %r:
+    sys.dont_write_bytecode = True
+else:
+    sys.pycache_prefix = "/tmp/compiled"
 import zygote
 zygote.main()
 """
@@ -112,8 +118,19 @@ class PythonZygote:
             "shown_to_tests": shown_libraries.paths(shown_libraries.found(self.python, shown_libraries.FOR_TESTS)),
         }
         # -P -s -S: nothing but the standard library is on the path; not -I, which would ignore the fixed hash seed
-        command = [self.python, "-P", "-s", "-S", "-c", BOOTSTRAP % guest, json.dumps(options)]
+        command = [self.python, "-P", "-s", "-S", "-c", BOOTSTRAP % (guest, _bytecode_tag()), json.dumps(options)]
         return Launch(command, [guest, bpf, *folders], ENVIRONMENT)
+
+
+@cache
+def _bytecode_tag() -> str:
+    """Compile the guest's modules where they lie, unless somebody has.
+
+    Returns:
+        The tag in the names of the bytecode; empty if there is none, as where the folder cannot be written.
+    """
+    is_beside = sys.pycache_prefix is None and compileall.compile_dir(GUEST, maxlevels=0, quiet=2, optimize=0)
+    return sys.implementation.cache_tag if is_beside else ""
 
 
 @dataclass(frozen=True)

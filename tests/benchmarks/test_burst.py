@@ -9,6 +9,7 @@ from tests import markers
 from tests.conftest import need_firejail
 
 
+@pytest.mark.full
 @markers.needs("jail")
 def test_all_tests_of_all_answers_are_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     need_firejail()

@@ -9,6 +9,7 @@ from tests import markers
 from tests.conftest import need_firejail
 
 
+@pytest.mark.full
 @markers.needs("jail")
 def test_each_answer_is_judged_as_it_was_made(capsys: pytest.CaptureFixture[str]) -> None:
     need_firejail()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
+import os
+import pickle
 from collections.abc import Callable
 
 import pytest
@@ -65,8 +68,20 @@ def answers_under(fleet: Fleet, fault: str, disturb: Disturb | None) -> tuple[An
 
 
 @pytest.fixture(scope="session")
-def undisturbed() -> Answers:
-    """What the mix is answered by a fleet that nothing happens to."""
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """What the mix is answered by a fleet that nothing happens to. The processes of a test run share the answers."""
+    own = tmp_path_factory.getbasetemp()
+    kept = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "undisturbed"
+    with kept.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(undisturbed_answers()))
+    answers: Answers = pickle.loads(kept.read_bytes())
+    return answers
+
+
+def undisturbed_answers() -> Answers:
+    """Ask a fleet that nothing happens to."""
     with running_fleet() as fleet:
         answers, figures = answers_under(fleet, "none", None)
     assert figures.counts.get("requeued", 0) == figures.counts.get("duplicates", 0) == figures.twice == 0

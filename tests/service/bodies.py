@@ -20,6 +20,7 @@ import time
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,8 @@ MIB = 1 << 20
 MANY_KEYS = 1_000_000  # 12 MB of names; a parser takes a second
 TEST = '{"type":"stdin","input":"1 2\\n","output":"3\\n"}'
 SUM = "print(sum(map(int, input().split())))"
-PAUSE_SECONDS = 0.01  # of the other client, between two requests; delays of interest are longer
+PAUSE_SECONDS = 0.02  # of the other client, between two requests; delays of interest are longer
+LOOK_SECONDS, SEARCH_SECONDS = 0.05, 0.5  # between two looks at the memory of processes, and searches for processes
 _numbers = itertools.count()
 
 
@@ -192,10 +194,13 @@ def _packed() -> Iterator[Body]:
         "gzip of 1,000 members": ("gzip", lambda data: b"".join(gzip.compress(data[at::1000]) for at in range(1000))),
         "zstd": ("zstd", lambda data: zstandard.compress(data)),
     }
-    tests = b'{"code":"","tests":[' + b"{}," * (20 * MIB) + b"{}]}"
+
+    def tests() -> bytes:
+        return b'{"code":"","tests":[' + b"{}," * (20 * MIB) + b"{}]}"
+
     for name, (encoding, pack) in packers.items():
         headers = {"Content-Encoding": encoding}
-        yield Body(f"tests of {{}}, {name}", "/v1/grade", lambda pack=pack: pack(tests), REFUSED, headers=headers)  # type: ignore[misc]
+        yield Body(f"tests of {{}}, {name}", "/v1/grade", lambda pack=pack: pack(tests()), REFUSED, headers=headers)  # type: ignore[misc]
         yield Body(f"4 GiB of blanks, {name}", "/v1/grade", lambda name=name: _bomb(name), REFUSED, headers=headers)  # type: ignore[misc]
 
 
@@ -303,26 +308,28 @@ def _loop_seconds(pid: int) -> float:
     return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[0]) / 1e9
 
 
-def _observe(port: int, pid: int, longest: Any, is_over: Any) -> None:
-    """Ask again and again, and note the largest values since the last look.
+def _observe(port: int, pid: int, longest: Any, is_on: Any) -> None:
+    """Ask again and again while `is_on`, and note the largest values since the last look.
 
     These are the wait; the wait that is not the service's; and the event loop's CPU time within a wait. The second is
     what another process needs that has nothing to do but to answer: it is long where the machine is busy.
     """
     echo = _echo()
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
-    while not is_over.is_set():
-        began, used = time.monotonic(), _loop_seconds(pid)
-        connection.request("GET", "/healthz")
-        connection.getresponse().read()
-        answered, used = time.monotonic(), _loop_seconds(pid) - used
-        echo.sendall(b"x")
-        echo.recv(1)
-        echoed = time.monotonic()
-        with longest.get_lock():
-            seen = answered - began, echoed - answered, used
-            longest[:] = [max(longest[place], seconds) for place, seconds in enumerate(seen)]
-        time.sleep(PAUSE_SECONDS)
+    while is_on.wait():
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+        while is_on.is_set():
+            began, used = time.monotonic(), _loop_seconds(pid)
+            connection.request("GET", "/healthz")
+            connection.getresponse().read()
+            answered, used = time.monotonic(), _loop_seconds(pid) - used
+            echo.sendall(b"x")
+            echo.recv(1)
+            echoed = time.monotonic()
+            with longest.get_lock():
+                seen = answered - began, echoed - answered, used
+                longest[:] = [max(longest[place], seconds) for place, seconds in enumerate(seen)]
+            time.sleep(PAUSE_SECONDS)
+        connection.close()
 
 
 class Observer:
@@ -331,12 +338,24 @@ class Observer:
     def __init__(self, service: Service) -> None:
         context = multiprocessing.get_context("spawn")
         self._longest = context.Array("d", 3)
-        self._is_over = context.Event()
-        arguments = (service.port, service.process.pid, self._longest, self._is_over)
+        self._is_on = context.Event()
+        arguments = (service.port, service.process.pid, self._longest, self._is_on)
         self._process = context.Process(target=_observe, args=arguments, daemon=True)
         self._process.start()
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Ask again and again, from before the beginning of the context until after its end."""
+        self._is_on.set()
         while not self._longest[0]:
+            assert self._process.is_alive()
             time.sleep(0.01)
+        self.longest()
+        try:
+            yield
+            time.sleep(0.2)
+        finally:
+            self._is_on.clear()
 
     def longest(self) -> tuple[float, float]:
         """Look at what was noted since the last call.
@@ -352,20 +371,40 @@ class Observer:
 
     def end(self) -> None:
         """Ask no more."""
-        self._is_over.set()
+        self._process.kill()
         self._process.join(30)
 
 
-def memory(service: Service) -> int:
+class Memory:
     """What the service's own process and those that read for it have resident, the slots and jails left out."""
-    total = 0
-    for process in service.family():
-        try:
-            if any("cli" in part or "large" in part for part in process.cmdline()[:4]):
-                total += process.memory_info().rss
-        except psutil.NoSuchProcess:
-            continue
-    return total
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._readers: list[psutil.Process] = []
+        self._searched = 0.0
+        self.peak = 0
+
+    def watch(self, is_over: threading.Event) -> None:
+        """Look again and again, and note the peak."""
+        while not is_over.wait(LOOK_SECONDS):
+            if time.monotonic() > self._searched + SEARCH_SECONDS:
+                self._readers = list(self._search())
+                self._searched = time.monotonic()
+            self.peak = max(self.peak, sum(map(_resident, self._readers)))
+
+    def _search(self) -> Iterator[psutil.Process]:
+        for process in self._service.family():
+            with suppress(psutil.NoSuchProcess):
+                if any("cli" in part or "large" in part for part in process.cmdline()[:4]):
+                    yield process
+
+
+def _resident(process: psutil.Process) -> int:
+    try:
+        resident: int = process.memory_info().rss
+    except psutil.NoSuchProcess:
+        return 0
+    return resident
 
 
 @dataclass(frozen=True)
@@ -383,26 +422,18 @@ class Seen:
 def send(service: Service, observer: Observer, body: Body) -> Seen:
     """Send one, with somebody else asking meanwhile."""
     data = body.make()
-    time.sleep(0.2)
-    observer.longest()
-    peak = [0]
-    is_over = threading.Event()
-
-    def look() -> None:
-        while not is_over.wait(0.05):
-            peak[0] = max(peak[0], memory(service))
-
-    looking = threading.Thread(target=look)
-    looking.start()
-    began = time.monotonic()
-    try:
-        status, answer = service.client.request(body.method, body.path, data, body.headers)
-    finally:
-        is_over.set()
-        looking.join()
-    seconds = time.monotonic() - began
-    time.sleep(0.2)
-    return Seen(status, answer, seconds, *observer.longest(), peak[0])
+    memory, is_over = Memory(service), threading.Event()
+    looking = threading.Thread(target=memory.watch, args=(is_over,))
+    with observer.asking():
+        looking.start()
+        began = time.monotonic()
+        try:
+            status, answer = service.client.request(body.method, body.path, data, body.headers)
+        finally:
+            is_over.set()
+            looking.join()
+        seconds = time.monotonic() - began
+    return Seen(status, answer, seconds, *observer.longest(), memory.peak)
 
 
 def main(words: list[str]) -> None:

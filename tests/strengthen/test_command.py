@@ -92,7 +92,7 @@ def test_here_and_by_a_service_the_same_is_made(service: Service) -> None:
 
 def test_killed_in_the_middle_it_goes_on_and_comes_to_the_same() -> None:
     need_firejail()
-    write(*(sums(id=f"p{n}") for n in range(3)))
+    write(*(sums(id=f"p{n}") for n in range(2)))
     journal = Path("parts/journal.jsonl")
     kill_after(command("--output", "parts", "--jobs", "1"), journal, lines=6)
     assert not Path("parts/clean.jsonl").exists()

@@ -38,6 +38,12 @@ class Running:
         self._process = _context().Process(target=_run, args=told)
         self._process.start()
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        assert self._process.pid is not None
+        return self._process.pid
+
     def end(self, seconds: float) -> Ended:
         """Wait for the end; after so many seconds kill the process, as a guard against hanging."""
         with self._log:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
+import signal
 import sys
 import time
 from pathlib import Path
@@ -18,6 +18,7 @@ from transformers import AutoTokenizer
 
 from tests.ports import free_port
 from tests.trainer.launcher import launch
+from tests.trainer.parents import child_after, is_alive, wait_until
 from tests.trainer.vllm_world import PROBE, SECONDS, TEMPERATURE, Policy, World, need_vllm, prompts
 from trainer.config import resolve
 from trainer.engines.process import VllmProcess, arguments_of, check_state, devices_of
@@ -139,27 +140,10 @@ def test_a_server_has_the_gpus_that_it_is_given_and_its_log_begins_with_its_comm
     assert "--worker-extension-cls trainer.vllm_ext.Extension --model m" in first
 
 
-@pytest.mark.parametrize("signal_name", ["SIGKILL", "SIGTERM"])
-def test_a_server_ends_with_whoever_started_it_though_it_does_not_listen(tmp_path: Path, signal_name: str) -> None:
-    told = tmp_path / "pid"
-    deaf = "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
-    deaf += f"open({str(told)!r}, 'w').write(f'{{os.getpid()}}\\n'); time.sleep(60)"
-    starter = f"""
-import os, signal, sys, time
-from pathlib import Path
-from trainer.engines import guard, process
-server = process.VllmProcess([], Path({str(tmp_path)!r}) / "log")
-server._command = [sys.executable, "-c", {deaf!r}]
-server.start()
-while not Path({str(told)!r}).exists() or not Path({str(told)!r}).read_text():
-    time.sleep(0.05)
-os.kill(os.getpid(), signal.{signal_name})
-"""
-    subprocess.run([sys.executable, "-c", starter], cwd=ROOT, timeout=SECONDS, check=False)
-    until = time.monotonic() + 30
-    while Path(f"/proc/{told.read_text().strip()}").exists() and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not Path(f"/proc/{told.read_text().strip()}").exists()
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_server_ends_with_whoever_started_it_though_it_does_not_listen(tmp_path: Path, number: int) -> None:
+    child = child_after("engine", tmp_path / "pid", number)
+    wait_until(lambda: not is_alive(child))
 
 
 @pytest.mark.parametrize(

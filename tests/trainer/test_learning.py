@@ -1,8 +1,8 @@
 """Tests that the trainer learns with the real service, vLLM and DeepSpeed, and that defects are noticed.
 
-The model has 0.3 M parameters and vLLM runs in the trainer's process, for about a third of the demonstration's steps. A
-run starts at a pass rate of about a third and must reach THRESHOLD, which three seeds do (PROCTOR_SEEDS=0,1,2 runs them
-all) and no run with one of the three sabotages does.
+The model has 0.3 M parameters and vLLM runs in the trainer's process, for about a third of the demonstration's steps
+with half of its samples. A run starts at a pass rate of about a third and must reach THRESHOLD, which three seeds do
+(PROCTOR_SEEDS=0,1,2 runs them all) and no run with one of the three sabotages does.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ import torch
 from safetensors.torch import load_file
 
 from examples import arithmetic
-from tests.trainer.launcher import ROOT, launch
+from tests.trainer.launcher import ROOT, launch, start_ranks
 
 pytestmark = pytest.mark.vllm  # in the processes that it starts
 
 STEPS = 9
+SAMPLES = arithmetic.SAMPLES // 2  # a prompt
 THRESHOLD = 0.65
 SEEDS = [int(seed) for seed in os.environ.get("PROCTOR_SEEDS", "0").split(",")]
 ALGORITHM = {"algorithm": "grpo_plus", "kl": {"coefficient": 0.001}}  # with a reference model, to see that there is one
@@ -61,7 +62,7 @@ def runs(warm: Path, service: str) -> Runs:
 def run(folder: Path, service: str, sabotage: str, seed: int) -> Ended:
     name = f"{sabotage}-{seed}"
     said = arithmetic.settings(
-        folder, service, colocated=True, samples=arithmetic.SAMPLES, name=name, steps=STEPS, seed=seed, **ALGORITHM
+        folder, service, colocated=True, samples=SAMPLES, name=name, steps=STEPS, seed=seed, **ALGORITHM
     )
     config = write(folder, said | {"watch": {"tensorboard": False}})
     status, output = launch("tests.trainer.learning", [sabotage, str(config)], SECONDS)
@@ -103,26 +104,42 @@ def test_a_run_whose_weights_do_not_arrive_stops(runs: Runs) -> None:
     assert len(ended.rates) < 2, "no step may be made of samples from old weights"
 
 
-def test_two_ranks_with_a_server_do_what_one_does_alone(runs: Runs, warm: Path, service: str) -> None:
-    more = {"name": "ranks", "steps": 2, "seed": SEEDS[0], "deepspeed": {"zero": 3}} | ALGORITHM
-    said = arithmetic.settings(warm, service, colocated=False, samples=arithmetic.SAMPLES, **more)
+def by_torchrun(config: Path) -> Ended:
+    """Run two ranks as a user does."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "trainer"]
     ended = subprocess.run(
-        [*command, str(write(warm, said))],
+        [*command, str(config)],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         timeout=SECONDS,
         check=False,
     )
-    assert ended.returncode == 0, (ended.stdout + ended.stderr)[-3000:]
-    of_two = rows(warm / "ranks")
+    return Ended(ended.returncode, ended.stdout, [])
+
+
+def by_forks(config: Path) -> Ended:
+    """Run two ranks that have imported torch and DeepSpeed already."""
+    both = [rank.end(SECONDS) for rank in start_ranks("trainer.__main__", [str(config)], 2)]
+    return Ended(max(abs(each.status) for each in both), "".join(each.said for each in both), [])
+
+
+@pytest.mark.parametrize("start", [by_forks, pytest.param(by_torchrun, marks=pytest.mark.full)])
+def test_two_ranks_with_a_server_do_what_one_does_alone(
+    runs: Runs, warm: Path, service: str, start: Callable[[Path], Ended]
+) -> None:
+    more = {"name": start.__name__, "steps": 2, "seed": SEEDS[0], "deepspeed": {"zero": 3}} | ALGORITHM
+    said = arithmetic.settings(warm, service, colocated=False, samples=SAMPLES, **more)
+    ended = start(write(warm, said))
+    assert ended.status == 0, ended.said[-3000:]
+    of_two = rows(warm / start.__name__)
     together, alone = of_two[0], runs("nothing", SEEDS[0]).rows[0]
     for figure in ("pass_rate", "grad_norm", "entropy", "kl", "length"):
         assert together[figure] == pytest.approx(alone[figure], rel=1e-3), figure
     assert len(of_two) == 2
-    assert (warm / "ranks" / "model" / "model.safetensors").exists()
+    assert (warm / start.__name__ / "model" / "model.safetensors").exists()
 
 
 @pytest.mark.full  # a vLLM server starts
