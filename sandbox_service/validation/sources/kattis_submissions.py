@@ -81,7 +81,7 @@ def expectations_of(folder: Path) -> Row:
 
 @dataclass(frozen=True)
 class Demands:
-    """What `submissions.yaml` asks of a program beside its verdict.
+    """Demands of `submissions.yaml` on a program beside its verdict.
 
     Attributes:
         scores: least and greatest score of a group of tests; of the problem, if the group's name is empty.
