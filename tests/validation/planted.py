@@ -24,7 +24,7 @@ from sandbox_service.commands.recipe_judge import local_judge
 from sandbox_service.formats.problem import Problem
 from sandbox_service.settings import Settings
 from sandbox_service.validation import finding, job
-from sandbox_service.validation.recipe import Recipe, Source
+from sandbox_service.validation.recipe import Recipe, Source, Thresholds
 from sandbox_service.validation.sources import Malformed
 from tests.validation import defects
 from tests.validation.defects import Planted, form_of
@@ -72,7 +72,7 @@ async def findings(
         sources=[Source(path="problems")],
         evaluation=[Source(path="evaluation")],
         severity={"duplicate": "off", "twin": "off", "same_id": "off"},  # a defect is planted into copies
-        **({"thresholds": thresholds} if thresholds else {}),
+        thresholds=Thresholds(**thresholds),
     )
     async with local_judge(Settings(slots=slots)) as ready:
         await job.Job(recipe, ready, 3 * slots, lambda _: None, read).run()
