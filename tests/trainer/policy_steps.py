@@ -251,8 +251,8 @@ def lonely(config: Config, ranks: Ranks) -> dict[str, Any]:
     return made
 
 
-def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
-    """All scenarios by name."""
+def everything(folder: Path, ranks: Ranks, stages: Sequence[int]) -> dict[str, Any]:
+    """All scenarios by name; those in float32 that every ZeRO stage has are of these stages."""
     made: dict[str, Any] = {}
 
     def do(name: str, what: Callable[[Run], dict[str, Any]], config: Config, budget: int = SEVERAL) -> None:
@@ -260,7 +260,7 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
         made[name] = what(run)
         run.policy.close()
 
-    for zero in STAGES:
+    for zero in stages:
         plain = settings(folder, zero)
         do(f"several {zero}", steps, plain)
         do(f"one {zero}", steps, plain, ONE)
@@ -279,7 +279,7 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
         do(f"reference {zero}", reference, settings(folder, zero, kl={"coefficient": 0.1}))
         do(f"preparation {zero}", preparation, settings(folder, zero))
     for name, config in {
-        **{f"{zero}": settings(folder, zero) for zero in STAGES},
+        **{f"{zero}": settings(folder, zero) for zero in stages},
         **{f"{zero} bfloat16": settings(folder, zero, dtype="bfloat16") for zero in (1, 2, 3)},
         **{f"{zero} offload": settings(folder, zero, offload=True) for zero in (2, 3)},
         **{f"{zero} adapters": settings(folder, zero, lora=LORA) for zero in (2, 3)},
@@ -300,10 +300,10 @@ def everything(folder: Path, ranks: Ranks) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the results of all scenarios."""
+    """Write the results of all scenarios of the given ZeRO stages into the given folder (`arguments`)."""
     folder = Path(arguments[0])
     ranks = Ranks.join()
-    made = everything(folder, ranks)
+    made = everything(folder, ranks, [int(zero) for zero in arguments[1:]])
     if ranks.is_leader:
         torch.save(made, folder / f"ranks{ranks.size}.pt")
     ranks.wait()

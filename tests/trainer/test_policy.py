@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from tests.markers import some
 from tests.trainer.launcher import Running, start_ranks
 from tests.trainer.policy_steps import LORA, SHAPES, STAGES, STEPS, TEMPERATURE, rows, settings
 from tests.trainer.tiny import save_tiny
@@ -23,6 +24,7 @@ from trainer.ranks import Ranks
 
 SECONDS = 1800  # a guard against hanging
 RANKS = (1, 2)
+FEW = (0, 2, 3)  # in float32 stages 1 and 2 are the same code of DeepSpeed
 close = partial(torch.testing.assert_close, rtol=2e-5, atol=2e-6)  # float32, in another order, three steps of 1e-3
 
 
@@ -39,13 +41,15 @@ class Made:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """What one and what two ranks came to."""
+def made(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Made:
+    """What one and what two ranks came to, with the stages of the selected tests."""
     folder = tmp_path_factory.mktemp("policy")
     save_tiny(folder / "model", hidden=64)
     save_tiny(folder / "untied", hidden=64, tied=False)
     save_tiny(folder / "other", hidden=64, seed=1)
-    module, arguments = "tests.trainer.policy_steps", [str(folder)]
+    own = [item for item in request.session.items if item.path == request.path]
+    stages = STAGES if any(item.get_closest_marker("full") for item in own) else FEW
+    module, arguments = "tests.trainer.policy_steps", [str(folder), *map(str, stages)]
     running = [Running(module, arguments, {}), *start_ranks(module, arguments, 2)]
     for status, said in [each.end(SECONDS) for each in running]:
         assert status == 0, said[-4000:]
@@ -101,7 +105,7 @@ def assert_same_weights(weights: dict[str, Tensor], truth: dict[str, Tensor]) ->
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("zero", STAGES)
+@pytest.mark.parametrize("zero", some(STAGES, FEW))
 @pytest.mark.parametrize("accumulation", ["one", "several"])
 def test_every_stage_is_plain_torch(
     made: Made, truth: dict[str, Any], ranks: int, zero: int, accumulation: str
@@ -169,7 +173,7 @@ def test_bfloat16_runs_close_by(made: Made, truth: dict[str, Any], ranks: int, z
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("zero", STAGES)
+@pytest.mark.parametrize("zero", some(STAGES, FEW))
 def test_weights_are_there_before_any_pass(made: Made, ranks: int, zero: int) -> None:
     from transformers import AutoModelForCausalLM
 
@@ -180,7 +184,7 @@ def test_weights_are_there_before_any_pass(made: Made, ranks: int, zero: int) ->
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("zero", STAGES)
+@pytest.mark.parametrize("zero", some(STAGES, FEW))
 def test_a_nan_on_one_rank_is_a_step_that_nobody_takes(made: Made, ranks: int, zero: int) -> None:
     run = made(ranks, f"spoilt {zero}")
     assert run["spoilt"]["skipped_steps"] == 1
@@ -190,7 +194,7 @@ def test_a_nan_on_one_rank_is_a_step_that_nobody_takes(made: Made, ranks: int, z
     assert run["next"]["grad_norm"] == pytest.approx(made(1, "one 0")["seen"][0]["grad_norm"], rel=1e-5)
 
 
-@pytest.mark.parametrize("zero", STAGES)
+@pytest.mark.parametrize("zero", some(STAGES, FEW))
 def test_a_rank_without_rows_takes_part(made: Made, zero: int) -> None:
     one, two = made(1, f"lonely {zero}"), made(2, f"lonely {zero}")
     assert two["seen"][0]["grad_norm"] == pytest.approx(one["seen"][0]["grad_norm"], rel=1e-5)
@@ -305,7 +309,7 @@ KEPT = [
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", some(KEPT, {*KEPT} - {"1"}))
 def test_what_was_kept_goes_on_to_the_bit(made: Made, ranks: int, name: str) -> None:
     run = made(ranks, f"kept {name}")
     (seen, weights), (expected, expected_weights) = run["got"], run["expected"]
@@ -325,7 +329,7 @@ def test_what_one_rank_cannot_write_is_an_error_on_all_and_they_go_on(made: Made
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("zero", STAGES)
+@pytest.mark.parametrize("zero", some(STAGES, FEW))
 def test_the_state_of_another_model_is_refused_on_all_ranks(made: Made, ranks: int, zero: int) -> None:
     run = made(ranks, f"other {zero}")
     assert run["said"] == [run["said"][0]] * ranks
