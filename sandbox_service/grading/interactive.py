@@ -11,7 +11,7 @@ from dataclasses import replace
 from sandbox_service.grading import checked
 from sandbox_service.grading.judges import Judge
 from sandbox_service.grading.work import BadTestError, Work
-from sandbox_service.judging.checkers import check_any
+from sandbox_service.judging import standard_checkers
 from sandbox_service.judging.judges import ANSWER, INPUT, PROTOCOLS, TOUT, Judgement
 from sandbox_service.sandbox import relay
 from sandbox_service.sandbox.base import Outcome, Sandbox
@@ -148,7 +148,7 @@ def _checked(work: Work, judge: Judge, index: int, test: InteractiveTest, found:
         raise judge.failure(f"test {index}", Judgement(Verdict.IE, message=f"it left a {TOUT} that is no regular file"))
     left = left or b""
     if work.judges.replacement is not None:
-        reason = check_any(work.judges.replacement, left, [test.output])
+        reason = standard_checkers.check(work.judges.replacement, left, [test.output])
         return found if reason is None else Judgement(Verdict.WA, message=reason)
     checker = work.judges.checker
     if checker is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sandbox_service.grading import checked, mathematics
 from sandbox_service.grading.work import BadTestError, Work
+from sandbox_service.judging import standard_checkers
 from sandbox_service.judging.checkers import check_any
 from sandbox_service.sandbox.base import Outcome
 from sandbox_service.schema import StdinTest, TestResult, Verdict
@@ -81,7 +82,8 @@ def _check(work: Work, index: int, test: StdinTest, output: bytes) -> tuple[str 
         raise BadTestError(f"test {index}: its judge_arguments or its full_score are for a checker program")
     if checker.type == "math":
         return mathematics.compare(work, index, test.outputs, output)
-    message = check_any(checker, output, test.outputs)
+    compare = check_any if work.judges.replacement is None else standard_checkers.check
+    message = compare(checker, output, test.outputs)
     if message is not None:
         _check_solvable(work, index, test)
     return message, 0.0

@@ -65,6 +65,8 @@ def difference(expected: Value, got: Value, tolerance: Tolerance | None = None) 
         return None if _same_words(_spelled(expected), _spelled(got)) else "another word"
     if units.differ(expected.unit, got.unit):
         return "another unit"
+    if any(one.percent and other.unit is not None for one, other in ((expected, got), (got, expected))):
+        return "another unit"
     if (expected.unit is None) != (got.unit is None) and _is_in_radians(expected, got):
         return "another unit"
     pairs = [(expected.value, got.value)]

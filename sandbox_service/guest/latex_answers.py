@@ -103,7 +103,7 @@ def _without_estimate(text: str) -> str:
 
 # --- percentages
 
-PERCENT = re.compile(r"(.*\S)\s*(?:\\?%|\\text\s*\{\s*(?:\\?%|percent)\s*\}|percent)", re.IGNORECASE)
+PERCENT = re.compile(r"(.*\S)\s*(?:\\?%|\\text\s*\{\s*(?:\\?%|per ?cent)\s*\}|per ?cent)", re.IGNORECASE)
 
 
 def _without_percent(text: str) -> tuple[str, bool]:

@@ -98,6 +98,15 @@ _TURNS = frozenset(
     except without approx approximately roughly minus plus times half wrong false than one two three four five six seven
     eight nine ten dozen half halves third thirds fourths fifths sixths sevenths eighths ninths tenths hundredths
     thousandths divided multiplied by choose factorial power root percent negative into through between equals equal
+    zero eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty
+    seventy
+    eighty ninety quadrillion quintillion googol lakh lakhs crore crores bn mn ppm permille mille dozens tens
+    tenth hundredth thousandth millionth billionth trillionth millionths billionths trillionths elevenths twelfths
+    sixteenths twentieths double doubled triple tripled quadruple quadrupled halved twice thrice tenfold
+    hundredfold thousandfold inverse reciprocal opposite negated greater smaller larger exceeds beyond versus unequal
+    never
+    cannot incorrect undefined impossible unknown binary octal hex hexadecimal
+    pi infinity infty inf sqrt log ln exp sin cos tan imaginary x y z
     """.split()
 )
 

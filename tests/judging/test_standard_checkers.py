@@ -32,6 +32,26 @@ def test_comments_layout_and_messages_do_not_matter_and_code_does(monkeypatch: p
 
 
 @pytest.mark.parametrize(
+    ("output", "expected", "is_right"),
+    [
+        (b"1\v2", "1 2", False),
+        (b"1\f2", "1 2", False),
+        (b"1 2\f", "1 2", False),
+        (b"\v", "", False),
+        (b"1\v2", "1\v2", True),
+        (b"1\t2\r\n", "1 2", True),
+        (b"\xef\xbb\xbf1", "1", True),
+        (b"1 \xef\xbb\xbf2", "1 2", False),
+        (b"1\xff", "1", False),
+        (b"1\0", "1", False),
+    ],
+)
+def test_outputs_are_read_as_testlib_reads_them(output: bytes, expected: str, is_right: bool) -> None:
+    """The verdicts are those of wcmp, compiled with testlib."""
+    assert (standard_checkers.check(Checker(type="tokens"), output, [expected]) is None) == is_right
+
+
+@pytest.mark.parametrize(
     ("kind", "output", "expected", "is_right"),
     [
         ("yes_no", b"yes\nNo", b"YES NO", True),
