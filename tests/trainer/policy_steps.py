@@ -1,6 +1,6 @@
 """Scenarios of test_policy.py, run in separate processes with the real DeepSpeed, all stages in turn.
 
-    python -m tests.trainer.policy_steps FOLDER        or under torchrun, with several ranks
+    python -m tests.trainer.policy_steps FOLDER ZERO-STAGE…        or under torchrun, with several ranks
 
 FOLDER/model is a tiny model, FOLDER/untied one with an untied output embedding, FOLDER/other one of the same shapes.
 The results of all scenarios are written to FOLDER/ranks<number>.pt as a mapping by name.
