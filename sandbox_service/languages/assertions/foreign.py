@@ -57,9 +57,9 @@ _LANGUAGES = {
 
 _SAID = r"(?:^|[\s:])(?:fatal )?error(?:\[\w+\])?: (?P<error>[^\n]++)"
 _KEYWORD = r"(?:auto|bool|char|const|double|for|if|int|long|return|while)"
-_OF_CPP = (
+_OF_CPP = (  # GCC's quotation marks depend on the locale
     r"(?:missing terminating|stray|unterminated|extended character) .*|expected .* at end of input|"
-    rf"expected (?:',' or )?'[;)\]}}]' before (?:'[;}}]' token|'{_KEYWORD}')"
+    rf"expected (?:.,. or )?.[;)\]}}]. before (?:['‘][;}}]['’] token|['‘]{_KEYWORD}['’])"
 )
 _OF_JAVA = (
     r".* expected|reached end of file while parsing|illegal (?:start of|character|escape).*|not a statement|"

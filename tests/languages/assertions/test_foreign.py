@@ -67,6 +67,7 @@ def test_another_failure_is_the_submissions(language: str, code: str, said: str)
         ("java", "class T {", "Main.java:1: error: reached end of file while parsing", "reached end of file"),
         ("rust", "fn main() { let = 1; }", "error: expected pattern, found `=`", "expected pattern"),
         ("cpp", "int main() { return 0 }", "main.cpp:1:23: error: expected ';' before '}' token", "expected ';'"),
+        ("cpp", "int n = 1 int m;", "1:11: error: expected ‘,’ or ‘;’ before ‘int’", "expected ‘,’"),
         ("cpp", '#include "x\n', '1:1: warning: missing\n1:9: error: missing terminating " character', "missing"),
     ],
 )
