@@ -14,11 +14,9 @@ from sandbox_service.strengthen.answers import Candidate
 from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.subjects import Subject
 
-STATED_AUDIT_FACTOR, LEAST_AUDIT_SECONDS = (
-    8,
-    0.02,
-)  # an audit test states eight times the time of the slowest reference;
-PYTHON_FACTOR = 10  # … so many times more where no reference is in Python
+STATED_AUDIT_FACTOR = 8  # an audit test may take so many times the slowest reference's CPU time,
+PYTHON_FACTOR = 10  # … and so many times more where no reference is in Python
+LEAST_AUDIT_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
