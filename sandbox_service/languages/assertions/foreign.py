@@ -83,33 +83,15 @@ def syntax_error(language: str, code: str, said: str) -> str | None:
 
     Args:
         language: the name of a language's family.
-        code: the test program, with its prelude.
+        code: the test program.
         said: what the compiler said of it without a submission.
     """
-    if language not in _SYNTAX or closes_more(code, language):
+    if language not in _SYNTAX or _closes_more(code, language):
         return None
     any_error, of_syntax = _SYNTAX[language]
     first = re.search(any_error, said, re.MULTILINE)
     error: str | None = first["error"] if first else None
     return error if error is not None and re.fullmatch(of_syntax, error) else None
-
-
-def closes_more(code: str, language: str) -> bool:
-    """Return whether a test program closes brackets that it does not open, which a submission may leave open.
-
-    Args:
-        code: the test program.
-        language: the name of a language's family.
-    """
-    depth = {"{": 0, "(": 0, "[": 0}
-    for sign in masked(code, _masked_as(language)):
-        if sign in depth:
-            depth[sign] += 1
-        elif sign in _OPENING:
-            depth[_OPENING[sign]] -= 1
-            if depth[_OPENING[sign]] < 0:
-                return True
-    return False
 
 
 def missing(language: str, code: str, said: str) -> str | None:
@@ -146,3 +128,16 @@ def _is_of(imported: str, absent: str, language: str) -> bool:
 
 def _masked_as(language: str) -> str:
     return "cpp" if language == "c" else language
+
+
+def _closes_more(code: str, language: str) -> bool:
+    """Return whether a test program closes brackets that it does not open, which a submission may leave open."""
+    depth = {"{": 0, "(": 0, "[": 0}
+    for sign in masked(code, _masked_as(language)):
+        if sign in depth:
+            depth[sign] += 1
+        elif sign in _OPENING:
+            depth[_OPENING[sign]] -= 1
+            if depth[_OPENING[sign]] < 0:
+                return True
+    return False
