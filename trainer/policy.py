@@ -1,7 +1,7 @@
 """The trained model: DeepSpeed's engine around it, for any ZeRO stage and any number of ranks.
 
 All methods are collective: every rank must call them in the same order with the same number of micro-batches. On a GPU
-it uses NCCL and bfloat16; neither was tested.
+it uses NCCL, which was tested with one rank.
 """
 
 import logging

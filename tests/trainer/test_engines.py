@@ -320,7 +320,9 @@ def test_too_few_gpus_for_the_replicas_are_an_error(monkeypatch: pytest.MonkeyPa
     ("rollout", "sync", "has_gpu", "expected"),
     [
         ({}, {}, False, "file"),
-        ({}, {}, True, "broadcast"),
+        ({}, {}, True, "file"),
+        ({"devices": "1"}, {}, True, "broadcast"),
+        ({"servers": ["http://other:8000"]}, {}, True, "broadcast"),
         ({"engine": "colocated"}, {}, False, "memory"),
         ({"turns": True}, {}, True, "file"),
         ({"turns": True, "replicas": 8}, {}, True, "file"),

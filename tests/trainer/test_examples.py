@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from examples import running
+from examples import running, update
+from examples.tiny import tiny_model, tiny_tokenizer
 from tests.trainer.parents import child_after, is_alive, wait_until
 from trainer.errors import ConfigError
 
@@ -44,3 +45,14 @@ def test_a_service_that_ends_is_not_ready(tmp_path: Path) -> None:
     process.wait()
     with pytest.raises(ConfigError, match="why it ended"):
         running._wait_until_ready(process, "http://127.0.0.1:9", tmp_path / "log")
+
+
+def test_optimiser_steps_are_measured_beside_their_plan(tmp_path: Path) -> None:
+    tiny_model(tiny_tokenizer()).save_pretrained(tmp_path / "model")
+    own = [f"model.path={tmp_path / 'model'}", "model.dtype=float32", "data.max_prompt_tokens=16"]
+    own += ["rollout.max_tokens=100", "optimiser.micro_tokens=2048", "rollout.turns=false", "rollout.replicas=1"]
+    command = [sys.executable, "-m", update.__name__, "aspo_1.5b", *own, "--steps", "1"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+    rows = [line.split(": ")[0] for line in said.splitlines() if "tokens/s" in line]
+    assert rows == ["2 rows of 1,024 tokens", "1 row of 116 tokens"]
+    assert "plan: 0.0 GB of weights and states" in said

@@ -193,4 +193,4 @@ class Config(Section):
 
 def logprob_bound(configured: float, dtype: str) -> float:
     """Return the configured bound of a mean difference of log-probabilities, in nats, or the default of the dtype."""
-    return configured or (1e-3 if dtype == "float32" else 0.1)
+    return configured or (0.01 if dtype == "float32" else 0.1)

@@ -229,7 +229,7 @@ class Sync(Section):
     transport: Literal["auto", "file", "broadcast"] = "auto"  # see sync/__init__.py
     folder: str = "/dev/shm"  # noqa: S108 - for transport "file"
     bucket_bytes: int = Field(256 << 20, ge=1)
-    max_probe_gap: NotNegative = 0.0  # mean |Δ log-prob| of the probe, in nats; 0: 0.001 in float32, 0.1 in bfloat16
+    max_probe_gap: NotNegative = 0.0  # mean |Δ log-prob| of the probe, in nats; 0: 0.01 in float32, 0.1 in bfloat16
     timeout_seconds: Positive = 600.0
     delta: bool = False  # send changes only; needs a copy of the weights on rank 0 and in each vLLM worker
     full_every: int = Field(10, ge=1)  # with delta: one sync in so many sends all weights
@@ -249,6 +249,6 @@ class Watch(Section):
 
     rollouts: Literal["none", "sampled", "all"] = "sampled"  # samples kept in rollouts.jsonl; sampled: 2 groups a step
     rollouts_bytes: int = Field(256 << 20, ge=1)  # of these files; the oldest samples are deleted first
-    max_logprob_gap: NotNegative = 0.0  # mean |Δ log-prob| of a batch, in nats; 0: 0.001 in float32, 0.1 in bfloat16
+    max_logprob_gap: NotNegative = 0.0  # mean |Δ log-prob| of a batch, in nats; 0: 0.01 in float32, 0.1 in bfloat16
     tensorboard: bool = True
     wandb: str = ""  # the project's name; empty: off

@@ -2,7 +2,7 @@
 
 One thread creates vLLM and executes every call of it. While there are requests, a task steps the engine there and
 returns each sample as soon as it ends. Requests of one turn of the event loop reach vLLM together, so that it computes,
-and rounds, the same batches in every run. vLLM uses the trainer's default process group. Not tested on a GPU.
+and rounds, the same batches in every run. vLLM uses the trainer's default process group.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
 """Broadcasts weights from the trainer's rank 0 to all vLLM workers, in a process group of their own.
 
 Messages are self-describing: the length of a header, the header in JSON, the payload. A length of 0 ends the stream.
-NCCL was not tested.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from trainer.errors import InterruptedGenerationError
+from trainer.errors import InterruptedGenerationError, TrainerError
 from trainer.sync.transports import Call, Report, Transport
 from trainer.sync.weights import Bucket
 
@@ -47,8 +46,10 @@ class BroadcastTransport(Transport):
         try:
             group.send(buckets, lambda work: _wait(work, heard, self._seconds))
             heard.result()
-        except BaseException:
+        except BaseException as error:
             self.close()  # a worker may be blocked within a broadcast: the next update needs a new group
+            if isinstance(error, dist.DistBackendError):
+                raise TrainerError(f"{error}\nset rollout.devices, or sync.transport = 'file'") from None
             raise
 
     def _current_group(self) -> WeightGroup:

@@ -119,10 +119,11 @@ def make_sender(config: Config, call: Call, notice: Notice) -> Transport | Delta
 def transport_of(config: Config, has_gpu: bool) -> str:
     """Return the transport: memory for a vLLM in this process, otherwise the configured one.
 
-    "auto" is broadcast between GPUs (has_gpu), unless servers take turns with the ranks (NCCL needs a GPU for each).
+    "auto" is broadcast between GPUs (has_gpu) if servers have GPUs of their own: NCCL needs one for each member.
     """
-    if config.rollout.engine == "colocated":
+    rollout = config.rollout
+    if rollout.engine == "colocated":
         return "memory"
     if config.sync.transport != "auto":
         return config.sync.transport
-    return "broadcast" if has_gpu and not config.rollout.turns else "file"
+    return "broadcast" if has_gpu and (rollout.servers or rollout.devices) and not rollout.turns else "file"
