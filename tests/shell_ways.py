@@ -215,6 +215,7 @@ WAYS = (
         program="perf stat true",
     ),
     Way(r"(proctor train|deepspeed|vllm serve) |#!/bin/bash\n#SBATCH", stand_ins=True, trainer=True),
+    Way(r"python -m examples\.update", reason="it needs a GPU; test_examples runs a small one", check=module),
     Way(r"make train", reason="it takes minutes; tests/trainer runs its parts", check=dry_run),
     Way(r"make test", reason="it runs this test", check=dry_run),
     Way(r"pip install|scripts/peers|eval .*scripts/trainers", reason="it loads packages from the network"),
