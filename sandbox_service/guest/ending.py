@@ -12,10 +12,10 @@ import _thread
 import atexit
 import gc
 import io
-import os
 import sys
 import threading
 import types
+from os import _exit  # by name: a box reads it once (see shared.py)
 from typing import Any, NoReturn, TextIO
 
 import _box
@@ -58,6 +58,11 @@ def prepare() -> None:
     layers = tuple((stream, stream.buffer, stream.buffer.raw) for stream in standard)
     _standard.clear()
     _standard.update(id(layer) for each in layers for layer in each)
+
+
+def program_globals() -> dict[str, Any]:
+    """Return the program's globals."""
+    return main.__dict__
 
 
 def may_need_finalisation(text: str) -> bool:
@@ -116,12 +121,12 @@ def end_at_once(status: int) -> NoReturn:
         status: exit status.
     """
     flush()
-    os._exit(status)
+    _exit(status)
 
 
 def _leave(status: int) -> NoReturn:
     flush_all()
-    os._exit(status)
+    _exit(status)
 
 
 def flush_all() -> None:

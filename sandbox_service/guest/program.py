@@ -15,11 +15,13 @@ import os
 import sys
 import traceback
 import types
+from os import closerange
 from typing import Any, NoReturn
 
 import computed_names
 import descriptor_uses
 import ending
+from ending import end, program_globals  # by name: a box reads them once (see shared.py)
 
 SOURCE_FD, CACHE_FD = 3, 4
 FILENAME = "solution.py"
@@ -201,8 +203,8 @@ def run() -> NoReturn:
     code, needs = load()
     if needs & FILE:
         show_source()
-    os.closerange(SOURCE_FD, CACHE_FD + 1)
-    ending.end(execute(code, ending.main.__dict__), search=bool(needs & SEARCH))
+    closerange(SOURCE_FD, CACHE_FD + 1)
+    end(execute(code, program_globals()), search=bool(needs & SEARCH))
 
 
 def show_source() -> None:

@@ -26,7 +26,7 @@ from sandbox_service.sandbox.stall import Stall
 from sandbox_service.schema import Limits
 
 END_SECONDS = 0.25  # for a box to end by itself when its channel is closed
-SLICE_SECONDS = 0.005  # of tests that are run without a look at anything but their output
+SLICE_SECONDS = 0.02  # of tests that are run without a look at anything but their output
 
 
 class SharedRun(Protocol):
