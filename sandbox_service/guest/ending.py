@@ -29,7 +29,7 @@ FINALISER_WORDS = """
     exec eval __import__ importlib runpy
 """
 
-# A generator or coroutine that is closed may catch it
+# A generator or coroutine that is closed may catch it: a source with a word of each may need the search as well
 SUSPENDING, CATCHING = "yield await", "except"
 
 _PLAIN = frozenset(
@@ -65,31 +65,12 @@ def program_globals() -> dict[str, Any]:
     return main.__dict__
 
 
-def may_need_finalisation(text: str) -> bool:
-    """Return whether a program may leave something that is not seen in its globals and that acts when it is freed.
-
-    Args:
-        text: its source.
-    """
-    return has_one_of(FINALISER_WORDS, text) or (CATCHING in text and has_one_of(SUSPENDING, text))
-
-
-def has_one_of(words: str, text: str) -> bool:
-    """Return whether a text has one of some words, which are separated by blanks; also inside its own words.
-
-    Args:
-        words: the words.
-        text: the text.
-    """
-    return _box.has_one_of(words, text)
-
-
 def end(status: int, *, search: bool) -> NoReturn:
     """End a program's process with this status, or with 120 where CPython does.
 
     Args:
         status: exit status.
-        search: what `may_need_finalisation` returned.
+        search: the source may need it (see FINALISER_WORDS).
     """
     try:
         if has_its_streams() and not needs_finalisation(search=search):
@@ -104,7 +85,7 @@ def end_calls(status: int, *, search: bool) -> NoReturn:
 
     Args:
         status: exit status.
-        search: what `may_need_finalisation` returned.
+        search: the source may need it (see FINALISER_WORDS).
     """
     try:
         if has_its_streams() and not (search and has_threads_or_handlers()):
@@ -162,7 +143,7 @@ def needs_finalisation(*, search: bool) -> bool:
     """Return True if there is a thread, an exit handler, or an object with a finaliser that may print.
 
     Args:
-        search: what `may_need_finalisation` returned.
+        search: the source may need it (see FINALISER_WORDS).
     """
     if not search and (_box.are_plain(main.__dict__, _PLAIN) or not any(map(_is_unusual, main.__dict__.values()))):
         return False

@@ -112,18 +112,15 @@ IMMUTABLE, HEAP = 1 << 8, 1 << 9  # Py_TPFLAGS_IMMUTABLETYPE, Py_TPFLAGS_HEAPTYP
 outer = sys.modules["__main__"]  # the zygote's own; a program's stands in its place while it runs
 _bits: dict[str, int] = {}  # of what a plain program may import, of OPENERS, COMPUTERS, and stderr
 _hidden: list[frozenset[str]] = []  # names, by bit
-_kinds = b""  # of each instruction, by number, with its shift
-_reach = b""  # pairs of C's unsigned long long: the bit of a module, and the bits of those that it uses itself
 _caches: list[tuple[int, Any]] = []  # the bit of a module, and what empties one of its caches
 _cached = 0  # the bits of modules with caches
 
 
 def prepare() -> None:
     """Remember the objects that plain programs can reach; called once, in the zygote, when all modules are imported."""
-    global _kinds, _reach, _cached
+    global _cached
     if sys.version_info[:2] not in VERSIONS:
         return
-    _kinds = _kinds_by_number()
     modules = {name: sys.modules[name] for name in sorted(MODULES) if name in sys.modules}
     kept: list[list[Any]] = [[*_containers(builtins), sys.modules], [], [], []]
     _hidden[:] = [frozenset()] * len(kept)
@@ -133,10 +130,11 @@ def prepare() -> None:
         _hidden.append(frozenset(_refused_names(name, module, modules)))
         _caches.extend((_bits[name], clear) for clear in _clearing(module))
     _cached = sum({bit for bit, _ in _caches})
-    _reach = b"".join(struct.pack("QQ", _bits[name], _reached(name, modules)) for name in modules)
+    reach = b"".join(struct.pack("QQ", _bits[name], _reached(name, modules)) for name in modules)
     for names, bit in ((OPENERS, OPENS), (COMPUTERS, COMPUTES), (("stderr",), STDERR)):
         for name in names:
             _bits[name] = _bits.get(name, 0) | bit
+    _box.set_tables(REFUSED, SPECIAL, UNREAD, _bits, _hidden, _kinds_by_number(), reach)
     streams = sys.stdin, sys.stdout, sys.stderr
     program.set_streams(None, None, None)  # no test has those of another, and CPython must be able to free them
     _box.remember(kept)
@@ -156,6 +154,7 @@ def _reached(name: str, modules: dict[str, types.ModuleType]) -> int:
 
 
 def _kinds_by_number() -> bytes:
+    """Return the kind of each instruction, by number, with its shift."""
     kinds = bytearray(256)
     for kind, names in KINDS.items():
         for name in names:
@@ -263,9 +262,7 @@ def uses_of(code: types.CodeType) -> int:
     Args:
         code: the compiled program, none of which has been run.
     """
-    if not _bits:
-        return 0
-    found = _box.uses(code, REFUSED, SPECIAL, UNREAD, _bits, _hidden, _kinds)
+    found = _box.uses(code)
     return found | BASE if found >= 0 else 0
 
 
@@ -275,7 +272,7 @@ def reached_by(uses: int) -> int:
     Args:
         uses: what `uses_of` returned.
     """
-    return _box.reached(uses, _reach)
+    return _box.reached(uses)
 
 
 def clear_caches(reached: int) -> None:
