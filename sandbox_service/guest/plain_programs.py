@@ -55,7 +55,8 @@ SPECIAL = frozenset(
     """.split()
 )
 
-# Everywhere: other namespaces, attributes by computed names, code as text, frames, registries, clocks of the process
+# Everywhere: other namespaces, attributes by computed names, code as text, frames, registries, clocks of the process,
+# and an attribute of streams that they keep when they are initialised
 REFUSED = frozenset(
     """
     eval exec compile globals locals vars dir getattr setattr delattr breakpoint help copyright credits license input_
@@ -67,6 +68,7 @@ REFUSED = frozenset(
     ag_frame ag_code ag_await func_globals func_code func_defaults func_closure
     process_time process_time_ns thread_time thread_time_ns clock_gettime clock_gettime_ns clock_settime
     clock_settime_ns pthread_getcpuclockid tzset
+    _finalizing
     """.split()
 )
 

@@ -406,6 +406,8 @@ STATES = {
     "stdout's buffering": State(
         "import sys", "sys.stdout.line_buffering", "sys.stdout.reconfigure(line_buffering=True)"
     ),
+    "stdout's end": State("import sys", "sys.stdout._finalizing", "sys.stdout._finalizing = True"),
+    "stdin's end": State("import sys", "sys.stdin.buffer._finalizing", "sys.stdin.buffer._finalizing = True"),
     "stdout kept": State("import sys", "sys.left", "sys.left = sys.stdout.buffer"),
     "print kept": State("import sys, math", "math.kept", "math.kept = sys.stdout.write"),
     "stderr's attribute": State("import sys", "sys.stderr.left", "sys.stderr.left = 1"),
