@@ -103,11 +103,14 @@ PRIVATE = frozenset(
     """.split()
 )
 
-# Names of which a program needs one to open a file, to use computed names (computed_names.py), or to have stderr. Such
-# a group has no containers, and hides nothing
+# Names of which a program needs one to open a file, to use computed names (computed_names.py), to have stderr, or to
+# change or see the state of a stream that it writes to. Such a group has no containers, and hides nothing
 OPENERS = ("open", "os", "os.path", "io")
 COMPUTERS = ("format", "format_map", "type")
-BASE, OPENS, COMPUTES, STDERR = 1, 2, 4, 8  # bits
+RESTATERS = (
+    "__init__", "__new__", "reconfigure", "seek", "tell", "truncate", "close", "closed", "_CHUNK_SIZE"
+)  # fmt: skip
+BASE, OPENS, COMPUTES, STDERR, RESTATES = 1, 2, 4, 8, 16  # bits
 
 IMMUTABLE, HEAP = 1 << 8, 1 << 9  # Py_TPFLAGS_IMMUTABLETYPE, Py_TPFLAGS_HEAPTYPE
 
@@ -124,7 +127,7 @@ def prepare() -> None:
     if sys.version_info[:2] not in VERSIONS:
         return
     modules = {name: sys.modules[name] for name in sorted(MODULES) if name in sys.modules}
-    kept: list[list[Any]] = [[*_containers(builtins), sys.modules], [], [], []]
+    kept: list[list[Any]] = [[*_containers(builtins), sys.modules], [], [], [], []]
     _hidden[:] = [frozenset()] * len(kept)
     for name, module in modules.items():
         _bits[name] = 1 << len(kept)
@@ -133,7 +136,8 @@ def prepare() -> None:
         _caches.extend((_bits[name], clear) for clear in _clearing(module))
     _cached = sum({bit for bit, _ in _caches})
     reach = b"".join(struct.pack("QQ", _bits[name], _reached(name, modules)) for name in modules)
-    for names, bit in ((OPENERS, OPENS), (COMPUTERS, COMPUTES), (("stderr",), STDERR)):
+    groups = (OPENERS, OPENS), (COMPUTERS, COMPUTES), (("stderr",), STDERR), (RESTATERS, RESTATES)
+    for names, bit in groups:
         for name in names:
             _bits[name] = _bits.get(name, 0) | bit
     _box.set_tables(REFUSED, SPECIAL, UNREAD, _bits, _hidden, _kinds_by_number(), reach)
@@ -257,7 +261,7 @@ def _add_attributes(found: dict[int, Any], value: Any) -> None:
 
 
 def uses_of(code: types.CodeType) -> int:
-    """Return the uses of a plain program: bits of the modules that it names, OPENS to STDERR; 0 if it is not plain.
+    """Return the uses of a plain program: bits of the modules that it names, OPENS to RESTATES; 0 if it is not plain.
 
     Names are those in `co_names`, and the attributes of class patterns (`case C(x=1)`), which are tuples of constants.
 

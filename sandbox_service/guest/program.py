@@ -156,6 +156,12 @@ def begin_stream(place: int, layers: ending.Layers) -> None:
         raw.name = NAMES[place]
     buffer.__init__(raw, BUFFER_BYTES)
     stream.__init__(buffer, encoding="utf-8", errors=ERRORS[place], newline="\n", line_buffering=place == 2)
+    clear_attributes(place, layers)
+
+
+def clear_attributes(place: int, layers: ending.Layers) -> None:
+    """Remove the attributes that a program has added to a standard stream; see `begin_stream`."""
+    stream, buffer, _ = layers
     buffer.__dict__.clear()
     stream.__dict__.clear()
     stream.mode = MODES[place]  # python sets it too, and some programs open(0, sys.stdin.mode)

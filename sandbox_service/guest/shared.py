@@ -147,7 +147,10 @@ def _begin(uses: int, reached: int) -> None:
     """Set up the next test's streams and state. Its descriptors are in place."""
     stdin, stdout, stderr = ending.layers
     program.begin_stream(0, stdin)
-    program.begin_stream(1, stdout)
+    if uses & (OPENS | plain_programs.RESTATES):
+        program.begin_stream(1, stdout)
+    else:  # it was only written to, and is flushed: the program could not tell it from a new one
+        program.clear_attributes(1, stdout)
     if uses & plain_programs.STDERR:
         program.begin_stream(2, stderr)
     program.set_streams(stdin[0], stdout[0], stderr[0])
