@@ -10,8 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sandbox_service.guest import _box, computed_names, descriptor_uses
 from sandbox_service.sandbox import files
+from tests.guest import boxes  # noqa: F401 (puts the guest on the path)
+
+import _box  # isort: skip
+import computed_names  # isort: skip
+import descriptor_uses  # isort: skip
 
 PIECES = [
     "os",
