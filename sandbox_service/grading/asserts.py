@@ -6,7 +6,7 @@ The verdict comes from the report of the tester's box, which the submission neve
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sandbox_service.grading.work import BadTestError, Work
 from sandbox_service.judging.plain_asserts import PlainTest, plain_test
@@ -125,7 +125,7 @@ def grade_both(work: Work, numbered: tuple[int, AssertTest], audit: tuple[int, A
     if work.refusal() is not None or not is_whole:
         return Both()
     shown = _shown(pair)
-    shown = replace(shown, cpu_seconds=shown.cpu_seconds / 2)  # the kernel measures boxes: each test has a share
+    shown = shown._replace(cpu_seconds=shown.cpu_seconds / 2)  # the kernel measures boxes: each test has a share
     verdict, message = _audit_verdict(pair, limits)
     found = None if verdict is None else work.result(audit_index, verdict, message, shown)
     has_passed = (pair.second_report or {}).get("result") == "passed" and pair.tester.exit_code is not None
@@ -156,7 +156,7 @@ def _both_plain(
     if work.refusal() is not None or not is_whole:
         return Both()
     ended, why = judge(outcome, limits)
-    shown = replace(outcome, cpu_seconds=outcome.cpu_seconds / 2)  # the kernel measures boxes: each test has a share
+    shown = outcome._replace(cpu_seconds=outcome.cpu_seconds / 2)  # the kernel measures boxes: each test has a share
     finding = replies.audit.finding if not isinstance(replies.audit.finding, Open) else (ended, why)
     # without a reply and without a failure it has to run alone
     is_found = finding[0] != Verdict.AC or not isinstance(replies.audit.finding, Open)
@@ -182,8 +182,8 @@ def deciding_outcome(pair: PairResult) -> Outcome:
     """Return the box whose end explains the pair's: the candidate's, unless it was alive when the tester ended."""
     if pair.tester.timed_out:
         tester = pair.tester
-        return replace(
-            pair.candidate, timed_out=True, wall_seconds=tester.wall_seconds, starved_seconds=tester.starved_seconds
+        return pair.candidate._replace(
+            timed_out=True, wall_seconds=tester.wall_seconds, starved_seconds=tester.starved_seconds
         )
     report = pair.report or {}
     return pair.candidate if report.get("result") == "gone" else pair.tester
@@ -226,4 +226,4 @@ def _shown(pair: PairResult) -> Outcome:
     """
     candidate, tester = pair.candidate, pair.tester
     cpu = candidate.cpu_seconds if pair.report else max(candidate.cpu_seconds, tester.cpu_seconds)
-    return replace(candidate, wall_seconds=max(candidate.wall_seconds, tester.wall_seconds), cpu_seconds=cpu)
+    return candidate._replace(wall_seconds=max(candidate.wall_seconds, tester.wall_seconds), cpu_seconds=cpu)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 
 from sandbox_service.grading.driven import Answers, ask
 from sandbox_service.grading.work import BadTestError, Work
@@ -143,7 +142,7 @@ class Calls:
         program, limits, count = work.program, work.limits, len(tests)
         outcome, results = work.run(lambda jail: jail.run_calls(program, wanted, count, limits), lambda found: found[0])
         written = max(outcome.stdout_bytes, len(results))  # results count as output
-        return Answers(replace(outcome, stdout_bytes=written), results.split(b"\n", len(tests))[:-1])
+        return Answers(outcome._replace(stdout_bytes=written), results.split(b"\n", len(tests))[:-1])
 
 
 def _wanted(test: CallTest) -> dict[str, object]:
@@ -151,4 +150,4 @@ def _wanted(test: CallTest) -> dict[str, object]:
 
 
 def _share(outcome: Outcome, calls: int) -> Outcome:
-    return replace(outcome, cpu_seconds=outcome.cpu_seconds / calls, wall_seconds=outcome.wall_seconds / calls)
+    return outcome._replace(cpu_seconds=outcome.cpu_seconds / calls, wall_seconds=outcome.wall_seconds / calls)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sandbox_service.grading.judges import NEXT_PASS, Judge
 from sandbox_service.grading.work import BadCheckerError, Work
 from sandbox_service.judging.judges import Judgement
@@ -64,7 +62,7 @@ def grade_text(work: Work, judge: Judge, index: int, test: StdinTest, outcome: O
     judge.turn_to(test)
     judge.begin()
     found, seconds = judge.check(f"test {index}", test.input.encode(), outcome.stdout, test.outputs[0].encode())
-    return judged(work, index, found, replace(outcome, cpu_seconds=seconds))
+    return judged(work, index, found, outcome._replace(cpu_seconds=seconds))
 
 
 def next_pass(judge: Judge, found: Judgement) -> bytes | None:
@@ -81,8 +79,7 @@ def sum_of(before: Outcome | None, outcome: Outcome) -> Outcome:
     """Return the outcome of the last pass, with the times of all passes and the greatest memory."""
     if before is None:
         return outcome
-    return replace(
-        outcome,
+    return outcome._replace(
         cpu_seconds=before.cpu_seconds + outcome.cpu_seconds,
         wall_seconds=before.wall_seconds + outcome.wall_seconds,
         peak_memory_bytes=max(before.peak_memory_bytes, outcome.peak_memory_bytes),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sandbox_service.grading.work import BadTestError, Work
 from sandbox_service.languages import drivers
@@ -49,4 +49,4 @@ def ask(work: Work, driven: Driven, calls: Sequence[Call]) -> Answers:
         raise BadTestError(str(error)) from None
     outcome = work.run_stdin(stdin)
     results = drivers.decode(token, outcome.stdout)
-    return Answers(replace(outcome, stdout=results.printed), results.lines[: len(calls)], results.misfit)
+    return Answers(outcome._replace(stdout=results.printed), results.lines[: len(calls)], results.misfit)

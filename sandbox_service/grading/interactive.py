@@ -6,8 +6,6 @@ Several things can go wrong at once, and one side's end causes the other's. The 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sandbox_service.grading import checked
 from sandbox_service.grading.judges import Judge
 from sandbox_service.grading.work import BadTestError, Work
@@ -90,7 +88,7 @@ def program_outcome(found: Interaction) -> Outcome:
     """Return the program's outcome; if the host ended it, as if it had ended well."""
     if not found.program_killed:
         return found.program
-    return replace(found.program, exit_code=0, signal=None, timed_out=False)
+    return found.program._replace(exit_code=0, signal=None, timed_out=False)
 
 
 def _judged(work: Work, judge: Judge, index: int, found: Interaction) -> tuple[Judgement, Outcome]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cached_property
 from itertools import groupby
 
 from pydantic import Field
@@ -72,7 +72,7 @@ class OrderedTests:
             shares_stdin: stdin tests may share a box.
             is_audited: asked when the scored tests passed; true if the audit tests run as well.
         """
-        self._is_audited = cache(is_audited)
+        self._ask_audited = is_audited
         self._audit: TestResult | None = None  # of the audit test that ran in the boxes of the last scored test
         self._audit_seconds = 0.0  # its limit
         self._works, self._submission = works, submission
@@ -104,7 +104,7 @@ class OrderedTests:
             raise BadTestError("a submission in the language text can have tests of type stdin only")
         if not self._run("scored", must_pause):
             return False
-        if not self._all_passed() or not self._has_audit_tests() or not self._is_audited():
+        if not self._all_passed() or not self._has_audit_tests() or not self._is_audited:
             return True
         seconds = audit_seconds(self._submission.limits, self._tests, self.done)
         if seconds < self._submission.limits.cpu_seconds:
@@ -120,6 +120,10 @@ class OrderedTests:
         except SandboxError as error:
             self.done.append(fault_result(self._tests, self.done, "audit", error))
             return True
+
+    @cached_property
+    def _is_audited(self) -> bool:
+        return self._ask_audited()
 
     def _has_audit_tests(self) -> bool:
         return any(test.role == "audit" for test in self._tests)
@@ -218,7 +222,7 @@ class OrderedTests:
         at, first = audit
         if not isinstance(test, AssertTest) or not isinstance(first, AssertTest) or test.prelude != first.prelude:
             return None
-        if self._submission.isolation == "test" or not self._is_audited():
+        if self._submission.isolation == "test" or not self._is_audited:
             return None
         limits = self._submission.limits
         self._audit_seconds = audit_seconds(limits, self._tests, self.done)

@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 
 from sandbox_service.grading import stdin
 from sandbox_service.grading.work import Work
-from sandbox_service.judging.checkers import check_any
+from sandbox_service.judging.checkers import accepts_equal, check_any
 from sandbox_service.sandbox.base import Outcome, Sandbox
 from sandbox_service.sandbox.pool import ProgramKilledJailError
+from sandbox_service.sandbox.shared_run import SLICE_SECONDS, SharedRun
 from sandbox_service.schema import Limits, StdinTest, TestResult, Verdict
 
 LEAST_TESTS = 3  # for fewer, a box saves less than a repetition costs
@@ -29,6 +30,7 @@ LEAST_PASSED = 0.1  # of first tests; a failure in a shared box costs about an e
 FIRST_GUESS = 0.5
 MEMORY = 1 / 8  # weight of the last submission
 MOST_PROBLEMS = 1024
+MOST_UTF8 = 4  # bytes of a character
 
 Tests = Sequence[tuple[int, StdinTest]]
 
@@ -38,14 +40,14 @@ class _Box:
     """A box that was run.
 
     Attributes:
-        claims: how many tests ended well, as the box said.
+        has_claimed: a test ended well, as the box said.
         passed: the outcomes of its first tests, of which each passed.
         whole: the facts of the box, with the output of its last test.
         wrong: why the output of the test that ended it is wrong.
         is_stopped: it was ended after a pass.
     """
 
-    claims: int = 0
+    has_claimed: bool = False
     passed: list[Outcome] = field(default_factory=list)
     whole: Outcome | None = None
     wrong: str | None = None
@@ -129,7 +131,7 @@ class Shared:
         Args:
             work: the submission.
             tests: the tests with their index, to which `takes` agreed.
-            must_pause: asked after each test that passed; ends the box if it returns true.
+            must_pause: asked after each test that passed, or milliseconds of them; ends the box if it returns true.
 
         Yields:
             Results of the first of these tests, if any; and None after those of a box that several tests shared. The
@@ -146,7 +148,7 @@ class Shared:
             return
         if not box.passed:
             result = stdin.judged(work, *tests[0], box.first, box.wrong)
-            self.apart = result.verdict == Verdict.AC and not box.claims  # the program cannot be shared
+            self.apart = result.verdict == Verdict.AC and not box.has_claimed  # the program cannot be shared
             yield result
             return
         self.apart = not box.is_stopped
@@ -168,27 +170,73 @@ class Shared:
 
 
 def _run(work: Work, jail: Sandbox, tests: Tests, must_pause: Callable[[], bool]) -> _Box:
-    """Run tests in one box up to a pause, to the first that does not pass, or to one that might not fit."""
-    box, used = _Box(), _Used(work.limits)
     with jail.start_shared(work.program, tests[0][1].input.encode("utf-8"), work.limits) as run:
-        for place, (_, test) in enumerate(tests):
-            if place:
-                work.check_cancelled()
-                run.give(test.input.encode("utf-8"))
-            outcome = run.wait()
-            box.claims += outcome is not None
-            if outcome is None or work.judge(outcome)[0] != Verdict.AC:
-                break
-            box.wrong = check_any(work.checker, outcome.stdout, test.outputs)
-            if box.wrong is not None or not used.holds(outcome):
-                break
-            box.passed.append(outcome)
-            if not used.has_room or must_pause():
-                box.is_stopped = True
-                break
-        box.is_stopped |= len(box.passed) == len(tests)
-        box.whole = run.end(is_known=bool(box.passed))
-    return box
+        return _Run(work, run, tests, must_pause).until_end()
+
+
+class _Run:
+    """A run of tests in one box up to a pause, to the first that does not pass, or to one that might not fit."""
+
+    def __init__(self, work: Work, run: SharedRun, tests: Tests, must_pause: Callable[[], bool]) -> None:
+        """Args:
+        work: the submission.
+        run: the box, in which the first test runs.
+        tests: the tests with their index.
+        must_pause: asked after each slice of tests.
+        """
+        self.box = _Box()
+        self._work, self._run, self._tests, self._must_pause = work, run, tests, must_pause
+        self._used = _Used(work.limits)
+        self._equal = _decided_by_equality(work, tests)
+
+    def until_end(self) -> _Box:
+        """Run the tests, and end the box."""
+        goes_on = True
+        while goes_on:
+            goes_on = self._passes(self._run.wait()) and self._begins_next()
+        self.box.whole = self._run.end(is_known=bool(self.box.passed))
+        return self.box
+
+    def _passes(self, outcome: Outcome | None) -> bool:
+        """Judge the test that ran; return whether it passed."""
+        box, work = self.box, self._work
+        if outcome is None:
+            return False
+        box.has_claimed = True
+        if work.judge(outcome)[0] != Verdict.AC:
+            return False
+        box.wrong = check_any(work.checker, outcome.stdout, self._tests[len(box.passed)][1].outputs)
+        return box.wrong is None and self._fits(outcome)
+
+    def _fits(self, outcome: Outcome) -> bool:
+        """Add a test that printed the right output; return whether the box is within its limit."""
+        if not self._used.holds(outcome):
+            return False
+        self.box.passed.append(outcome)
+        return True
+
+    def _begins_next(self) -> bool:
+        """Run the tests that need no judgement; return whether another one was begun."""
+        passed = self.box.passed
+        while len(passed) < len(self._tests) and self._used.has_room() and not self._must_pause():
+            self._work.check_cancelled()
+            if not self._equal or not self._used.has_room(SLICE_SECONDS):
+                self._run.give(self._tests[len(passed)][1].input.encode("utf-8"))
+                return True
+            if not all(map(self._fits, self._run.run_equal(self._equal, len(passed)))):
+                return False
+            if self._run.is_running:
+                return True
+        self.box.is_stopped = True
+        return False
+
+
+def _decided_by_equality(work: Work, tests: Tests) -> list[tuple[str, str]]:
+    """Return the tests as pairs of input and expected output; none unless an equal output is right for each of them."""
+    pairs = [(test.input, test.outputs[0]) for _, test in tests]
+    most = work.limits.output_bytes // MOST_UTF8
+    is_decided = all(len(output) <= most and accepts_equal(work.checker, output) for _, output in pairs)
+    return pairs if is_decided else []
 
 
 class _Used:
@@ -206,8 +254,8 @@ class _Used:
         self._longest_wall = max(self._longest_wall, outcome.wall_seconds)
         return self._cpu <= self._cpu_limit
 
-    @property
-    def has_room(self) -> bool:
-        """True if a test that takes longer than all so far would fit as well."""
-        cpu = self._cpu + MARGIN * self._longest_cpu
-        return cpu < self._cpu_limit and self._wall + MARGIN * self._longest_wall < self._wall_limit
+    def has_room(self, seconds: float = 0.0) -> bool:
+        """Return whether tests of so many seconds, and one that takes longer than all until then, would fit as well."""
+        cpu = self._cpu + seconds + MARGIN * max(self._longest_cpu, seconds)
+        wall = self._wall + seconds + MARGIN * max(self._longest_wall, seconds)
+        return cpu < self._cpu_limit and wall < self._wall_limit

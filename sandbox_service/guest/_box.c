@@ -213,6 +213,7 @@ static PyObject *py_unshare(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+#include "files.h"
 #include "shared.h"
 
 /*** For every test, in the child ***/
@@ -470,9 +471,13 @@ static PyMethodDef methods[] = {
     {"unshare", py_unshare, METH_VARARGS, unshare_doc},
     {"serve", serve, METH_VARARGS, serve_doc},
     {"wait", py_wait, METH_VARARGS, wait_doc},
-    {"uses", uses, METH_VARARGS, uses_doc},
-    {"has_one_of", has_one_of, METH_VARARGS, has_one_of_doc},
-    {"reached", reached, METH_VARARGS, reached_doc},
+    {"text_of", text_of, METH_O, text_of_doc},
+    {"kept", kept_record, METH_O, kept_record_doc},
+    {"keep", keep_record, METH_VARARGS, keep_record_doc},
+    {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
+    {"uses", uses, METH_O, uses_doc},
+    {"words_in", words_in, METH_VARARGS, words_in_doc},
+    {"reached", reached, METH_O, reached_doc},
     {"are_plain", are_plain, METH_VARARGS, are_plain_doc},
     {"remember", remember, METH_VARARGS, remember_doc},
     {"is_unchanged", is_unchanged, METH_VARARGS, is_unchanged_doc},

@@ -9,6 +9,7 @@ whose fields read nothing, next to the call, and takes no more than the identity
 import re
 
 MOST_CHARACTERS = 200_000  # of a source that is looked into
+NEEDED = "format type"  # a source in ASCII without these words has no such name
 
 _INSIDE = r"""[^(),=*'"\\\n#]*"""
 # Before an expression whose first operand is not also that of an operator before it

@@ -8,6 +8,7 @@ without a folder. What does not fit is refused, so that comments may refuse a pr
 import re
 
 MOST_CHARACTERS = 200_000  # of a source that is looked into
+NEEDED = "os open FileIO"  # a source in ASCII without these words strays nowhere
 
 _WORDS = r"os|open|open_code|FileIO"
 _TEXT = r"""'[^'"\\/\n]*'|"[^'"\\/\n]*\""""

@@ -12,10 +12,10 @@ import _thread
 import atexit
 import gc
 import io
-import os
 import sys
 import threading
 import types
+from os import _exit  # by name: a box reads it once (see shared.py)
 from typing import Any, NoReturn, TextIO
 
 import _box
@@ -29,7 +29,7 @@ FINALISER_WORDS = """
     exec eval __import__ importlib runpy
 """
 
-# A generator or coroutine that is closed may catch it
+# A generator or coroutine that is closed may catch it: a source with a word of each may need the search as well
 SUSPENDING, CATCHING = "yield await", "except"
 
 _PLAIN = frozenset(
@@ -60,23 +60,9 @@ def prepare() -> None:
     _standard.update(id(layer) for each in layers for layer in each)
 
 
-def may_need_finalisation(text: str) -> bool:
-    """Return whether a program may leave something that is not seen in its globals and that acts when it is freed.
-
-    Args:
-        text: its source.
-    """
-    return has_one_of(FINALISER_WORDS, text) or (CATCHING in text and has_one_of(SUSPENDING, text))
-
-
-def has_one_of(words: str, text: str) -> bool:
-    """Return whether a text has one of some words, which are separated by blanks; also inside its own words.
-
-    Args:
-        words: the words.
-        text: the text.
-    """
-    return _box.has_one_of(words, text)
+def program_globals() -> dict[str, Any]:
+    """Return the program's globals."""
+    return main.__dict__
 
 
 def end(status: int, *, search: bool) -> NoReturn:
@@ -84,7 +70,7 @@ def end(status: int, *, search: bool) -> NoReturn:
 
     Args:
         status: exit status.
-        search: what `may_need_finalisation` returned.
+        search: the source may need it (see FINALISER_WORDS).
     """
     try:
         if has_its_streams() and not needs_finalisation(search=search):
@@ -99,7 +85,7 @@ def end_calls(status: int, *, search: bool) -> NoReturn:
 
     Args:
         status: exit status.
-        search: what `may_need_finalisation` returned.
+        search: the source may need it (see FINALISER_WORDS).
     """
     try:
         if has_its_streams() and not (search and has_threads_or_handlers()):
@@ -116,12 +102,12 @@ def end_at_once(status: int) -> NoReturn:
         status: exit status.
     """
     flush()
-    os._exit(status)
+    _exit(status)
 
 
 def _leave(status: int) -> NoReturn:
     flush_all()
-    os._exit(status)
+    _exit(status)
 
 
 def flush_all() -> None:
@@ -157,7 +143,7 @@ def needs_finalisation(*, search: bool) -> bool:
     """Return True if there is a thread, an exit handler, or an object with a finaliser that may print.
 
     Args:
-        search: what `may_need_finalisation` returned.
+        search: the source may need it (see FINALISER_WORDS).
     """
     if not search and (_box.are_plain(main.__dict__, _PLAIN) or not any(map(_is_unusual, main.__dict__.values()))):
         return False

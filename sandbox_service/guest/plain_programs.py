@@ -55,7 +55,8 @@ SPECIAL = frozenset(
     """.split()
 )
 
-# Everywhere: other namespaces, attributes by computed names, code as text, frames, registries, clocks of the process
+# Everywhere: other namespaces, attributes by computed names, code as text, frames, registries, clocks of the process,
+# and an attribute of streams that they keep when they are initialised
 REFUSED = frozenset(
     """
     eval exec compile globals locals vars dir getattr setattr delattr breakpoint help copyright credits license input_
@@ -67,6 +68,7 @@ REFUSED = frozenset(
     ag_frame ag_code ag_await func_globals func_code func_defaults func_closure
     process_time process_time_ns thread_time thread_time_ns clock_gettime clock_gettime_ns clock_settime
     clock_settime_ns pthread_getcpuclockid tzset
+    _finalizing
     """.split()
 )
 
@@ -101,31 +103,31 @@ PRIVATE = frozenset(
     """.split()
 )
 
-# Names of which a program needs one to open a file, to use computed names (computed_names.py), or to have stderr. Such
-# a group has no containers, and hides nothing
+# Names of which a program needs one to open a file, to use computed names (computed_names.py), to have stderr, or to
+# change or see the state of a stream that it writes to. Such a group has no containers, and hides nothing
 OPENERS = ("open", "os", "os.path", "io")
 COMPUTERS = ("format", "format_map", "type")
-BASE, OPENS, COMPUTES, STDERR = 1, 2, 4, 8  # bits
+RESTATERS = (
+    "__init__", "__new__", "reconfigure", "seek", "tell", "truncate", "close", "closed", "_CHUNK_SIZE"
+)  # fmt: skip
+BASE, OPENS, COMPUTES, STDERR, RESTATES = 1, 2, 4, 8, 16  # bits
 
 IMMUTABLE, HEAP = 1 << 8, 1 << 9  # Py_TPFLAGS_IMMUTABLETYPE, Py_TPFLAGS_HEAPTYPE
 
 outer = sys.modules["__main__"]  # the zygote's own; a program's stands in its place while it runs
 _bits: dict[str, int] = {}  # of what a plain program may import, of OPENERS, COMPUTERS, and stderr
 _hidden: list[frozenset[str]] = []  # names, by bit
-_kinds = b""  # of each instruction, by number, with its shift
-_reach = b""  # pairs of C's unsigned long long: the bit of a module, and the bits of those that it uses itself
 _caches: list[tuple[int, Any]] = []  # the bit of a module, and what empties one of its caches
 _cached = 0  # the bits of modules with caches
 
 
 def prepare() -> None:
     """Remember the objects that plain programs can reach; called once, in the zygote, when all modules are imported."""
-    global _kinds, _reach, _cached
+    global _cached
     if sys.version_info[:2] not in VERSIONS:
         return
-    _kinds = _kinds_by_number()
     modules = {name: sys.modules[name] for name in sorted(MODULES) if name in sys.modules}
-    kept: list[list[Any]] = [[*_containers(builtins), sys.modules], [], [], []]
+    kept: list[list[Any]] = [[*_containers(builtins), sys.modules], [], [], [], []]
     _hidden[:] = [frozenset()] * len(kept)
     for name, module in modules.items():
         _bits[name] = 1 << len(kept)
@@ -133,10 +135,12 @@ def prepare() -> None:
         _hidden.append(frozenset(_refused_names(name, module, modules)))
         _caches.extend((_bits[name], clear) for clear in _clearing(module))
     _cached = sum({bit for bit, _ in _caches})
-    _reach = b"".join(struct.pack("QQ", _bits[name], _reached(name, modules)) for name in modules)
-    for names, bit in ((OPENERS, OPENS), (COMPUTERS, COMPUTES), (("stderr",), STDERR)):
+    reach = b"".join(struct.pack("QQ", _bits[name], _reached(name, modules)) for name in modules)
+    groups = (OPENERS, OPENS), (COMPUTERS, COMPUTES), (("stderr",), STDERR), (RESTATERS, RESTATES)
+    for names, bit in groups:
         for name in names:
             _bits[name] = _bits.get(name, 0) | bit
+    _box.set_tables(REFUSED, SPECIAL, UNREAD, _bits, _hidden, _kinds_by_number(), reach)
     streams = sys.stdin, sys.stdout, sys.stderr
     program.set_streams(None, None, None)  # no test has those of another, and CPython must be able to free them
     _box.remember(kept)
@@ -156,6 +160,7 @@ def _reached(name: str, modules: dict[str, types.ModuleType]) -> int:
 
 
 def _kinds_by_number() -> bytes:
+    """Return the kind of each instruction, by number, with its shift."""
     kinds = bytearray(256)
     for kind, names in KINDS.items():
         for name in names:
@@ -256,16 +261,14 @@ def _add_attributes(found: dict[int, Any], value: Any) -> None:
 
 
 def uses_of(code: types.CodeType) -> int:
-    """Return the uses of a plain program: bits of the modules that it names, OPENS to STDERR; 0 if it is not plain.
+    """Return the uses of a plain program: bits of the modules that it names, OPENS to RESTATES; 0 if it is not plain.
 
     Names are those in `co_names`, and the attributes of class patterns (`case C(x=1)`), which are tuples of constants.
 
     Args:
         code: the compiled program, none of which has been run.
     """
-    if not _bits:
-        return 0
-    found = _box.uses(code, REFUSED, SPECIAL, UNREAD, _bits, _hidden, _kinds)
+    found = _box.uses(code)
     return found | BASE if found >= 0 else 0
 
 
@@ -275,7 +278,7 @@ def reached_by(uses: int) -> int:
     Args:
         uses: what `uses_of` returned.
     """
-    return _box.reached(uses, _reach)
+    return _box.reached(uses)
 
 
 def clear_caches(reached: int) -> None:

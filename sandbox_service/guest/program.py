@@ -5,9 +5,7 @@ host reads the kernel's wait status and the files that it made itself.
 """
 
 import builtins
-import codecs
 import errno
-import fcntl
 import gc
 import io
 import marshal
@@ -15,11 +13,14 @@ import os
 import sys
 import traceback
 import types
+from os import closerange
 from typing import Any, NoReturn
 
+import _box
 import computed_names
 import descriptor_uses
 import ending
+from ending import end, program_globals  # by name: a box reads them once (see shared.py)
 
 SOURCE_FD, CACHE_FD = 3, 4
 FILENAME = "solution.py"
@@ -35,7 +36,6 @@ INTERRUPTED = 130
 BUFFER_BYTES = 1 << 16
 MODES, NAMES = ("r", "w", "w"), ("<stdin>", "<stdout>", "<stderr>")  # of the standard streams
 ERRORS = "surrogateescape", "surrogateescape", "backslashreplace"
-F_ADD_SEALS, F_GET_SEALS, SEAL_WRITE, SEAL_ALL = 1033, 1034, 8, 0xF
 
 REHEARSALS = 9
 REHEARSAL = """
@@ -56,6 +56,14 @@ FILE_WORDS = f"""
     __file__ __loader__ argv excepthook glob inspect iterdir linecache listdir pdb scandir stderr traceback walk warn
     {FILENAME} {FILENAME.removesuffix(".py")}
 """
+
+# groups of words of which a source needs one to have a need, and the bits of what _box.words_in finds of them
+WORDS = (
+    ending.FINALISER_WORDS, ending.SUSPENDING, ending.CATCHING, FILE_WORDS, descriptor_uses.NEEDED,
+    computed_names.NEEDED,
+)  # fmt: skip
+NOT_ASCII = 1 << len(WORDS)
+FINALISER, SUSPENDS_AND_CATCHES, FILES, DESCRIPTORS, TEMPLATES = 1, 2 | 4, 8, 16 | NOT_ASCII, 32 | NOT_ASCII
 
 
 def prepare() -> None:
@@ -148,6 +156,12 @@ def begin_stream(place: int, layers: ending.Layers) -> None:
         raw.name = NAMES[place]
     buffer.__init__(raw, BUFFER_BYTES)
     stream.__init__(buffer, encoding="utf-8", errors=ERRORS[place], newline="\n", line_buffering=place == 2)
+    clear_attributes(place, layers)
+
+
+def clear_attributes(place: int, layers: ending.Layers) -> None:
+    """Remove the attributes that a program has added to a standard stream; see `begin_stream`."""
+    stream, buffer, _ = layers
     buffer.__dict__.clear()
     stream.__dict__.clear()
     stream.mode = MODES[place]  # python sets it too, and some programs open(0, sys.stdin.mode)
@@ -166,34 +180,45 @@ def load(source_fd: int = SOURCE_FD, cache_fd: int = CACHE_FD) -> tuple[types.Co
     Returns:
         The code, and its needs (`SEARCH`, `FILE`, `STRAY`, `COMPUTED`).
     """
-    sealed = fcntl.fcntl(cache_fd, F_GET_SEALS) & SEAL_WRITE
-    size = os.lseek(cache_fd, 0, os.SEEK_END)  # fstat's result is large and would cost five pages more
-    if sealed and size > len(NOT_KEPT):
-        record = os.pread(cache_fd, size - 1, 1)
+    record = _box.kept(cache_fd)
+    if record:
         code: types.CodeType = marshal.loads(record)  # ignores the byte at the end
         return code, record[-1]
-    source = os.pread(source_fd, os.lseek(source_fd, 0, os.SEEK_END), 0)
     try:
-        text = source.removeprefix(codecs.BOM_UTF8).decode()  # not utf-8-sig, which is Python code
+        text = _box.text_of(source_fd)
         code = compile(text, FILENAME, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         message = "".join(traceback.format_exception_only(error)).strip()
         _keep(cache_fd, REFUSED + message.encode("utf-8", "backslashreplace"))
         os._exit(1)
-    needs = SEARCH * ending.may_need_finalisation(text) | FILE * ending.has_one_of(FILE_WORDS, text)
-    needs |= STRAY * descriptor_uses.strays(text) | COMPUTED * computed_names.may_compute(text)
-    if not sealed:
-        _keep(cache_fd, NOT_KEPT if size else COMPILED + marshal.dumps(code) + bytes([needs]))
+    needs = _needs(text)
+    if record is None:
+        _keep(cache_fd, COMPILED + marshal.dumps(code) + bytes([needs]))
+    else:
+        _box.keep(cache_fd, NOT_KEPT)
     return code, needs
+
+
+def _needs(text: str) -> int:
+    found = _box.words_in(text, WORDS)
+    needs = 0
+    if found & FINALISER or found & SUSPENDS_AND_CATCHES == SUSPENDS_AND_CATCHES:
+        needs = SEARCH
+    if found & FILES:
+        needs |= FILE
+    if found & DESCRIPTORS and descriptor_uses.strays(text):
+        needs |= STRAY
+    if found & TEMPLATES and computed_names.may_compute(text):
+        needs |= COMPUTED
+    return needs
 
 
 def _keep(cache_fd: int, record: bytes) -> None:
     try:
-        os.pwrite(cache_fd, record, 0)
+        _box.keep(cache_fd, record)
     except OSError:  # larger than the box may write: every test compiles anew
         os.ftruncate(cache_fd, 0)
-        os.pwrite(cache_fd, NOT_KEPT, 0)
-    fcntl.fcntl(cache_fd, F_ADD_SEALS, SEAL_ALL)
+        _box.keep(cache_fd, NOT_KEPT)
 
 
 def run() -> NoReturn:
@@ -201,8 +226,8 @@ def run() -> NoReturn:
     code, needs = load()
     if needs & FILE:
         show_source()
-    os.closerange(SOURCE_FD, CACHE_FD + 1)
-    ending.end(execute(code, ending.main.__dict__), search=bool(needs & SEARCH))
+    closerange(SOURCE_FD, CACHE_FD + 1)
+    end(execute(code, program_globals()), search=bool(needs & SEARCH))
 
 
 def show_source() -> None:

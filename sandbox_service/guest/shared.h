@@ -117,58 +117,85 @@ static long long walk(const struct tables *t, PyObject *code, long long groups)
     return is_right ? found : -1;
 }
 
-PyDoc_STRVAR(uses_doc, "uses(code, refused, special, unread, bits, hidden, kinds) -> int\n\n"
+static struct tables tables; /* held here: a box that got them as arguments would copy a page for each */
+static const char *reach;    /* pairs of unsigned long long */
+static Py_ssize_t reach_size;
+static PyObject *held;
+
+PyDoc_STRVAR(set_tables_doc, "set_tables(refused, special, unread, bits, hidden, kinds, reach)\n\n"
+"Set what `uses` and `reached` look things up in, which must not change; called once, in the zygote. Raise TypeError.");
+static PyObject *set_tables(PyObject *self, PyObject *args)
+{
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(args, "OOOOOy#y#", &tables.refused, &tables.special, &tables.unread, &tables.bits, &tables.hidden,
+                          &tables.kinds, &size, &reach, &reach_size))
+        return NULL;
+    PyObject *before = held;
+    held = Py_NewRef(args);
+    Py_XDECREF(before);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(uses_doc, "uses(code) -> int\n\n"
 "The groups of the modules that a plain program names, or -1 if the program is not plain; see plain_programs.py.\n"
 "Raise TypeError.");
-static PyObject *uses(PyObject *self, PyObject *args)
+static PyObject *uses(PyObject *self, PyObject *code)
 {
-    PyObject *code;
-    struct tables t;
-    Py_ssize_t size;
-    if (!PyArg_ParseTuple(args, "OOOOOOy#", &code, &t.refused, &t.special, &t.unread, &t.bits, &t.hidden, &t.kinds, &size))
-        return NULL;
-    long long groups = walk(&t, code, 0);
-    if (groups > 0 && walk(&t, code, groups) < 0)
+    long long groups = held ? walk(&tables, code, 0) : -1;
+    if (groups > 0 && walk(&tables, code, groups) < 0)
         groups = -1;
     if (PyErr_Occurred())
         return NULL;
     return PyLong_FromLongLong(groups);
 }
 
-PyDoc_STRVAR(reached_doc, "reached(uses, pairs) -> int\n\n"
-"The bits in `uses`, and those that come with them: of each pair of unsigned long long in `pairs`, the second one if\n"
-"`uses` has the first one.");
-static PyObject *reached(PyObject *self, PyObject *args)
+PyDoc_STRVAR(reached_doc, "reached(uses) -> int\n\n"
+"The bits in `uses`, and those that come with them: of each pair in the table, the second one if `uses` has the first.");
+static PyObject *reached(PyObject *self, PyObject *given)
 {
-    unsigned long long uses, found, pair[2];
-    const char *pairs;
-    Py_ssize_t size;
-    if (!PyArg_ParseTuple(args, "Ky#", &uses, &pairs, &size))
+    unsigned long long uses = PyLong_AsUnsignedLongLong(given), found = uses, pair[2];
+    if (PyErr_Occurred())
         return NULL;
-    found = uses;
-    for (Py_ssize_t at = 0; at + (Py_ssize_t)sizeof pair <= size; at += sizeof pair) {
-        memcpy(pair, pairs + at, sizeof pair);
+    for (Py_ssize_t at = 0; at + (Py_ssize_t)sizeof pair <= reach_size; at += sizeof pair) {
+        memcpy(pair, reach + at, sizeof pair);
         if (uses & pair[0])
             found |= pair[1];
     }
     return PyLong_FromUnsignedLongLong(found);
 }
 
-PyDoc_STRVAR(has_one_of_doc, "has_one_of(words, text) -> bool\n\n"
-"`text` has one of the words in `words`, which are separated by blanks, also inside its own words. Raise UnicodeError.");
-static PyObject *has_one_of(PyObject *self, PyObject *args)
+/* 1 if a text has one of these words, which are separated by blanks, also inside its own words. */
+static int has_one_of(const char *words, Py_ssize_t size, const char *text, Py_ssize_t text_size)
 {
-    const char *words, *text;
-    Py_ssize_t size, text_size;
-    if (!PyArg_ParseTuple(args, "s#s#", &words, &size, &text, &text_size))
-        return NULL;
     for (const char *word = words, *end = words + size; word < end;) {
         size_t length = strcspn(word, " \n");
         if (length && memmem(text, (size_t)text_size, word, length))
-            Py_RETURN_TRUE;
+            return 1;
         word += length + 1;
     }
-    Py_RETURN_FALSE;
+    return 0;
+}
+
+PyDoc_STRVAR(words_in_doc, "words_in(text, groups) -> int\n\n"
+"The groups of words, a bit each, of which `text` has one, also inside its own words. A group is a str, its words are\n"
+"separated by blanks. A text with other letters than those of ASCII has the bit after the last group's as well.\n"
+"Raise UnicodeError, TypeError.");
+static PyObject *words_in(PyObject *self, PyObject *args)
+{
+    const char *text, *words;
+    Py_ssize_t text_size, size, group = 0, at = 0;
+    long found = 0;
+    PyObject *groups;
+    if (!PyArg_ParseTuple(args, "s#O", &text, &text_size, &groups))
+        return NULL;
+    for (; group < PyTuple_Size(groups); group++) {
+        if (!(words = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(groups, group), &size)))
+            return NULL;
+        found |= (long)has_one_of(words, size, text, text_size) << group;
+    }
+    while (at < text_size && !((unsigned char)text[at] >> 7))
+        at++;
+    return PyErr_Occurred() ? NULL : PyLong_FromLong(found | (long)(at < text_size) << group);
 }
 
 /*** What a test leaves ***/
@@ -334,9 +361,11 @@ PyDoc_STRVAR(next_test_doc, "next_test() -> bool\n\n"
 "Say that a test has ended, and wait until the host has filled the files of the next one. False if the host ends the run.");
 static PyObject *next_test(PyObject *self, PyObject *args)
 {
+    static int has_room; /* the first test has the memory of any other box */
     char message;
     ssize_t size;
-    mallopt(M_TOP_PAD, KEPT_BYTES);
+    if (!has_room)
+        has_room = mallopt(M_TOP_PAD, KEPT_BYTES);
     if (send(KEPT_CHANNEL, "D", 1, MSG_NOSIGNAL) != 1)
         Py_RETURN_FALSE;
     while ((size = recv(KEPT_CHANNEL, &message, 1, 0)) < 0 && errno == EINTR)

@@ -17,15 +17,22 @@ itself, and repeats everything else in a fresh box. No expected output is ever h
 """
 
 import gc
-import os
 import sys
 from collections.abc import Callable
+from os import _exit, closerange
 from typing import NoReturn
 
 import _box
 import ending
 import plain_programs
 import program
+from _box import keep_streams, next_test
+from ending import end, program_globals
+from plain_programs import COMPUTES, OPENS, uses_of
+from program import COMPUTED, FILE, SEARCH, SOURCE_FD, STRAY, execute, load
+
+# `run` has its names from here, since a box runs it once: code that was not rehearsed copies four pages for each
+# attribute of a module that it reads
 
 CHANNEL_FD = 5
 ALL = -1  # modules
@@ -64,29 +71,27 @@ def prepare() -> None:
 
 def run() -> NoReturn:
     """Run the submission on the box's stdin, then on those that the host sends, and end like the last run."""
-    code, needs = program.load()
-    uses = plain_programs.uses_of(code)
-    search = bool(needs & program.SEARCH)
-    if (needs & program.STRAY and uses & plain_programs.OPENS) or (
-        needs & program.COMPUTED and uses & plain_programs.COMPUTES
-    ):
+    code, needs = load()
+    uses = uses_of(code)
+    search = bool(needs & SEARCH)
+    if (needs & STRAY and uses & OPENS) or (needs & COMPUTED and uses & COMPUTES):
         uses = 0
-    if needs & program.FILE:
+    if needs & FILE:
         program.show_source()
-        if uses & plain_programs.OPENS:  # it could change the file
+        if uses & OPENS:  # it could change the file
             uses = 0
     if uses:
-        _box.keep_streams(CHANNEL_FD)
-    os.closerange(program.SOURCE_FD, CHANNEL_FD + 1)
-    folder_bytes = _box.folder_bytes(program.FOLDER) if uses & plain_programs.OPENS else 0
+        keep_streams(CHANNEL_FD)
+    closerange(SOURCE_FD, CHANNEL_FD + 1)
+    folder_bytes = _box.folder_bytes(program.FOLDER) if uses & OPENS else 0
     _count()
     # called from here each time: a program can count the frames below its own
-    status = program.execute(code, ending.main.__dict__)
+    status = execute(code, program_globals())
     while uses and status == 0 and _has_ended_well(search=search):
-        if not _box.next_test() or not _has_begun_next(uses, folder_bytes):
-            os._exit(0)  # all output is flushed, and there is nothing to finalise
-        status = program.execute(code, ending.main.__dict__)
-    ending.end(status, search=search)
+        if not next_test() or not _has_begun_next(uses, folder_bytes):
+            _exit(0)  # all output is flushed, and there is nothing to finalise
+        status = execute(code, program_globals())
+    end(status, search=search)
 
 
 def _has_ended_well(*, search: bool) -> bool:
@@ -121,7 +126,7 @@ def _forget(reached: int) -> None:
     """
     sys.modules["__main__"] = plain_programs.outer
     program.set_streams(None, None, None)
-    ending.main.__dict__.clear()
+    program_globals().clear()
     plain_programs.clear_caches(reached)
     sys.setrecursionlimit(_recursion)
     sys.set_int_max_str_digits(_digits)
@@ -133,9 +138,7 @@ def _forget(reached: int) -> None:
 def _is_as_found(uses: int, reached: int, folder_bytes: int) -> bool:
     """Put the descriptors back; return False if the last test left a file, a descriptor, or a change in a module."""
     # a program that cannot open a file cannot close a descriptor either: its streams leave theirs open
-    if uses & plain_programs.OPENS and (
-        _box.folder_bytes(program.FOLDER) != folder_bytes or not _box.put_streams_back()
-    ):
+    if uses & OPENS and (_box.folder_bytes(program.FOLDER) != folder_bytes or not _box.put_streams_back()):
         return False
     return _box.is_unchanged(reached)
 
@@ -144,13 +147,15 @@ def _begin(uses: int, reached: int) -> None:
     """Set up the next test's streams and state. Its descriptors are in place."""
     stdin, stdout, stderr = ending.layers
     program.begin_stream(0, stdin)
-    program.begin_stream(1, stdout)
+    if uses & (OPENS | plain_programs.RESTATES):
+        program.begin_stream(1, stdout)
+    else:  # it was only written to, and is flushed: the program could not tell it from a new one
+        program.clear_attributes(1, stdout)
     if uses & plain_programs.STDERR:
         program.begin_stream(2, stderr)
     program.set_streams(stdin[0], stdout[0], stderr[0])
-    main = ending.main
-    main.__dict__.update(ending.names, __annotations__={})
-    sys.modules["__main__"] = main
+    program_globals().update(ending.names, __annotations__={})
+    sys.modules["__main__"] = ending.main
     for bit, put_back in _putting_back:
         if reached & bit:
             put_back()

@@ -1,7 +1,7 @@
 /* The host's part of every run that is worth no Python: the files of a run, and the passing on of what two boxes say.
  *
  * `begin` makes a run's files and sends them to a zygote; `finish` reads and closes them. `exchange` lets a box of several
- * tests run the next one. `pass_on` stands between a
+ * tests run the next one, `run_equal` many of them. `pass_on` stands between a
  * program and a judge as long as both only talk: it returns for everything that is a decision, which relay.py takes.
  * Nothing here interprets a byte that a box wrote.
  */
@@ -253,6 +253,21 @@ static int give(const int *files, const char *content, Py_ssize_t size, int chan
     return send(channel, message, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) == length ? 0 : -1;
 }
 
+/* What a box says of its running test: that it ended well, another thing, or nothing for too long; or no test runs. */
+enum { REFUSES, CLAIMS, SILENT, NONE_RUNS };
+
+static int await_claim(int channel, const char *claim, Py_ssize_t length)
+{
+    char said[MAX_CLAIM + 1];
+    ssize_t got;
+    Py_BEGIN_ALLOW_THREADS
+    got = recv(channel, said, sizeof said, 0);
+    Py_END_ALLOW_THREADS
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return SILENT;
+    return got == length && memcmp(said, claim, (size_t)got) == 0 ? CLAIMS : REFUSES;
+}
+
 PyDoc_STRVAR(exchange_doc, "exchange(channel, (stdin, stdout, stderr), content, give, claim, /) -> bool | None\n\n"
     "Let a box run its next test: `content` into stdin, nothing into the others, then the message `give` on the channel;\n"
     "`content` is None if the test runs already. Wait for a message. Returns True if it is `claim`; False if it is another\n"
@@ -260,22 +275,90 @@ PyDoc_STRVAR(exchange_doc, "exchange(channel, (stdin, stdout, stderr), content, 
 
 static PyObject *exchange(PyObject *self, PyObject *args)
 {
-    int channel, files[FILES_OF_BOX];
+    int channel, files[FILES_OF_BOX], said;
     const char *content, *message, *claim;
-    char said[MAX_CLAIM + 1];
     Py_ssize_t size, length, claim_length;
-    ssize_t got;
     if (!PyArg_ParseTuple(args, "i(iii)z#y#y#", &channel, &files[0], &files[1], &files[2], &content, &size, &message, &length,
                           &claim, &claim_length))
         return NULL;
     if (content && give(files, content, size, channel, message, length))
         Py_RETURN_FALSE;
-    Py_BEGIN_ALLOW_THREADS
-    got = recv(channel, said, sizeof said, 0);
-    Py_END_ALLOW_THREADS
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+    said = await_claim(channel, claim, claim_length);
+    if (said == SILENT)
         return PyErr_CheckSignals() ? NULL : Py_NewRef(Py_None);
-    return PyBool_FromLong(got == claim_length && memcmp(said, claim, (size_t)got) == 0);
+    return PyBool_FromLong(said == CLAIMS);
+}
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec t;
+    return clock_gettime(clock, &t) ? -1.0 : (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double now(void) { return seconds_of(CLOCK_MONOTONIC); }
+
+/* 1 if a box printed just this, and nothing on stderr. */
+static int printed(const int *files, const char *expected, Py_ssize_t size)
+{
+    static char piece[PIECE_BYTES];
+    struct stat out, err;
+    if (fstat(files[1], &out) || fstat(files[2], &err) || out.st_size != size || err.st_size)
+        return 0;
+    for (Py_ssize_t at = 0; at < size;) {
+        Py_ssize_t wanted = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
+        if (pread(files[1], piece, (size_t)wanted, at) != wanted || memcmp(piece, expected + at, (size_t)wanted))
+            return 0;
+        at += wanted;
+    }
+    return 1;
+}
+
+PyDoc_STRVAR(run_equal_doc, "run_equal(channel, (stdin, stdout, stderr), tests, first, give, claim, clock, used, seconds, /)\n\n"
+    "Let a box run the tests of a list of pairs, input and expected output, from `first` on, as long as each ends well, prints\n"
+    "just what is expected and nothing on stderr, and no more than `seconds` have passed. `clock` is that of the box's CPU time,\n"
+    "which was at `used`; the other arguments are those of `exchange`.\n\n"
+    "Returns (times, said, began): CPU and wall seconds of each test that ended well; what the box says of the last test that\n"
+    "was given and is not one that printed what is expected: REFUSES, CLAIMS (its times are the last ones), SILENT; or\n"
+    "NONE_RUNS; and when the last test began. Raises TypeError, UnicodeError.");
+
+static PyObject *run_equal(PyObject *self, PyObject *args)
+{
+    int channel, files[FILES_OF_BOX], clock, said = NONE_RUNS;
+    const char *message, *claim, *input, *expected;
+    Py_ssize_t at, length, claim_length, size, expected_size;
+    double used, seconds, until, began;
+    PyObject *tests;
+    if (!PyArg_ParseTuple(args, "i(iii)Ony#y#idd", &channel, &files[0], &files[1], &files[2], &tests, &at, &message, &length,
+                          &claim, &claim_length, &clock, &used, &seconds))
+        return NULL;
+    PyObject *times = PyList_New(0);
+    began = now();
+    until = began + seconds;
+    for (double ended = began; times && said == NONE_RUNS && ended < until && at < PyList_Size(tests); at++) {
+        if (!PyArg_ParseTuple(PyList_GetItem(tests, at), "s#s#", &input, &size, &expected, &expected_size)) {
+            Py_CLEAR(times);
+            break;
+        }
+        began = ended;
+        said = give(files, input, size, channel, message, length) ? REFUSES : await_claim(channel, claim, claim_length);
+        if (said != CLAIMS)
+            break;
+        double used_now = seconds_of(clock);
+        ended = now();
+        if (used_now < 0) {
+            said = REFUSES;
+            break;
+        }
+        PyObject *one = Py_BuildValue("(dd)", used_now - used, ended - began);
+        if (!one || PyList_Append(times, one))
+            Py_CLEAR(times);
+        Py_XDECREF(one);
+        used = used_now;
+        said = printed(files, expected, expected_size) ? NONE_RUNS : CLAIMS;
+    }
+    if (times && said == SILENT && PyErr_CheckSignals())
+        Py_CLEAR(times);
+    return times ? Py_BuildValue("(Nid)", times, said, began) : NULL;
 }
 
 /*** A conversation ***/
@@ -333,13 +416,6 @@ struct talk {
     Py_ssize_t stuck_size;
     char piece[PIECE_BYTES]; /* last: the rest is set to zero */
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* Pass on one piece. 0: and nothing is left over; 1: something has to be decided. */
 static int pass_piece(struct talk *talk, int which)
@@ -451,6 +527,7 @@ static PyMethodDef methods[] = {
     {"read_output", read_output, METH_VARARGS, read_output_doc},
     {"begin_shared", begin_shared, METH_VARARGS, begin_shared_doc},
     {"exchange", exchange, METH_VARARGS, exchange_doc},
+    {"run_equal", run_equal, METH_VARARGS, run_equal_doc},
     {"finish", finish, METH_VARARGS, finish_doc},
     {"quote", quote, METH_VARARGS, quote_doc},
     {"pass_on", pass_on, METH_VARARGS, pass_on_doc},
@@ -459,4 +536,11 @@ static PyMethodDef methods[] = {
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_host", "The host's part of every run.", -1, methods};
 
-PyMODINIT_FUNC PyInit__host(void) { return PyModule_Create(&module); }
+PyMODINIT_FUNC PyInit__host(void)
+{
+    PyObject *self = PyModule_Create(&module);
+    if (self && (PyModule_AddIntConstant(self, "REFUSES", REFUSES) || PyModule_AddIntConstant(self, "CLAIMS", CLAIMS)
+                 || PyModule_AddIntConstant(self, "SILENT", SILENT) || PyModule_AddIntConstant(self, "NONE_RUNS", NONE_RUNS)))
+        Py_CLEAR(self);
+    return self;
+}

@@ -2,6 +2,11 @@
 
 from collections.abc import Sequence
 
+REFUSES: int
+CLAIMS: int
+SILENT: int
+NONE_RUNS: int
+
 def begin(
     control: int, message: bytes, before: Sequence[int], stdin: bytes, after: Sequence[int], boxes: int, /
 ) -> tuple[int, ...]: ...
@@ -13,6 +18,18 @@ def begin_shared(
 def exchange(
     channel: int, files: tuple[int, int, int], content: bytes | None, give: bytes, claim: bytes, /
 ) -> bool | None: ...
+def run_equal(
+    channel: int,
+    files: tuple[int, int, int],
+    tests: list[tuple[str, str]],
+    first: int,
+    give: bytes,
+    claim: bytes,
+    clock: int,
+    used: float,
+    seconds: float,
+    /,
+) -> tuple[list[tuple[float, float]], int, float]: ...
 def quote(flow: int, content: bytes, state: tuple[int, int, bool], /) -> tuple[bytes, int]: ...
 def pass_on(
     answers: tuple[int, int, int],

@@ -31,8 +31,7 @@ OUT_OF_MEMORY = 111
 """The exit status of the guest's runner after an uncaught MemoryError. A hint: it selects one of two failures."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The facts of one box. Seconds and bytes; `starved_seconds` is time spent runnable but not running."""
 
     exit_code: int | None

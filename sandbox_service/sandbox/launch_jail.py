@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NoReturn
 
 from sandbox_service.errors import SandboxError
@@ -160,7 +159,7 @@ def explained(outcome: Outcome, program: Executable) -> Outcome:
         return outcome
     if not any(words in outcome.stderr for words in program.needs.out_of_memory):
         return outcome
-    return replace(outcome, exit_code=OUT_OF_MEMORY, signal=None)
+    return outcome._replace(exit_code=OUT_OF_MEMORY, signal=None)
 
 
 def _too_large(program: Executable) -> Outcome:

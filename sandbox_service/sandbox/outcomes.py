@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import replace
 
 from sandbox_service.sandbox import files, wire
 from sandbox_service.sandbox.base import Outcome
@@ -61,7 +60,7 @@ def with_stdout(outcome: Outcome, out: int, limits: Limits) -> Outcome:
     """
     written = files.size(out)
     stdout = os.pread(out, min(written, limits.output_bytes + 1), 0) if written else b""
-    return replace(outcome, stdout=stdout, stdout_bytes=written)
+    return outcome._replace(stdout=stdout, stdout_bytes=written)
 
 
 def _status(record: wire.Record) -> int:

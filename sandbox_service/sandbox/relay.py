@@ -21,7 +21,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sandbox_service.sandbox.base import Outcome
 from sandbox_service.sandbox.running import RunningBox, Task
@@ -202,7 +202,7 @@ class _Relay:
                 self._judge.check_alive()
         program, judge = self._program.outcome, self._judge.outcome
         return Interaction(
-            program=replace(program, stdout_bytes=self._answers.sent),
+            program=program._replace(stdout_bytes=self._answers.sent),
             judge=judge,  # the same object, whose judgement is known by now
             judge_bytes=self._questions.sent,
             judge_was_told=self._told,

@@ -13,7 +13,6 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Protocol
 
 import psutil
@@ -98,7 +97,7 @@ class RunningBox:
                 self.check_alive()
                 if is_over():
                     self.kill()
-        return replace(self.outcome, exit_code=0, signal=None) if self.is_killed else self.outcome
+        return self.outcome._replace(exit_code=0, signal=None) if self.is_killed else self.outcome
 
     def cpu_clock(self) -> int:
         """Return the kernel's number of the clock of the box's CPU time. Raises JailDiedError if it cannot be found."""

@@ -14,7 +14,6 @@ import os
 import select
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -27,6 +26,7 @@ from sandbox_service.sandbox.stall import Stall
 from sandbox_service.schema import Limits
 
 END_SECONDS = 0.25  # for a box to end by itself when its channel is closed
+SLICE_SECONDS = 0.02  # of tests that are run without a look at anything but their output
 
 
 class SharedRun(Protocol):
@@ -46,6 +46,25 @@ class SharedRun(Protocol):
 
     def give(self, stdin: bytes) -> None:
         """Give the box `stdin`, the input of the next test, and empty its output."""
+        ...
+
+    def run_equal(self, tests: list[tuple[str, str]], first: int) -> list[Outcome]:
+        """Run one test after the other, as long as each prints just what is expected, for SLICE_SECONDS.
+
+        No test is running before. If `is_running` is true afterwards, another test was given, to be waited for.
+
+        Args:
+            tests: an input and the expected output for each.
+            first: the place of the first one to be run.
+
+        Returns:
+            The outcomes of the tests that printed what is expected.
+        """
+        ...
+
+    @property
+    def is_running(self) -> bool:
+        """True if a test was given whose outcome was not returned."""
         ...
 
     def end(self, *, is_known: bool) -> Outcome:
@@ -95,25 +114,34 @@ class ChannelRun:
         self._clock: int | None = None
         self._used = self._used_before = 0.0  # CPU seconds, until now and until the running test
         self._next: bytes | None = None  # the input of a test that is not given yet
-        self._stall: Stall | None = None  # of tests after the first
+        self._said = _host.SILENT  # by the box of the running test
+        self._times = 0.0, 0.0  # CPU and wall seconds of a test that ended well, as the box said
+        self._may_stall = False  # the running test is not the first one
         self._began = time.monotonic()
 
     def wait(self) -> Outcome | None:
         """See SharedRun. The channel has an end when the box ends, so the box itself need not be polled."""
-        stdin, self._next = self._next, None
-        while True:
+        while self._said == self._host.SILENT:
+            stdin, self._next = self._next, None
             is_claim = self._host.exchange(self._channel, self._fds, stdin, wire.NEXT_TEST, wire.TEST_ENDED)
-            if is_claim is not None:
-                return self._claimed() if is_claim else None
-            stdin = None
-            self._receive(is_ready=_is_readable(self._box, 0))
-            if self._stall is not None and self._stall.is_over(self._cpu_seconds()):
-                self._box.kill()
-                return None
+            if is_claim is None:
+                self._receive(is_ready=_is_readable(self._box, 0))
+                if self._may_stall and self._is_stalled():
+                    self._box.kill()
+                    return None
+            else:
+                self._note(is_claim=is_claim)
+        said, self._said = self._said, self._host.NONE_RUNS
+        return self._outcome(*self._times) if said == self._host.CLAIMS else None
 
-    def _claimed(self) -> Outcome | None:
+    def _is_stalled(self) -> bool:
+        return Stall(self._limits, self._used_before, self._began).is_over(self._cpu_seconds())
+
+    def _note(self, *, is_claim: bool) -> None:
+        """Note what the box said, and the times of the test."""
         wall, used = time.monotonic() - self._began, self._cpu_seconds()
-        return None if used is None else self._outcome(used - self._used_before, wall)
+        self._said = self._host.CLAIMS if is_claim and used is not None else self._host.REFUSES
+        self._times = self._used - self._used_before, wall
 
     def _receive(self, *, is_ready: bool) -> None:
         if is_ready:
@@ -134,25 +162,32 @@ class ChannelRun:
     def _outcome(self, cpu_seconds: float, wall_seconds: float) -> Outcome:
         _, out, err = self._fds
         written, stdout, stderr = self._host.read_output(out, err, self._limits.output_bytes + 1, STDERR_BYTES)
-        return Outcome(
-            exit_code=0,
-            signal=None,
-            timed_out=False,
-            cpu_seconds=cpu_seconds,
-            wall_seconds=wall_seconds,
-            starved_seconds=None,
-            peak_memory_bytes=0,
-            stdout=stdout,
-            stderr=stderr,
-            stdout_bytes=written,
-        )
+        return _ended_well(cpu_seconds, wall_seconds, stdout, stderr, written)
 
     def give(self, stdin: bytes) -> None:
         """See SharedRun. The test begins when it is waited for."""
-        self._next = stdin
+        self._next, self._said = stdin, self._host.SILENT
         self._began = time.monotonic()
         self._used_before = self._used
-        self._stall = Stall(self._limits, self._used)
+        self._may_stall = True
+
+    def run_equal(self, tests: list[tuple[str, str]], first: int) -> list[Outcome]:
+        """See SharedRun."""
+        assert self._clock is not None, "the first test ended well"
+        self._may_stall = True
+        given = self._channel, self._fds, tests, first, wire.NEXT_TEST, wire.TEST_ENDED, self._clock, self._used
+        times, self._said, self._began = self._host.run_equal(*given, SLICE_SECONDS)
+        self._used += sum(cpu for cpu, _ in times)
+        self._used_before = self._used
+        if self._said == self._host.CLAIMS:
+            self._times = times.pop()
+        printed = (output.encode() for _, output in tests[first : first + len(times)])
+        return [_ended_well(*each, stdout, b"", len(stdout)) for each, stdout in zip(times, printed, strict=True)]
+
+    @property
+    def is_running(self) -> bool:
+        """See SharedRun."""
+        return self._said != self._host.NONE_RUNS
 
     def end(self, *, is_known: bool) -> Outcome:
         """See SharedRun."""
@@ -163,7 +198,7 @@ class ChannelRun:
                 self._box.kill()
             self._receive(is_ready=_is_readable(self._box, END_SECONDS))
         last = self._outcome(0.0, 0.0)
-        whole = replace(self._box.outcome, stdout=last.stdout, stderr=last.stderr, stdout_bytes=last.stdout_bytes)
+        whole = self._box.outcome._replace(stdout=last.stdout, stderr=last.stderr, stdout_bytes=last.stdout_bytes)
         return whole if whole.exit_code == 0 else self._explain(whole)
 
     def _close_channel(self) -> None:
@@ -185,6 +220,10 @@ class ChannelRun:
             self._close_channel()
             for fd in self._fds:
                 os.close(fd)
+
+
+def _ended_well(cpu_seconds: float, wall_seconds: float, stdout: bytes, stderr: bytes, written: int) -> Outcome:
+    return Outcome(0, None, False, cpu_seconds, wall_seconds, None, 0, stdout, stderr, written)
 
 
 def _is_readable(box: RunningBox, seconds: float) -> bool:

@@ -19,15 +19,16 @@ LEAST_LOOK_SECONDS, MOST_LOOK_SECONDS = 0.005, 1.0
 class Stall:
     """The patience with one run in a shared box."""
 
-    def __init__(self, limits: Limits, cpu_seconds: float) -> None:
+    def __init__(self, limits: Limits, cpu_seconds: float, began: float | None = None) -> None:
         """Begin with a run.
 
         Args:
             limits: those of the box.
             cpu_seconds: what the box has used before this run.
+            began: when the run began, on the monotonic clock; None for now.
         """
         self._cpu_end = cpu_seconds + CPU_SHARE * limits.cpu_seconds
-        self._wall_end = time.monotonic() + WALL_SHARE * limits.wall
+        self._wall_end = (time.monotonic() if began is None else began) + WALL_SHARE * limits.wall
 
     def is_over(self, cpu_seconds: float | None) -> bool:
         """Return whether the run took too long.

@@ -406,6 +406,20 @@ STATES = {
     "stdout's buffering": State(
         "import sys", "sys.stdout.line_buffering", "sys.stdout.reconfigure(line_buffering=True)"
     ),
+    "stdout's place": State("import sys", "sys.stdout.tell()", "sys.stdout.flush()"),
+    "stdout's buffer's place": State("import sys", "sys.stdout.buffer.tell()", "sys.stdout.flush()"),
+    "stdout's iteration": State(
+        "import sys, io",
+        "sys.stdout.tell()",
+        "try:\n    next(sys.stdout)\nexcept io.UnsupportedOperation:\n    pass",
+    ),
+    "stdout's pieces": State("import sys", "sys.stdout._CHUNK_SIZE == 7", "sys.stdout._CHUNK_SIZE = 7"),
+    "stdout's end": State("import sys", "sys.stdout._finalizing", "sys.stdout._finalizing = True"),
+    "stdin's end": State("import sys", "sys.stdin.buffer._finalizing", "sys.stdin.buffer._finalizing = True"),
+    "stdout initialised": State(
+        "import sys", "sys.stdout.encoding != 'utf-8'", "sys.stdout.__init__(sys.stdout.buffer, encoding='latin-1')"
+    ),
+    "stdout's buffer's attribute": State("import sys", "sys.stdout.buffer.left", "sys.stdout.buffer.left = 1"),
     "stdout kept": State("import sys", "sys.left", "sys.left = sys.stdout.buffer"),
     "print kept": State("import sys, math", "math.kept", "math.kept = sys.stdout.write"),
     "stderr's attribute": State("import sys", "sys.stderr.left", "sys.stderr.left = 1"),
@@ -418,7 +432,8 @@ PUT_BACK = (
     "recursion limit", "digits of integers", "random numbers", "random numbers of another module", "seed", "gauss",
     "decimal context", "decimal flags", "stdin's attribute", "stdin in part", "stdin's iteration",
     "stdin closed", "stdin's mode", "stdin's buffer's attribute", "stdout's attribute", "stdout's encoding",
-    "stdout's buffering", "stderr's attribute", "stdin opened by number",
+    "stdout's buffering", "stdout's place", "stdout's buffer's place", "stdout's iteration", "stdout's pieces",
+    "stdout's buffer's attribute", "stderr's attribute", "stdin opened by number",
 )  # fmt: skip
 """States that a box forgets between two tests, so that programs which leave them still share one."""
 

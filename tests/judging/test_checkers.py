@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_service.judging.checkers import EXACT_BYTES, _parsed, check
+from sandbox_service.judging.checkers import EXACT_BYTES, _parsed, accepts_equal, check
 from sandbox_service.judging.numeric import same_number, same_numbers, tolerance_of
 from sandbox_service.judging.values import MOST_OBJECTS, check_result, refusal
 from sandbox_service.schema import Checker
@@ -440,6 +440,22 @@ ODD_NUMBERS = [
     "1" + "0" * 5000, "9" * 5000, "1e999999999", "0.1", "0.10", "1000000", "1e6",
     "123456789012345678", "123456789012345679",
 ]  # fmt: skip
+
+
+@given(
+    kind=st.sampled_from(["exact", "stripped", "lines", "tokens", "numbers", "json", "yes_no", "token_lines"]),
+    expected=st.text(st.characters(codec="utf-8")) | st.sampled_from(["nan", "1 NaN", "inf", "1.0\n"]),
+    ignore_case=st.booleans(),
+)
+def test_an_equal_output_is_right_where_its_type_says_so(kind: Any, expected: str, ignore_case: bool) -> None:
+    checker = Checker(type=kind, ignore_case=ignore_case and kind != "json")
+    assert not accepts_equal(checker, expected) or right(checker, expected.encode(), expected.encode())
+
+
+def test_equal_outputs_of_most_tests_need_no_comparison() -> None:
+    assert all(accepts_equal(Checker(type=kind), "1 yes\n") for kind in ("exact", "stripped", "lines", "tokens"))
+
+
 NO_NUMBERS = ["inf", "-inf", "nan", "NaN", "Infinity", "0x10", "1_0", "\u0661", "one", "None"]
 ALL_TYPES = ["exact", "stripped", "lines", "tokens", "numbers", "json", "unordered_lines", *OWN_TOLERANCE]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -187,6 +189,85 @@ def test_the_tests_of_a_shared_box_are_exchanged_by_its_files_and_a_channel() ->
         assert exchange(None) is exchange(b"next") is False, "the box has ended"
         for fd in (channel, *fds, stdin, stdout, stderr):
             os.close(fd)
+
+
+class Answers(threading.Thread):
+    """A box that prints an answer for each input, says so, and ends after the last one."""
+
+    def __init__(
+        self, box: int, files: list[int], answers: dict[bytes, tuple[bytes, bytes]], claim: bytes | None = b"D"
+    ) -> None:
+        super().__init__()
+        self._end, self._files, self._answers, self._claim = socket.socket(fileno=box), files, answers, claim
+        self.start()
+
+    def run(self) -> None:
+        stdin, stdout, stderr = self._files
+        with self._end as end:
+            while end.recv(9):
+                out, err = self._answers[os.read(stdin, 1 << 20)]
+                os.write(stdout, out)
+                os.write(stderr, err)
+                if self._claim is not None:
+                    end.send(self._claim)
+
+
+def run_equal(
+    tests: list[tuple[str, str]],
+    answers: dict[bytes, tuple[bytes, bytes]],
+    seconds: float = 9.0,
+    claim: bytes | None = b"D",
+    first: int = 0,
+) -> tuple[int, int]:
+    """Run tests in a box that gives these answers; return how many ended well, and what the box said at last."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        channel, *fds = _host.begin_shared(ours.fileno(), b"job", (), b"", (), 0.2)
+        *box_files, box = socket.recv_fds(theirs, 100, 9)[1]
+    answering = Answers(box, box_files, answers, claim)
+    try:
+        given = channel, (fds[0], fds[1], fds[2]), tests, first, b"N", b"D", time.CLOCK_PROCESS_CPUTIME_ID, 0.0
+        times, said, began = _host.run_equal(*given, seconds)
+        assert all(cpu >= 0 and 0 < wall < 9 for cpu, wall in times)
+        assert began <= time.monotonic()
+        return len(times), said
+    finally:
+        os.close(channel)
+        answering.join()
+        for fd in (*fds, *box_files):
+            os.close(fd)
+
+
+LONG = "é" * 100_000
+PAIRS = [("1", "one\n"), ("two", LONG), ("", "")]
+EQUAL = {given.encode(): (wanted.encode(), b"") for given, wanted in PAIRS}
+
+
+def test_tests_run_as_long_as_each_prints_what_is_expected() -> None:
+    assert run_equal(PAIRS, EQUAL) == (3, _host.NONE_RUNS)
+    assert run_equal(PAIRS, EQUAL, first=1) == (2, _host.NONE_RUNS)
+    assert run_equal(PAIRS, EQUAL, first=3) == run_equal(PAIRS, EQUAL, seconds=0.0) == (0, _host.NONE_RUNS)
+    assert run_equal(PAIRS, EQUAL, seconds=1e-9) == (1, _host.NONE_RUNS), "the time is over"
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [(b"", b""), (LONG.encode() + b"\n", b""), (LONG.encode()[:-1], b""), (b"x" * 200_000, b""), (LONG.encode(), b"!")],
+)
+def test_another_output_is_left_to_be_judged(printed: tuple[bytes, bytes]) -> None:
+    assert run_equal(PAIRS, EQUAL | {b"two": printed}) == (2, _host.CLAIMS)
+
+
+def test_a_box_that_claims_nothing_passes_nothing() -> None:
+    assert run_equal(PAIRS, EQUAL, claim=b"E") == (0, _host.REFUSES)
+    assert run_equal(PAIRS, EQUAL, claim=None) == (0, _host.SILENT)
+
+
+def test_what_is_no_list_of_tests_is_refused() -> None:
+    with pytest.raises(TypeError):
+        run_equal([("1", 1)], EQUAL)  # type: ignore[list-item]
+    with pytest.raises(UnicodeEncodeError):
+        run_equal([("\ud800", "one")], EQUAL)
 
 
 @pytest.mark.parametrize("size", [0, 1000, huge_page.LEAST_BYTES, 1_500_000, huge_page.HUGE_BYTES + 1])
