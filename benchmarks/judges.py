@@ -6,9 +6,9 @@
 CPU time of everything that a grader starts and of itself, counted by a cgroup. The contenders take turns. Programs and
 judges are compiled before the first turn. Interactive programs guess a number in twenty rounds.
 
-The bare contenders are the same programs in C++ without the service, with the same start: fork, exec and wait; the two of
-a conversation are joined by pipes, or by a process that passes on what each writes. A plain test and the bare checker together are the
-least that a checked test can cost.
+The bare contenders are the same programs in C++ without the service, with the same start: fork, exec and wait; the two
+of a conversation are joined by pipes, or by a process that passes on what each writes. A plain test and the bare
+checker together are the least that a checked test can cost.
 """
 
 from __future__ import annotations

@@ -153,11 +153,11 @@ class Object:
         return found
 
     def move(self, relocation: Relocation, at: int) -> None:
-        """Let a relocation be of another place of its section."""
+        """Let a relocation hold for another place of its section: `at`."""
         struct.pack_into("<Q", self.content, relocation.offset, at)
 
     def replace(self, section: Section, code: bytes) -> None:
-        """Give a section other bytes, at the end of the file."""
+        """Give a section other bytes, `code`, at the end of the file."""
         self.content += bytes(-len(self.content) % ALIGNMENT)
         struct.pack_into(
             "<QQ", self.content, self._headers + section.number * _SECTION.size + 24, len(self.content), len(code)
