@@ -12,8 +12,14 @@ from setuptools.command.build_ext import build_ext
 
 GUEST = Path("sandbox_service", "guest")
 WARNINGS = ["-Wall", "-Wextra", "-Wno-unused-parameter"]
-# the executables that run inside the jail, and the object that is linked into C and C++ programs
-PROGRAMS = {"launcher.elf": "launcher.c", "builder.elf": "builder.c", "probe.elf": "probe.c", "start.o": "start.c"}
+# the executables that run inside the jail, and what is linked into C and C++ programs
+PROGRAMS = {
+    "launcher.elf": "launcher.c",
+    "builder.elf": "builder.c",
+    "probe.elf": "probe.c",
+    "start.o": "start.c",
+    "cpuid.o": "cpuid.S",
+}
 
 
 class BuildPrograms(build_ext):

@@ -6,9 +6,9 @@
 CPU time of everything that a grader starts and of itself, counted by a cgroup. The contenders take turns. Programs and
 judges are compiled before the first turn. Interactive programs guess a number in twenty rounds.
 
-The bare contenders are the same programs in C++ without the service: fork, exec and wait; the two of a conversation are
-joined by pipes, or by a process that passes on what each writes. A plain test and the bare checker together are the
-least that a checked test can cost.
+The bare contenders are the same programs in C++ without the service, with the same start: fork, exec and wait; the two
+of a conversation are joined by pipes, or by a process that passes on what each writes. A plain test and the bare
+checker together are the least that a checked test can cost.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from benchmarks.cpu import FALLBACK_NOTE, counted
 from benchmarks.languages import Turn, compared
 from sandbox_service import bootstrap
 from sandbox_service.grading.grader import Grader
+from sandbox_service.languages import libc_start
+from sandbox_service.languages.machine_cache import MachineCache
 from sandbox_service.schema import Submission
 from sandbox_service.settings import Settings
 from sandbox_service.slots import main as slots
@@ -113,9 +115,11 @@ def bare_turns(folder: Path) -> dict[str, Turn]:
     Args:
         folder: for the programs and their files.
     """
+    start = folder / "start.o"
+    start.write_bytes(libc_start.start_object(MachineCache(folder, 0)))
     for name, text in {"add": ADD, "guess": GUESS, "checker": CHECKER, "interactor": INTERACTOR}.items():
         (folder / f"{name}.cpp").write_text(text)
-        subprocess.run(["g++", "-O2", "-static", "-s", folder / f"{name}.cpp", "-o", folder / name], check=True)
+        subprocess.run(["g++", "-O2", "-static", "-s", folder / f"{name}.cpp", start, "-o", folder / name], check=True)
     subprocess.run(["gcc", "-O2", "-static", Path(__file__).with_name("bare.c"), "-o", folder / "bare"], check=True)
     for name, text in {"input": "20 22\n", "answer": "42\n", "number": f"{NUMBER}\n"}.items():
         (folder / name).write_text(text)

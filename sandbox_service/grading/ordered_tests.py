@@ -216,11 +216,13 @@ class OrderedTests:
         Returns:
             The result of the scored test if it passed; else it runs alone.
         """
+        if test.role == "audit" or self._works.language != "python" or not isinstance(test, AssertTest):
+            return None  # before all tests are looked at: other submissions have thousands
         audit = next(((at, each) for at, each in enumerate(self._tests) if each.role == "audit"), None)
-        if audit is None or test.role == "audit" or self._works.language != "python" or not self._is_last(index):
+        if audit is None or not self._is_last(index):
             return None
         at, first = audit
-        if not isinstance(test, AssertTest) or not isinstance(first, AssertTest) or test.prelude != first.prelude:
+        if not isinstance(first, AssertTest) or test.prelude != first.prelude:
             return None
         if self._submission.isolation == "test" or not self._is_audited:
             return None

@@ -77,6 +77,8 @@ def _call(name: str, code: Any, main: dict[str, Any], names: list[str]) -> NoRet
         if name == "interact":
             arguments[:0] = [_line, _say]
         try:
+            if name not in main:
+                raise NameError(f"the judge defines no function {name}")
             _report(main[name](*arguments))
         except ProgramEndedError:
             _report((False, ENDED_EARLY))

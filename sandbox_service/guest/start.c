@@ -26,6 +26,10 @@ static void end(int number, siginfo_t *info, void *context)
         raise(number);
 }
 
+/* In place of glibc's, which asks for the program's path at every start: a static program needs it for $ORIGIN in dlopen,
+ * and a box has nothing to open. -1: unknown. */
+const char *_dl_get_origin(void) { return (const char *)-1; }
+
 __attribute__((constructor)) static void start(void)
 {
     static const char ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGUSR1, SIGSEGV,

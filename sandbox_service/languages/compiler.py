@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sandbox_service.errors import SandboxError
-from sandbox_service.languages import headers, plain_java, toolchains
+from sandbox_service.languages import headers, libc_start, plain_java, toolchains
 from sandbox_service.languages.base import Runs, Source
 from sandbox_service.languages.builds import JAR, Build, NotABuildError, jar_of, program_of, unpacked
 from sandbox_service.languages.drivers import scan
-from sandbox_service.languages.launcher import BUILDER, START_OBJECT
+from sandbox_service.languages.launcher import BUILDER
 from sandbox_service.languages.machine_cache import MachineCache
 from sandbox_service.languages.rows import SOURCES, Language, Toolchain
 from sandbox_service.sandbox import files
@@ -68,6 +68,7 @@ class Compiler:
         self._kept_bytes = kept_bytes
         self._builder = -1
         self._headers: dict[str, int | None] = {}
+        self._start = b""
 
     def build(self, language: Language, source: Source, runs: Runs) -> Build:
         """Return the result of compiling a source, from a cache or from a box.
@@ -84,7 +85,7 @@ class Compiler:
         assert toolchain is not None
         if not toolchain.compile:
             return Build(None)
-        key = _key(language, toolchain, source)
+        key = self._key(language, toolchain, source)
         found = self._kept.get(key)
         if found is not None:
             self._kept.move_to_end(key)
@@ -135,7 +136,7 @@ class Compiler:
     def _run(
         self, jail: Sandbox, toolchain: Toolchain, source: Source, limits: Limits, header: int | None
     ) -> tuple[Outcome, bytes]:
-        contents = _contents(toolchain, source)
+        contents = self._contents(toolchain, source)
         box_fds = files.create_all(b"", b"", *contents.values())
         words, made = box_fds[:2]
         try:
@@ -148,6 +149,36 @@ class Compiler:
             return outcome, found
         finally:
             files.close_all(box_fds)
+
+    def _key(self, language: Language, toolchain: Toolchain, source: Source) -> str:
+        """Return the SHA-256 of all inputs of a compilation: source, files, command, compiler and limits."""
+        what = [
+            FORMAT,
+            language.name,
+            list(toolchain.compile),
+            toolchains.identity(toolchain),
+            [
+                hashlib.sha256(content).hexdigest()
+                for content in (*self._beside(toolchain).values(), *_plainness(toolchain))
+            ],
+            source.compile_limits.model_dump(),
+            source.text,
+            sorted(source.files.items()),
+        ]
+        return hashlib.sha256(json.dumps(what).encode()).hexdigest()
+
+    def _contents(self, toolchain: Toolchain, source: Source) -> dict[str, bytes]:
+        """Return the files of a compile box by name."""
+        given = {name: _written(toolchain, text) for name, text in source.files.items()}
+        return given | self._beside(toolchain) | {source_name(toolchain, source.text): _written(toolchain, source.text)}
+
+    def _beside(self, toolchain: Toolchain) -> dict[str, bytes]:
+        """Return our own files of a compile box by name."""
+        beside = {name: (INSIDE / name).read_bytes() for name in toolchain.beside}
+        if "start.o" in toolchain.compile[0]:
+            self._start = self._start or libc_start.start_object(self._cache)
+            beside["start.o"] = self._start
+        return beside
 
     def _builder_fd(self) -> int:
         if self._builder < 0:
@@ -164,21 +195,6 @@ class Compiler:
         return self._headers[toolchain.header]
 
 
-def _key(language: Language, toolchain: Toolchain, source: Source) -> str:
-    """Return the SHA-256 of all inputs of a compilation: source, files, command, compiler and limits."""
-    what = [
-        FORMAT,
-        language.name,
-        list(toolchain.compile),
-        toolchains.identity(toolchain),
-        [hashlib.sha256(content).hexdigest() for content in (*_beside(toolchain).values(), *_plainness(toolchain))],
-        source.compile_limits.model_dump(),
-        source.text,
-        sorted(source.files.items()),
-    ]
-    return hashlib.sha256(json.dumps(what).encode()).hexdigest()
-
-
 def source_name(toolchain: Toolchain, text: str) -> str:
     """Return the name of a source's file; Java's is that of its public class.
 
@@ -189,12 +205,6 @@ def source_name(toolchain: Toolchain, text: str) -> str:
     if toolchain.source != "Main.java":
         return toolchain.source
     return f"{scan.public_type(text) or 'Main'}.java"
-
-
-def _contents(toolchain: Toolchain, source: Source) -> dict[str, bytes]:
-    """Return the files of a compile box by name."""
-    given = {name: _written(toolchain, text) for name, text in source.files.items()}
-    return given | _beside(toolchain) | {source_name(toolchain, source.text): _written(toolchain, source.text)}
 
 
 def _written(toolchain: Toolchain, text: str) -> bytes:
@@ -220,14 +230,6 @@ def _as_on_linux(text: str) -> str:
         return found[0] if is_code else f"{found[1]}ll"
 
     return _OF_WINDOWS.sub(renamed, text)
-
-
-def _beside(toolchain: Toolchain) -> dict[str, bytes]:
-    """Return our own files of a compile box by name."""
-    beside = {name: (INSIDE / name).read_bytes() for name in toolchain.beside}
-    if "start.o" in toolchain.compile[0]:
-        beside["start.o"] = START_OBJECT.read_bytes()
-    return beside
 
 
 def _box(

@@ -20,6 +20,9 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 #define MAX_FDS 253  /* of a message, as in guest/box.h */
 #define MAX_BOXES 2  /* the same */
@@ -522,6 +525,24 @@ end:
     return found;
 }
 
+/*** The processor ***/
+
+PyDoc_STRVAR(cpuid_doc, "cpuid(leaf, subleaf) -> (eax, ebx, ecx, edx); None on processors without the instruction");
+
+static PyObject *cpuid(PyObject *self, PyObject *arguments)
+{
+    unsigned leaf, subleaf;
+    if (!PyArg_ParseTuple(arguments, "II", &leaf, &subleaf))
+        return NULL;
+#ifdef __x86_64__
+    unsigned eax, ebx, ecx, edx;
+    __cpuid_count(leaf, subleaf, eax, ebx, ecx, edx);
+    return Py_BuildValue("(IIII)", eax, ebx, ecx, edx);
+#else
+    Py_RETURN_NONE;
+#endif
+}
+
 static PyMethodDef methods[] = {
     {"begin", begin, METH_VARARGS, begin_doc},
     {"read_output", read_output, METH_VARARGS, read_output_doc},
@@ -531,6 +552,7 @@ static PyMethodDef methods[] = {
     {"finish", finish, METH_VARARGS, finish_doc},
     {"quote", quote, METH_VARARGS, quote_doc},
     {"pass_on", pass_on, METH_VARARGS, pass_on_doc},
+    {"cpuid", cpuid, METH_VARARGS, cpuid_doc},
     {NULL, NULL, 0, NULL},
 };
 

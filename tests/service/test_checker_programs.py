@@ -380,6 +380,13 @@ def test_arguments_and_full_scores_may_differ_by_test(service: Service) -> None:
     assert (refused["verdict"], refused["failure_kind"]) == (IE, "bad_test")
 
 
+def test_a_judge_without_its_function_is_told_so(service: Service) -> None:
+    judge = checker("function", "def checks(*_): return True")
+    grade = service.grade(code="print(6)", tests=[TEST], checker=judge)
+    assert (grade["verdict"], grade["failure_kind"]) == (IE, "bad_checker")
+    assert "the judge defines no function check" in grade["message"]
+
+
 def test_the_message_is_in_the_answer(service: Service) -> None:
     source = KATTIS + "open(feedback + 'judgemessage.txt', 'w').write('line 1: too small')\nsys.exit(43)"
     grade = service.grade(code="print(1)", tests=[TEST], checker=checker("kattis", source))

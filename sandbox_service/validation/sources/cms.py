@@ -135,9 +135,10 @@ def _groups(sheet: Row, subtasks: list[Any], count: int, *, has_checker: bool) -
         subtasks = parameters
     if not all(_is_subtask(each) for each in subtasks):
         raise ValueError("its subtasks name their tests by a pattern, which is not known here")
+    total, is_whole = sum(tests for _, tests in subtasks), all(tests >= 0 and tests % 1 == 0 for _, tests in subtasks)
+    if total != count or not is_whole:
+        raise ValueError(f"its subtasks have {total} tests, and there are {count}")
     places = [Place(f"subtask {number}", None) for number, (_, tests) in enumerate(subtasks) for _ in range(int(tests))]
-    if len(places) != count:
-        raise ValueError(f"its subtasks have {len(places)} tests, and there are {count}")
     policies = [Policy(f"subtask {number}", "min", float(points)) for number, (points, _) in enumerate(subtasks)]
     return scored_tests.grouped(places, policies)
 

@@ -165,13 +165,20 @@ def _flat(found: object) -> Iterator[Row]:
     if not isinstance(found, list):
         raise ValueError("test_cases is no list: tests that are found by patterns are not known here")
     batches = 0
-    for each in found:
+    for each in _mappings(found, "test_cases"):
         if "batched" in each:
             batches += 1
             _check_names(each, (), OF_A_BATCH, "a batch")
-            yield from ({**one, "batch": f"batch {batches}"} for one in each["batched"])
+            yield from ({**one, "batch": f"batch {batches}"} for one in _mappings(each["batched"], "batched"))
         else:
             yield each
+
+
+def _mappings(found: object, name: str) -> list[Row]:
+    """Return a list of tests. Raises ValueError if it is none."""
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise ValueError(f"{name} is not a list of tests with names and values")
+    return found
 
 
 def _read(test: Row, read: _Archive, *, is_binary: bool) -> Row:
