@@ -11,11 +11,13 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from sandbox_service.judging.syntax_trees import parsed
 from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
 
 MOST_CHARACTERS = 200_000  # of a source; a longer one counts as knowing
@@ -28,7 +30,10 @@ MOST_WORDS = 8  # of an input and its answer that are looked for before their to
 NEAR = 40  # characters between an input and its answer
 TELLING = 4  # characters of an input and its answer that no program has beside each other by chance
 
-_DOCSTRING = re.compile(r"^[ \t]*[rRuU]?(\"\"\"|''')(?:(?!\1).)*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_DOCSTRING = re.compile(
+    r"""^[ \t]*[rRuU]?(?:\"\"\"[^\"]*+(?:\"(?!\"\")[^\"]*+)*+\"\"\"|'''[^']*+(?:'(?!'')[^']*+)*+''')[ \t]*$""",
+    re.MULTILINE,
+)  # a look at each character would take ten times as long
 _COMMENT = re.compile(r"^[ \t]*(?:#|//)[^\n]*$", re.MULTILINE)
 _ESCAPE = re.compile(r"\\[nrt]")
 _TOKEN = re.compile(r"\d+|[^\W\d]+|[^\w\s'\",;:()\[\]{}\\]+")
@@ -41,6 +46,7 @@ _DIGEST = re.compile(r"(?=\d*[a-fA-F])[0-9a-fA-F]{16,}")
 _TRUTH = frozenset({"true", "false", "yes", "no", "none"})
 _BUILTIN = frozenset({"abs", "all", "any", "bool", "dict", "float", "int", "len", "list", "math", "max", "min", "round",
                       "set", "sorted", "str", "sum", "tuple", "isinstance", "isclose", "allclose"})  # fmt: skip
+_BLOCKS = (ast.stmt, ast.excepthandler, ast.match_case)  # the nodes that may hold statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,20 +182,19 @@ def _unescaped(text: str) -> str:
 
 
 def _known_pair(given: Sequence[str], answer: str) -> Known:
-    whole = " ".join(given)
-    tokens = dict.fromkeys(_tokens(each) for each in (whole, *given))
-    plain = {_plain(each) for each in (whole, *given)}
-    said = _tokens(answer)
+    texts = dict.fromkeys((" ".join(given), *given))
+    tokens = list(dict.fromkeys(map(_tokens, texts)))
+    whole, said = tokens[0], _tokens(answer)
     return Known(
-        _tokens(whole),
+        whole,
         said,
-        tuple(_by_length([*_tokens(whole).split(), *said.split()])[:MOST_WORDS]),
+        tuple(_by_length([*whole.split(), *said.split()])[:MOST_WORDS]),
         tuple(
-            Tokens(each, _by_length(each.split())[0])
+            Tokens(each, max(each.split(), key=len))
             for each in tokens
             if len(each) > LONG_TOKENS and each.count(" ") > LEAST_TOKENS
         ),
-        frozenset(each for each in plain if len(each) >= LONG and not each.isidentifier()),
+        frozenset(each for each in map(_plain, texts) if len(each) >= LONG and not each.isidentifier()),
         _DIGEST.fullmatch(_plain(answer)) is not None,
     )
 
@@ -215,15 +220,26 @@ def _asserted(code: str) -> Iterator[tuple[list[str], str]]:
     if len(code) > MOST_CODE:
         return
     try:
-        tree = ast.parse(code)
+        tree = parsed(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     lines = code.replace("\r\n", "\n").replace("\r", "\n").encode().split(b"\n")  # as the parser counts them
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assert) and (call := _call_in(node.test)) is not None:
+    for test in _assertions(tree):
+        if (call := _call_in(test)) is not None:
             args = [_written(each, lines) for each in (*call.args, *(each.value for each in call.keywords))]
-            answer = _answer_of(node.test, call)
-            yield args, str(not isinstance(node.test, ast.UnaryOp)) if answer is None else _written(answer, lines)
+            answer = _answer_of(test, call)
+            yield args, str(not isinstance(test, ast.UnaryOp)) if answer is None else _written(answer, lines)
+
+
+def _assertions(tree: ast.Module) -> Iterator[ast.expr]:
+    """Yield the asserted expressions in the order of `ast.walk`, which would go through all literals."""
+    left = deque[ast.AST](tree.body)
+    while left:
+        node = left.popleft()
+        if isinstance(node, ast.Assert):
+            yield node.test
+        else:
+            left.extend(each for each in ast.iter_child_nodes(node) if isinstance(each, _BLOCKS))
 
 
 def _answer_of(test: ast.expr, call: ast.Call) -> ast.expr | None:
@@ -235,7 +251,8 @@ def _answer_of(test: ast.expr, call: ast.Call) -> ast.expr | None:
             operands = [left, *others]
         case _:
             return None
-    return next((each for each in operands if call not in ast.walk(each)), None)
+    calling = next((each for each in operands if call in ast.walk(each)), None)  # before a literal, which may be long
+    return next(each for each in operands if each is not calling)
 
 
 def _written(node: ast.expr, lines: Sequence[bytes]) -> str:
