@@ -40,7 +40,7 @@ _TOKEN = re.compile(r"\d+|[^\W\d]+|[^\w\s'\",;:()\[\]{}\\]+")
 _DIGEST_NAMES = (
     "hashlib", "md5", "sha1", "sha256", "crc32", "adler32", "base64", "b64decode", "zlib", "marshal", "pickle",
 )  # fmt: skip
-_DIGEST_WORDS = (*_DIGEST_NAMES, "hash(")  # of which a source has one if _DIGESTS is found in it
+_DIGEST_HINTS = ("hash", "md5", "sha", "32", "64", "zlib", "pickle")  # of which each of these names has one
 _DIGESTS = re.compile(rf"\b(?:{'|'.join(_DIGEST_NAMES)})\b|\bhash\(")
 _DIGEST = re.compile(r"(?=\d*[a-fA-F])[0-9a-fA-F]{16,}")
 _TRUTH = frozenset({"true", "false", "yes", "no", "none"})
@@ -58,27 +58,41 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """Tokens of an input and its answer, and the long parts of the input, as tokens and without blanks and quotes."""
+class Pair:
+    """Tokens of an input and its answer."""
 
     given: str
     answer: str
     words: tuple[str, ...]  # the longest ones of both, of which a source without one does not have the two
-    parts: tuple[Tokens, ...]
-    plain: frozenset[str]
-    is_digest: bool = False  # of the answer
-
-    @property
-    def size(self) -> int:
-        """Characters that it holds."""
-        parts = sum(len(each.text) for each in self.parts)
-        return len(self.given) + len(self.answer) + sum(map(len, self.words)) + parts + sum(map(len, self.plain))
 
     @property
     def is_telling(self) -> bool:
         """True if no program has the two beside each other by chance."""
         given, answer = self.given.strip(), self.answer.strip()
         return len(given) > 1 and len(given) + (0 if answer in _TRUTH else len(answer)) >= TELLING
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Parts of a test, some of which are in a program that knows it.
+
+    Attributes:
+        pairs: inputs with their answers.
+        parts: long parts of the inputs, as tokens.
+        plain: long parts of the inputs, without blanks and quotes.
+        has_digest: an answer is a digest.
+    """
+
+    pairs: tuple[Pair, ...]
+    parts: tuple[Tokens, ...]
+    plain: tuple[str, ...]
+    has_digest: bool = False
+
+    @property
+    def size(self) -> int:
+        """Characters that it holds."""
+        pairs = sum(len(each.given) + len(each.answer) + sum(map(len, each.words)) for each in self.pairs)
+        return pairs + sum(len(each.text) for each in self.parts) + sum(map(len, self.plain))
 
 
 class _Source:
@@ -90,19 +104,28 @@ class _Source:
     def __init__(self, source: str) -> None:
         self._bare = _bare(source)
         self._lower = self._bare.lower()
-        self.plain = _plain(self._bare)
 
     @cached_property
     def _tokens(self) -> str:
         return _tokens(self._bare)
 
-    def has(self, part: Tokens) -> bool:
-        """Return whether it has these tokens."""
-        return part.longest in self._lower and part.text in self._tokens
+    @cached_property
+    def _plain(self) -> str:
+        return _plain(self._bare)
 
-    def has_near(self, known: Known) -> bool:
+    def has_part(self, known: Known) -> bool:
+        """Return whether it has a long part of an input."""
+        if known.plain and any(map(self._plain.__contains__, known.plain)):
+            return True
+        return any(each.longest in self._lower and each.text in self._tokens for each in known.parts)
+
+    def has_near(self, pair: Pair) -> bool:
         """Return whether it has an answer soon after one of the first places of its input."""
-        return all(word in self._lower for word in known.words) and _are_near(self._tokens, known.given, known.answer)
+        lower = self._lower
+        for word in pair.words:  # a generator would cost more than most of these loops, which end at the first word
+            if word not in lower:
+                return False
+        return _are_near(self._tokens, pair.given, pair.answer)
 
 
 def may_know(source: str, known: Sequence[Known]) -> bool:
@@ -110,40 +133,56 @@ def may_know(source: str, known: Sequence[Known]) -> bool:
 
     Args:
         source: The program.
-        known: Inputs and answers of tests that it passed, of which the first ones are looked for.
+        known: Of the tests that it passed, of which the first ones are looked for.
     """
     if len(source) > MOST_CHARACTERS:
         return True
-    if _has_digest(source) and not any(each.is_digest for each in known):  # or the problem asks for digests
+    if _has_digest(source) and not any(each.has_digest for each in known):  # or the problem asks for digests
         return True
     program = _Source(source)
-    beside, known = 0, known[:MOST_TESTS]
-    for each in known:
-        if any(part in program.plain for part in each.plain) or any(map(program.has, each.parts)):
-            return True
-        if program.has_near(each):
-            if each.is_telling:
-                return True
-            beside += 1
-    return beside >= 1 and 2 * beside >= len(known)
+    known = known[:MOST_TESTS]
+    if any(map(program.has_part, known)):
+        return True
+    pairs = [pair for each in known for pair in each.pairs][:MOST_TESTS]
+    beside = [pair for pair in pairs if program.has_near(pair)]
+    return any(each.is_telling for each in beside) or len(beside) >= max(1, len(pairs) / 2)
 
 
 def _has_digest(source: str) -> bool:
-    """Return whether a source names a digest function; most have none of the words at all, which is quickly seen."""
-    return any(word in source for word in _DIGEST_WORDS) and _DIGESTS.search(source) is not None
+    """Return whether a source names a digest function; most have no part of such a name, which is quickly seen."""
+    return any(map(source.__contains__, _DIGEST_HINTS)) and _DIGESTS.search(source) is not None
 
 
-def known_of(test: TestCase) -> list[Known]:
-    """Return the inputs and answers of a test that have tokens; a test program has several.
+def known_of(test: TestCase) -> Known:
+    """Return the parts of a test that are looked for; a test program has several inputs and answers.
 
     Args:
         test: A scored test. Reading it costs more than looking for the result in a source.
     """
     found = [
-        _known_pair([each[:MOST_TEXT] for each in given[:MOST_TESTS]], answer[:MOST_TEXT])
+        ([each[:MOST_TEXT] for each in given[:MOST_TESTS]], answer[:MOST_TEXT])
         for given, answer in islice(_pairs(test), MOST_TESTS)
     ]
-    return [each for each in found if each.given.strip() or each.plain]
+    texts = [dict.fromkeys((" ".join(given), *given)) for given, _ in found]
+    tokens = [list(map(_tokens, each)) for each in texts]
+    pairs = (_pair(each[0], _tokens(answer)) for each, (_, answer) in zip(tokens, found, strict=True))
+    long = dict.fromkeys(each for of_one in tokens for each in of_one if _is_long(each))
+    plain = dict.fromkeys(_plain(each) for of_one in texts for each in of_one if len(each) >= LONG)
+    return Known(
+        tuple(each for each in pairs if each.given.strip()),
+        tuple(Tokens(each, max(each.split(), key=len)) for each in long),
+        tuple(each for each in plain if len(each) >= LONG and not each.isidentifier()),
+        any(_DIGEST.fullmatch(_plain(answer)) for _, answer in found),
+    )
+
+
+def _pair(given: str, answer: str) -> Pair:
+    return Pair(given, answer, tuple(_by_length([*given.split(), *answer.split()])[:MOST_WORDS]))
+
+
+def _is_long(tokens: str) -> bool:
+    """Return whether no program has these tokens by chance."""
+    return len(tokens) > LONG_TOKENS and tokens.count(" ") > LEAST_TOKENS
 
 
 def _are_near(text: str, given: str, answer: str) -> bool:
@@ -179,24 +218,6 @@ def _plain(text: str) -> str:
 def _unescaped(text: str) -> str:
     """Return a text with blanks in place of escapes that mean one."""
     return _ESCAPE.sub(" ", text) if "\\" in text else text
-
-
-def _known_pair(given: Sequence[str], answer: str) -> Known:
-    texts = dict.fromkeys((" ".join(given), *given))
-    tokens = list(dict.fromkeys(map(_tokens, texts)))
-    whole, said = tokens[0], _tokens(answer)
-    return Known(
-        whole,
-        said,
-        tuple(_by_length([*whole.split(), *said.split()])[:MOST_WORDS]),
-        tuple(
-            Tokens(each, max(each.split(), key=len))
-            for each in tokens
-            if len(each) > LONG_TOKENS and each.count(" ") > LEAST_TOKENS
-        ),
-        frozenset(each for each in map(_plain, texts) if len(each) >= LONG and not each.isidentifier()),
-        _DIGEST.fullmatch(_plain(answer)) is not None,
-    )
 
 
 def _by_length(words: Sequence[str]) -> list[str]:

@@ -30,7 +30,7 @@ NEAR: list[TestCase] = [
 
 
 def known(tests: list[TestCase]) -> list[Known]:
-    return [each for test in tests for each in known_of(test)]
+    return list(map(known_of, tests))
 
 
 SUM = "input()\nprint(sum(map(int, input().split())))\n"
@@ -81,8 +81,8 @@ def test_a_program_that_computes_does_not(source: str, tests: list[TestCase]) ->
 )
 def test_assertions_are_found_in_every_block(block: str) -> None:
     program = block.replace("{}", "assert f('some long text') == 4")
-    (first, *_) = known([AssertTest(code=program)])
-    assert (first.given, first.answer) == (" some long text ", " 4 ")
+    pair, *_ = known_of(AssertTest(code=program)).pairs
+    assert (pair.given, pair.answer) == (" some long text ", " 4 ")
 
 
 @pytest.mark.parametrize(
