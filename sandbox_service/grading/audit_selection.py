@@ -26,6 +26,7 @@ class AuditSelection:
         self._share = share
         # by identity, which holds as long as the test is kept
         self._known: LruCache[tuple[TestCase, Known]] = LruCache(KEPT_TESTS, KEPT_CHARACTERS)
+        self._latest: tuple[Sequence[TestCase], list[Known]] = (), []  # of the latest suite, which submissions share
 
     def selects(self, source: str, tests: Sequence[TestCase]) -> bool:
         """Return whether the audit tests of a submission run.
@@ -38,7 +39,9 @@ class AuditSelection:
             return True
         if zlib.crc32(source.encode(errors="surrogatepass")) < self._share * CHECKSUMS:
             return True
-        return may_know(source, [self._known_of(test) for test in tests if test.role == "scored"])
+        if tests is not self._latest[0]:
+            self._latest = tests, [self._known_of(test) for test in tests if test.role == "scored"]
+        return may_know(source, self._latest[1])
 
     def _known_of(self, test: TestCase) -> Known:
         name = str(id(test))

@@ -12,9 +12,8 @@ import ast
 import json
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 
 from sandbox_service.judging.syntax_trees import parsed
@@ -104,20 +103,19 @@ class _Source:
     def __init__(self, source: str) -> None:
         self._bare = _bare(source)
         self._lower = self._bare.lower()
+        self._forms: dict[Callable[[str], str], str] = {}
 
-    @cached_property
-    def _tokens(self) -> str:
-        return _tokens(self._bare)
-
-    @cached_property
-    def _plain(self) -> str:
-        return _plain(self._bare)
+    def _in(self, form: Callable[[str], str]) -> str:
+        """Return the program in a form, which is made once. (A cached property takes a lock.)"""
+        if form not in self._forms:
+            self._forms[form] = form(self._bare)
+        return self._forms[form]
 
     def has_part(self, known: Known) -> bool:
         """Return whether it has a long part of an input."""
-        if known.plain and any(map(self._plain.__contains__, known.plain)):
+        if known.plain and any(map(self._in(_plain).__contains__, known.plain)):
             return True
-        return any(each.longest in self._lower and each.text in self._tokens for each in known.parts)
+        return any(each.longest in self._lower and each.text in self._in(_tokens) for each in known.parts)
 
     def has_near(self, pair: Pair) -> bool:
         """Return whether it has an answer soon after one of the first places of its input."""
@@ -125,7 +123,7 @@ class _Source:
         for word in pair.words:  # a generator would cost more than most of these loops, which end at the first word
             if word not in lower:
                 return False
-        return _are_near(self._tokens, pair.given, pair.answer)
+        return _are_near(self._in(_tokens), pair.given, pair.answer)
 
 
 def may_know(source: str, known: Sequence[Known]) -> bool:
