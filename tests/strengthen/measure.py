@@ -60,10 +60,9 @@ class Counts:
 
 @dataclass
 class Found:
-    """What was found for one problem. `hard` is the share of mutants refused before, of which hard ones count more."""
+    """What was found for one problem."""
 
     name: str
-    hard: float | None
     counts: Counts
     tests: int
     given: int
@@ -107,39 +106,8 @@ async def measure(
     found = await work.fails_of(runner, recipe, programs, answered)
     counts, tests = _counted(found, right, accepts, recipe)
     return Found(
-        problem.id,
-        hard_share(found),
-        counts,
-        tests,
-        len(small.tests or []),
-        len(candidates),
-        subject.form,
-        runner.cost.cpu_seconds,
+        problem.id, counts, tests, len(small.tests or []), len(candidates), subject.form, runner.cost.cpu_seconds
     )
-
-
-def hard_share(found: choice.Choice) -> float | None:
-    """Return the share of mutants that the given tests refuse, each counted by the share of made tests that it passes.
-
-    A mutant that fails every test says little about a suite: programs that people take for right are not like it.
-
-    Args:
-        found: With the failures of mutants that the given tests refuse, too.
-    """
-    told = {place: failed for place, failed in found.fails.items() if failed and found.programs[place].kind == "mutant"}
-    weights = {
-        place: 1 - _failed_share(failed, len(found.candidates)) for place, failed in {**told, **found.known}.items()
-    }
-    total = sum(weights.values())
-    return sum(weights[place] for place in found.known) / total if total else None
-
-
-def _failed_share(failed: set[int], tests: int) -> float:
-    """The share of made tests that a mutant fails, of those that it ran until it had failed enough."""
-    for end in range(work.CHUNK, tests, work.CHUNK):
-        if (some := sum(each < end for each in failed)) >= work.MOST_FAILURES:
-            return some / end
-    return len(failed) / tests if tests else 0.0
 
 
 @dataclass
@@ -302,8 +270,7 @@ async def _measured(options: argparse.Namespace) -> list[Found]:
         {
             "name": "measure",
             "sources": [{"path": "none"}],
-            # with an audit test, mutants that the given tests refuse run on made ones as well
-            "strengthen": {"inputs": options.inputs, "mutants": options.mutants, "tests": options.tests, "audit": 1},
+            "strengthen": {"inputs": options.inputs, "mutants": options.mutants, "tests": options.tests},
         }
     )
     found = []
@@ -353,7 +320,6 @@ def _summary(found: Sequence[Found]) -> dict[str, Any]:
         "rank correlation before": correlation(
             [share(each, "mutant", "before") for each in pairs], [share(each, "wrong", "before") for each in pairs]
         ),
-        "rank correlation before, hard mutants counting more": _of_hard(found),
         "problems in it": len(pairs),
         "rank correlations that chance allows": ceilings(
             [share(each, "mutant", "before") for each in pairs],
@@ -361,12 +327,6 @@ def _summary(found: Sequence[Found]) -> dict[str, Any]:
             correlation,
         ),
     }
-
-
-def _of_hard(found: Sequence[Found]) -> float | None:
-    pairs = [(one.hard, one.counts) for one in found if one.hard is not None and one.counts.programs["wrong"]]
-    refused = [counts.before["wrong"] / counts.programs["wrong"] for _, counts in pairs]
-    return correlation([hard for hard, _ in pairs], refused)
 
 
 def main() -> None:

@@ -1,17 +1,9 @@
-"""The correlations that chance allows: near one with many programs, less with few, none where nothing tells.
-
-And the share of refused mutants of which hard ones count more.
-"""
+"""The correlations that chance allows: near one with many programs, less with few, none where nothing tells."""
 
 from __future__ import annotations
 
-from sandbox_service.schema import StdinTest
-from sandbox_service.strengthen.answers import Candidate
-from sandbox_service.strengthen.choice import Choice
-from sandbox_service.strengthen.runs import Program
-from sandbox_service.strengthen.tiers import Made
 from tests.strengthen.ceiling import ceilings
-from tests.strengthen.measure import correlation, hard_share
+from tests.strengthen.measure import correlation
 
 RATES = [0.1, 0.2, 0.3, 0.5, 0.6, 0.8, 0.9, 1.0]
 
@@ -33,10 +25,3 @@ def test_a_program_for_each_problem_says_nothing_about_rates() -> None:
 
 def test_equal_predictions_have_no_correlation() -> None:
     assert ceilings([1.0] * 3, [(1, 2), (2, 2), (0, 2)], correlation) == {}
-
-
-def test_a_mutant_that_fails_every_made_test_does_not_count() -> None:
-    programs = [Program("mutant", f"{n}", "") for n in range(4)] + [Program("wrong", "", "")]
-    candidates = [Candidate(StdinTest(input=f"{n}", output="1"), Made(f"{n}", ""), "1") for n in range(4)]
-    found = Choice(programs, [1, 3, 4], {1: {0}, 3: set(), 4: {1}}, candidates, known={0: {0, 1, 2, 3}, 2: {0, 1}})
-    assert hard_share(found) == 0.5 / (0.75 + 0.5)  # the mutant that no test tells is not counted either
