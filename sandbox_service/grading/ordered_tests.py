@@ -107,12 +107,12 @@ class OrderedTests:
         if not self._all_passed() or not self._has_audit_tests() or not self._is_audited:
             return True
         seconds = audit_seconds(self._submission.limits, self._tests, self.done)
-        if seconds < self._submission.limits.cpu_seconds:
-            self._works.limit(seconds)
         if self._audit is not None and (self._audit.verdict != Verdict.TLE or seconds <= self._audit_seconds):
             self._add(self._audit)
-            if self._ends_with(self._audit):
+            if self._ends_with(self._audit) or len(self.done) == len(self._tests):
                 return True
+        if seconds < self._submission.limits.cpu_seconds:
+            self._works.limit(seconds)
         try:
             return self._run("audit", must_pause)
         except JailUnsafeError:

@@ -59,4 +59,5 @@ def ranked(tests: Sequence[TestCase], results: list[TestResult]) -> list[TestRes
     if len(places) == len(tests):
         return results
     rank = {index: at for at, index in enumerate(places)}
-    return [result.model_copy(update={"index": rank.get(result.index, len(places))}) for result in results]
+    numbered = ((result, rank.get(result.index, len(places))) for result in results)
+    return [each if each.index == at else each.model_copy(update={"index": at}) for each, at in numbered]

@@ -11,11 +11,12 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 
+from sandbox_service.judging.syntax_trees import parsed
 from sandbox_service.schema import AssertTest, CallTest, StdinTest, TestCase
 
 MOST_CHARACTERS = 200_000  # of a source; a longer one counts as knowing
@@ -28,19 +29,23 @@ MOST_WORDS = 8  # of an input and its answer that are looked for before their to
 NEAR = 40  # characters between an input and its answer
 TELLING = 4  # characters of an input and its answer that no program has beside each other by chance
 
-_DOCSTRING = re.compile(r"^[ \t]*[rRuU]?(\"\"\"|''')(?:(?!\1).)*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_DOCSTRING = re.compile(
+    r"""^[ \t]*[rRuU]?(?:\"\"\"[^\"]*+(?:\"(?!\"\")[^\"]*+)*+\"\"\"|'''[^']*+(?:'(?!'')[^']*+)*+''')[ \t]*$""",
+    re.MULTILINE,
+)  # a look at each character would take ten times as long
 _COMMENT = re.compile(r"^[ \t]*(?:#|//)[^\n]*$", re.MULTILINE)
 _ESCAPE = re.compile(r"\\[nrt]")
 _TOKEN = re.compile(r"\d+|[^\W\d]+|[^\w\s'\",;:()\[\]{}\\]+")
 _DIGEST_NAMES = (
     "hashlib", "md5", "sha1", "sha256", "crc32", "adler32", "base64", "b64decode", "zlib", "marshal", "pickle",
 )  # fmt: skip
-_DIGEST_WORDS = (*_DIGEST_NAMES, "hash(")  # of which a source has one if _DIGESTS is found in it
+_DIGEST_HINTS = ("hash", "md5", "sha", "32", "64", "zlib", "pickle")  # of which each of these names has one
 _DIGESTS = re.compile(rf"\b(?:{'|'.join(_DIGEST_NAMES)})\b|\bhash\(")
 _DIGEST = re.compile(r"(?=\d*[a-fA-F])[0-9a-fA-F]{16,}")
 _TRUTH = frozenset({"true", "false", "yes", "no", "none"})
 _BUILTIN = frozenset({"abs", "all", "any", "bool", "dict", "float", "int", "len", "list", "math", "max", "min", "round",
                       "set", "sorted", "str", "sum", "tuple", "isinstance", "isclose", "allclose"})  # fmt: skip
+_BLOCKS = (ast.stmt, ast.excepthandler, ast.match_case)  # the nodes that may hold statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +57,41 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """Tokens of an input and its answer, and the long parts of the input, as tokens and without blanks and quotes."""
+class Pair:
+    """Tokens of an input and its answer."""
 
     given: str
     answer: str
     words: tuple[str, ...]  # the longest ones of both, of which a source without one does not have the two
-    parts: tuple[Tokens, ...]
-    plain: frozenset[str]
-    is_digest: bool = False  # of the answer
-
-    @property
-    def size(self) -> int:
-        """Characters that it holds."""
-        parts = sum(len(each.text) for each in self.parts)
-        return len(self.given) + len(self.answer) + sum(map(len, self.words)) + parts + sum(map(len, self.plain))
 
     @property
     def is_telling(self) -> bool:
         """True if no program has the two beside each other by chance."""
         given, answer = self.given.strip(), self.answer.strip()
         return len(given) > 1 and len(given) + (0 if answer in _TRUTH else len(answer)) >= TELLING
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Parts of a test, some of which are in a program that knows it.
+
+    Attributes:
+        pairs: inputs with their answers.
+        parts: long parts of the inputs, as tokens.
+        plain: long parts of the inputs, without blanks and quotes.
+        has_digest: an answer is a digest.
+    """
+
+    pairs: tuple[Pair, ...]
+    parts: tuple[Tokens, ...]
+    plain: tuple[str, ...]
+    has_digest: bool = False
+
+    @property
+    def size(self) -> int:
+        """Characters that it holds."""
+        pairs = sum(len(each.given) + len(each.answer) + sum(map(len, each.words)) for each in self.pairs)
+        return pairs + sum(len(each.text) for each in self.parts) + sum(map(len, self.plain))
 
 
 class _Source:
@@ -84,19 +103,27 @@ class _Source:
     def __init__(self, source: str) -> None:
         self._bare = _bare(source)
         self._lower = self._bare.lower()
-        self.plain = _plain(self._bare)
+        self._forms: dict[Callable[[str], str], str] = {}
 
-    @cached_property
-    def _tokens(self) -> str:
-        return _tokens(self._bare)
+    def _in(self, form: Callable[[str], str]) -> str:
+        """Return the program in a form, which is made once. (A cached property takes a lock.)"""
+        if form not in self._forms:
+            self._forms[form] = form(self._bare)
+        return self._forms[form]
 
-    def has(self, part: Tokens) -> bool:
-        """Return whether it has these tokens."""
-        return part.longest in self._lower and part.text in self._tokens
+    def has_part(self, known: Known) -> bool:
+        """Return whether it has a long part of an input."""
+        if known.plain and any(map(self._in(_plain).__contains__, known.plain)):
+            return True
+        return any(each.longest in self._lower and each.text in self._in(_tokens) for each in known.parts)
 
-    def has_near(self, known: Known) -> bool:
+    def has_near(self, pair: Pair) -> bool:
         """Return whether it has an answer soon after one of the first places of its input."""
-        return all(word in self._lower for word in known.words) and _are_near(self._tokens, known.given, known.answer)
+        lower = self._lower
+        for word in pair.words:  # a generator would cost more than most of these loops, which end at the first word
+            if word not in lower:
+                return False
+        return _are_near(self._in(_tokens), pair.given, pair.answer)
 
 
 def may_know(source: str, known: Sequence[Known]) -> bool:
@@ -104,40 +131,56 @@ def may_know(source: str, known: Sequence[Known]) -> bool:
 
     Args:
         source: The program.
-        known: Inputs and answers of tests that it passed, of which the first ones are looked for.
+        known: Of the tests that it passed, of which the first ones are looked for.
     """
     if len(source) > MOST_CHARACTERS:
         return True
-    if _has_digest(source) and not any(each.is_digest for each in known):  # or the problem asks for digests
+    if _has_digest(source) and not any(each.has_digest for each in known):  # or the problem asks for digests
         return True
     program = _Source(source)
-    beside, known = 0, known[:MOST_TESTS]
-    for each in known:
-        if any(part in program.plain for part in each.plain) or any(map(program.has, each.parts)):
-            return True
-        if program.has_near(each):
-            if each.is_telling:
-                return True
-            beside += 1
-    return beside >= 1 and 2 * beside >= len(known)
+    known = known[:MOST_TESTS]
+    if any(map(program.has_part, known)):
+        return True
+    pairs = [pair for each in known for pair in each.pairs][:MOST_TESTS]
+    beside = [pair for pair in pairs if program.has_near(pair)]
+    return any(each.is_telling for each in beside) or len(beside) >= max(1, len(pairs) / 2)
 
 
 def _has_digest(source: str) -> bool:
-    """Return whether a source names a digest function; most have none of the words at all, which is quickly seen."""
-    return any(word in source for word in _DIGEST_WORDS) and _DIGESTS.search(source) is not None
+    """Return whether a source names a digest function; most have no part of such a name, which is quickly seen."""
+    return any(map(source.__contains__, _DIGEST_HINTS)) and _DIGESTS.search(source) is not None
 
 
-def known_of(test: TestCase) -> list[Known]:
-    """Return the inputs and answers of a test that have tokens; a test program has several.
+def known_of(test: TestCase) -> Known:
+    """Return the parts of a test that are looked for; a test program has several inputs and answers.
 
     Args:
         test: A scored test. Reading it costs more than looking for the result in a source.
     """
     found = [
-        _known_pair([each[:MOST_TEXT] for each in given[:MOST_TESTS]], answer[:MOST_TEXT])
+        ([each[:MOST_TEXT] for each in given[:MOST_TESTS]], answer[:MOST_TEXT])
         for given, answer in islice(_pairs(test), MOST_TESTS)
     ]
-    return [each for each in found if each.given.strip() or each.plain]
+    texts = [dict.fromkeys((" ".join(given), *given)) for given, _ in found]
+    tokens = [list(map(_tokens, each)) for each in texts]
+    pairs = (_pair(each[0], _tokens(answer)) for each, (_, answer) in zip(tokens, found, strict=True))
+    long = dict.fromkeys(each for of_one in tokens for each in of_one if _is_long(each))
+    plain = dict.fromkeys(_plain(each) for of_one in texts for each in of_one if len(each) >= LONG)
+    return Known(
+        tuple(each for each in pairs if each.given.strip()),
+        tuple(Tokens(each, max(each.split(), key=len)) for each in long),
+        tuple(each for each in plain if len(each) >= LONG and not each.isidentifier()),
+        any(_DIGEST.fullmatch(_plain(answer)) for _, answer in found),
+    )
+
+
+def _pair(given: str, answer: str) -> Pair:
+    return Pair(given, answer, tuple(_by_length([*given.split(), *answer.split()])[:MOST_WORDS]))
+
+
+def _is_long(tokens: str) -> bool:
+    """Return whether no program has these tokens by chance."""
+    return len(tokens) > LONG_TOKENS and tokens.count(" ") > LEAST_TOKENS
 
 
 def _are_near(text: str, given: str, answer: str) -> bool:
@@ -175,25 +218,6 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(" ", text) if "\\" in text else text
 
 
-def _known_pair(given: Sequence[str], answer: str) -> Known:
-    whole = " ".join(given)
-    tokens = dict.fromkeys(_tokens(each) for each in (whole, *given))
-    plain = {_plain(each) for each in (whole, *given)}
-    said = _tokens(answer)
-    return Known(
-        _tokens(whole),
-        said,
-        tuple(_by_length([*_tokens(whole).split(), *said.split()])[:MOST_WORDS]),
-        tuple(
-            Tokens(each, _by_length(each.split())[0])
-            for each in tokens
-            if len(each) > LONG_TOKENS and each.count(" ") > LEAST_TOKENS
-        ),
-        frozenset(each for each in plain if len(each) >= LONG and not each.isidentifier()),
-        _DIGEST.fullmatch(_plain(answer)) is not None,
-    )
-
-
 def _by_length(words: Sequence[str]) -> list[str]:
     """Return different words, the longest first."""
     return sorted(dict.fromkeys(words), key=len, reverse=True)
@@ -215,15 +239,26 @@ def _asserted(code: str) -> Iterator[tuple[list[str], str]]:
     if len(code) > MOST_CODE:
         return
     try:
-        tree = ast.parse(code)
+        tree = parsed(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     lines = code.replace("\r\n", "\n").replace("\r", "\n").encode().split(b"\n")  # as the parser counts them
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assert) and (call := _call_in(node.test)) is not None:
+    for test in _assertions(tree):
+        if (call := _call_in(test)) is not None:
             args = [_written(each, lines) for each in (*call.args, *(each.value for each in call.keywords))]
-            answer = _answer_of(node.test, call)
-            yield args, str(not isinstance(node.test, ast.UnaryOp)) if answer is None else _written(answer, lines)
+            answer = _answer_of(test, call)
+            yield args, str(not isinstance(test, ast.UnaryOp)) if answer is None else _written(answer, lines)
+
+
+def _assertions(tree: ast.Module) -> Iterator[ast.expr]:
+    """Yield the asserted expressions in the order of `ast.walk`, which would go through all literals."""
+    left = deque[ast.AST](tree.body)
+    while left:
+        node = left.popleft()
+        if isinstance(node, ast.Assert):
+            yield node.test
+        else:
+            left.extend(each for each in ast.iter_child_nodes(node) if isinstance(each, _BLOCKS))
 
 
 def _answer_of(test: ast.expr, call: ast.Call) -> ast.expr | None:
@@ -235,7 +270,8 @@ def _answer_of(test: ast.expr, call: ast.Call) -> ast.expr | None:
             operands = [left, *others]
         case _:
             return None
-    return next((each for each in operands if call not in ast.walk(each)), None)
+    calling = next((each for each in operands if call in ast.walk(each)), None)  # before a literal, which may be long
+    return next(each for each in operands if each is not calling)
 
 
 def _written(node: ast.expr, lines: Sequence[bytes]) -> str:

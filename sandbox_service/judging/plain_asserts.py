@@ -23,6 +23,7 @@ from typing import Any
 
 from sandbox_service.judging import distances
 from sandbox_service.judging.call_loops import Loop, looped
+from sandbox_service.judging.syntax_trees import parsed
 
 MOST_CHARACTERS = 1 << 16
 SMALL_INTEGER = 10**300  # a larger one has another form in requests
@@ -96,7 +97,7 @@ def plain_test(code: str, entry_point: str | None, prelude: str = "") -> PlainTe
     if entry_point is not None and not ENTRY_POINT.fullmatch(entry_point):
         return None
     try:
-        return _read(ast.parse(code).body, code, entry_point, _Prelude(prelude))
+        return _read(parsed(code).body, code, entry_point, _Prelude(prelude))
     except (_OtherFormError, SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return None  # of these, `{[1]: 2}` is a TypeError: an item that cannot be hashed
 
@@ -114,8 +115,10 @@ class _Prelude:
 
 
 def _names_of_prelude(text: str) -> Iterator[str]:
+    if not text or text.isspace():
+        return
     try:
-        body = ast.parse(text[: MOST_CHARACTERS + 1]).body
+        body = parsed(text[: MOST_CHARACTERS + 1]).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         yield "*"  # such as that of LeetCode, which is a name for a text
         return
@@ -346,16 +349,20 @@ def _failure(statement: ast.Assert, lines: list[str]) -> tuple[str, str]:
 # --- requests, in the form of guest/codec.py -------------------------------------------------------------------------
 
 
+_WRITER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
+_AS_THEMSELVES = frozenset({type(None), bool, float, str})
+
+
 def _frame(head: str, message: Json) -> bytes:
-    body = json.dumps(message, separators=(",", ":"), ensure_ascii=False)
+    body = _WRITER.encode(message)
     payload = f"{head}\n{body}".encode("utf-8", "surrogatepass")
     return len(payload).to_bytes(4, "little") + payload
 
 
 def _encoded(value: Any) -> Json:
+    if type(value) in _AS_THEMSELVES:
+        return value
     match value:
-        case None | bool() | float() | str():
-            return value
         case int():
             return value if -SMALL_INTEGER < value < SMALL_INTEGER else {"I": hex(value)}
         case list():

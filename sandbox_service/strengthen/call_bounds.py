@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_service.strengthen.ranges import NUMBER, number_in
+from sandbox_service.validation.notation import plain
 
 _STEP = r"(?:\.length|\.size\(\)|\[\w+\])"
 _NAME = rf"(?:len\(\w+\)|[A-Za-z]\w*{_STEP}*)"
@@ -73,7 +74,7 @@ def names_in(text: str, function: str) -> tuple[str, ...]:
 
 
 def _read(statement: str, names: Sequence[str]) -> Iterator[Bound]:
-    for each in _BOUND.finditer(statement.replace("`", "")):
+    for each in _BOUND.finditer(plain(statement).replace("`", "")):
         low, high = number_in(each["low"]), number_in(each["high"])
         for path in re.findall(_NAME, each["names"]):
             first, *steps = _PARTS.findall(path.removeprefix("len(").removesuffix(")"))

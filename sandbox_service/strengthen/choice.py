@@ -15,6 +15,7 @@ from sandbox_service.validation.recipe import Recipe
 
 SLOW_SECONDS = 0.005  # beyond the fastest test, of which most is the start of a process;
 SLOW_FACTOR, NOISE_SECONDS = 2, 0.001  # or so many times the fastest one, and what a clock may be wrong by
+AUDIT_DEPTH = 2  # audit tests that fail each mutant: one is enough to find a program
 _DIGITS = re.compile(r"\d{1,100}")  # of a number; a longer one is text
 
 
@@ -62,7 +63,7 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     others = {place: tests - set(added) for place, tests in {**found.known, **fails}.items() if place not in without}
     slow = _slow(candidates)
     others = {place: _fast(tests, slow) for place, tests in others.items()}
-    every = [*added, *cover.choose(others, sizes, wanted.audit, wanted.depth)]
+    every = [*added, *cover.choose(others, sizes, wanted.audit, min(wanted.depth, AUDIT_DEPTH))]
     every = cover.filled(every, groups, said, len(added) + wanted.audit, without=slow.keys())
     left = set(range(len(candidates))) - set(every) - slow.keys()
     others_by_size = sorted(left, key=lambda place: (sizes[place], place))

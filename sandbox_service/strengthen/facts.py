@@ -51,6 +51,7 @@ class SlotFacts:
         decimals: Of real numbers.
         alphabet: Letters of words.
         words: All words, if they are few and come again.
+        given: All words, if they are few.
         at_most: A slot whose number is never exceeded.
         is_below: … and never reached.
         length_of: A slot with the length of each word.
@@ -70,6 +71,7 @@ class SlotFacts:
     decimals: int = 0
     alphabet: str = ""
     words: tuple[str, ...] = ()
+    given: tuple[str, ...] = field(default=(), compare=False)
     at_most: int | None = None
     is_below: bool = False
     length_of: Length | None = None
@@ -160,6 +162,11 @@ def without_ranges(facts: Facts) -> Facts:
     relations = tuple(replace(each, is_certain=True) for each in facts.relations)
     rows = {slot: replace(each, is_certain=True) for slot, each in facts.rows.items()}
     return replace(facts, slots=slots, relations=relations, rows=rows)
+
+
+def of_given_words(facts: Facts) -> Facts:
+    """Return the facts with the given words as the only ones, where they are few: they may be names of the problem."""
+    return replace(facts, slots={slot: replace(each, words=each.given) for slot, each in facts.slots.items()})
 
 
 def _lengths(items: Sequence[Item]) -> Iterator[int]:
@@ -306,14 +313,15 @@ def _words(seen: Seen, tokens: Sequence[str]) -> SlotFacts:
     sizes = [len(token) for token in tokens] or [1]
     distinct = sorted(set(tokens))
     length_of = None if seen.is_list else _length_of(seen)
-    is_few = len(distinct) <= MOST_WORDS and len(tokens) >= 2 * len(distinct)
-    is_vocabulary = is_few and max(sizes) > 1 and length_of is None
+    is_few = len(distinct) <= MOST_WORDS and max(sizes) > 1 and length_of is None
+    is_vocabulary = is_few and len(tokens) >= 2 * len(distinct)
     return SlotFacts(
         "word",
         min(sizes),
         max(sizes),
         alphabet="".join(sorted({letter for token in tokens for letter in token})) or "a",
         words=tuple(distinct) if is_vocabulary else (),
+        given=tuple(distinct) if is_few else (),
         length_of=length_of,
         repeats=_repeats(tokens),
         certain=frozenset({"repeats"}),

@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 from sandbox_service.strengthen.facts import Facts
 from sandbox_service.strengthen.form import Form, Item, Repeat
+from sandbox_service.validation.notation import plain
 
 WIDER = 10  # how much greater than any number seen
 LEAST_HIGH = 20  # … and at least this great
 SURE_HIGH = 100_000  # numbers this great show their bound
 
-NUMBER = r"-?\s?\d[\d,]*(?:\s*[·⋅*×]\s*10)?(?:\s*\^\s*\{?\d+\}?)?(?:\s*[-−–+]\s*1(?!\d))?"
-_RELATION = r"(?:≤|<=|\\leq?q?\b|\\lt\b|<)"
+NUMBER = r"-?\s?(?:\d{1,3}(?: \d{3})+(?!\d)|\d[\d,]*)(?:\s*[·⋅*×]\s*10)?(?:\s*\^\s*\{?\d+\}?)?(?:\s*[-−–+]\s*1(?!\d))?"
+_RELATION = r"(?:≤|<=|<)"
 _NAME = r"[A-Za-z](?:_?\{?[a-z0-9]{1,3}\}?)?"
 _BOUND = re.compile(
     rf"(?P<low>{NUMBER})\s*(?P<from>{_RELATION})\s*(?P<names>{_NAME}(?:\s*(?:,|{_RELATION})\s*{_NAME})*)"
     rf"\s*(?P<to>{_RELATION})\s*(?P<high>{NUMBER})"
 )
-_STRICT = ("<", "\\lt")
 _POWER = re.compile(r"(-?)(?:(\d+)[·⋅*×])?(\d+)\^\{?(\d{1,2})\}?([-−–+]1)?")
 
 
@@ -88,11 +88,11 @@ def _wider(seen: Range) -> Range:
 def bounds_in(statement: str) -> list[tuple[str, int, int]]:
     """Return name, least and greatest value of the variables whose bounds a statement gives, in its order."""
     found: dict[str, tuple[str, int, int]] = {}
-    for each in _BOUND.finditer(statement):
+    for each in _BOUND.finditer(plain(statement)):
         low, high = number_in(each["low"]), number_in(each["high"])
         if low is None or high is None:
             continue
-        low, high = low + (each["from"] in _STRICT), high - (each["to"] in _STRICT)
+        low, high = low + (each["from"] == "<"), high - (each["to"] == "<")
         if low > high:
             continue
         for name in re.findall(_NAME, re.sub(_RELATION, ",", each["names"])):

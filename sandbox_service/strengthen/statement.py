@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from sandbox_service.strengthen.facts import Facts
 from sandbox_service.strengthen.ranges import NUMBER, number_in
+from sandbox_service.validation.notation import plain
 
 _OUTPUT = re.compile(r"^\W*(?:the\s)?output\b", re.IGNORECASE | re.MULTILINE)
 _EXAMPLES = re.compile(r"^\W*(?:sample|examples?|notes?)\W*(?:inputs?|tests?|\d+)?\W*$", re.IGNORECASE | re.MULTILINE)
@@ -25,7 +26,7 @@ _GUARANTEE = re.compile(
 # a guarantee about the answer, which no input can break
 _CLAIM = re.compile(r"always (?:\w+ )?(?:exists?|possible)|under (?:\w+ )*constraints", re.IGNORECASE)
 _SUM = re.compile(r"\b(?:sum|total)\b|∑|\\sum|\bsums\b", re.IGNORECASE)
-_LIMIT = re.compile(rf"(?:exceeds?|at most|≤|<=|\\leq?q?|more than|greater than|up to)\s*({NUMBER})")
+_LIMIT = re.compile(rf"(?:exceeds?|at most|≤|<=|more than|greater than|up to)\s*({NUMBER})")
 _TREE = re.compile(r"\btrees?\b|\brooted\b|\bcycles?\b|\bacyclic\b", re.IGNORECASE)
 _CONNECTED = re.compile(r"\bconnect\w*|\breach\w*|\bpath\b|\b(?:get|pass) from\b|\btravel", re.IGNORECASE)
 _ONCE = re.compile(
@@ -84,6 +85,7 @@ def rules_of(statement: str) -> Rules:
     Args:
         statement: Text of the problem.
     """
+    statement = plain(statement)
     text = statement[: examples.start()] if (examples := _EXAMPLES.search(statement)) else statement
     text = text[: output.start()] if (output := _OUTPUT.search(text)) else text
     start = begin.start() if (begin := _INPUT.search(text)) else len(text)

@@ -11,7 +11,7 @@ from functools import cache
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
 from sandbox_service.strengthen import tables, tiers
-from sandbox_service.strengthen.facts import facts_of, sums_of, without_ranges
+from sandbox_service.strengthen.facts import facts_of, of_given_words, sums_of, without_ranges
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
 from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
@@ -97,7 +97,7 @@ class StdinSubject:
         if self.unexplained and not wanted.is_validated:
             return []
         lines = len(list(lines_in(self._form.items))) if self._form else 0
-        new = tiers.following(wanted, lines, is_wide=self._may_be_wide(wanted))
+        new = tiers.following(wanted, lines, is_wide=self._may_be_wide(wanted), has_words=self._has_given_words())
         believed = [each for each in first if each.name not in wanted.doubted]
         return new if wanted.is_enough else [*new, *believed]
 
@@ -138,10 +138,15 @@ class StdinSubject:
         found = list(facts_of(self._form, self._inputs).slots.values())
         return len(found) == 1 and found[0].kind == "int" and self._form.items == tuple(lines_in(self._form.items))
 
+    def _has_given_words(self) -> bool:
+        found = facts_of(self._form, self._inputs).slots.values() if self._form else ()
+        return any(each.given and not each.words for each in found)
+
     def _maker(self, tier: Tier, wanted: Wanted) -> Maker:
         """A maker of inputs like the given ones; with far numbers or lengths a loose one."""
         assert self._form is not None
         facts = facts_of(self._form, self._inputs)
+        facts = of_given_words(facts) if tier.has_given_words else facts
         ranges = ranges_of(
             self._form,
             facts,

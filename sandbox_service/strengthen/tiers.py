@@ -19,6 +19,7 @@ FAR = (3, 9, 18)  # decimal digits of numbers far beyond those seen
 BETWEEN = (4, 5, 6, 7, 8, 10, 11, 12, 15)  # … that are tried where greater ones are doubted
 LONG = (3, 5)  # … of lengths
 NEAR = 3  # turns of inputs near those with rare answers, for one of any other tier
+GIVEN_WORDS = 3  # turns of inputs with given words, where others are doubted
 MOST_GIVEN = 6  # with more given inputs, their changed tokens are one tier
 MOST_LINES = 4  # of a form that may be kept
 
@@ -34,6 +35,7 @@ class Tier:
         most: Numbers go up to this; 0 for no such numbers.
         longest: Lengths go up to this; 0 for no such lengths.
         letters: Words have all letters of an alphabet of which some were seen.
+        has_given_words: Words are given ones, where these are few.
         kept: Lines of the form, from 0, that are taken from given inputs.
         given: The given input whose tokens are changed; -1 for any.
         is_near: Tokens of made inputs with rare answers are changed.
@@ -46,6 +48,7 @@ class Tier:
     most: int = 0
     longest: int = 0
     letters: bool = False
+    has_given_words: bool = False
     kept: frozenset[int] = frozenset()
     given: int | None = None
     is_near: bool = False
@@ -132,16 +135,18 @@ def _far(digits: int) -> Tier:
     return Tier(f"numbers to 10^{digits}", is_wide=True, is_loose=True, most=10**digits)
 
 
-def following(wanted: Wanted, lines: int, *, is_wide: bool) -> list[Tier]:
+def following(wanted: Wanted, lines: int, *, is_wide: bool, has_words: bool = False) -> list[Tier]:
     """Return the tiers that earlier rounds suggest.
 
     Args:
         wanted: Inputs that were tried, and those that were doubted.
         lines: Lines of the form.
         is_wide: Numbers may go beyond those seen.
+        has_words: Words were made, and the given ones are few.
     """
     found = list(_between(wanted)) if is_wide else []
     if wanted.doubted & {SEEN.name, WIDER.name}:
+        found += [Tier("given words", is_wide=is_wide, has_given_words=True)] * GIVEN_WORDS if has_words else []
         found += _keeping(lines, is_wide=is_wide)
     found = [each for each in found if each.name not in wanted.tried]
     return found + [Tier(f"near {wanted.round}", is_near=True)] * NEAR if wanted.rare else found

@@ -30,7 +30,7 @@ NEAR: list[TestCase] = [
 
 
 def known(tests: list[TestCase]) -> list[Known]:
-    return [each for test in tests for each in known_of(test)]
+    return list(map(known_of, tests))
 
 
 SUM = "input()\nprint(sum(map(int, input().split())))\n"
@@ -73,6 +73,24 @@ def test_a_program_with_inputs_or_answers_may_know_them(source: str, tests: list
 )
 def test_a_program_that_computes_does_not(source: str, tests: list[TestCase]) -> None:
     assert not may_know(source, known(tests))
+
+
+@pytest.mark.parametrize(
+    "block",
+    ["if 1:\n    {}", "try:\n    {}\nexcept E:\n    {}", "match 1:\n    case 1:\n        {}", "with a:\n    {}"],
+)
+def test_assertions_are_found_in_every_block(block: str) -> None:
+    program = block.replace("{}", "assert f('some long text') == 4")
+    pair, *_ = known_of(AssertTest(code=program)).pairs
+    assert (pair.given, pair.answer) == (" some long text ", " 4 ")
+
+
+@pytest.mark.parametrize(
+    "docstring", ['"""4 \\" 10 ""\n20 30 41"""', "  r'''4 10 20 '' 30 41''' ", '""""4 10 20 30 41"""']
+)
+def test_docstrings_end_at_three_quotation_marks(docstring: str) -> None:
+    assert not may_know(f"{docstring}\n{SUM}", known(LISTS))
+    assert may_know(f"{docstring}\nknown = [10, 20, 30, 41]\n{SUM}", known(LISTS))
 
 
 def test_a_hostile_source_costs_little() -> None:

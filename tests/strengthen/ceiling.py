@@ -27,13 +27,15 @@ Correlation = Callable[[Sequence[float], Sequence[float]], float | None]
 
 
 def ceilings(predicted: Sequence[float], counts: Sequence[Counts], correlation: Correlation) -> dict[str, Any]:
-    """Return the median of each figure and the bounds of 95 % of its draws.
+    """Return the median of each figure and the bounds of 95 % of its draws; none if the predictions are all equal.
 
     Args:
         predicted: Shares by problem.
         counts: Programs by problem.
         correlation: The measure; None for no variance.
     """
+    if correlation(predicted, predicted) is None:
+        return {}
     shares = [refused / every for refused, every in counts]
     order = sorted(range(len(counts)), key=lambda place: shares[place])
     return {

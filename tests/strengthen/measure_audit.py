@@ -195,7 +195,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--journal", type=Path, required=True)
-    parser.add_argument("--audit", type=int, default=16)
+    parser.add_argument("--audit", type=int, default=6)
     parser.add_argument("--step", type=int, default=1)
     parser.add_argument("--limit", type=int, default=10_000)
     parser.add_argument("--rights", type=int, default=10, help="right programs for each planted one")

@@ -32,7 +32,7 @@ def count(problem: Problem, counts: Counter[str]) -> None:
         counts: By kind of program.
     """
     tests = problem.tests or []
-    read = [each for test in tests for each in known_of(test)]
+    read = list(map(known_of, tests))
     programs = [("right", each.code) for each in problem.references]
     subject, calls = subject_of(problem), calls_of(tests)
     if not isinstance(subject, str):

@@ -21,3 +21,7 @@ def test_a_program_for_each_problem_says_nothing_about_rates() -> None:
     found = ceilings(RATES, [(round(each), 1) for each in RATES], correlation)
     assert found["another one is exact"] is None
     assert found["best order"] < 0.9
+
+
+def test_equal_predictions_have_no_correlation() -> None:
+    assert ceilings([1.0] * 3, [(1, 2), (2, 2), (0, 2)], correlation) == {}

@@ -222,6 +222,13 @@ def test_no_number_is_below_its_least_one() -> None:
         ("0 < k < 10", ("k", 1, 9)),
         ("1 ≤ n ≤ 3·10^5", ("n", 1, 300_000)),
         ("-10^9 ≤ x ≤ 10^9", ("x", -(10**9), 10**9)),
+        ("2 ≤ n ≤ 100 000", ("n", 2, 100_000)),
+        ("$1 \\leq N \\leq 100\\,000$", ("N", 1, 100_000)),
+        ("$1$ \\le $N$ \\le $1{,}000$", ("N", 1, 1000)),
+        ("$1 \\leqslant N \\leqslant 2\\cdot 10^{5}$", ("N", 1, 200_000)),
+        ("1~\\lt~n~\\lt~3 \\times 10^4", ("n", 2, 29_999)),
+        ("1 &lt;= n &lt;= 1,000", ("n", 1, 1000)),
+        ("$1 \\leq x_1, \\dots, x_n \\leq 7$", ("x_1", 1, 7)),
     ],
 )
 def test_bounds_are_read_as_they_are_written(text: str, bound: tuple[str, int, int]) -> None:

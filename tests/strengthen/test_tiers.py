@@ -101,6 +101,14 @@ def test_doubted_inputs_lead_to_some_that_keep_given_lines() -> None:
     assert {each.tier for each in later} >= {"keeping lines 3", "keeping lines 1, 2"}
 
 
+def test_doubted_words_lead_to_inputs_with_the_given_ones() -> None:
+    tried = frozenset({"seen"})
+    later = made(["12 4\nstraight\n0\n", "10 3\nadvantage\n0\n"], round=1, tried=tried, doubted=tried)
+    rows = [each.text.split() for each in later if each.tier == "given words"]
+    assert {row[2] for row in rows} == {"straight", "advantage"}
+    assert max(int(row[0]) for row in rows) > 12
+
+
 def test_inputs_with_rare_answers_are_changed_a_little() -> None:
     rare = ("5\n1 2 3 4 5\n",)
     later = made(["3\n1 2 3\n", "2\n4 4\n"], round=1, tried=frozenset({"near 0"}), rare=rare, is_enough=True)

@@ -16,12 +16,13 @@ from sandbox_service.schema import StdinTest
 from sandbox_service.validation.duplicates import text_of
 from sandbox_service.validation.evidence import Evidence
 from sandbox_service.validation.finding import Finding
+from sandbox_service.validation.notation import plain
 from sandbox_service.validation.recipe import Recipe
 
 _NUMBER = r"-?\d[\d ,]*(?:\s*[·⋅*×]\s*10)?(?:\s*\^\s*\{?\d+\}?)?(?:\d+)?"
 _SENTENCE = re.compile(
     r"\b(?:[Ff]irst|[Oo]nly|[Ss]ingle)\s+line\b[^.(\n]{0,30}?\b(?:contains?|holds?|has|have)\s+(?P<what>[^.\n(]{0,60}?)\s*"
-    rf"\((?P<low>{_NUMBER})\s*(?:≤|<=|\\leq?\b)\s*(?P<name>[A-Za-z])\s*(?:≤|<=|\\leq?\b)\s*(?P<high>{_NUMBER})\s*[,;)]"
+    rf"\((?P<low>{_NUMBER})\s*(?:≤|<=)\s*(?P<name>[A-Za-z])\s*(?:≤|<=)\s*(?P<high>{_NUMBER})\s*[,;)]"
 )
 # after the first of these, a line may be one of several
 _LINE_OR_CASES = re.compile(
@@ -53,6 +54,7 @@ def are_kept(problem: Problem, _: Evidence, __: Recipe) -> Iterator[Finding]:
 
 def bounds_of(text: str) -> tuple[str, int, int] | None:
     """Return name, minimum and maximum of the input's first number, or None if the text is not certain."""
+    text = plain(text)
     first = _LINE_OR_CASES.search(text)
     found = _SENTENCE.match(text, first.start()) if first is not None else None
     if found is None or _OF_SEVERAL.search(text, found.start(), found.start("what")):
