@@ -45,10 +45,18 @@ class Lookahead:
         """
         slots = pool.ready
         self.update(slots)
-        if not slots or pool.held >= self.most_held:
+        if not slots or pool.held >= self.most_held or not self._is_worth(pool, slots):
             return None
         most = self.most_claims(slots, pool.idle, pool.held)
         return ClaimRequest(most, pool.idle, slots, begins=pool.begins, suites=suites)
+
+    def _is_worth(self, pool: SlotPool, slots: int) -> bool:
+        """Return whether to claim now: a slot is idle, or less than half of what may wait here does.
+
+        A claim costs Redis as much as ten of the submissions that it gives, so it is for several where several may
+        wait.
+        """
+        return pool.idle > 0 or pool.held - pool.busy <= (self.most_held - slots - 1) // 2
 
     def most_claims(self, slots: int, idle: int, held: int) -> int:
         """Return how many to claim: up to `CHUNK` short ones, or as many long ones as there is room for.
