@@ -47,11 +47,18 @@ class Pool:
     begins: int = 0
 
 
-@pytest.mark.parametrize(("held", "claims"), [(3, True), (4, True), (5, True), (6, False), (7, False), (8, False)])
-def test_a_worker_claims_when_less_than_half_of_what_may_wait_does(held: int, *, claims: bool) -> None:
+@pytest.mark.parametrize(("held", "claims"), [(3, True), (4, True), (5, True), (6, True), (7, False), (8, False)])
+def test_a_worker_claims_when_two_more_may_wait(held: int, *, claims: bool) -> None:
     found = after(0.5, 4)  # four more begin within half a second
     assert (found.request(cast("SlotPool", Pool(4, min(held, 4), held)), ()) is not None) == claims
     assert found.most_held == 8
+
+
+@pytest.mark.parametrize(("held", "claims"), [(2, True), (3, False)])
+def test_a_worker_claims_when_nothing_waits_where_one_may(held: int, *, claims: bool) -> None:
+    found = after(0.9, 2)
+    assert (found.request(cast("SlotPool", Pool(2, 2, held)), ()) is not None) == claims
+    assert found.most_held == 3
 
 
 def test_a_worker_claims_for_an_idle_slot_however_much_waits() -> None:
