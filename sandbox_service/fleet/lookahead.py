@@ -10,6 +10,7 @@ AHEAD = 4  # submissions for each slot, running ones included: with fewer, more 
 LEAST_AHEAD = 8
 AHEAD_SECONDS = 0.5  # … but no more than a slot begins in so long
 MEMORY = 0.1  # weight of the last submission in the mean of their times
+WORTH_A_CLAIM = 2
 LONG_SECONDS = 1.0  # submissions take at least so long, if claims did not begin and went back
 
 
@@ -45,10 +46,18 @@ class Lookahead:
         """
         slots = pool.ready
         self.update(slots)
-        if not slots or pool.held >= self.most_held:
+        if not slots or pool.held >= self.most_held or not self._is_worth(pool, slots):
             return None
         most = self.most_claims(slots, pool.idle, pool.held)
         return ClaimRequest(most, pool.idle, slots, begins=pool.begins, suites=suites)
+
+    def _is_worth(self, pool: SlotPool, slots: int) -> bool:
+        """Return whether to claim now: nothing waits here, a slot is idle, or there is room for `WORTH_A_CLAIM`.
+
+        A claim costs Redis as much as ten of the submissions that it gives.
+        """
+        waiting, ahead = pool.held - pool.busy, self.most_held - slots
+        return pool.idle > 0 or not waiting or ahead - waiting >= WORTH_A_CLAIM
 
     def most_claims(self, slots: int, idle: int, held: int) -> int:
         """Return how many to claim: up to `CHUNK` short ones, or as many long ones as there is room for.

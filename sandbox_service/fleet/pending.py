@@ -14,6 +14,7 @@ from sandbox_service.grading.encoded_grade import EncodedGrade, fault
 from sandbox_service.grading.suites import Suite
 from sandbox_service.queues.base import Job
 from sandbox_service.queues.estimate import Estimate
+from sandbox_service.queues.observers import Observers, Watched
 from sandbox_service.schema import FailureKind
 
 
@@ -22,6 +23,7 @@ class PendingSubmission:
 
     __slots__ = (
         "answer", "id", "is_due", "is_known", "job", "keep", "looked_at", "name", "resends", "since", "waiters",
+        "watched",
     )  # fmt: skip
 
     def __init__(self, name: str, submission_id: str, job: Job | None, keep: bool) -> None:
@@ -31,6 +33,7 @@ class PendingSubmission:
         self.keep = keep
         self.answer: asyncio.Future[EncodedGrade] = asyncio.get_running_loop().create_future()
         self.waiters = 0
+        self.watched: Watched = []
         self.is_known = False  # to the ledger
         self.is_due = False  # it was answered already when the watchdog last looked
         self.resends = 0  # because a worker did not find its suite
@@ -40,8 +43,9 @@ class PendingSubmission:
 class PendingSubmissions:
     """All of them by name, and the names that the ledger must still be told to release."""
 
-    def __init__(self, estimate: Estimate) -> None:
+    def __init__(self, estimate: Estimate, observers: Observers) -> None:
         self._estimate = estimate
+        self._observers = observers
         self._by_name: dict[str, PendingSubmission] = {}
         self._cancelled: dict[str, float] = {}  # waiters were answered here already: when, monotonic
         self.released: list[str] = []
@@ -95,6 +99,7 @@ class PendingSubmissions:
             return 0.0
         self._estimate.learn(answer.head["timing"]["graded_seconds"], sum(answer.tests.values()))
         pending.answer.set_result(answer)
+        self._observers.answered(pending.watched, answer)
         return time.monotonic() - pending.since
 
     def answer_cancelled(self, name: str) -> None:

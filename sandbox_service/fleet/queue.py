@@ -87,7 +87,8 @@ class FleetQueue:
         self._bounds = bounds
         self.name = f"{platform.node()}.{os.getpid()}.{secrets.token_hex(8)}"
         self._estimate = Estimate()
-        self._pending = PendingSubmissions(self._estimate)
+        self._observers = Observers()
+        self._pending = PendingSubmissions(self._estimate, self._observers)
         self._suites = SuiteStore(ledger, suite_bytes, read_suite)
         self._coalescer = Coalescer(self._submit_entries)
         self._status = FleetStatus(ledger, caches=cache_seconds > 0)
@@ -103,7 +104,6 @@ class FleetQueue:
         self._replies = Replies(ledger, self.name, self._pending, self._status, self._watchdog)
         self._releasing: frozenset[str] = frozenset()  # in the ledger, by a call that is under way
         self._has_released = asyncio.Event()
-        self._observers = Observers()
         self._defect = ""
         self._closing = False
         self._tasks: list[asyncio.Task[None]] = []

@@ -6,7 +6,7 @@ displace rare ones. A record whose program and answer are gone is still listed.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import merge
@@ -22,6 +22,7 @@ from sandbox_service.schema import Verdict
 
 LARGE_BYTES = 1 << 20  # a larger program, suite or answer is not kept, its record is
 OWN_BYTES = 1024  # estimate of a record, with its id and labels
+VERDICTS = frozenset(verdict.value for verdict in Verdict)
 
 
 @dataclass(slots=True)
@@ -107,8 +108,8 @@ class Records:
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most = most
         self._most_bytes = most_bytes
-        self._listed: dict[str, deque[Record]] = {verdict.value: deque() for verdict in Verdict}
-        self._whole: dict[str, deque[Record]] = {verdict.value: deque() for verdict in Verdict}
+        self._listed: defaultdict[str, deque[Record]] = defaultdict(deque)  # by verdict, those that have occurred
+        self._whole: defaultdict[str, deque[Record]] = defaultdict(deque)
         self._by_key: dict[str, Record] = {}
         self._bytes = 0
         self._suites = _Suites()
@@ -153,7 +154,7 @@ class Records:
 
     def _kind(self, of: Record) -> str:
         """Return the verdict under which a record is listed; a newer version may have others."""
-        return of.verdict if of.verdict in self._listed else Verdict.IE.value
+        return of.verdict if of.verdict in VERDICTS else Verdict.IE.value
 
     def _strip_first(self) -> None:
         """Drop the program and the answer of the oldest record of the most frequent verdict."""

@@ -44,7 +44,9 @@ class SharingCounts(Collector):
                 continue
             self._tests += head.get("shared", 0)  # a worker of an older version sends none
             audit = head.get("sharing_audit")
-            self._audits += audit is not None
+            if audit is None:
+                continue
+            self._audits += 1
             self._stops += audit == SharingAudit.STOPPED
             if audit in (SharingAudit.FLIPPED, SharingAudit.STOPPED):
                 self._flips += 1

@@ -16,10 +16,7 @@ class _Entry(NamedTuple):
     body: bytes
     digest: bytes
     stored_at: float  # monotonic
-
-    @property
-    def size(self) -> int:
-        return len(self.body) + ENTRY_BYTES
+    size: int
 
 
 class AnswerCache:
@@ -55,10 +52,10 @@ class AnswerCache:
             return
         if name in self._entries:
             self.drop(name)
-        entry = _Entry(answer.body, digest, time.monotonic())
-        self._make_room(entry.size, entry.stored_at)
-        self._entries[name] = entry
-        self.bytes += entry.size
+        now, size = time.monotonic(), len(answer.body) + ENTRY_BYTES
+        self._make_room(size, now)
+        self._entries[name] = _Entry(answer.body, digest, now, size)
+        self.bytes += size
 
     def _make_room(self, size: int, now: float) -> None:
         """Drop the least recently used answers until there is room for one of this size and the next is not too old."""

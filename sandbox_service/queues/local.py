@@ -29,7 +29,7 @@ from sandbox_service.queues.base import (
     reused,
 )
 from sandbox_service.queues.estimate import Estimate
-from sandbox_service.queues.observers import Observers, QueueObserver
+from sandbox_service.queues.observers import Observers, QueueObserver, Watched, WatchedWaiter
 from sandbox_service.queues.quotas import LocalLevels, Quotas
 from sandbox_service.queues.waiter import SharedWaiter
 from sandbox_service.schema import FailureKind
@@ -49,6 +49,7 @@ class _Pending:
         self.job = job
         self.answer: asyncio.Future[EncodedGrade] = asyncio.get_running_loop().create_future()
         self.waiters = 0
+        self.watched: Watched = []
         self.keep = job.keep
         self.task: Task | None = None
         self.attempts = 0
@@ -66,12 +67,13 @@ class _Pending:
 
 
 class _Answered:
-    """The waiter of a submission that is answered already; see base.Waiter."""
+    """The waiter of a submission that is answered already; see WatchedWaiter."""
 
     def __init__(self, submission_id: str, answer: EncodedGrade) -> None:
         self.id = submission_id
         self.answer: asyncio.Future[EncodedGrade] = asyncio.get_running_loop().create_future()
         self.answer.set_result(answer)
+        self.watched: Watched = []
 
     def release(self) -> None:
         pass
@@ -122,7 +124,7 @@ class LocalQueue:
         self.quotas.submitted(new)
         self.pool_idle()
         self._observers.watch(jobs, waiters, began)
-        return waiters
+        return list(waiters)
 
     def observe(self, observer: QueueObserver) -> None:
         """See ObservedQueue."""
@@ -158,7 +160,7 @@ class LocalQueue:
             self._backlog.check_room(client, together)
         return loads
 
-    def _waiter(self, job: Job, load: Load | None) -> Waiter:
+    def _waiter(self, job: Job, load: Load | None) -> WatchedWaiter:
         """Return a waiter for a job, and take it if it is new, which `load` says."""
         if load is not None:
             known = self._cached(job) if self._cache.keeps and not job.fresh else None
@@ -376,6 +378,7 @@ class LocalQueue:
         kept.put(pending.job.name, pending.job.digest, answer)
         if not pending.answer.done():
             pending.answer.set_result(answer)
+            self._observers.answered(pending.watched, answer)
 
     def _forget(self, pending: _Pending) -> None:
         name = pending.job.name

@@ -6,14 +6,15 @@ observer that reads many events at once subscribes to an `EventBatcher` instead 
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
-from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from sandbox_service.grading.encoded_grade import EncodedGrade
 from sandbox_service.queues.base import Job, Waiter
+
+Watched: TypeAlias = list[tuple[Job, float]]
+"""Jobs that share an answer, each with the time when it was submitted, monotonic seconds."""
 
 
 class GradedEvent(NamedTuple):
@@ -37,6 +38,14 @@ class QueueObserver(Protocol):
         """Handle the end of intake. The queue may call this more than once."""
 
 
+class WatchedWaiter(Waiter, Protocol):
+    """A waiter whose answer the queue publishes."""
+
+    @property
+    def watched(self) -> Watched:
+        """Return the jobs for which the answer will be published."""
+
+
 class Observers:
     """The subscribers of one queue."""
 
@@ -47,8 +56,8 @@ class Observers:
         """Subscribe an observer to every later event."""
         self._observers.append(observer)
 
-    def watch(self, jobs: Sequence[Job], waiters: Sequence[Waiter], began: float) -> None:
-        """Publish a `GradedEvent` for each job when its answer arrives.
+    def watch(self, jobs: Sequence[Job], waiters: Sequence[WatchedWaiter], began: float) -> None:
+        """Publish a `GradedEvent` for each job when the queue calls `answered`; at once if it is answered already.
 
         Jobs that are `fresh` are rechecks and are not published. A submission that is cancelled or given up has no
         answer and no event.
@@ -60,16 +69,27 @@ class Observers:
         """
         if self._observers:
             for job, waiter in zip(jobs, waiters, strict=True):
-                if not job.fresh:
-                    waiter.answer.add_done_callback(partial(self._publish, job, began))
+                if job.fresh:
+                    continue
+                answer = waiter.answer
+                if not answer.done():
+                    waiter.watched.append((job, began))
+                elif not answer.cancelled() and answer.exception() is None:
+                    self.answered([(job, began)], answer.result())
+
+    def answered(self, watched: Watched, answer: EncodedGrade) -> None:
+        """Publish an answer that has arrived.
+
+        Args:
+            watched: the jobs that it answers, which were given to `watch`.
+            answer: the answer.
+        """
+        for job, began in watched:
+            event = GradedEvent(job, answer, time.time(), time.monotonic() - began)
+            for observer in self._observers:
+                observer.graded(event)
 
     def closing(self) -> None:
         """Tell every observer that the queue takes nothing more."""
         for observer in self._observers:
             observer.closing()
-
-    def _publish(self, job: Job, began: float, answer: asyncio.Future[EncodedGrade]) -> None:
-        if not answer.cancelled() and answer.exception() is None:
-            event = GradedEvent(job, answer.result(), time.time(), time.monotonic() - began)
-            for observer in self._observers:
-                observer.graded(event)

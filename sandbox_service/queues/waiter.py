@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 from sandbox_service.grading.encoded_grade import EncodedGrade
+from sandbox_service.queues.observers import Watched
 
 
 class Awaited(Protocol):
-    """A submission that several callers may wait for."""
+    """A submission that several callers may wait for. `watched`: the jobs for which its answer is published."""
 
     waiters: int
+    watched: Watched
 
     @property
     def id(self) -> str:
@@ -32,6 +34,7 @@ class SharedWaiter(Generic[W]):
     def __init__(self, awaited: W, released: Callable[[W], None]) -> None:
         self.id = awaited.id
         self.answer = awaited.answer
+        self.watched = awaited.watched
         self._released = released
         self._awaited: W | None = awaited
         awaited.waiters += 1

@@ -20,7 +20,7 @@ from sandbox_service.grading.encoded_grade import EncodedGrade
 from sandbox_service.observe import recheck
 from sandbox_service.observe.recheck import MOST_OPEN, MOST_WAITING, Rechecks
 from sandbox_service.queues.base import Depth, Job, ObservedQueue, Waiter, job_of
-from sandbox_service.queues.observers import Observers, QueueObserver
+from sandbox_service.queues.observers import Observers, QueueObserver, Watched
 from sandbox_service.schema import Grade, GraderIdentity, StdinTest, Submission, Verdict
 from tests.conftest import running_service
 from tests.guards import HANG_GUARD_SECONDS
@@ -34,6 +34,7 @@ class FakeTicket:
     def __init__(self, name: str) -> None:
         self.id = name
         self.answer: asyncio.Future[EncodedGrade] = asyncio.get_running_loop().create_future()
+        self.watched: Watched = []
         self.released = 0
 
     def release(self) -> None:
@@ -71,8 +72,14 @@ class FakeQueue:
         reward = None if verdict == "IE" else float(verdict == "AC")
         identity = GraderIdentity(cached=cached)
         grade = Grade(id=ticket.id, verdict=Verdict(verdict), reward=reward, grader=identity)
-        ticket.answer.set_result(EncodedGrade(grade.model_dump_json().encode()))
+        self.publish(ticket, grade)
         await settle()
+
+    def publish(self, ticket: FakeTicket, grade: Grade) -> None:
+        """Answer what came, as a queue does."""
+        answer = EncodedGrade(grade.model_dump_json().encode())
+        ticket.answer.set_result(answer)
+        self.observers.answered(ticket.watched, answer)
 
 
 class World:
@@ -208,9 +215,9 @@ def test_while_others_wait_submissions_are_sent_again_as_well() -> None:
 def test_many_answers_at_once_are_bounded_as_second_submissions() -> None:
     async def scenario(world: World) -> None:
         names = [str(number) for number in range(MOST_OPEN + MOST_WAITING + 50)]
-        for ticket in await world.submit(*names):
-            grade = Grade(id=ticket.id, verdict=Verdict.AC, reward=1.0)
-            ticket.answer.set_result(EncodedGrade(grade.model_dump_json().encode()))
+        await world.submit(*names)
+        for ticket in list(world.below.tickets):
+            world.below.publish(ticket, Grade(id=ticket.id, verdict=Verdict.AC, reward=1.0))
         await settle()
         assert len(world.second) == MOST_OPEN
         for place in range(MOST_WAITING):

@@ -16,7 +16,7 @@ from sandbox_service.observe.activity import BUCKET_SECONDS
 from sandbox_service.observe.events import MOST_UNREAD, MOST_UNREAD_BYTES, EventBatcher
 from sandbox_service.observe.history import MOST_BYTES, MOST_RECORDS, History
 from sandbox_service.queues.base import Job
-from sandbox_service.queues.observers import GradedEvent, Observers
+from sandbox_service.queues.observers import GradedEvent, Observers, Watched
 from sandbox_service.schema import AssertTest, CallTest, Grade, GraderIdentity, StdinTest, TestResult, Verdict
 from tests.pages.world import grade, job
 
@@ -187,6 +187,7 @@ class Ticket:
     def __init__(self, name: str) -> None:
         self.id = name
         self.answer: asyncio.Future[EncodedGrade] = asyncio.get_running_loop().create_future()
+        self.watched: Watched = []
 
     def release(self) -> None:
         """See Waiter."""
@@ -196,15 +197,18 @@ def test_answers_are_noted_and_what_has_none_is_not() -> None:
     async def scenario() -> None:
         book, observers = LoneHistory(), Observers()
         observers.add(book.events)
-        jobs = [job("right"), job("cancelled"), job("refused"), replace(job("recheck"), fresh=True)]
-        right, cancelled, refused, again = tickets = [Ticket(each.id) for each in jobs]
-        observers.watch(jobs, tickets, 0.0)
-        for each in (right, again):
-            each.answer.set_result(EncodedGrade(grade(each.id).model_dump_json().encode()))
+        jobs = [job("known"), job("cancelled"), job("refused"), replace(job("recheck"), fresh=True), job("later")]
+        known, cancelled, refused, again, _ = tickets = [Ticket(each.id) for each in jobs]
         cancelled.answer.cancel()
         refused.answer.set_exception(UnavailableError("closing"))
-        await asyncio.sleep(0)
-        assert ids(book) == ["right"]
+        answer = EncodedGrade(grade("known").model_dump_json().encode())
+        for each in (known, again):
+            each.answer.set_result(answer)
+        observers.watch(jobs, tickets, 0.0)
+        assert ids(book) == ["known"]
+        for each in tickets:
+            observers.answered(each.watched, answer)
+        assert ids(book) == ["later", "known"]
         assert not book.closing.is_set()
         observers.closing()
         assert book.closing.is_set()

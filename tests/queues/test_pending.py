@@ -9,6 +9,7 @@ import pytest
 from sandbox_service.fleet import pending
 from sandbox_service.fleet.pending import PendingSubmissions
 from sandbox_service.queues.estimate import Estimate
+from sandbox_service.queues.observers import Observers
 
 pytestmark = pytest.mark.anyio
 
@@ -26,7 +27,7 @@ async def test_looks_become_rarer_up_to_a_bound(
 ) -> None:
     clock = SimpleNamespace(now=100.0)
     monkeypatch.setattr(pending, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    waiting = PendingSubmissions(Estimate())
+    waiting = PendingSubmissions(Estimate(), Observers())
     submission = waiting.add_unknown("name", "id")
     assert not list(waiting.overdue(2.0, most))
     submission.is_known = True

@@ -3,12 +3,15 @@
 
 local MOST_CLAIMS = 64
 local MOST_WITH_SUITES, SUITE_BYTES = 4, 16384  -- claims that bring their suites; bytes of a suite that is brought
+local LAST_BYTE = '16384'  -- SUITE_BYTES as text: Redis formats Lua numbers slowly
 local NO_TIME = {'0', '0'}
 local longest, looked, ids, values, suites
 local aside  -- submissions that this worker must not take yet
+local first_priority  -- nothing more urgent waits, and from 1 on there is no suspect
+local left_priority  -- of what this claim has left, with nothing more urgent; nil: not known
 
-local function begin_claims()
-  looked, ids, values, suites, aside = 0, {}, {}, {}, {}
+local function begin_claims(priority)
+  looked, ids, values, suites, aside, first_priority, left_priority = 0, {}, {}, {}, {}, priority, nil
 end
 
 local function append(list, values_to_add)
@@ -44,17 +47,16 @@ end
 local function look(id, client, holder, suspect)
   looked = looked + 1
   local key = SUB .. id
-  local bytes = sound(try('HSTRLEN', key, 'body'))
-  if bytes == 0 and call('EXISTS', key) == 0 then
+  local row = sound(try('HMGET', key, 'about', 'bytes', 'taken', 'digest', 'body', 'holder', 'attempts'))
+  if not row or #(row[5] or '') > longest then
+    return refuse(id, client)
+  end
+  if not row[5] and call('EXISTS', key) == 0 then
     if call('ZSCORE', PENDING, id) then
       refuse(id, client)
     end
     return false
   end
-  if not bytes or bytes > longest then
-    return refuse(id, client)
-  end
-  local row = call('HMGET', key, 'about', 'bytes', 'taken', 'digest', 'body', 'holder', 'attempts')
   if (row[6] or nil) ~= holder or (suspect ~= nil and suspect ~= (number(row[7]) > 0)) then
     return false
   end
@@ -94,7 +96,7 @@ local function take(id, client, suspect, put_back)
 end
 
 local function next_of(list, count)
-  local found = try('LPOP', list, count)
+  local found = try('LPOP', list, whole(count))
   if found and found.err then
     call('DEL', list)
     tally('refused', 1)
@@ -131,14 +133,21 @@ local function give_by_turns(clients)
   end
 end
 
--- Takes at most so many for the client at the head of the ring, which then goes to its end. Returns how many it took;
--- nil if the ring is empty.
+-- Returns the client at the head of a ring, and moves it to its end; nil if the ring is empty.
+local function turn_of(ring)
+  local client = try('LMOVE', ring, ring, 'LEFT', 'RIGHT')
+  if client and client.err then
+    return next_of(ring, 1)  -- a key of another type, which it deletes
+  end
+  return client or nil
+end
+
+-- Takes at most so many for the client whose turn it is. Returns how many it took; nil if the ring is empty.
 local function take_turn(priority, ring, most, clients)
-  local head = next_of(ring, 1)
-  if not head then
+  local client = turn_of(ring)
+  if not client then
     return nil
   end
-  local client = head[1]
   local own = clients[client]
   if not own then
     own = {}
@@ -163,13 +172,16 @@ local function take_turn(priority, ring, most, clients)
     end
   end
   if call('EXISTS', list) == 1 then
-    call('RPUSH', ring, client)
+    left_priority = left_priority or priority
+  else
+    call('LREM', ring, '-1', client)
+    left_priority = nil  -- it may have been the client that had something left
   end
   return given()
 end
 
 local function take_ready(wanted, last_priority)
-  for priority = 0, last_priority do
+  for priority = first_priority, last_priority do
     local ring, clients, room = RINGS[priority], {}, wanted - #ids
     local length = room > 0 and try('LLEN', ring) or 0
     local waiting = type(length) == 'number' and length or 1  -- a key of another type is deleted below
@@ -186,7 +198,7 @@ local function take_ready(wanted, last_priority)
 end
 
 local function take_new(idle, most, last_priority)
-  if most > 0 and idle > 0 then
+  if first_priority == 0 and most > 0 and idle > 0 then
     take_suspect()
   end
   if #ids == 0 then
@@ -194,6 +206,7 @@ local function take_new(idle, most, last_priority)
   end
   for each = #aside, 1, -1 do
     aside[each].put_back(aside[each].id)
+    first_priority, left_priority = 0, nil
   end
   if #ids > 0 then
     call('SADD', HELD_HERE, unpack(ids))
@@ -222,12 +235,22 @@ local function add_suites(ARGV, first, last)
     local suite = about(values[each]).suite
     if not known[suite] then
       known[suite] = true
-      local found = sound(try('GETRANGE', PREFIX .. 'suite:' .. suite, 0, SUITE_BYTES))
+      local found = sound(try('GETRANGE', PREFIX .. 'suite:' .. suite, '0', LAST_BYTE))
       if found and found ~= '' and #found <= SUITE_BYTES then
         suites[#suites + 1], suites[#suites + 2] = suite, found
       end
     end
   end
+end
+
+-- Returns the priority of the next claim, after that of this call if it has one; 3 if nothing waits.
+local function most_urgent()
+  for priority = first_priority, 2 do
+    if priority == left_priority or call('EXISTS', RINGS[priority]) == 1 then
+      return priority
+    end
+  end
+  return 3
 end
 
 -- Claims as the arguments say. `turn`: of the worker's last claim. Returns how many begin now.

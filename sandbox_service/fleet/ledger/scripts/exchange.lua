@@ -27,7 +27,9 @@ if not (is_beat or is_claim) then
   return strangers
 end
 
-local to_cancel = call('SMEMBERS', CANCEL_HERE)
+-- All three are mostly empty, and one EXISTS is cheaper than one look at each.
+local some_exist = call('EXISTS', CANCEL_HERE, SUSPECTS, RINGS[0]) > 0
+local to_cancel = some_exist and call('SMEMBERS', CANCEL_HERE) or {}
 ending = {}
 for _, id in ipairs(to_cancel) do
   ending[id] = true
@@ -44,7 +46,7 @@ end
 local counts = call('MGET', WAITING, SLOTS, IDLE)
 local waiting, slots, idle_before = number(counts[1]), number(counts[2]), number(row[2])
 local begun, time, fields = 0, NO_TIME, {}
-begin_claims()
+begin_claims((some_exist or waiting_change ~= 0) and 0 or 1)
 if is_claim then
   begun = claim(ARGV, row[3], idle, waiting + waiting_change, slots)
   if #ids > 0 then

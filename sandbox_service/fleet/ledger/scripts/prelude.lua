@@ -75,6 +75,7 @@ end
 -- Counts: the changes that this call makes, by client and event.
 
 local lines, gone, is_gone, tallies, waiting_change
+local all_count  -- of all clients, after this call has changed it
 
 -- A whole number as text: Redis formats Lua numbers slowly.
 local function whole(value)
@@ -117,9 +118,21 @@ local function write_client(client, line)
   elseif line[1] > 0 then
     call('SADD', CLIENTS, client)
   end
-  call('HINCRBY', LOAD, 'count', change[1])
+  all_count = call('HINCRBY', LOAD, 'count', change[1])
   call('HINCRBY', LOAD, 'bytes', change[2])
   call('HINCRBY', LOAD, 'cost', change[3])
+end
+
+-- Deletes the counts if nothing is pending: they are what another program's writes have left. Returns whether it did.
+local function have_cleared_counts()
+  if call('EXISTS', PENDING) == 1 then
+    return false
+  end
+  for _, client in ipairs(call('SMEMBERS', CLIENTS)) do
+    call('DEL', PREFIX .. 'load:' .. client)
+  end
+  call('DEL', LOAD, WAITING, CLIENTS)
+  return true
 end
 
 local function write_counts()
@@ -139,12 +152,8 @@ local function write_counts()
   if waiting_change ~= 0 and call('INCRBY', WAITING, whole(waiting_change)) <= 0 then
     call('DEL', WAITING)
   end
-  if #gone > 0 and call('EXISTS', PENDING) == 0 then
-    -- nothing is pending: remove what another program's writes have left in the counts
-    for _, client in ipairs(call('SMEMBERS', CLIENTS)) do
-      call('DEL', PREFIX .. 'load:' .. client)
-    end
-    call('DEL', LOAD, WAITING, CLIENTS)
+  if #gone > 0 and all_count <= 0 then
+    have_cleared_counts()
   end
   for what, count in pairs(tallies) do
     call('HINCRBY', STATS, what, whole(count))
@@ -155,16 +164,6 @@ end
 local function need()
   local counts = call('MGET', WAITING, SLOTS)
   return number(counts[1]), call('SCARD', WORKERS), number(counts[2])
-end
-
--- Returns the priority of the next claim; 3 if nothing waits.
-local function most_urgent()
-  for priority = 0, 2 do
-    if call('EXISTS', RINGS[priority]) == 1 then
-      return priority
-    end
-  end
-  return 3
 end
 
 -- Sets the number of idle slots of a worker. `before`: the number that was set last.
@@ -411,5 +410,5 @@ local function begin(name)
   if PREFIX ~= name .. ':' then
     name_keys(name .. ':')
   end
-  lines, gone, is_gone, tallies, replies, waiting_change = {}, {}, {}, {}, {}, 0
+  lines, gone, is_gone, tallies, replies, waiting_change, all_count = {}, {}, {}, {}, {}, 0, 0
 end

@@ -95,6 +95,9 @@ for client, sum in pairs(new) do
     wanted[each] = math.ceil(wanted[each] + more[each] * news / entries)
   end
   local refusal = sum[1] > 0 and over(client, wanted, bounds)
+  if refusal and have_cleared_counts() then
+    refusal = over(client, wanted, bounds)
+  end
   if refusal then
     return refusal
   end
