@@ -255,6 +255,56 @@ def test_a_verdict_that_can_be_forged_says_so(grader: Grader) -> None:
     assert _graded(grader, "cpp", ENDS + code, AssertTest(code=LOOP)).forgeable
 
 
+JOINED = {
+    "java, a message after an assertion": (
+        "java",
+        "package a; class S { static int f(int x) { return x + 1; } }",
+        "/* import org.none.None; */ package b;\npublic class Main { public static void main(String[] a) {\n"
+        'for (int i = 0; i < 2; i++) { assert S.f(i) == i + 1 : "assert " + i; }\n} }',
+    ),
+    "rust, names and attributes of both": (
+        "rust",
+        "use std::collections::HashMap;\nfn g() -> i32 { 1 }\nfn f(x: i32) -> i32 { x + g() }\nfn main() {}",
+        "#![allow(unused)]\nuse std::collections::{HashMap, HashSet};\nfn g() -> i32 { 2 }\n"
+        "fn main() { for i in 0..2 { assert_eq!(f(i), i + 1); } }",
+    ),
+    "javascript, names of both": (
+        "javascript",
+        "const assert = require('node:assert');\nfunction g() { return 1 }\nlet f = (x) => x + g();",
+        "const assert = require('assert');\nfunction g() {}\nfor (const i of [1, 2]) assert.equal(f(i), i + 1);",
+    ),
+    "javascript, a module": (
+        "javascript",
+        "import assert from 'assert';\nexport const f = (x) => x + 1",
+        "import assert from \"node:assert\"\nrequire('fs');\nfor (const i of [1, 2]) assert.equal(f(i), i + 1);",
+    ),
+    "javascript, variables of both": (
+        "javascript",
+        "var f = (x) => x + 1",
+        "var f = f || require('./f');\nfor (const i of [1, 2]) console.assert(f(i) === i + 1);",
+    ),
+    "c, two mains": (
+        "c",
+        "int f(int x) { return x + 1; }\nint main(void) { return f(0); }",
+        "#include <assert.h>\nint main(void) { for (int i = 0; i < 2; i++) assert(f(i) == i + 1); }",
+    ),
+    "go, two mains": (
+        "go",
+        "package main\nfunc f(x int) int { return x + 1 }\nfunc main() {}",
+        'func main() { s := `\nimport "a.b/c"`; for i := range s[:2] { if f(i) != i + 1 { panic(i) } } }',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_a_test_program_joins_usual_answers_and_refuses_wrong_ones(grader: Grader, name: str) -> None:
+    language, code, program = JOINED[name]
+    right = _graded(grader, language, code, AssertTest(code=program))
+    wrong = _graded(grader, language, code.replace("x + ", "x - "), AssertTest(code=program))
+    assert (right.verdict, wrong.reward) == ("AC", 0), (right.message, right.failure_reason, wrong)
+    assert wrong.verdict in ("WA", "RTE")
+
+
 def test_an_unfinished_source_is_closed_by_its_test_program(grader: Grader) -> None:
     test = AssertTest(code="}\nint main() {\n    auto candidate = twice;\n    assert(candidate((3)) == (6));\n}\n")
     grade = _graded(grader, "cpp", "#include <bits/stdc++.h>\nlong twice(long x) {\n  return 2 * x;\n", test)
