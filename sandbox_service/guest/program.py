@@ -142,14 +142,14 @@ def begin_stream(place: int, layers: ending.Layers) -> None:
         layers: its text layer, buffer and file, as they were before the use.
     """
     stream, buffer, raw = layers
+    stream.__dict__.clear()  # before the initialisation, which calls methods of the buffer
+    buffer.__dict__.clear()
     if raw.closed:
         raw.__dict__.clear()  # has an attribute that says so, too
         raw.__init__(place, MODES[place], closefd=False)
         raw.name = NAMES[place]
     buffer.__init__(raw, BUFFER_BYTES)
     stream.__init__(buffer, encoding="utf-8", errors=ERRORS[place], newline="\n", line_buffering=place == 2)
-    buffer.__dict__.clear()
-    stream.__dict__.clear()
     stream.mode = MODES[place]  # python sets it too, and some programs open(0, sys.stdin.mode)
 
 
