@@ -194,11 +194,12 @@ REVERSE = "let done = null; while (HEAD) [HEAD.next, done, HEAD] = [done, HEAD, 
         ("class Solution { f(x) { " + REVERSE.replace("HEAD", "x") + " } }", [([[1, 2]], [2, 1])]),
         ("const f = root => root ? 1 + Math.max(f(root.left), f(root.right)) : 0;", [([[1, 2, None, 3]], 3)]),
         ("function f(p, q) { return !p || !q ? p === q : p.val === q.val && f(p.left, q.left) }", [([[1], [1]], True)]),
-        ("var f = (lists) => { for (let each of lists) each = each.next; return lists[0]; };", [([[[1, 2]]], [1, 2])]),
+        ("var f = (lists) => { let n = 0; for (x of lists) while (x) x = x.next, n++; return n }", [([[[1, 2]]], 2)]),
+        ("const f = (root) => { if (!root) return 0; const { left } = root; return 1 + f(left) }", [([[3, 2, 9]], 2)]),
         ("function f(head) { const it = { next: null }; return head.length + (it.next || 0); }", [([[1, 2]], 2)]),
         ("function f(root) { return root.left; }", [([{"left": 3}], 3)]),
     ],
-    ids=["list", "method", "tree", "two trees", "lists", "an array named head", "an object"],
+    ids=["list", "method", "tree", "two trees", "lists", "parts", "an array named head", "an object"],
 )  # fmt: skip
 def test_nodes_without_types_are_told_by_their_use(grader: Grader, code: str, tests: list[tuple[Any, Any]]) -> None:
     grade = _graded(grader, "javascript", code, *(CallTest(function="f", args=args, output=out) for args, out in tests))
