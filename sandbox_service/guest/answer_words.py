@@ -15,6 +15,8 @@ POINTS = re.compile(
 )
 PRODUCT = re.compile(r"[A-Za-z](?:\s*(?:\\cdot|\\times|\*)?\s*[A-Za-z])+")
 CHOICE = re.compile(r"(?:(?:[Oo]ption|[Cc]hoice)\s+)?[(\[]?\s*([A-Z])\s*[)\]]?")
+# one choice and its value: `\textbf{(B)}\ 7`
+CHOSEN = re.compile(r"(?:\\text\s*\{\s*\(([A-E])\)\s*\}|\(([A-E])\) )\s*(?!.*\([A-E]\))([-+\\\d].*)")
 
 CLOCK = re.compile(r"[1-9]\d?\s*:\s*[0-5]\d")
 
