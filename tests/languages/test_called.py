@@ -259,8 +259,8 @@ def test_a_verdict_that_can_be_forged_says_so(grader: Grader) -> None:
 JOINED = {
     "java, a message after an assertion": (
         "java",
-        "package a; class S { static int f(int x) { return x + 1; } }",
-        "/* import org.none.None; */ package b;\npublic class Main { public static void main(String[] a) {\n"
+        "package a; public class S { static int f(int x) { return x + 1; } public static void main(String[] a) {} }",
+        "/* import org.none.None; */ package b;\nclass Main { public static void main(String[] a) {\n"
         'for (int i = 0; i < 2; i++) { assert S.f(i) == i + 1 : "assert " + i; }\n} }',
     ),
     "rust, names and attributes of both": (
@@ -268,6 +268,19 @@ JOINED = {
         "use std::collections::HashMap;\nfn g() -> i32 { 1 }\nfn f(x: i32) -> i32 { x + g() }\nfn main() {}",
         "#![allow(unused)]\nuse std::collections::{HashMap, HashSet};\nfn g() -> i32 { 2 }\n"
         "fn main() { for i in 0..2 { assert_eq!(f(i), i + 1); } }",
+    ),
+    "rust, tests of all kinds": (
+        "rust",
+        'fn f(x: i32) -> i32 { if x < 0 { panic!("no {}", x + 1) } x + 1 }',
+        "#[cfg(test)]\nmod helpers { pub fn g() -> i32 { 2 } }\n#[cfg(test)]\nmod tests {\n use super::*;\n mod inner {\n"
+        '  use super::*;\n  #[test]\n  #[should_panic(expected = "no 0")]\n  fn a() { f(-1); }\n }\n'
+        " #[test]\n #[ignore]\n fn b() { panic!() }\n #[test]\n fn c() -> Result<(), String> { Ok(()) }\n"
+        " // #[test]\n fn d() { panic!() }\n}\nfn main() {}",
+    ),
+    "rust, a test that returns": (
+        "rust",
+        "fn f(x: i32) -> i32 { x + 1 }",
+        "#[test]\n#[allow(unused)]\nfn a() -> Result<(), i32> { if f(1) == 2 { Ok(()) } else { Err(f(1)) } }",
     ),
     "javascript, names of both": (
         "javascript",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
+from sandbox_service.languages.assertions import rust_tests
 from sandbox_service.languages.assertions.shared_names import declared
 from sandbox_service.languages.assertions.tokens import NotPlainError
 from sandbox_service.languages.drivers.scan import masked
@@ -22,6 +23,7 @@ FILES: Mapping[str, Mapping[str, str]] = {
 
 _PUBLIC = re.compile(r"\bpublic\s+(?=(?:final\s+|abstract\s+)*(?:class|interface|enum|record)\s)")
 _JAVA_IMPORT = re.compile(r"\bimport\s++(?:static\s++)?[\w.*]++\s*+;")
+_JAVA_MAIN = re.compile(r"\bmain(?=\s*+\(\s*+(?:final\s++)?String\b)")
 _JAVA_PACKAGE = re.compile(r"\bpackage\s++[\w.]++\s*+;")
 _CONSOLE = "console.assert = (ok, ...words) => { if (!ok) throw new Error('Assertion failed ' + words.join(' ')); };\n"
 _IMPORT = re.compile(r"""^import\b[^;'"()]*+["'][^"'\n]++["'];?+""", re.MULTILINE)
@@ -36,7 +38,6 @@ _GO_IMPORT = re.compile(r'^import\s*(?:\((?:[^()]|\([^()\n]*+\))*+\)|"[^"\n]*")[
 _GO_PATH = re.compile(r'(?:(?<![\w.])[\w.]++[ \t]++)?"[^"\n]+"')
 _RUST_HEAD = re.compile(r"(?:\s++|//[^\n]*+|#!\[[^\]]*+\])*+")
 _RUST_INNER = re.compile(r"^#!\[[^\]]*+\]|^//![^\n]*+", re.MULTILINE)
-_RUST_MAIN = re.compile(r"^(?:pub\s+)?fn\s+main\s*\(", re.MULTILINE)
 _RUST_MODULE = """mod proctor_tests {{
 #[allow(unused_imports)]
 use super::*;
@@ -46,7 +47,6 @@ fn main() -> impl std::process::Termination {{
     proctor_tests::main()
 }}
 """
-_RUST_TEST = re.compile(r"#\[test\]\s*(?:pub\s+)?fn\s+(\w+)\s*\(")
 
 
 def combined(language: str, prelude: str, source: str, code: str) -> str:
@@ -96,8 +96,10 @@ def _c(prelude: str, source: str, code: str) -> str:
 
 
 def _java(prelude: str, source: str, code: str) -> str:
-    if _PUBLIC.search(code):  # a file has one public class, and it is the test's that is run
+    if _PUBLIC.search(code):  # a file has one public class
         source = _PUBLIC.sub("", source)
+    if _found(_JAVA_MAIN, code, "java"):
+        source = _replaced(_JAVA_MAIN, "mainOfSubmission", source, "java")
     texts = [_replaced(_JAVA_PACKAGE, "", each, "java") for each in (prelude, source, code)]
     # they are errors behind a class
     imports = "".join(f"{each}\n" for text in texts for each in _found(_JAVA_IMPORT, text, "java"))
@@ -158,8 +160,10 @@ def _go(prelude: str, source: str, code: str) -> str:
     main = ""
     if tests:
         listed = ", ".join(f'{{Name: "{name}", F: {name}}}' for name in tests)
+        bodies[2], mains = _GO_MAIN.subn("func mainOfTests(", bodies[2])
         main = (
-            "\nfunc main() {\n\ttesting.Main(func(string, string) (bool, error) { return true, nil },"
+            f"\nfunc main() {{\n{'mainOfTests();' * mains}"
+            "\ttesting.Main(func(string, string) (bool, error) { return true, nil },"
             f" []testing.InternalTest{{{listed}}}, nil, nil)\n}}\n"
         )
         imports['"testing"'] = None
@@ -202,25 +206,11 @@ def _rust(prelude: str, source: str, code: str) -> str:
     prelude, source, code = (
         _RUST_INNER.sub("", head) + text[len(head) :] for head, text in zip(heads, texts, strict=True)
     )
-    source = _RUST_MAIN.sub("fn submission_main(", source)
-    tested = _rust_tests(code)
+    source = rust_tests.MAIN.sub("fn submission_main(", source)
+    tested = rust_tests.with_main(code)
     if declared(source, "rust") & declared(code, "rust"):
-        tested = _RUST_MODULE.format(_RUST_MAIN.sub("pub fn main(", tested))
+        tested = _RUST_MODULE.format(rust_tests.MAIN.sub("pub fn main(", tested))
     return f"{inner}{prelude}{source}\n{tested}"
-
-
-def _rust_tests(code: str) -> str:
-    """Return a test program with a function `main`."""
-    if _RUST_MAIN.search(code):
-        return code
-    tests = _RUST_TEST.findall(code)
-    if not tests:
-        raise NotPlainError("the test program has neither main nor tests")
-    module = re.search(r"\bmod\s+(\w+)", code)
-    owner = f"{module[1]}::" if module else ""
-    body = _RUST_TEST.sub(r"pub fn \1(", code.replace("#[cfg(test)]", ""))
-    main = "".join(f"    {owner}{name}();\n" for name in tests)
-    return f"{body}\nfn main() {{\n{main}}}\n"
 
 
 _JOINED: dict[str, Callable[[str, str, str], str]] = {

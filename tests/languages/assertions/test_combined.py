@@ -51,7 +51,7 @@ def test_a_library_that_the_submission_asks_for_is_no_fault_of_the_test() -> Non
 def test_tests_of_rust_have_a_main() -> None:
     code = "#[cfg(test)]\nmod tests {\n use super::*;\n #[test]\n fn test_f() { assert!(f()); }\n}"
     joined = combined("rust", "", "fn f() -> bool { true }\nfn main() {}", code)
-    assert "fn main() {\n    tests::test_f();\n}" in joined
+    assert "fn main() {\n    proctor_passes(tests::test_f());\n}" in joined
     assert "pub fn test_f() {" in joined
     assert "fn submission_main() {}" in joined
 
