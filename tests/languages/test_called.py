@@ -272,7 +272,7 @@ JOINED = {
     "rust, tests of all kinds": (
         "rust",
         'fn f(x: i32) -> i32 { if x < 0 { panic!("no {}", x + 1) } x + 1 }',
-        "#[cfg(test)]\nmod helpers { pub fn g() -> i32 { 2 } }\n#[cfg(test)]\nmod tests {\n use super::*;\n mod inner {\n"
+        "#[cfg(test)]\nmod helpers { pub fn g() {} }\n#[cfg(test)]\nmod tests {\n use super::*;\n mod inner {\n"
         '  use super::*;\n  #[test]\n  #[should_panic(expected = "no 0")]\n  fn a() { f(-1); }\n }\n'
         " #[test]\n #[ignore]\n fn b() { panic!() }\n #[test]\n fn c() -> Result<(), String> { Ok(()) }\n"
         " // #[test]\n fn d() { panic!() }\n}\nfn main() {}",
