@@ -106,7 +106,7 @@ class Works:
                 text = combined.combined(self.language, test.prelude or "", self._source.text, test.code)
             except NotPlainError as error:
                 raise BadTestError(str(error)) from None
-            self._beside[key] = self._prepared(replace(self._source, text=text))
+            self._beside[key] = self._prepared(self._tested(text))
         return self._beside[key]
 
     def missing_import(self, test: TestCase, said: str) -> str | None:
@@ -135,7 +135,11 @@ class Works:
     def without_submission(self, test: AssertTest) -> Work:
         """Return the test program alone. Raises NotPlainError if it cannot be run so."""
         text = combined.combined(self.language, test.prelude or "", "", test.code)
-        return self._prepared(replace(self._source, text=text))
+        return self._prepared(self._tested(text))
+
+    def _tested(self, text: str) -> Source:
+        files = {**self._source.files, **combined.FILES.get(self.language, {})}
+        return replace(self._source, text=text, files=files)
 
     def work_of(self, test: TestCase) -> Work:
         """Return the work that runs a test."""

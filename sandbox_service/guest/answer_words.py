@@ -15,6 +15,8 @@ POINTS = re.compile(
 )
 PRODUCT = re.compile(r"[A-Za-z](?:\s*(?:\\cdot|\\times|\*)?\s*[A-Za-z])+")
 CHOICE = re.compile(r"(?:(?:[Oo]ption|[Cc]hoice)\s+)?[(\[]?\s*([A-Z])\s*[)\]]?")
+# one choice and its value: `\textbf{(B)}\ 7`
+CHOSEN = re.compile(r"(?:\\text\s*\{\s*\(([A-E])\)\s*\}|\(([A-E])\) )\s*(?!.*\([A-E]\))([-+\\\d].*)")
 
 CLOCK = re.compile(r"[1-9]\d?\s*:\s*[0-5]\d")
 
@@ -60,12 +62,18 @@ def numeral(text: str) -> str | None:
     return f"{found[1].lower().lstrip('0') or '0'} to the base {BASES.get(found[2], found[2])}"
 
 
-# --- times of day: as written, because 3:30 is also a ratio
+# --- times of day: as written, because 3:30 is also a ratio. 3:00 is none
 
-TIME = re.compile(r"(\d{1,2})\s*:\s*(\d\d)\s*(?:\\text\s*\{\s*)?([ap])\.?\s*m\.?\s*\}?", re.IGNORECASE)
+TIME = re.compile(
+    r"(\d{1,2})\s*:\s*(?:(\d\d)\s*(?:\\text\s*\{\s*)?([ap])\.?\s*m\.?\s*\}?|(0\d))",
+    re.IGNORECASE,
+)
 
 
 def time(text: str) -> str | None:
     """Return a time of day as text; None if the text is none."""
-    found = TIME.fullmatch(text)
-    return f"{int(found[1])}:{found[2]} {found[3].lower()}m" if found else None
+    inner = ONE_TEXT.fullmatch(text)
+    found = TIME.fullmatch(inner[1].strip() if inner else text)
+    if found is None:
+        return None
+    return f"{int(found[1])}:{found[2]} {found[3].lower()}m" if found[2] else f"{int(found[1])}:{found[4]}"

@@ -20,22 +20,20 @@ from typing import Any, NoReturn, TextIO
 
 import _box
 
-# Words that a source needs to create a thread, an exit handler, or an object whose finaliser may print. Without any of
-# them it has at most the objects that other modules gave it, and generators. One string, as thirty would lie on as many
-# pages.
+# Words that a source needs to create a thread, an exit handler, or an object that may act when it is freed: one with a
+# finaliser, a file, of which `close` is called, a generator, which may catch its end, or which calls `close` of what it
+# delegates to. One string, as thirty would lie on as many pages.
 FINALISER_WORDS = """
-    __del__ open TextIOWrapper Buffered FileIO IOBase StringIO) BytesIO) finally __exit__ contextmanager tempfile
+    __del__ open TextIOWrapper Buffered FileIO IOBase close yield await __exit__ contextmanager tempfile
     thread futures atexit finalize weakref logging asyncio multiprocessing sched
     exec eval __import__ importlib runpy
 """
-
-# A generator or coroutine that is closed may catch it: a source with a word of each may need the search as well
-SUSPENDING, CATCHING = "yield await", "except"
 
 _PLAIN = frozenset(
     {bool, bytes, complex, dict, float, frozenset, int, list, range, set, str, tuple, type, type(None)}
     | {types.BuiltinFunctionType, types.FunctionType, types.ModuleType, type(__spec__.loader)}
 )
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE, of the classes that a program makes
 _METHODS = (types.BuiltinFunctionType, types.MethodType)
 _FILES = (io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.FileIO)
 _HARMLESS = (io.BytesIO, io.StringIO)
@@ -178,4 +176,6 @@ def _has_finaliser(value: Any) -> bool:
 def _would_be_closed(generator: Any) -> bool:
     """Return True for a generator that has begun, has not ended, and may run code when it is closed."""
     frame = generator.gi_frame
-    return frame is not None and frame.f_lasti > 0 and bool(generator.gi_code.co_exceptiontable)
+    if frame is None or frame.f_lasti <= 0:
+        return False
+    return bool(generator.gi_code.co_exceptiontable) or bool(type(generator.gi_yieldfrom).__flags__ & _HEAP)

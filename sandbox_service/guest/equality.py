@@ -50,6 +50,7 @@ class Value:
         self.unit = answer.get("unit")
         self.listed = bool(answer.get("listed"))
         self.letters = answer.get("letters")
+        self.choice = answer.get("choice")
         self.value = trees.decode(answer["tree"]) if self.text is None else None
 
 
@@ -63,6 +64,8 @@ def difference(expected: Value, got: Value, tolerance: Tolerance | None = None) 
     """
     if expected.text is not None or got.text is not None:
         return None if _same_words(_spelled(expected), _spelled(got)) else "another word"
+    if None not in (expected.choice, got.choice) and expected.choice != got.choice:
+        return "another choice"
     if units.differ(expected.unit, got.unit):
         return "another unit"
     if any(one.percent and other.unit is not None for one, other in ((expected, got), (got, expected))):
@@ -92,7 +95,9 @@ def _same_words(one: object, other: object) -> bool:
 
 
 def _spelled(answer: Value) -> object:
-    """Return the words of an answer; the letter of a single unknown, the letters of a product."""
+    """Return the words of an answer; the letter of a choice or a single unknown, the letters of a product."""
+    if answer.choice is not None:
+        return answer.choice
     if answer.text is None and isinstance(answer.value, Symbol):
         return answer.value.name.lower()
     return answer.letters if answer.text is None else answer.text

@@ -16,7 +16,7 @@ import trees
 import units
 from latex_grammar import UnreadableError, parse
 
-Answer = dict[str, Any]  # `text`; or `tree`, `percent`, `unit`, `listed` and `letters`
+Answer = dict[str, Any]  # `text`; or `tree`, `percent`, `unit`, `listed` and `letters`, and perhaps `choice`
 
 MOST_CHARACTERS = 1000
 
@@ -28,7 +28,8 @@ def read(text: str) -> Answer:
         text: the candidate's or the expected answer.
 
     Returns:
-        The answer: `text` for words; otherwise `tree`, `percent`, `unit`, `listed` and `letters`.
+        The answer: `text` for words; otherwise `tree`, `percent`, `unit`, `listed` and `letters`, and `choice` if the
+        letter of a choice is before them.
 
     Raises:
         UnreadableError: the text is not an answer.
@@ -49,6 +50,8 @@ def read(text: str) -> Answer:
     )
     if words:
         return {"text": words}
+    if (chosen := answer_words.CHOSEN.fullmatch(text)) and "tree" in (value := read(chosen[3])):
+        return value | {"choice": (chosen[1] or chosen[2]).lower()}
     if only := answer_words.ONE_TEXT.fullmatch(text):
         text = only[1].strip()
     text, percent = _without_percent(text)

@@ -69,6 +69,7 @@ def cleaned(text: str) -> str:
     for pattern, instead in CLEANING:
         text = pattern.sub(instead, text)
     text = unwrapped(EDGES.sub("", text.strip()))
+    text = text.replace(" ", "") if GROUPED.fullmatch(text) else text
     text = unwrapped(INTRODUCTION.sub("", text).strip())
     text = text.removeprefix("=").strip()
     return text if text.endswith((r"\.", "..")) else text.rstrip(".,;: ")
@@ -87,6 +88,7 @@ def with_usual_brackets(text: str) -> str:
     return "".join(parts)
 
 
+GROUPED = re.compile(r"[-+]?\d{1,3}(?: \d{3})+(?:\.\d+)?")  # a number and nothing else, with blanks between thousands
 EDGES = re.compile(r"^(?:\\ |\s)+|(?:\\|\s)+$")
 # words that precede an answer without being a part of it
 INTRODUCTION = re.compile(

@@ -58,12 +58,9 @@ FILE_WORDS = f"""
 """
 
 # groups of words of which a source needs one to have a need, and the bits of what _box.words_in finds of them
-WORDS = (
-    ending.FINALISER_WORDS, ending.SUSPENDING, ending.CATCHING, FILE_WORDS, descriptor_uses.NEEDED,
-    computed_names.NEEDED,
-)  # fmt: skip
+WORDS = (ending.FINALISER_WORDS, FILE_WORDS, descriptor_uses.NEEDED, computed_names.NEEDED)
 NOT_ASCII = 1 << len(WORDS)
-FINALISER, SUSPENDS_AND_CATCHES, FILES, DESCRIPTORS, TEMPLATES = 1, 2 | 4, 8, 16 | NOT_ASCII, 32 | NOT_ASCII
+FINALISER, FILES, DESCRIPTORS, TEMPLATES = 1, 2, 4 | NOT_ASCII, 8 | NOT_ASCII
 
 
 def prepare() -> None:
@@ -150,13 +147,13 @@ def begin_stream(place: int, layers: ending.Layers) -> None:
         layers: its text layer, buffer and file, as they were before the use.
     """
     stream, buffer, raw = layers
+    clear_attributes(place, layers)  # before the initialisation, which calls methods of the buffer
     if raw.closed:
         raw.__dict__.clear()  # has an attribute that says so, too
         raw.__init__(place, MODES[place], closefd=False)
         raw.name = NAMES[place]
     buffer.__init__(raw, BUFFER_BYTES)
     stream.__init__(buffer, encoding="utf-8", errors=ERRORS[place], newline="\n", line_buffering=place == 2)
-    clear_attributes(place, layers)
 
 
 def clear_attributes(place: int, layers: ending.Layers) -> None:
@@ -202,7 +199,7 @@ def load(source_fd: int = SOURCE_FD, cache_fd: int = CACHE_FD) -> tuple[types.Co
 def _needs(text: str) -> int:
     found = _box.words_in(text, WORDS)
     needs = 0
-    if found & FINALISER or found & SUSPENDS_AND_CATCHES == SUSPENDS_AND_CATCHES:
+    if found & FINALISER:
         needs = SEARCH
     if found & FILES:
         needs |= FILE

@@ -79,7 +79,6 @@ _FLATTENING = tuple(
     (re.compile(pattern), instead)
     for pattern, instead in (
         (rf"(?<=[\d)}}\]])\s*\\operatorname\*?\s*\{{\s*({_NAME})\s*\}}", r"\\text{\1}"),
-        (r"(\\text\s*\{[^{}\\]*)\\cdot(?![a-zA-Z])", r"\1 "),
         (r"(\\text\s*\{[^{}]*(?:\}\s*)?)\^\s*\{\s*(-?\d)\s*\}", r"\1^\2"),
         (rf"(?<=[\d)}}\]])\s*\\frac\s*\{{\s*{_UNIT}\s*\}}\s*\{{\s*{_UNIT}\s*\}}$", r"\\text{\1\2/\3\4}"),
         (
@@ -87,6 +86,9 @@ _FLATTENING = tuple(
             r"\\text{\1/\2\3}",
         ),
         (rf"{_UNIT}\s*(/|\\cdot(?![a-zA-Z])|)\s*{_UNIT}$", r"\\text{\1\2 \3 \4\5}"),
+        (r"(\\text\s*\{[^{}\\]*)\\cdot(?![a-zA-Z])", r"\1 "),
+        # of `m s^{-1}` the power belongs to the second unit
+        (r"(\\text\s*\{\s*[A-Za-z]+ +[A-Za-z]+)\s*\}\s*\^\s*(-\d)$", r"\1^\2}"),
     )
 )
 _DEGREES = re.compile(r"(?P<value>.*\S)\s*(?:\^\s*\{\s*\\circ\s*\}|\^\s*\\circ|\\degree|°|(?<=\d)\^\s*o)")
@@ -106,7 +108,7 @@ _TURNS = frozenset(
     hundredfold thousandfold inverse reciprocal opposite negated greater smaller larger exceeds beyond versus unequal
     never
     cannot incorrect undefined impossible unknown binary octal hex hexadecimal
-    pi infinity infty inf sqrt log ln exp sin cos tan imaginary x y z
+    hundred thousand million billion trillion pi infinity infty inf sqrt log ln exp sin cos tan imaginary x y z
     """.split()
 )
 

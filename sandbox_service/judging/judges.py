@@ -27,7 +27,7 @@ POINTS, FAIL = 7, 3
 ROUNDING = 1e-9
 _NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _WHOLE = r"(?!\w|%|[.,]\d)"  # the number has ended: neither 0,5 nor 0x10 is 0
-_TESTLIB_POINTS = re.compile(rf"\s*(?:points?|partially correct)?[\s(:]*({_NUMBER.pattern}){_WHOLE}", re.ASCII)
+_TESTLIB_POINTS = re.compile(rf"\s*+(?:points?|partially correct)?[\s(:]*+({_NUMBER.pattern}){_WHOLE}", re.ASCII)
 _TESTLIB_PART = re.compile(r"partially correct \((\d{1,9})\)", re.ASCII)
 
 

@@ -48,6 +48,17 @@ STATES = {
         "def keep(x, seen=[]):\n    seen.append(x)\n    return len(seen)", "keep(1) > 1", "keep(2)"
     ),
     "class attribute": State("class Own:\n    seen = 0", "Own.seen", "Own.seen = 1"),
+    "global of a method that is called when an object is freed": State(
+        "class Own:\n    def __iter__(self): return self\n    def __next__(self): return 1\n"
+        "    def close(self):\n        global left\n        left = True\ndef own(): yield from Own()",
+        "left",
+        "held = [own()]\nnext(held[0])",
+    ),
+    "global of a method that the beginning of a stream calls": State(
+        "import sys\ndef seekable():\n    global left\n    left = True\n    return True",
+        "left",
+        "sys.stdin.buffer.seekable = seekable",
+    ),
     "function attribute": State("def own(): pass", "own.seen", "own.seen = 1"),
     "cached function": State(
         "import functools\n@functools.lru_cache(None)\ndef own(x): return x", "own.cache_info().currsize", "own(1)"

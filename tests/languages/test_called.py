@@ -194,11 +194,12 @@ REVERSE = "let done = null; while (HEAD) [HEAD.next, done, HEAD] = [done, HEAD, 
         ("class Solution { f(x) { " + REVERSE.replace("HEAD", "x") + " } }", [([[1, 2]], [2, 1])]),
         ("const f = root => root ? 1 + Math.max(f(root.left), f(root.right)) : 0;", [([[1, 2, None, 3]], 3)]),
         ("function f(p, q) { return !p || !q ? p === q : p.val === q.val && f(p.left, q.left) }", [([[1], [1]], True)]),
-        ("var f = (lists) => { for (let each of lists) each = each.next; return lists[0]; };", [([[[1, 2]]], [1, 2])]),
+        ("var f = (lists) => { let n = 0; for (x of lists) while (x) x = x.next, n++; return n }", [([[[1, 2]]], 2)]),
+        ("const f = (root) => { if (!root) return 0; const { left } = root; return 1 + f(left) }", [([[3, 2, 9]], 2)]),
         ("function f(head) { const it = { next: null }; return head.length + (it.next || 0); }", [([[1, 2]], 2)]),
         ("function f(root) { return root.left; }", [([{"left": 3}], 3)]),
     ],
-    ids=["list", "method", "tree", "two trees", "lists", "an array named head", "an object"],
+    ids=["list", "method", "tree", "two trees", "lists", "parts", "an array named head", "an object"],
 )  # fmt: skip
 def test_nodes_without_types_are_told_by_their_use(grader: Grader, code: str, tests: list[tuple[Any, Any]]) -> None:
     grade = _graded(grader, "javascript", code, *(CallTest(function="f", args=args, output=out) for args, out in tests))
@@ -253,6 +254,69 @@ def test_a_verdict_that_can_be_forged_says_so(grader: Grader) -> None:
     wrong = _graded(grader, "cpp", code.replace("a + b", "a - b"), AssertTest(code=LOOP))
     assert (wrong.verdict, wrong.forgeable) == ("WA", True)
     assert _graded(grader, "cpp", ENDS + code, AssertTest(code=LOOP)).forgeable
+
+
+JOINED = {
+    "java, a message after an assertion": (
+        "java",
+        "package a; public class S { static int f(int x) { return x + 1; } public static void main(String[] a) {} }",
+        "/* import org.none.None; */ package b;\nclass Main { public static void main(String[] a) {\n"
+        'for (int i = 0; i < 2; i++) { assert S.f(i) == i + 1 : "assert " + i; }\n} }',
+    ),
+    "rust, names and attributes of both": (
+        "rust",
+        "use std::collections::HashMap;\nfn g() -> i32 { 1 }\nfn f(x: i32) -> i32 { x + g() }\nfn main() {}",
+        "#![allow(unused)]\nuse std::collections::{HashMap, HashSet};\nfn g() -> i32 { 2 }\n"
+        "fn main() { for i in 0..2 { assert_eq!(f(i), i + 1); } }",
+    ),
+    "rust, tests of all kinds": (
+        "rust",
+        'fn f(x: i32) -> i32 { if x < 0 { panic!("no {}", x + 1) } x + 1 }',
+        "#[cfg(test)]\nmod helpers { pub fn g() {} }\n#[cfg(test)]\nmod tests {\n use super::*;\n mod inner {\n"
+        '  use super::*;\n  #[test]\n  #[should_panic(expected = "no 0")]\n  fn a() { f(-1); }\n }\n'
+        " #[test]\n #[ignore]\n fn b() { panic!() }\n #[test]\n fn c() -> Result<(), String> { Ok(()) }\n"
+        " // #[test]\n fn d() { panic!() }\n}\nfn main() {}",
+    ),
+    "rust, a test that returns": (
+        "rust",
+        "fn f(x: i32) -> i32 { x + 1 }",
+        "#[test]\n#[allow(unused)]\nfn a() -> Result<(), i32> { if f(1) == 2 { Ok(()) } else { Err(f(1)) } }",
+    ),
+    "javascript, names of both": (
+        "javascript",
+        "const assert = require('node:assert');\nfunction g() { return 1 }\nlet f = (x) => x + g();",
+        "const assert = require('assert');\nfunction g() {}\nfor (const i of [1, 2]) assert.equal(f(i), i + 1);",
+    ),
+    "javascript, a module": (
+        "javascript",
+        "import assert from 'assert';\nexport const f = (x) => x + 1",
+        "import assert from \"node:assert\"\nrequire('fs');\nfor (const i of [1, 2]) assert.equal(f(i), i + 1);",
+    ),
+    "javascript, variables of both": (
+        "javascript",
+        "var f = (x) => x + 1",
+        "var f = f || require('./f');\nfor (const i of [1, 2]) console.assert(f(i) === i + 1);",
+    ),
+    "c, two mains": (
+        "c",
+        "int f(int x) { return x + 1; }\nint main(void) { return f(0); }",
+        "#include <assert.h>\nint main(void) { for (int i = 0; i < 2; i++) assert(f(i) == i + 1); }",
+    ),
+    "go, two mains": (
+        "go",
+        "package main\nfunc f(x int) int { return x + 1 }\nfunc main() {}",
+        'func main() { s := `\nimport "a.b/c"`; for i := range s[:2] { if f(i) != i + 1 { panic(i) } } }',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_a_test_program_joins_usual_answers_and_refuses_wrong_ones(grader: Grader, name: str) -> None:
+    language, code, program = JOINED[name]
+    right = _graded(grader, language, code, AssertTest(code=program))
+    wrong = _graded(grader, language, code.replace("x + ", "x - "), AssertTest(code=program))
+    assert (right.verdict, wrong.reward) == ("AC", 0), (right.message, right.failure_reason, wrong)
+    assert wrong.verdict in ("WA", "RTE")
 
 
 def test_an_unfinished_source_is_closed_by_its_test_program(grader: Grader) -> None:

@@ -31,6 +31,7 @@ from sandbox_service.api.compat.program_run import Run, is_compiled, run
 from sandbox_service.api.compat.wrapped_program import Wrapping, wrapping
 from sandbox_service.api.openapi import compat_error_schemas, request_schema
 from sandbox_service.errors import BadRequestError, OverdueError, UnavailableError
+from sandbox_service.languages.assertions import combined
 from sandbox_service.queues.base import JobQueue
 from sandbox_service.schema import TestResult, Verdict
 from sandbox_service.settings import Settings
@@ -39,8 +40,7 @@ VERL_GRACE_SECONDS = 8.0  # of 10
 ROLL_SECONDS = 29.0  # of 30
 MIB = 1 << 20
 RUNNERS = frozenset({"pytest", "jest", "junit", "go_test", "D_ut"})
-# SandboxFusion runs Java with -ea, and C# with the implicit usings of .NET
-ASSERTIONS = {"Assertions.java": "package proctor; final class Assertions {}"}
+# SandboxFusion runs C# with the implicit usings of .NET
 USINGS = (
     "".join(
         f"using {name}; "
@@ -90,7 +90,7 @@ class RunCode(ForeignBody):
             self.run_timeout,
             memory,
             self.wrapping,
-            sources=ASSERTIONS if language == "java" else {},
+            sources=combined.FILES.get(language, {}),  # SandboxFusion runs Java with -ea
         )
 
     @property

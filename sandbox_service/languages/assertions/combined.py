@@ -6,28 +6,54 @@ The submission can end the program with success before a test has run: verdicts 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
+from sandbox_service.languages.assertions import rust_tests
+from sandbox_service.languages.assertions.shared_names import declared
 from sandbox_service.languages.assertions.tokens import NotPlainError
+from sandbox_service.languages.drivers.scan import masked
 
 # how failed assertions end, in stdout or stderr
 FAILED = (b"Assertion", b"AssertionError", b"assertion failed", b"assertion `", b"--- FAIL")
 
+FILES: Mapping[str, Mapping[str, str]] = {
+    "java": {"ProctorAssertions.java": "package proctor; final class Assertions {}"}  # see ProctorMain.java
+}
+"""What lies beside the program of a language; in Java, what enables assertions."""
+
 _PUBLIC = re.compile(r"\bpublic\s+(?=(?:final\s+|abstract\s+)*(?:class|interface|enum|record)\s)")
-_JAVA_IMPORT = re.compile(r"^[ \t]*+import\s++(?:static\s++)?[\w.*]++\s*+;", re.MULTILINE)
-_JAVA_ASSERT = re.compile(r"\bassert\b(?=[\s(!])")
-_CONSOLE = "console.assert = (ok, ...words) => { if (!ok) throw new Error('Assertion failed ' + words.join(' ')); }; "
+_JAVA_IMPORT = re.compile(r"\bimport\s++(?:static\s++)?[\w.*]++\s*+;")
+_JAVA_MAIN = re.compile(r"\bmain(?=\s*+\(\s*+(?:final\s++)?String\b)")
+_JAVA_PACKAGE = re.compile(r"\bpackage\s++[\w.]++\s*+;")
+_CONSOLE = "console.assert = (ok, ...words) => { if (!ok) throw new Error('Assertion failed ' + words.join(' ')); };\n"
+_IMPORT = re.compile(r"""^import\b[^;'"()]*+["'][^"'\n]++["'];?+""", re.MULTILINE)
+_OF_MODULES = re.compile(r"^(?:import\b(?!\s*+\()|export\b)", re.MULTILINE)
+_REQUIRE = "import { createRequire as proctorRequire } from 'module'; const require = proctorRequire(import.meta.url);"
+_CALLS_REQUIRE = re.compile(r"\brequire\s*+\(")
+_C_MAIN = re.compile(r"\bmain(?=\s*+\()")
 _GO_TEST = re.compile(r"^func\s+(Test\w+)\s*\(", re.MULTILINE)
 _GO_MAIN = re.compile(r"^func\s+main\s*\(", re.MULTILINE)
 _GO_PACKAGE = re.compile(r"^[^\S\n]*+package\s+\w+", re.MULTILINE)
 _GO_IMPORT = re.compile(r'^import\s*(?:\((?:[^()]|\([^()\n]*+\))*+\)|"[^"\n]*")[ \t]*;?', re.MULTILINE)
 _GO_PATH = re.compile(r'(?:(?<![\w.])[\w.]++[ \t]++)?"[^"\n]+"')
-_RUST_MAIN = re.compile(r"^(?:pub\s+)?fn\s+main\s*\(", re.MULTILINE)
-_RUST_TEST = re.compile(r"#\[test\]\s*(?:pub\s+)?fn\s+(\w+)\s*\(")
+_RUST_HEAD = re.compile(r"(?:\s++|//[^\n]*+|#!\[[^\]]*+\])*+")
+_RUST_INNER = re.compile(r"^#!\[[^\]]*+\]|^//![^\n]*+", re.MULTILINE)
+_RUST_MODULE = """mod proctor_tests {{
+#[allow(unused_imports)]
+use super::*;
+{}
+}}
+fn main() -> impl std::process::Termination {{
+    proctor_tests::main()
+}}
+"""
 
 
 def combined(language: str, prelude: str, source: str, code: str) -> str:
     """Return one program: exit status 0 means that the tests passed.
+
+    Imports and `main` may be in both texts. In JavaScript, TypeScript and Rust so may any name, and each side has its
+    own then.
 
     Args:
         language: the name of a language.
@@ -63,38 +89,69 @@ def _plain(prelude: str, source: str, code: str) -> str:
     return f"{prelude}{source}\n{code}"
 
 
+def _c(prelude: str, source: str, code: str) -> str:
+    if _found(_C_MAIN, code, "cpp"):
+        source = _replaced(_C_MAIN, "submission_main", source, "cpp")
+    return _plain(prelude, source, code)
+
+
 def _java(prelude: str, source: str, code: str) -> str:
-    if _PUBLIC.search(code):  # a file has one public class, and it is the test's that is run
+    if _PUBLIC.search(code):  # a file has one public class
         source = _PUBLIC.sub("", source)
-    imports = "".join(f"{each}\n" for each in _JAVA_IMPORT.findall(code))  # they are errors behind a class
-    return f"{prelude}{imports}{source}\n{_with_assertions(_JAVA_IMPORT.sub('', code))}"
+    if _found(_JAVA_MAIN, code, "java"):
+        source = _replaced(_JAVA_MAIN, "mainOfSubmission", source, "java")
+    texts = [_replaced(_JAVA_PACKAGE, "", each, "java") for each in (prelude, source, code)]
+    # they are errors behind a class
+    imports = "".join(f"{each}\n" for text in texts for each in _found(_JAVA_IMPORT, text, "java"))
+    return imports + _plain(*(_replaced(_JAVA_IMPORT, "", each, "java") for each in texts))
 
 
-def _with_assertions(code: str) -> str:
-    """Replace Java's assertions, which are off by default, by conditions."""
-    parts: list[str] = []
-    begin = 0
-    for found in _JAVA_ASSERT.finditer(code):
-        end = code.find(";\n", found.end())
-        if found.start() < begin or end < 0:
-            continue
-        parts += [code[begin : found.start()], f"if (!({code[found.end() : end]})) throw new AssertionError()"]
-        begin = end
-    return "".join([*parts, code[begin:]])
+def _found(pattern: re.Pattern[str], text: str, language: str) -> list[str]:
+    """Return the matches of a pattern that do not begin in a comment or a literal."""
+    visible = masked(text, language)
+    return [found[0] for found in pattern.finditer(text) if visible[found.start()] == found[0][0]]
+
+
+def _replaced(pattern: re.Pattern[str], new: str, text: str, language: str) -> str:
+    """Return a text with other words for the matches that `_found` returns."""
+    visible = masked(text, language)
+    return pattern.sub(lambda found: new if visible[found.start()] == found[0][0] else found[0], text)
 
 
 def _javascript(prelude: str, source: str, code: str) -> str:
-    return f"{prelude}{source}\n;{_CONSOLE}{code}"
+    is_module = _OF_MODULES.search(masked(source, "javascript")) is not None
+    if (
+        is_module
+        and _CALLS_REQUIRE.search(masked(code, "javascript"))
+        and "require" not in declared(source, "javascript")
+    ):
+        prelude = f"{_REQUIRE} {prelude}"
+    return _joined_scripts(prelude, source, code, _CONSOLE)
 
 
 def _typescript(prelude: str, source: str, code: str) -> str:
-    return f"{prelude}{source}\n;{_CONSOLE.replace('ok, ...words', 'ok: any, ...words: any[]')}{code}"
+    return _joined_scripts(prelude, source, code, _CONSOLE.replace("ok, ...words", "ok: any, ...words: any[]"))
+
+
+def _joined_scripts(prelude: str, source: str, code: str, console: str) -> str:
+    there = {_spelling(each) for each in _IMPORT.findall(source)}
+    code = _IMPORT.sub(lambda found: "" if _spelling(found[0]) in there else found[0], code)
+    visible = masked(code, "javascript")
+    if not _OF_MODULES.search(visible) and declared(source, "javascript") & declared(code, "javascript", again=True):
+        code = f"({'async ' * ('await' in visible)}() => {{ {code}\n}})();"
+    return f"{prelude}{source}\n;{console}{code}"
+
+
+def _spelling(statement: str) -> str:
+    """Return an import in one spelling."""
+    return re.sub(r"\s+", " ", statement.replace("'", '"').replace('"node:', '"').rstrip("; "))
 
 
 def _go(prelude: str, source: str, code: str) -> str:
     texts = (prelude, source, code)
     imports = dict.fromkeys(each for text in texts for each in _go_imports(text))
     bodies = [_go_body(text) for text in texts]
+    bodies[1] = _GO_MAIN.sub("func submissionMain(", bodies[1])
     if foreign := next((each for each in (*_go_imports(prelude), *_go_imports(code)) if "." in each), None):
         raise NotPlainError(f"the test program imports {foreign}, which is not there")
     tests = _GO_TEST.findall(code)
@@ -102,10 +159,11 @@ def _go(prelude: str, source: str, code: str) -> str:
         raise NotPlainError("the test program has neither main nor tests")
     main = ""
     if tests:
-        bodies[1] = _GO_MAIN.sub("func submissionMain(", bodies[1])
         listed = ", ".join(f'{{Name: "{name}", F: {name}}}' for name in tests)
+        bodies[2], mains = _GO_MAIN.subn("func mainOfTests(", bodies[2])
         main = (
-            "\nfunc main() {\n\ttesting.Main(func(string, string) (bool, error) { return true, nil },"
+            f"\nfunc main() {{\n{'mainOfTests();' * mains}"
+            "\ttesting.Main(func(string, string) (bool, error) { return true, nil },"
             f" []testing.InternalTest{{{listed}}}, nil, nil)\n}}\n"
         )
         imports['"testing"'] = None
@@ -127,11 +185,11 @@ def _go_program(imports: Iterable[str], body: str) -> str:
 
 
 def _go_body(text: str) -> str:
-    return _GO_IMPORT.sub("", _GO_PACKAGE.sub("", text))
+    return _replaced(_GO_IMPORT, "", _GO_PACKAGE.sub("", text), "go")
 
 
 def _go_imports(text: str) -> list[str]:
-    found = [each[0].removeprefix("import").strip() for each in _GO_IMPORT.finditer(text)]
+    found = [each.removeprefix("import").strip() for each in _found(_GO_IMPORT, text, "go")]
     return [path for each in found for path in _GO_PATH.findall(each)]
 
 
@@ -142,19 +200,22 @@ def _go_uses(body: str, path: str) -> bool:
 
 
 def _rust(prelude: str, source: str, code: str) -> str:
-    if _RUST_MAIN.search(code):
-        return f"{prelude}{_RUST_MAIN.sub('fn submission_main(', source)}\n{code}"
-    tests = _RUST_TEST.findall(code)
-    if not tests:
-        raise NotPlainError("the test program has neither main nor tests")
-    module = re.search(r"\bmod\s+(\w+)", code)
-    owner = f"{module[1]}::" if module else ""
-    body = _RUST_TEST.sub(r"pub fn \1(", code.replace("#[cfg(test)]", ""))
-    main = "".join(f"    {owner}{name}();\n" for name in tests)
-    return f"{prelude}{_RUST_MAIN.sub('fn submission_main(', source)}\n{body}\nfn main() {{\n{main}}}\n"
+    texts = (prelude, source, code)
+    heads = [_RUST_HEAD.match(each)[0] for each in texts]  # type: ignore[index]  # it matches every text
+    inner = "".join(f"{each}\n" for head in heads for each in _RUST_INNER.findall(head) if each.startswith("#"))
+    prelude, source, code = (
+        _RUST_INNER.sub("", head) + text[len(head) :] for head, text in zip(heads, texts, strict=True)
+    )
+    source = rust_tests.MAIN.sub("fn submission_main(", source)
+    tested = rust_tests.with_main(code)
+    if declared(source, "rust") & declared(code, "rust"):
+        tested = _RUST_MODULE.format(rust_tests.MAIN.sub("pub fn main(", tested))
+    return f"{inner}{prelude}{source}\n{tested}"
 
 
 _JOINED: dict[str, Callable[[str, str, str], str]] = {
+    "c": _c,
+    "cpp": _c,
     "java": _java,
     "javascript": _javascript,
     "typescript": _typescript,

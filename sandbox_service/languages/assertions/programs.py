@@ -333,7 +333,10 @@ def _go(words: list[Token]) -> list[Check]:
 def _rust(words: list[Token]) -> list[Check]:
     while Token("sign", "#") in words:  # an attribute
         at = words.index(Token("sign", "#"))
-        words = words[:at] + words[_behind(words, at + 1) :]
+        behind = _behind(words, at + 1)
+        if any(each.text in ("ignore", "should_panic") for each in words[at:behind]):
+            raise NotPlainError("a test of Rust that does not have to pass")
+        words = words[:at] + words[behind:]
     functions = {name: body for name, (_, body) in _functions(words).items()}
     own = set(functions)
     found: list[Check] = []

@@ -49,8 +49,8 @@ _RESERVED = frozenset(
 _ARROW = re.compile(r"[\w$]+\s*=\s*(?:async\s+)?([A-Za-z_$][\w$]*)\s*=>")
 # by LeetCode's names of parameters, and members that only nodes have
 _NODES = {
-    "TreeNode": (re.compile(r"(?:sub)?[rR]oot\d?"), re.compile(r"\.(?:left|right)\b")),
-    "ListNode": (re.compile(r"head[A-Z12]?|list[12]|l[12]"), re.compile(r"\.next\b(?!\()")),
+    "TreeNode": (re.compile(r"(?:sub)?[rR]oot\d?"), "(?:left|right)"),
+    "ListNode": (re.compile(r"head[A-Z12]?|list[12]|l[12]"), "next"),
 }
 _AS_ARRAY = (
     r"\bNAME\s*(?:\?\.)?(?:\[|\.\s*(?:length|map|filter|forEach|reduce|slice|splice|push|pop|shift|sort|join|at)\b)"
@@ -158,13 +158,22 @@ def _inferred(code: str, parameters: list[str]) -> list[str]:
 
 
 def _node(code: str, parameter: str) -> str:
+    if parameter == "lists" and _has_member(code, "next"):
+        return "list:ListNode"
     if re.search(_AS_ARRAY.replace("NAME", re.escape(parameter)), code):
         return ""
     for node, (names, member) in _NODES.items():
-        is_member = names.fullmatch(parameter) and member.search(code)
-        if is_member or re.search(rf"\b{re.escape(parameter)}\??{member.pattern}", code):
+        if (names.fullmatch(parameter) and _has_member(code, member)) or _has_member(code, member, parameter):
             return node
-    return "list:ListNode" if parameter == "lists" and _NODES["ListNode"][1].search(code) else ""
+    return ""
+
+
+def _has_member(code: str, member: str, of: str | None = None) -> bool:
+    """Return whether a source uses a member of a variable, or of anything, as in `a.left` and `const { left } = a`."""
+    name = "" if of is None else rf"\b{re.escape(of)}\b"
+    dotted = rf"{name}\??\.{member}\b(?!\()"
+    taken = rf"\{{[^{{}}]{{0,200}}\b{member}\b[^{{}}]{{0,200}}\}}\s*=(?!=)\s*{name}"
+    return re.search(f"{dotted}|{taken}", code) is not None
 
 
 def kind(text: str) -> str:

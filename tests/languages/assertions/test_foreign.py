@@ -22,6 +22,7 @@ JUNIT = "Main.java:1: error: package org.junit.jupiter.api does not exist\nimpor
         ("rust", "use ::hexane::Hexane;", "error[E0432]: unresolved import `hexane`", "hexane"),
         ("rust", "extern crate rand;", "error[E0463]: can't find crate for `rand`", "rand"),
         ("typescript", "function g() { return '{' }\nimport { isEqual } from 'lodash'", LODASH, "lodash"),
+        ("javascript", "let a = {}; const { b } = (await import('lodash')).default", LODASH, "lodash"),
         ("cpp", "#ifdef A\n#endif\n#include <b.h>", "fatal error: b.h: No such file or directory", "b.h"),
         ("cpp", "#include <boost/any.hpp>", "fatal error: boost/any.hpp: No such file or directory", "boost/any.hpp"),
     ],
@@ -50,6 +51,19 @@ def test_a_library_that_the_test_imports_is_named(language: str, code: str, said
             )
         ),
         ("javascript", 'let eq; try { eq = require("lodash").isEqual } catch { eq = Object.is }', LODASH),
+        *(
+            ("javascript", code, LODASH)
+            for code in (
+                "const eq = typeof eq2 === 'function' ? eq2 : require('lodash').isEqual",
+                "if (typeof eq === 'undefined') var eq = require('lodash').isEqual",
+                "if (!eq)\n  eq = require('lodash').isEqual",
+                "if (!eq)\n  var eq = require('lodash').isEqual",
+                "eq(1) ||\nrequire('lodash')",
+                "const all = [\n  require('lodash')]",
+                "const _ = await import('lodash').catch(() => null)",
+                "const later = () => require('lodash')",
+            )
+        ),
         ("cpp", "#ifndef LIGHT\n#include <boost/any.hpp>\n#endif", "fatal error: boost/any.hpp: No such file"),
         ("csharp", "using NUnit;", "error CS0246"),
     ],
@@ -65,6 +79,8 @@ def test_another_failure_is_the_submissions(language: str, code: str, said: str)
         ("typescript", "let a: = 1", "main.ts(1,8): error TS1110: Type expected.", "error TS1110: Type expected."),
         ("java", "class T { int f() { return 1 } }", "Main.java:1: error: ';' expected", "';' expected"),
         ("java", "class T {", "Main.java:1: error: reached end of file while parsing", "reached end of file"),
+        ("cpp", "```", "1: error: stray '`' in program", "stray"),
+        ("go", "func main() { f(1 }", "main.go:2:19: syntax error: unexpected }", "syntax error"),
         ("rust", "fn main() { let = 1; }", "error: expected pattern, found `=`", "expected pattern"),
         ("cpp", "int main() { return 0 }", "main.cpp:1:23: error: expected ';' before '}' token", "expected ';'"),
         ("cpp", "int n = 1 int m;", "1:11: error: expected ‘,’ or ‘;’ before ‘int’", "expected ‘,’"),
@@ -79,6 +95,9 @@ def test_a_syntax_error_of_the_test_alone_is_named(language: str, code: str, sai
     ("language", "code", "said"),
     [
         ("javascript", "}\ncheck(1)", "SyntaxError: Unexpected token '}'"),  # a submission may leave the bracket open
+        ("javascript", "export { f }", "SyntaxError: Export 'f' is not defined in module"),
+        ("cpp", "int main() { TEXT(a # b); }", "1: error: stray '#' in program"),
+        ("cpp", "#ifndef A\nint n = 1 int m;\n#endif", "2: error: expected ',' or ';' before 'int'"),
         ("java", "class T { A a; }", "Main.java:1: error: cannot find symbol"),
         ("cpp", "int main() { A a; }", "1: error: 'A' was not declared\n1: error: expected ';' before 'a'"),
         ("rust", "fn main() { f() }", "error[E0425]: cannot find function `f` in this scope"),
