@@ -8,7 +8,6 @@ that is called through a table, for example) fails when it runs: a decorated hel
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -69,8 +68,7 @@ def one_in(step: int, things: Iterable[T]) -> list[ParameterSet]:
     Returns:
         One parameter set for each thing, in the same order.
     """
-    marks = itertools.cycle([(), *[pytest.mark.full] * (step - 1)])
-    return [pytest.param(thing, marks=each) for thing, each in zip(things, marks, strict=False)]
+    return [pytest.param(thing, marks=pytest.mark.full if place % step else ()) for place, thing in enumerate(things)]
 
 
 def crosswise(things: Iterable[object], others: Iterable[object]) -> list[ParameterSet]:

@@ -19,7 +19,7 @@ CHOSEN = {"java-RTE-overflow", "java-MLE-list"}  # what virtual machines get wro
 def params() -> list[object]:
     """All programs; those are not marked `full` that are chosen, or the first two of a verdict in a cheap language."""
     count: Counter[tuple[str, str]] = Counter()
-    found = []
+    found: list[object] = []
     for case in cases():
         count[case.language, case.verdict] += 1
         is_first = case.language in CHEAP and count[case.language, case.verdict] <= 2
