@@ -60,7 +60,7 @@ test-computing: $(VENV)/.dev
 	$(if $(REPETITIONS),PROCTOR_MIXED=125) nice -n 5 scripts/run-tests computing $(BIN)/python $(PYTEST) -n $(JOBS) $(SELECTED) --group computing
 
 test-waiting: $(VENV)/.dev
-	$(if $(REPETITIONS),FLEET_SUBMISSIONS=200) nice -n 5 scripts/run-tests waiting $(BIN)/python $(PYTEST) -n $(WAITING_JOBS) $(SELECTED) \
+	$(if $(REPETITIONS),FLEET_SUBMISSIONS=200 PROCTOR_FAULTS=200) nice -n 5 scripts/run-tests waiting $(BIN)/python $(PYTEST) -n $(WAITING_JOBS) $(SELECTED) \
 		--group waiting
 
 # in one process: its tests share one vLLM

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -56,6 +56,56 @@ def some(things: Iterable[T], first: Container[T]) -> list[ParameterSet]:
         One parameter set for each thing, in the same order.
     """
     return [pytest.param(thing, marks=() if thing in first else pytest.mark.full) for thing in things]
+
+
+def one_in(step: int, things: Iterable[T]) -> list[ParameterSet]:
+    """Parameters for `parametrize`, of which `make test` runs an even share; the others are marked `full`.
+
+    Args:
+        step: The first of each so many is in the share.
+        things: All parameters.
+
+    Returns:
+        One parameter set for each thing, in the same order.
+    """
+    return [pytest.param(thing, marks=pytest.mark.full if place % step else ()) for place, thing in enumerate(things)]
+
+
+def crosswise(things: Iterable[object], others: Iterable[object]) -> list[ParameterSet]:
+    """Pairs for `parametrize`; `make test` runs each thing with one of the others, which take turns.
+
+    Args:
+        things: The first parameter of a pair.
+        others: The second parameter of a pair.
+
+    Returns:
+        Each thing with each of the others, all but one of them marked `full`.
+    """
+    turns = [*others]
+    return [
+        pytest.param(thing, other, marks=pytest.mark.full if (place - turn) % len(turns) else ())
+        for place, thing in enumerate(things)
+        for turn, other in enumerate(turns)
+    ]
+
+
+def selected(request: pytest.FixtureRequest, name: str) -> list[Any]:
+    """Return the parameters `name` of the selected tests for which a fixture is made, so that it prepares no others.
+
+    Args:
+        request: The fixture's request.
+        name: The parameter's name.
+
+    Returns:
+        One for each test of the fixture's module that uses the fixture and has this parameter, in order.
+    """
+    own = [item for item in request.session.items if item.path == request.path]
+    calls = [
+        item.callspec.params
+        for item in own
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and request.fixturename in item.fixturenames
+    ]
+    return [call[name] for call in calls if name in call]
 
 
 def mark(items: Iterable[pytest.Item]) -> None:

@@ -17,6 +17,7 @@ import pytest
 from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import AssertTest, CallTest, InteractiveTest, StdinTest, TestCase
 from tests.conftest import Service
+from tests.markers import one_in, selected
 
 SAMPLES = Path(__file__).resolve().parent.parent / "datasets" / "samples"
 KINDS = {"stdin": 12, "call": 10, "assert": 6, "math": 2}
@@ -37,6 +38,7 @@ def of_kind(kind: str) -> list[Problem]:
 
 PROBLEMS = [problem for kind in KINDS for problem in of_kind(kind)]
 PROGRAMS = [problem for problem in PROBLEMS if problem.language != "text"]
+GRADED = [each for kind in KINDS for each in one_in(3, of_kind(kind))]
 
 
 def by_id(problem: Problem) -> str:
@@ -126,12 +128,12 @@ def test_some_are_slow_and_some_crash() -> None:
 
 
 @pytest.fixture(scope="module")
-def grades(service: Service) -> dict[str, dict[str, Any]]:
-    """All solutions, each twice but those that use up the limit, by the real grader with the problems' own limits."""
+def grades(service: Service, request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
+    """Grade the selected problems' solutions, each twice but those that use up the limit, with the problems' limits."""
     return service.client.batch(
         submission(problem, solution, number)
         for number in ROUNDS
-        for problem in PROBLEMS
+        for problem in selected(request, "problem")
         for solution in problem.solutions
         if number in rounds(solution)
     )
@@ -148,7 +150,7 @@ def submission(problem: Problem, solution: Solution, number: int) -> dict[str, A
     return {**shared, "id": key(problem, solution, number), "code": solution.code, "language": solution.language}
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=by_id)
+@pytest.mark.parametrize("problem", GRADED, ids=by_id)
 def test_each_solution_gets_its_verdict_twice(problem: Problem, grades: dict[str, dict[str, Any]]) -> None:
     for solution in problem.solutions:
         first, *again = (grades[key(problem, solution, number)] for number in rounds(solution))

@@ -18,15 +18,17 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ISOLATION, Service
+from tests.markers import some
 from tests.ports import free_port
 from tests.redis_server import RedisServer, running_redis
 from tests.shell_blocks import DOCUMENTS, Shown, inline_commands
 from tests.shell_places import Place, make_checkout, running, running_model, until
-from tests.shell_ways import PASSWORD, SHOWN, WAYS, check_of_text, syntax, way_of
+from tests.shell_ways import PASSWORD, SHOWN, WAYS, check_of_text, subcommand, syntax, way_of
 
 RECORDS = ("CHANGELOG.md", "docs/decisions/")  # which also name what there was
 INTERRUPTED = (0, 130, -signal.SIGINT)
 RUN = [each for each in SHOWN if not way_of(each).reason and not way_of(each).trainer]
+FIRST = {way_of(each): each for each in reversed(RUN)}  # of each way
 NOT_RUN = [each for each in SHOWN if way_of(each).reason]
 
 
@@ -64,7 +66,7 @@ def place(tmp_path: Path, service: Service, redis: RedisServer, model: int) -> P
 
 @pytest.mark.parametrize(
     "shown",
-    [pytest.param(each, marks=pytest.mark.full if way_of(each).full else ()) for each in RUN],
+    some(RUN, [each for way, each in FIRST.items() if not way.full]),
     ids=[name_of(each) for each in RUN],
 )
 def test_a_shown_command_runs(shown: Shown, place: Place) -> None:
@@ -94,6 +96,12 @@ def test_a_command_that_is_not_run_is_valid(shown: Shown) -> None:
 def test_commands_in_the_text_are_valid(document: str) -> None:
     for shown in inline_commands(document):
         check_of_text(shown)(shown)
+
+
+def test_the_options_of_all_commands_are_known() -> None:
+    for shown in RUN:
+        if shown.words[:1] == ["proctor"]:
+            subcommand(shown)
 
 
 def test_each_way_is_used() -> None:

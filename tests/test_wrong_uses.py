@@ -16,6 +16,7 @@ import pytest
 from sandbox_service import cli
 from sandbox_service.commands import grade_input, remote_grading, serve, trainer, worker
 from tests.conftest import need_firejail
+from tests.markers import one_in
 from tests.pages.world import Stage, stage
 from tests.ports import free_port
 from tests.redis_server import running_redis
@@ -196,7 +197,7 @@ def said(capsys: pytest.CaptureFixture[str], command: str) -> str:
     return printed.err
 
 
-@pytest.mark.parametrize("wrong", COMMANDS, ids=lambda wrong: f"{wrong.command} {' '.join(wrong.settings)}")
+@pytest.mark.parametrize("wrong", one_in(2, COMMANDS), ids=lambda wrong: f"{wrong.command} {' '.join(wrong.settings)}")
 def test_a_wrong_command_is_refused_in_words(
     wrong: Wrong, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

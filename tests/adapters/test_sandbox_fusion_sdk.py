@@ -12,6 +12,7 @@ from tests.adapters.foreign import Foreign, opened
 from tests.adapters.programs import ANSWERS, CODE, COLUMNS, INPUTS, OUTPUTS, SLOW
 from tests.adapters.troubled import bereaved, narrow, restarted
 from tests.conftest import Service
+from tests.markers import one_in
 
 RUNNING = {"run_timeout": 1, "compile_timeout": 1}
 SUMMARIES = {"right": "Success", "wrong": "Success", "late": "RunTimeout", "crashing": "RunFailed", "broken": "Failed"}
@@ -66,6 +67,7 @@ def test_more_than_there_is_room_for_is_held_and_answered(sdk: Foreign) -> None:
     assert [each.get("stdout", each) for each in said] == [OUTPUTS[0]] * 16
 
 
+@pytest.mark.full
 def test_a_slot_that_dies_is_not_heard_of(sdk: Foreign) -> None:
     with bereaved() as url:
         asked = {"code": "import time\ntime.sleep(4)\n" + CODE["right"], "stdin": INPUTS[0], "run_timeout": 8}
@@ -73,7 +75,7 @@ def test_a_slot_that_dies_is_not_heard_of(sdk: Foreign) -> None:
     assert [each.get("stdout", each) for each in said] == [OUTPUTS[0]] * 2
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", one_in(2, [signal.SIGKILL, signal.SIGTERM]))
 def test_a_restart_in_the_middle_is_survived(sdk: Foreign, how: signal.Signals) -> None:
     with restarted(how) as url:
         asked = [{"code": SLOW, "stdin": INPUTS[0], "run_timeout": 5}] * 8

@@ -15,6 +15,7 @@ from tests.conftest import need_firejail
 CONTENDERS = ["fork_limit", "proctor_shared", "proctor_http"]
 
 
+@pytest.mark.full
 @markers.needs("jail")
 def test_the_grader_and_the_service_are_measured(tmp_path: Path) -> None:
     need_firejail()

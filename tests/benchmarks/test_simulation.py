@@ -14,6 +14,7 @@ from benchmarks.simulation.members import REPOSITORY
 SECONDS = 120
 
 
+@pytest.mark.full
 @pytest.mark.redis  # in the processes that it starts
 @pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
 def test_two_workers_answer_everything_and_nothing_stays_behind() -> None:

@@ -13,7 +13,7 @@ from tests.conftest import Service
 MOST = int(os.environ.get("PROCTOR_PAIRS", "200"))
 
 
-@pytest.mark.parametrize("count", [50, pytest.param(MOST, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [25, pytest.param(MOST, marks=pytest.mark.full)])
 def test_whichever_way_it_is_asked_the_verdict_is_the_same(service: Service, count: int) -> None:
     folder = Path(os.environ.get("PROCTOR_DATA", Path(__file__).parents[3] / "shared" / "data"))
     wanted = differential.pairs(count, folder if folder.is_dir() else None)

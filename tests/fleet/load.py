@@ -24,7 +24,7 @@ import aiohttp
 
 Json = dict[str, Any]
 
-SUBMISSIONS = int(os.environ.get("FLEET_SUBMISSIONS", "100"))
+SUBMISSIONS = int(os.environ.get("FLEET_SUBMISSIONS", "60"))
 IS_FOR_THE_RECORD = SUBMISSIONS >= 1000
 TABLE = os.environ.get("FLEET_TABLE", "")
 GIVE_UP_SECONDS = 150.0

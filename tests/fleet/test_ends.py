@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.fleet.conftest import Under
 from tests.fleet.fleet import running_fleet
 from tests.fleet.load import Load
@@ -17,6 +19,7 @@ def test_a_worker_that_is_asked_to_end_gives_back_what_it_has_not_begun(under: U
         assert figures.twice == 0
 
 
+@pytest.mark.full
 def test_all_workers_asked_to_end_and_started_again_change_no_answer(under: Under) -> None:
     with running_fleet() as fleet:
         statuses: list[int] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.fleet.conftest import Under
 from tests.fleet.load import Load
 from tests.fleet.sentinels import watched_fleet
@@ -26,6 +28,7 @@ def test_a_master_that_is_frozen_and_comes_back_changes_no_answer(under: Under) 
         under(fleet, "Redis' master frozen until a replica was promoted, back later", disturb)
 
 
+@pytest.mark.full
 def test_a_failover_with_a_worker_killed_at_once_changes_no_answer(under: Under) -> None:
     with watched_fleet(sentinels=1) as (fleet, server):
 

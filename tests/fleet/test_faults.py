@@ -10,6 +10,8 @@ import shutil
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.fleet.conftest import Answers, Under
 from tests.fleet.fleet import AOF, running_fleet
 from tests.fleet.load import IS_FOR_THE_RECORD, SUBMISSIONS, Load
@@ -30,6 +32,7 @@ def test_a_worker_that_is_killed_changes_no_answer(under: Under) -> None:
         assert figures.counts["reaped"] == 1
 
 
+@pytest.mark.full
 def test_all_workers_killed_and_started_again_change_no_answer(under: Under) -> None:
     with running_fleet() as fleet:
 
@@ -93,6 +96,7 @@ def test_redis_frozen_for_seconds_changes_no_answer(under: Under) -> None:
         assert figures.counts.get("reaped", 0) == 0
 
 
+@pytest.mark.full
 def test_redis_away_for_seconds_changes_no_answer(under: Under) -> None:
     with running_fleet(*AOF) as fleet:
 
@@ -118,6 +122,7 @@ def test_a_frozen_worker_that_goes_on_later_changes_no_answer(under: Under) -> N
         fleet.wait_ready()  # it has come back, under another name
 
 
+@pytest.mark.full
 def test_a_worker_and_redis_killed_at_once_change_no_answer(under: Under) -> None:
     with running_fleet(*AOF) as fleet:
 
@@ -129,6 +134,7 @@ def test_a_worker_and_redis_killed_at_once_change_no_answer(under: Under) -> Non
         assert figures.counts["reaped"] == 1
 
 
+@pytest.mark.full
 def test_an_api_process_of_two_that_is_frozen_changes_no_answer(under: Under) -> None:
     """The one that watches the workers: the other one takes over meanwhile."""
     with running_fleet(apis=2) as fleet:

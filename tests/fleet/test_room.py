@@ -14,6 +14,7 @@ import pytest
 from tests.fleet.conftest import Under
 from tests.fleet.fleet import AOF, GUARD_SECONDS, Api, FleetWorker, running_fleet, running_fleet_redis, until
 from tests.fleet.load import Load, submission
+from tests.markers import one_in
 
 FULL_SECONDS = 3.0
 MIB = 1 << 20
@@ -89,7 +90,7 @@ def test_what_was_taken_is_graded_while_memory_is_full() -> None:
         server.delete("other")
 
 
-@pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])
+@pytest.mark.parametrize("policy", one_in(2, ["allkeys-lru", "volatile-ttl"]))
 def test_a_redis_that_throws_things_away_is_refused_by_name(policy: str, tmp_path: Path) -> None:
     with running_fleet_redis("--maxmemory", "64mb", "--maxmemory-policy", policy) as server:
         for member in (FleetWorker(0, server.url), Api(server.url)):

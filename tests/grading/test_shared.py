@@ -15,6 +15,7 @@ from sandbox_service.schema import Grade, Submission
 from sandbox_service.settings import Settings
 from tests.conftest import ISOLATION, need_firejail
 from tests.grading import stateful
+from tests.markers import one_in
 
 TESTS = [{"type": "stdin", "input": f"{n} {n + 1}\nmore\n", "output": f"{2 * n + 1}\n"} for n in range(5)]
 SUM = "a, b = map(int, input().split())\n"
@@ -37,7 +38,7 @@ def verdicts(grade: Grade) -> list[str]:
     return [test.verdict for test in grade.tests]
 
 
-@pytest.mark.parametrize("name", stateful.STATES)
+@pytest.mark.parametrize("name", one_in(3, stateful.STATES))
 def test_a_state_left_behind_changes_no_verdict(grader: Grader, name: str) -> None:
     state = stateful.STATES[name]
     for code in (stateful.suffers(state), stateful.profits(state)):
@@ -48,7 +49,7 @@ def test_a_state_left_behind_changes_no_verdict(grader: Grader, name: str) -> No
             assert shared.shared == len(TESTS) - 1
 
 
-@pytest.mark.parametrize("name", stateful.STATES)
+@pytest.mark.parametrize("name", one_in(3, stateful.STATES))
 def test_a_fresh_process_has_no_state(grader: Grader, name: str) -> None:
     """Otherwise the test above compares failures with failures."""
     state = stateful.STATES[name]

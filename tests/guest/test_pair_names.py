@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from tests.guest.boxes import judge
+from tests.markers import one_in
 
 import name_resolution  # isort: skip
 import name_table  # isort: skip
@@ -86,7 +87,7 @@ MODULES = {
 
 
 @pytest.mark.parametrize("entry_point", ["f", None])
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", one_in(3, CLASSES))
 def test_library_classes(name: str, entry_point: str | None) -> None:
     """A submission's class with the name of a library class decides nothing, whether read directly or by a variable."""
     test, wrong = CLASSES[name], "def f(*a): return 'wrong'\n"
@@ -100,7 +101,7 @@ def test_library_classes(name: str, entry_point: str | None) -> None:
 
 
 @pytest.mark.parametrize("entry_point", ["f", None])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", one_in(3, FUNCTIONS))
 def test_library_functions(name: str, entry_point: str | None) -> None:
     """A submission's function with the name of a library function decides nothing."""
     for kind in (f"def {name}(*a, **k): return True\n", f"class {name}:\n    def __new__(c, *a, **k): return True\n"):

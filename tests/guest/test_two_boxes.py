@@ -11,14 +11,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from tests.guest import boxes  # first: it puts the guest on the path
 from tests.guest.boxes import DATA, fork, helpers_of, judge, rows
+from tests.markers import crosswise
 
 import tester  # isort: skip
 
@@ -350,38 +349,27 @@ STRICT = (
 )
 MILD = "assert add(1, 2) == 3"
 LISTS = "xs = [1]\nassert add(xs, [2]) == 3 and xs == [1]"
+FORMS = {"strict": STRICT + "check(add)\n", "mild": MILD, "lists": LISTS}
 
 PLAIN_ANSWER = {"patched os", "closed descriptors", "load reported twice"}
 """Submissions that would be right if they did not break the pipe."""
 
 
-LARGE = {"a bomb of aliases", "a huge answer", "too many lists", "too many values"}
-"""Submissions that are refused for the size of the answer alone. `make test` runs them with one form of the test."""
-
-
-def attempts() -> Iterator[ParameterSet]:
-    """Each submission with each form of the test."""
-    for name in HOSTILE:
-        for shape, test in (("strict", STRICT), ("mild", MILD), ("lists", LISTS)):
-            is_repetition = name in LARGE and shape != "mild"
-            yield pytest.param(name, test, id=f"{name}-{shape}", marks=pytest.mark.full if is_repetition else ())
-
-
-@pytest.mark.parametrize(("name", "test"), list(attempts()))
-def test_hostile(name: str, test: str) -> None:
+@pytest.mark.parametrize(("name", "form"), crosswise(HOSTILE, FORMS))
+def test_hostile(name: str, form: str) -> None:
     """No attack is paid by any form of the test, with and without an entry point.
 
     A candidate that stops replying leaves the tester waiting without a report; the host's time limit ends it.
     """
     for entry_point in (None, "add"):
-        report = judge(HOSTILE[name], test if test is not STRICT else test + "check(add)\n", entry_point, seconds=2)
+        report = judge(HOSTILE[name], FORMS[form], entry_point, seconds=2)
         assert report.result not in ("passed", "bad_test"), report
 
 
 def test_hostile_is_not_vacuous() -> None:
     """The three tests above accept a right submission."""
     right = "def add(a, b): return 3"
-    for test in (STRICT + "check(add)\n", MILD, LISTS):
+    for test in FORMS.values():
         for entry_point in (None, "add"):
             assert judge(right, test, entry_point).result == "passed"
 
@@ -537,6 +525,7 @@ def _python_with_numpy() -> str | None:
     return None
 
 
+@pytest.mark.full  # tests/service/test_data.py grades the same in jails
 @needs_data
 def test_mbppplus() -> None:
     """60 of 60 solutions pass, in an interpreter with numpy that runs this file as a script."""

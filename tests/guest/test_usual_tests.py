@@ -10,6 +10,7 @@ from __future__ import annotations
 import pytest
 
 from tests.guest.boxes import judge
+from tests.markers import one_in
 
 ACCOUNT = """
 class InsufficientFunds(Exception):
@@ -526,7 +527,7 @@ LIBRARY_ERRORS = {
 }
 
 
-@pytest.mark.parametrize("module", LIBRARY_ERRORS)
+@pytest.mark.parametrize("module", one_in(3, LIBRARY_ERRORS))
 def test_exceptions_of_libraries_are_themselves(module: str) -> None:
     """A test catches them by the class that it imports, and a program's own classes extend them."""
     if module.startswith("numpy"):

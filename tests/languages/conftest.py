@@ -1,7 +1,8 @@
-"""A grader in this process, with a compile cache of its own."""
+"""A grader in this process, with a compile cache that the processes of a test run share."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -14,8 +15,10 @@ from tests.conftest import ISOLATION, need_firejail
 
 @pytest.fixture(scope="session")
 def grader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grader]:
-    """Keeps what it compiled for the whole session, the precompiled headers too."""
+    """Keeps what it compiled for the whole test run. The precompiled header of C++ takes seconds."""
     need_firejail()
-    settings = Settings(cache_folder=str(tmp_path_factory.mktemp("cache")), first_uid=61800, isolation=ISOLATION)
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "compiled"
+    settings = Settings(cache_folder=str(folder), first_uid=61800, isolation=ISOLATION)
     with bootstrap.grader(settings) as found:
         yield found

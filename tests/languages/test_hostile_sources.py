@@ -119,7 +119,6 @@ CHEAP = {
     "include_shadow",
     "incbin_root",
     "incbin_hostname",
-    "constant_loop",
     "brackets",
     "errors",
     "warnings",

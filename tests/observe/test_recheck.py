@@ -385,6 +385,7 @@ def test_a_program_that_answers_by_chance_is_found_out_by_a_real_service() -> No
         assert 0 < counted("proctor_verdict_flips_total") < 40
 
 
+@pytest.mark.full
 def test_under_constant_load_the_share_is_graded_twice_and_flips_are_found() -> None:
     """Two clients' long batches wait all the time; half of the programs answer by chance."""
     coin = "import random\nprint(random.SystemRandom().choice(['heads', 'tails']))"

@@ -14,6 +14,7 @@ import pytest
 
 from sandbox_service.schema import StdinTest, TestResult, Verdict
 from tests.browser import Browser, Page
+from tests.markers import crosswise
 from tests.pages.world import Stage, grade, job, stage
 
 ROWS = "document.querySelectorAll('.rows tbody tr').length"
@@ -53,7 +54,7 @@ QUESTIONS = (
     Question("which suite is slow?", (("nav a", "Overview"),), ("Slowest suites",)),
     Question("where is my rollout?", (("nav a", "Submissions"),), ("early-7",), fill=(".filters .q input", "early-7")),
 )
-WINDOWS = [(1440, 900, "light"), (1440, 900, "dark"), (390, 844, "light"), (390, 844, "dark")]
+WINDOWS = [(1440, 900), (390, 844)]
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +86,11 @@ def keep(page: Page, name: str) -> None:
         page.picture(Path(folder) / f"{name}.png")
 
 
-@pytest.mark.parametrize(("width", "height", "theme"), WINDOWS)
+@pytest.mark.parametrize(("window", "theme"), crosswise(WINDOWS, ("light", "dark")))
 def test_each_question_is_answered_in_three_clicks(
-    chromium: Browser, scene: Stage, width: int, height: int, theme: str
+    chromium: Browser, scene: Stage, window: tuple[int, int], theme: str
 ) -> None:
+    width, height = window
     page = chromium.page(width=width, height=height, scheme=theme)
     for number, question in enumerate(QUESTIONS):
         assert len(question.clicks) <= 3

@@ -32,7 +32,7 @@ from sandbox_service.languages import toolchains
 from sandbox_service.languages.rows import LANGUAGES, Language
 from tests import corpus
 from tests.conftest import ISOLATION, Service
-from tests.markers import needs
+from tests.markers import needs, selected
 from tests.ports import free_port
 
 USER = f"proctor-{os.getpid()}"  # an account of this run, since firejail wants to know who starts it; removed again
@@ -188,19 +188,18 @@ def chosen(things: Iterable[Thing], group_of: Callable[[Thing], object]) -> list
 
 
 PROGRAM_PLACES = itertools.count()
-VERDICTS = chosen(corpus.verdicts(), lambda case: (case.kind, case.verdict))
+KIND = dict(zip(corpus.VERDICTS, itertools.cycle(corpus.KINDS), strict=False))  # of the test that comes first
+BY_TURNS = sorted(corpus.verdicts(), key=lambda case: case.kind != KIND[case.verdict])
+VERDICTS = chosen(BY_TURNS, lambda case: case.verdict)
 PROGRAMS = chosen(corpus.programs(), lambda _: next(PROGRAM_PLACES) // 8)
-ATTACKS = chosen(corpus.attacks(), lambda attack: (attack.group, attack.kind))
+ATTACKS = chosen(corpus.attacks(), lambda attack: attack.group)
 
 
 @pytest.fixture(scope="module")
 def grades(unprivileged: Service, request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
     """Of all that is asked for by the tests that were selected, in one batch."""
-    own = [item for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
-    calls = [item.callspec.params for item in own]
-    kinds = corpus.VerdictCase | corpus.Program | corpus.Attack
-    things = {thing.id: thing for call in calls for thing in call.values() if isinstance(thing, kinds)}
-    return unprivileged.client.batch({"id": thing.id, **thing.body()} for thing in things.values())
+    things = [thing for name in ("case", "program", "attack") for thing in selected(request, name)]
+    return unprivileged.client.batch({"id": thing.id, **thing.body()} for thing in things)
 
 
 @pytest.mark.parametrize("case", VERDICTS)

@@ -1,8 +1,6 @@
 """Every attack, every unusual but right program, every program filed under its verdict, through the real service.
 
-An attack on the machine meets the same box in each kind of test, and one that only exhausts a limit costs a second of a
-processor each time. `make test` runs each of these in one kind, and all three kinds in turn; `make test-all` runs all.
-Attacks on the verdict (`forging` and `reading`) run in every kind.
+`make test` runs each attack in one kind of test, and all three kinds in turn; `make test-all` runs it in each kind.
 """
 
 from __future__ import annotations
@@ -14,20 +12,20 @@ import pytest
 
 from tests import corpus
 from tests.conftest import Service
+from tests.markers import selected
 
 Grades = dict[str, dict[str, Any]]
-ON_THE_VERDICT = ("forging", "reading")
 
 
 def attacks() -> list[Any]:
-    """All attacks as parameters. Of those on the machine all kinds of test but one are marked `full`."""
+    """All attacks as parameters. Of each all kinds of test but one are marked `full`."""
     kinds: dict[str, list[corpus.Attack]] = defaultdict(list)
     for attack in corpus.attacks():
         kinds[f"{attack.group}/{attack.name}"].append(attack)
     found = []
     for place, alike in enumerate(kinds.values()):
         for attack in alike:
-            is_repetition = attack.group not in ON_THE_VERDICT and attack is not alike[place % len(alike)]
+            is_repetition = attack is not alike[place % len(alike)]
             found.append(pytest.param(attack, id=attack.id, marks=pytest.mark.full if is_repetition else ()))
     return found
 
@@ -35,12 +33,7 @@ def attacks() -> list[Any]:
 @pytest.fixture(scope="module")
 def attacked(service: Service, request: pytest.FixtureRequest) -> Grades:
     """All attacks of the selected tests at once, each with an honest neighbour graded at the same time."""
-    own = [
-        item.callspec.params
-        for item in request.session.items
-        if item.path == request.path and hasattr(item, "callspec")
-    ]
-    attacks = [{"id": each["attack"].id, **each["attack"].body()} for each in own if "attack" in each]
+    attacks = [{"id": attack.id, **attack.body()} for attack in selected(request, "attack")]
     honest = [honest_submission(f"honest-{number}") for number in range(len(attacks))]
     return service.client.batch([each for pair in zip(attacks, honest, strict=True) for each in pair])
 

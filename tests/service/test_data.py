@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,8 @@ class Case:
     """A program, and whether (or how) it should be judged."""
 
     id: str
+    place: int
+    """Its problem's line in the file."""
     expected: list[str]
     body: Json = field(repr=False)
 
@@ -87,8 +90,13 @@ def rows(data: Path, name: str) -> Iterator[Json]:
 def cases(data: Path, name: str, to_body: Callable[[Json], Json]) -> Cases:
     """Every Python program of a file, as `<file>/<problem>/<number>`."""
     return [
-        Case(f"{name}/{row['id']}/{number}", program["expected_verdict"], {"code": program["code"], **to_body(row)})
-        for row in rows(data, name)
+        Case(
+            f"{name}/{row['id']}/{number}",
+            place,
+            program["expected_verdict"],
+            {"code": program["code"], **to_body(row)},
+        )
+        for place, row in enumerate(rows(data, name))
         for number, program in row["programs"]
     ]
 
@@ -134,37 +142,40 @@ def stdin(row: Json, checker: Json) -> Json:
 
 
 SLOW_CPU_SECONDS = 20  # mbpp/123 takes half of the default limit on an idle processor
-FEWER = 6  # `make test` grades every sixth program of HumanEval and MBPP, `make test-all` all
-
-
-def mbpp(data: Path) -> Cases:
-    return cases(data, "mbpp", lambda row: asserts(row) | {"limits": {"cpu_seconds": SLOW_CPU_SECONDS}})
+STEP = 6  # `make test` grades the programs of every sixth problem from the second on, `make test-all` all
+COUNTS = {
+    "humaneval": {"AC": 164},
+    "humanevalpack_python_0_59": {"AC": 60, "NOT_AC": 60},
+    "mbpp": {"AC": 974},
+    "mbppplus_60": {"AC": 60},
+    "leetcode_train_120": {"AC": 120},
+    "quixbugs": {"AC": 31, "NOT_AC": 31},
+    "codecontests_100": {"AC": 100},
+}
 
 
 @pytest.fixture(scope="module")
-def graded(service: Service, data: Path) -> tuple[Cases, Grades]:
-    every = [
-        *cases(data, "humaneval", human_eval)[::FEWER],
+def every(data: Path) -> Cases:
+    return [
+        *cases(data, "humaneval", human_eval),
         *cases(data, "humanevalpack_python_0_59", human_eval),
-        *mbpp(data)[::FEWER],
+        *cases(data, "mbpp", lambda row: asserts(row) | {"limits": {"cpu_seconds": SLOW_CPU_SECONDS}}),
         *cases(data, "mbppplus_60", asserts),
         *cases(data, "leetcode_train_120", leetcode),
         *cases(data, "quixbugs", quixbugs),
         *cases(data, "kattis_problemtools", lambda row: stdin(row, FLOATS)),
         *cases(data, "codecontests_100", lambda row: stdin(row, FLOATS_ANY_CASE)),
     ]
-    return every, grade(service, every)
 
 
-@pytest.fixture(scope="module")
-def rest(service: Service, data: Path) -> tuple[Cases, Grades]:
-    files = cases(data, "humaneval", human_eval), mbpp(data)
-    every = [case for file in files for number, case in enumerate(file) if number % FEWER]
-    return every, grade(service, every)
+@pytest.fixture(scope="module", params=[True, pytest.param(False, marks=pytest.mark.full)], ids=["some", "others"])
+def graded(service: Service, every: Cases, request: pytest.FixtureRequest) -> tuple[Cases, Grades]:
+    """Grade the programs of every sixth problem, or those of the others."""
+    chosen = [each for each in every if (each.place % STEP == 1) is request.param]
+    return chosen, grade(service, chosen)
 
 
 def grade(service: Service, every: Cases) -> Grades:
-    assert len({case.id for case in every}) == len(every)
     return service.client.batch({"id": case.id, **case.body} for case in every)
 
 
@@ -180,8 +191,17 @@ def missed(graded: tuple[Cases, Grades], *files: str) -> dict[str, str]:
     }
 
 
-def count(graded: tuple[Cases, Grades], file: str, expected: str) -> int:
-    return sum(case.id.startswith(f"{file}/") and case.expected == [expected] for case in graded[0])
+def among(graded: tuple[Cases, Grades], file: str, problems: Iterable[str]) -> set[str]:
+    """Return those of some programs of a file that were graded."""
+    return {case.id.partition("/")[2] for case in graded[0] if case.id.startswith(f"{file}/")} & {*problems}
+
+
+def test_every_file_is_whole(every: Cases) -> None:
+    assert len({case.id for case in every}) == len(every)
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for case in every:
+        found[case.id.partition("/")[0]][case.expected[0]] += 1
+    assert {name: dict(found[name]) for name in COUNTS} == COUNTS
 
 
 def test_every_program_gets_a_verdict(graded: tuple[Cases, Grades]) -> None:
@@ -190,51 +210,25 @@ def test_every_program_gets_a_verdict(graded: tuple[Cases, Grades]) -> None:
     assert [grade for grade in grades.values() if grade["verdict"] == "IE"] == []
 
 
-def test_human_eval_is_accepted(graded: tuple[Cases, Grades]) -> None:
-    assert count(graded, "humaneval", "AC") == 28
-    assert missed(graded, "humaneval") == {}
-
-
-def test_human_eval_pack_is_told_apart(graded: tuple[Cases, Grades]) -> None:
-    assert count(graded, "humanevalpack_python_0_59", "AC") == 60
-    assert count(graded, "humanevalpack_python_0_59", "NOT_AC") == 60
-    assert missed(graded, "humanevalpack_python_0_59") == {}
-
-
-def test_mbpp_is_accepted(graded: tuple[Cases, Grades]) -> None:
-    assert count(graded, "mbpp", "AC") == 163
-    assert missed(graded, "mbpp") == {}
-
-
-@pytest.mark.full
-def test_the_rest_is_accepted(rest: tuple[Cases, Grades]) -> None:
-    assert count(rest, "humaneval", "AC") == 164 - 28
-    assert count(rest, "mbpp", "AC") == 974 - 163
-    assert missed(rest, "humaneval", "mbpp") == {}
-
-
-def test_mbpp_plus_is_accepted(graded: tuple[Cases, Grades]) -> None:
-    assert count(graded, "mbppplus_60", "AC") == 60
-    assert missed(graded, "mbppplus_60") == {}
+@pytest.mark.parametrize("file", ["humaneval", "humanevalpack_python_0_59", "mbpp", "mbppplus_60"])
+def test_functions_are_accepted_if_they_are_right(graded: tuple[Cases, Grades], file: str) -> None:
+    assert missed(graded, file) == {}
 
 
 def test_leetcode_is_accepted_but_for_an_answer_in_hash_order(graded: tuple[Cases, Grades]) -> None:
-    assert count(graded, "leetcode_train_120", "AC") == 120
-    assert set(missed(graded, "leetcode_train_120")) == HASH_ORDER
+    assert set(missed(graded, "leetcode_train_120")) == among(graded, "leetcode_train_120", HASH_ORDER)
 
 
 def test_quixbugs_are_told_apart(graded: tuple[Cases, Grades]) -> None:
-    assert count(graded, "quixbugs", "AC") == count(graded, "quixbugs", "NOT_AC") == 31
     misses = missed(graded, "quixbugs")
-    assert set(misses) == set(EXPONENTIAL)
+    assert set(misses) == among(graded, "quixbugs", EXPONENTIAL)
     assert all(verdict.startswith("TLE") for verdict in misses.values())
 
 
 def test_kattis_programs_get_their_verdicts(graded: tuple[Cases, Grades]) -> None:
-    assert set(missed(graded, "kattis_problemtools")) == set(KATTIS)
+    assert set(missed(graded, "kattis_problemtools")) == among(graded, "kattis_problemtools", KATTIS)
 
 
 def test_code_contests_are_accepted_but_for_those_whose_label_or_test_is_wrong(graded: tuple[Cases, Grades]) -> None:
     """Every refusal was read: statement, test, output. Where several answers are right only a program can check."""
-    assert count(graded, "codecontests_100", "AC") == 100
-    assert set(missed(graded, "codecontests_100")) == set(REFUSED)
+    assert set(missed(graded, "codecontests_100")) == among(graded, "codecontests_100", REFUSED)

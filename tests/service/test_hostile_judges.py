@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Service
+from tests.markers import crosswise, one_in
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 
@@ -39,8 +40,7 @@ def judge(language: str, source: str, protocol: str, **fields: Any) -> dict[str,
     return program | fields
 
 
-@pytest.mark.parametrize("language", EXITS)
-@pytest.mark.parametrize("protocol", MEANINGS)
+@pytest.mark.parametrize(("protocol", "language"), crosswise(MEANINGS, EXITS))
 def test_every_exit_status_has_its_meaning(service: Service, protocol: str, language: str) -> None:
     submissions = [
         {"id": f"{protocol} {language} {status}"}
@@ -184,7 +184,7 @@ DONE: dict[str, tuple[str, float | None]] = {
 }
 
 
-@pytest.mark.parametrize("language", CODES)
+@pytest.mark.parametrize("language", one_in(2, CODES))
 def test_whatever_a_judge_does_it_has_one_verdict_and_spoils_no_other(service: Service, language: str) -> None:
     ids = {how: f"{how} behind {language}" for how in DONE}
     submissions = [{"id": ids[how], "checker": judge("cpp", NATIVE, "kattis", arguments=[how])} for how in DONE]
@@ -268,14 +268,7 @@ def runs(output: bytes) -> str:
     return " ".join(words)
 
 
-@pytest.mark.parametrize(
-    ("protocol", "language"),
-    [  # each protocol with one language, and with the other in `make test-all`
-        pytest.param(protocol, language, marks=pytest.mark.full if (place + other) % 2 else ())
-        for place, protocol in enumerate(COMPARES)
-        for other, language in enumerate(SAYS)
-    ],
-)
+@pytest.mark.parametrize(("protocol", "language"), crosswise(COMPARES, SAYS))
 def test_an_output_reaches_the_judge_byte_for_byte(service: Service, protocol: str, language: str) -> None:
     native = protocol in ("testlib", "kattis")
     limits = LIMITS | {"output_bytes": 4 << 20}

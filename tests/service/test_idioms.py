@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import Service
 from tests.idioms import INPUT, Idiom, idioms
+from tests.markers import one_in, selected
 from tests.test_corpus import PLAIN_ENVIRONMENT, contest_stack
 
 INTERPRETER = "/usr/bin/python3"
@@ -33,15 +34,16 @@ Grades = dict[str, dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def boxed(service: Service) -> Grades:
-    """All of them through the service."""
+def boxed(service: Service, request: pytest.FixtureRequest) -> Grades:
+    """Grade the selected ones through the service."""
     test = {"type": "stdin", "input": INPUT, "output": "not known"}
     return service.client.batch(
-        {"id": idiom.id, "code": idiom.code, "tests": [test], "display_bytes": SHOWN_BYTES} for idiom in idioms()
+        {"id": idiom.id, "code": idiom.code, "tests": [test], "display_bytes": SHOWN_BYTES}
+        for idiom in selected(request, "idiom")
     )
 
 
-@pytest.mark.parametrize("idiom", idioms(), ids=lambda idiom: idiom.id)
+@pytest.mark.parametrize("idiom", one_in(3, idioms()), ids=lambda idiom: idiom.id)
 def test_a_box_does_what_python_does(boxed: Grades, idiom: Idiom, tmp_path: Path) -> None:
     plain, output = plainly(idiom, tmp_path)
     status, expected = DIFFERENT.get(idiom.id, (plain, output))

@@ -62,11 +62,10 @@ REPEATED = {
     "commas in a text",
     "submissions of {}, 100,000",
 }
-ONE_ROUTE = "tests of {}"
-TWO_ROUTES = "deep"  # a native and a foreign one
+ONE_ROUTE = {"tests of {}", "deep", "honest: 9,000 tests, 55 MB"}
 FOREIGN = "of its own kind"
 # of each shape of body
-FOREIGN_ROUTES = {"/run_code", "/submit", "/get_reward", "/verify", "/api/v2/execute", "/submissions"}
+FOREIGN_ROUTES = {"/run_code", "/submit", "/verify", "/execute"}
 
 
 def chosen() -> list[Any]:
@@ -76,8 +75,7 @@ def chosen() -> list[Any]:
         if body.name in CHOSEN:
             is_repeated = (
                 body.name in REPEATED
-                or (body.name == ONE_ROUTE and body.path != "/v1/grade")
-                or (body.name == TWO_ROUTES and body.path not in ("/v1/grade", "/run_code"))
+                or (body.name in ONE_ROUTE and body.path != "/v1/grade")
                 or (body.name == FOREIGN and body.path not in FOREIGN_ROUTES)
             )
             name = f"{body.method} {body.path[:24]} {body.name}"

@@ -18,10 +18,12 @@ from typing import Any
 import pytest
 
 from tests.conftest import Service
+from tests.markers import one_in
 
 Json = dict[str, Any]
 
 IN_FLIGHT = 64
+MANY = 10
 SPINNERS = 2  # on each processor
 BURN = "import time\nwhile time.process_time() < {seconds}: pass\nprint(int(input()) + 1)"
 
@@ -43,18 +45,18 @@ def check(code: str, number: int) -> Json:
     return {"code": code, "tests": [{"type": "assert", "code": test, "entry_point": "f"}]}
 
 
-def submissions() -> dict[str, Json]:
-    """By id, which begins with the right verdict."""
+def submissions(times: int) -> dict[str, Json]:
+    """By id, which begins with the right verdict; most of them so many times."""
     short = {"cpu_seconds": 0.5, "wall_seconds": 2.0}
     found: dict[str, Json] = {}
-    for n in range(10):
+    for n in range(times):
         found[f"AC-stdin-{n}"] = stdin("print(int(input()) + 1)", n, short)
         found[f"WA-stdin-{n}"] = stdin("print(int(input()) + 2)", n, short)
         found[f"AC-call-{n}"] = call(f"def f(x): return x + {n}", n)
         found[f"AC-check-{n}"] = check(f"def f(x): return x * {n}", n)
         found[f"WA-check-{n}"] = check(f"def f(x): return x * {n} + 1", n)
         found[f"RTE-stdin-{n}"] = stdin("print(1 / 0)", n, short)
-    for n in range(4):
+    for n in range(min(4, times)):
         # three fifths of its limit: with four spinners that is several seconds by the clock
         found[f"AC-burn-{n}"] = stdin(BURN.format(seconds=0.3), n, {"cpu_seconds": 0.5, "wall_seconds": 1.0})
         found[f"TLE-spin-{n}"] = stdin("while True: pass", n, {"cpu_seconds": 0.2})
@@ -79,8 +81,8 @@ def busy_processors() -> Iterator[None]:
             spinner.wait()
 
 
-def grade_all(service: Service, name: str) -> dict[str, str]:
-    """Each in a request of its own, 64 at a time."""
+def grade_all(service: Service, name: str, times: int) -> dict[str, str]:
+    """Grade each in a request of its own, 64 at a time, and return what was said of each."""
 
     def grade(item: tuple[str, Json]) -> tuple[str, str]:
         key, body = item
@@ -88,7 +90,7 @@ def grade_all(service: Service, name: str) -> dict[str, str]:
         return key, f"{answer['verdict']} {answer['message'] or answer['failure_reason'] or ''}"
 
     with ThreadPoolExecutor(IN_FLIGHT) as threads:
-        return dict(threads.map(grade, submissions().items()))
+        return dict(threads.map(grade, submissions(times).items()))
 
 
 def wrong(verdicts: dict[str, str]) -> dict[str, str]:
@@ -96,23 +98,16 @@ def wrong(verdicts: dict[str, str]) -> dict[str, str]:
     return {key: said for key, said in verdicts.items() if said.split()[0] != key.partition("-")[0]}
 
 
-@pytest.fixture(scope="module")
-def undisturbed(service: Service) -> dict[str, str]:
-    return grade_all(service, "quiet")
-
-
-@pytest.fixture(scope="module")
-def loaded(service: Service) -> dict[str, str]:
-    with busy_processors():
-        return grade_all(service, "loaded")
-
-
 @pytest.mark.full  # tests/service/test_corpora.py has programs of every verdict
-def test_undisturbed_all_verdicts_are_right(undisturbed: dict[str, str]) -> None:
-    assert len(undisturbed) == len(submissions())
-    assert wrong(undisturbed) == {}
+def test_undisturbed_all_verdicts_are_right(service: Service) -> None:
+    found = grade_all(service, "quiet", MANY)
+    assert len(found) == len(submissions(MANY))
+    assert wrong(found) == {}
 
 
-def test_under_load_all_verdicts_are_the_same(loaded: dict[str, str]) -> None:
-    assert len(loaded) == len(submissions())
-    assert wrong(loaded) == {}
+@pytest.mark.parametrize("times", one_in(2, [3, MANY]))
+def test_under_load_all_verdicts_are_the_same(service: Service, times: int) -> None:
+    with busy_processors():
+        found = grade_all(service, f"loaded-{times}", times)
+    assert len(found) == len(submissions(times))
+    assert wrong(found) == {}

@@ -4,7 +4,7 @@ Each honest submission must get the verdict that it gets alone, no attack may be
 service's processes hold what they held before: descriptors and their flags, processes, memory, and every setting that a
 process of theirs has in /proc.
 
-`PROCTOR_MIXED` is the number of submissions (64 by default, 125 in `make test-all`).
+`PROCTOR_MIXED` is the number of submissions (40 by default, 125 in `make test-all`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sandbox_service.api.large.pool import MIDDLE_BYTES
 from tests import corpus
 from tests.conftest import Service, running_service
 
-SUBMISSIONS = int(os.environ.get("PROCTOR_MIXED", "64"))
+SUBMISSIONS = int(os.environ.get("PROCTOR_MIXED", "40"))
 BATCH = 64
 SEED = 15
 DEAR = 0.02  # how often a submission that uses its whole time is drawn, beside others

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Service
+from tests.markers import crosswise
 from tests.service.test_interactions import GUESS
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
@@ -127,10 +128,7 @@ CODES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("needs_proc", "language"),
-    [(False, "python"), (False, "cpp"), (True, "cpp"), pytest.param(True, "python", marks=pytest.mark.full)],
-)
+@pytest.mark.parametrize(("needs_proc", "language"), crosswise((False, True), CODES))
 def test_each_ending_has_its_verdict(service: Service, needs_proc: bool, language: str) -> None:
     protocols = {"t": "testlib", "k": "kattis"}
     # a judge whose text mentions /proc has it, and may write into its current folder; any other has neither

@@ -11,10 +11,12 @@ import pytest
 from tests import corpus
 from tests.conftest import Service, running_service
 from tests.languages.toolchains import need
+from tests.markers import one_in
 
 TESTS = [{"type": "stdin", "input": f"{n} 1\n", "output": f"{n + 1}\n"} for n in range(4)]
 SUM = "a, b = map(int, input().split())\nprint(a + b)"
 REPEATED = 3  # runs in which an attack passes, before the test that must not be paid
+PARTS = 4  # of the attacks
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +71,10 @@ def attacks() -> list[corpus.Attack]:
     return [each for each in corpus.attacks() if each.kind == "stdin" and each.group != "exhausting"]
 
 
-@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.parametrize("part", one_in(PARTS, range(PARTS)))
 def test_no_attack_pays_after_tests_that_it_passed(shared: Service, part: int) -> None:
     """Its own output is the expected one in the first tests, so that its box goes on; the last one is the secret."""
-    bodies = {each.id: each.body() | {"stop_on_failure": True} for each in attacks()[part::2]}
+    bodies = {each.id: each.body() | {"stop_on_failure": True} for each in attacks()[part::PARTS]}
     alone = shared.client.batch([{"id": f"alone {name}", **body, "isolation": "test"} for name, body in bodies.items()])
     firsts = {name: alone[f"alone {name}"]["tests"][0] for name in bodies}
     passing = {name: first["stdout"] for name, first in firsts.items() if first["exit_code"] == 0}

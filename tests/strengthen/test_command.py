@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from sandbox_service.errors import ConfigurationError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.output import plain
 from tests.conftest import Service, need_firejail
+from tests.markers import one_in
 from tests.validation.world import kill_after, letters, sums
 
 HALVES = "def halve(n, items):\n    return [each // n for each in items if each > 0]"
@@ -65,17 +67,19 @@ def result(folder: str) -> bytes:
     return Path(folder, "clean.jsonl").read_bytes()
 
 
-def test_here_and_by_a_service_the_same_is_made(service: Service) -> None:
+@pytest.mark.parametrize("more", one_in(2, [(), (letters,)]))
+def test_here_and_by_a_service_the_same_is_made(service: Service, more: tuple[Callable[[], Problem], ...]) -> None:
+    count = 3 + len(more)
     suite = sums(id="unread", tests=None, suite=f"sha256:{'0' * 64}")
-    write(sums(), letters(), calls("call"), calls("assert"), suite)
+    write(sums(), calls("call"), calls("assert"), *(each() for each in more), suite)
     done = subprocess.run(command("--jobs", "2"), capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stderr
-    assert "4 strengthened with" in done.stdout
+    assert f"{count} strengthened with" in done.stdout
     assert done.stdout.splitlines()[-1] == "strengthened/small/report.html"
     assert cli.main(["strengthen", "recipe.toml", "--url", service.client.url, "--output", "by-url"]) == 0
     assert result("by-url") == result("strengthened/small")
     lines = [Problem.model_validate_json(line) for line in result("by-url").splitlines()]
-    for line in lines[:4]:
+    for line in lines[:count]:
         assert line.strength is not None
         assert line.strength.after.refused == line.strength.after.programs
         assert line.tests is not None
@@ -83,16 +87,17 @@ def test_here_and_by_a_service_the_same_is_made(service: Service) -> None:
         grade = service.grade(code=line.solutions[0].code, tests=[each.model_dump(mode="json") for each in line.tests])
         assert (grade["verdict"], grade["suspect"]) == ("AC", False)
     manifest = json.loads(Path("by-url/manifest.json").read_text())
-    assert manifest["problems"]["strengthened"] == 4
+    assert manifest["problems"]["strengthened"] == count
     assert manifest["strength"]["after"]["share"] == 1.0
     page = Path("by-url/report.html").read_text()
     assert "Wrong programs that are refused now" in page
     assert "<svg" in page
 
 
-def test_killed_in_the_middle_it_goes_on_and_comes_to_the_same() -> None:
+@pytest.mark.parametrize("count", one_in(2, [1, 2]))
+def test_killed_in_the_middle_it_goes_on_and_comes_to_the_same(count: int) -> None:
     need_firejail()
-    write(*(sums(id=f"p{n}") for n in range(2)))
+    write(*(sums(id=f"p{n}") for n in range(count)))
     journal = Path("parts/journal.jsonl")
     kill_after(command("--output", "parts", "--jobs", "1"), journal, lines=6)
     assert not Path("parts/clean.jsonl").exists()

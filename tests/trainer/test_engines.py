@@ -16,6 +16,7 @@ import pytest
 from aiohttp import web
 from transformers import AutoTokenizer
 
+from tests.markers import one_in
 from tests.ports import free_port
 from tests.trainer.launcher import launch
 from tests.trainer.parents import child_after, is_alive, wait_until
@@ -140,7 +141,7 @@ def test_a_server_has_the_gpus_that_it_is_given_and_its_log_begins_with_its_comm
     assert "--worker-extension-cls trainer.vllm_ext.Extension --model m" in first
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", one_in(2, [signal.SIGKILL, signal.SIGTERM]))
 def test_a_server_ends_with_whoever_started_it_though_it_does_not_listen(tmp_path: Path, number: int) -> None:
     child = child_after("engine", tmp_path / "pid", number)
     wait_until(lambda: not is_alive(child))

@@ -112,6 +112,7 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.full
 def test_a_scanner_evaluates_a_checkpoint_and_ends_what_it_started_when_it_is_asked_to_end(
     service: str, tmp_path: Path
 ) -> None:

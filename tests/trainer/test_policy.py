@@ -24,7 +24,7 @@ from trainer.ranks import Ranks
 
 SECONDS = 1800  # a guard against hanging
 RANKS = (1, 2)
-FEW = (0, 2, 3)  # in float32 stages 1 and 2 are the same code of DeepSpeed
+FEW = (0, 3)  # the offloaded optimiser is stage 2's too, and in float32 stage 1 is the same code of DeepSpeed
 close = partial(torch.testing.assert_close, rtol=2e-5, atol=2e-6)  # float32, in another order, three steps of 1e-3
 
 
@@ -309,7 +309,7 @@ KEPT = [
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("name", some(KEPT, {*KEPT} - {"1"}))
+@pytest.mark.parametrize("name", some(KEPT, {*KEPT} - {"1", "2"}))
 def test_what_was_kept_goes_on_to_the_bit(made: Made, ranks: int, name: str) -> None:
     run = made(ranks, f"kept {name}")
     (seen, weights), (expected, expected_weights) = run["got"], run["expected"]
