@@ -100,7 +100,9 @@ def test_the_object_is_made_once(tmp_path: Path, made: Path, monkeypatch: pytest
     assert libc_start.start_object(MachineCache(tmp_path / "cache", 1 << 20)) == made.read_bytes()
 
 
-@pytest.mark.parametrize(("name", "value"), [("MEMBER", "absent.o"), ("TRIED_STATUS", 41), ("ARCHIVER", "/absent")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("MEMBER", "absent.o"), ("OF_ONE_PROCESSOR", {(1, 2): 0xFFFFFFFF}), ("ARCHIVER", "/absent")]
+)
 def test_without_it_programs_start_as_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str, value: object
 ) -> None:
