@@ -8,6 +8,7 @@ such results say so (`forgeable`).
 from __future__ import annotations
 
 import json
+import math
 import struct
 from typing import Any
 
@@ -21,6 +22,7 @@ from sandbox_service.languages.assertions.tokens import NotPlainError
 from sandbox_service.schema import AssertTest, Checker, TestCase, TestResult, Verdict
 
 _CONVERTING = frozenset({"c", "cpp", "java", "go"})  # 'a' == 97
+_NUMBERS_AS_TRUTHS, _ALL_AS_TRUTHS = frozenset({"c", "cpp"}), frozenset({"javascript", "typescript"})
 _SINGLE_DIGITS = 9  # that single precision needs at most
 
 
@@ -117,12 +119,30 @@ def difference(check: Check, line: bytes, language: str) -> str | None:
         line: the result as JSON.
         language: that of the test program, whose equality counts.
     """
+    if check.is_truth and language in _NUMBERS_AS_TRUTHS | _ALL_AS_TRUTHS:
+        is_true = _is_true(_loaded(line), language)
+        return None if is_true is (not check.negated) else f"got a value that is {'' if is_true else 'not '}true"
     reason = check_result(Checker(absolute_tolerance=check.tolerance), line, check.expected)
     if reason is not None and language in _CONVERTING and check.tolerance is None:
         reason = None if _same(_loaded(line), check.expected) else reason
     if check.negated:
         return None if reason is not None else "got a value that it must not be"
     return reason
+
+
+def _is_true(got: Any, language: str) -> bool | None:
+    """Return the truth value of a result; None if it has none."""
+    if got is _UNREADABLE:
+        return None
+    if language in _ALL_AS_TRUTHS:
+        return isinstance(got, list | dict) or (bool(got) and not _is_nan(got))
+    if isinstance(got, str) and len(got) == 1:
+        return got != "\0"
+    return bool(got) if isinstance(got, int | float) else None
+
+
+def _is_nan(got: Any) -> bool:
+    return isinstance(got, float) and math.isnan(got)
 
 
 def _loaded(line: bytes) -> Any:

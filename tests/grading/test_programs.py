@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -47,6 +48,28 @@ def test_equal(language: str, line: bytes, expected: Any) -> None:
 def test_not_equal(language: str, line: bytes, expected: Any) -> None:
     assert difference(Check(CALL, expected), line, language) is not None
     assert difference(Check(CALL, expected, negated=True), line, language) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "true", "false"),
+    [
+        (
+            "javascript",
+            (b"2", b"-1.5", b'"0"', b"[]", b"{}", b"Infinity", b"true"),
+            (b"0", b"-0", b'""', b"null", b"NaN"),
+        ),
+        ("cpp", (b"2", b"0.5", b"true", b'"a"', b"NaN"), (b"0", b"-0.0", b"false", b'"\\u0000"')),
+        ("java", (b"true",), (b"false",)),
+    ],
+)
+def test_a_result_as_a_truth_value(language: str, true: tuple[bytes, ...], false: tuple[bytes, ...]) -> None:
+    for lines, negated in ((true, False), (false, True)):
+        for line in lines:
+            check = Check(CALL, True, is_truth=True, negated=negated)
+            assert difference(check, line, language) is None, line
+            assert difference(replace(check, negated=not negated), line, language) is not None, line
+    for negated in (False, True):
+        assert difference(Check(CALL, True, is_truth=True, negated=negated), b"{", "javascript") is not None
 
 
 def test_a_tolerance_is_absolute_and_for_every_number() -> None:

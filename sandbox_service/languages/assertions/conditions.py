@@ -26,12 +26,14 @@ class Check:
         expected: the value; of any plain type.
         tolerance: the largest absolute difference of two numbers, wherever they are; None: they are equal.
         negated: the result must be another one.
+        is_truth: the result is used as a truth value.
     """
 
     call: Call
     expected: Any
     tolerance: float | None = None
     negated: bool = False
+    is_truth: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Conditions:
             return [self.equal(given[0], given[1], self.helpers.get(name, Helper()))]
         if function.kind == "member" and function.text in ("equals", "eq") and len(given) == 1:
             return [self.equal(function.parts[0], given[0])]
-        return [Check(self._call(node), True)]
+        return [Check(self._call(node), True, is_truth=True)]
 
     def equal(self, one: Node, other: Node, helper: Helper | None = None) -> Check:
         """Return the check that two expressions are equal, of which one is a call and one a literal."""

@@ -153,7 +153,7 @@ PROGRAMS = {
         CPP,
         [
             _check("near", [[1.0, -2.5], 0.3], True),
-            _check("near", [[], 0.3], True, negated=True),
+            _check("near", [[], 0.3], True, is_truth=True, negated=True),
             _check("text", ['a\n"b'], "xy"),
             _check("scaled", [[1, 2], 1.5], [1.5, 3.0], tolerance=1e-4),
             _check("root", [2], 1.4142, tolerance=1e-3),
@@ -167,8 +167,8 @@ PROGRAMS = {
     "java": (
         JAVA,
         [
-            _check("near", [[11.0, 2.0], 0.3], True),
-            _check("near", [[], 0.05], True, negated=True),
+            _check("near", [[11.0, 2.0], 0.3], True, is_truth=True),
+            _check("near", [[], 0.05], True, is_truth=True, negated=True),
             _check("words", ["a b"], ["a", "b"]),
             _check("root", [2], 1.4142, tolerance=1e-3),
             _check("none", [[1, 2]], None),
@@ -210,7 +210,7 @@ PROGRAMS = {
         [
             _check("near", [[1.0, 2.0], 0.3], True),
             _check("words", ["a b"], ["a", "b"]),
-            _check("near", [[0.5, 0.5, 0.5], 0.1], True, negated=True),
+            _check("near", [[0.5, 0.5, 0.5], 0.1], True, is_truth=True, negated=True),
             _check("first", [["a"]], "a"),
         ],
     ),
