@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 TRAINER ?= .venv-trainer
 PORT ?= 8080
-JOBS ?= 4
+JOBS ?= 6
 # beside Python, such as "cpp java"; docs/languages.md lists them
 LANGUAGES ?=
 WAITING_JOBS ?= 6
@@ -40,7 +40,7 @@ quick: $(VENV)/.dev $(TRAINER)/.cpu  ## checks, and the tests that need no jail,
 # All parts at a time: while one waits, another computes. Each begins when its environment is there
 TESTS := test-trainer test-computing test-waiting check
 
-test:  ## checks, then all tests but repetitions; JOBS=4, WAITING_JOBS=6
+test:  ## checks, then all tests but repetitions; JOBS=6, WAITING_JOBS=6
 	@$(MAKE) --no-print-directory --jobs 5 --output-sync=line $(TESTS)
 
 test-all:  ## the same with all repetitions; before a release
