@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 TRAINER ?= .venv-trainer
 PORT ?= 8080
-JOBS ?= 6
+JOBS ?= 4
 # beside Python, such as "cpp java"; docs/languages.md lists them
 LANGUAGES ?=
 WAITING_JOBS ?= 6
@@ -40,7 +40,7 @@ quick: $(VENV)/.dev $(TRAINER)/.cpu  ## checks, and the tests that need no jail,
 # All parts at a time: while one waits, another computes. Each begins when its environment is there
 TESTS := test-trainer test-computing test-waiting check
 
-test:  ## checks, then all tests but repetitions; JOBS=6, WAITING_JOBS=6
+test:  ## checks, then all tests but repetitions; JOBS=4, WAITING_JOBS=6
 	@$(MAKE) --no-print-directory --jobs 5 --output-sync=line $(TESTS)
 
 test-all:  ## the same with all repetitions; before a release
@@ -57,10 +57,10 @@ test-service: test-computing test-waiting  ## the tests of the service
 # Tests that mostly wait run many at a time, tests that compute some more than two processors. All yield to the trainer's
 # environment and tests, which run in one process
 test-computing: $(VENV)/.dev
-	$(if $(REPETITIONS),PROCTOR_MIXED=125) nice -n 5 scripts/run-tests computing $(BIN)/python $(PYTEST) -n $(JOBS) $(SELECTED) --group computing
+	$(if $(REPETITIONS),PROCTOR_MIXED=125) nice -n 10 scripts/run-tests computing $(BIN)/python $(PYTEST) -n $(JOBS) $(SELECTED) --group computing
 
 test-waiting: $(VENV)/.dev
-	$(if $(REPETITIONS),FLEET_SUBMISSIONS=200 PROCTOR_FAULTS=200) nice -n 5 scripts/run-tests waiting $(BIN)/python $(PYTEST) -n $(WAITING_JOBS) $(SELECTED) \
+	$(if $(REPETITIONS),FLEET_SUBMISSIONS=200 PROCTOR_FAULTS=200) nice -n 10 scripts/run-tests waiting $(BIN)/python $(PYTEST) -n $(WAITING_JOBS) $(SELECTED) \
 		--group waiting
 
 # in one process: its tests share one vLLM

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -48,11 +49,12 @@ def patterns() -> Iterator[Any]:
         if module.name.split(".")[1] in LEFT_OUT or module.name.endswith("__main__"):
             continue
         place = module.name.rpartition(".")[2]
-        for name, value in vars(importlib.import_module(module.name)).items():
+        found = importlib.import_module(module.name)
+        for name, value in vars(found).items():
             for number, pattern in enumerate(_patterns_in(value)):
                 if (pattern.pattern, pattern.flags) not in seen and f"{place}.{name}" not in KNOWN:
                     seen.add((pattern.pattern, pattern.flags))
-                    is_searched = value is not pattern or name in _searched()
+                    is_searched = value is not pattern or name in _searched(found if name.startswith("_") else None)
                     yield pytest.param(pattern, is_searched, id=f"{place}.{name}-{number}")
 
 
@@ -67,9 +69,9 @@ def _patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
 
 
 @cache
-def _searched() -> set[str]:
-    """Names of patterns that the service looks for anywhere in a text."""
-    sources = Path(sandbox_service.__file__).parent.rglob("*.py")
+def _searched(module: ModuleType | None) -> set[str]:
+    """Names of patterns that a module, or any module of the service, looks for anywhere in a text."""
+    sources = [Path(str(module.__file__))] if module else Path(sandbox_service.__file__).parent.rglob("*.py")
     return {name for source in sources for name in SEARCHED.findall(source.read_text())}
 
 
