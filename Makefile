@@ -130,7 +130,7 @@ clean:  ## remove what was built
 
 EDITABLE := $(VENV)/editable
 
-$(VENV)/.built: locks/service.txt pyproject.toml setup.py $(wildcard sandbox_service/*/*.[ch])
+$(VENV)/.built: locks/service.txt pyproject.toml setup.py $(wildcard sandbox_service/*/*.[chS])
 	scripts/system-packages
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/service.txt
