@@ -55,9 +55,13 @@ PR_SET_PDEATHSIG = 1
 
 
 def place_of(settings: Settings, index: int) -> Place:
-    """Return the place of the sandboxes of slot `index`: its own processor, and as root its own uid."""
+    """Return the place of the sandboxes of slot `index`: as root its own uid, and its own processor.
+
+    A slot's process is pinned to its processor already. Graders within other processes share the processors by their
+    uids: all of them have the index 0.
+    """
     uid = uids.claimed(settings.first_uid + index) if os.geteuid() == 0 else -1
-    return Place(uid, _processor_of(index))
+    return Place(uid, _processor_of(index if uid < 0 else uid))
 
 
 def _processor_of(index: int) -> int:
