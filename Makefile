@@ -145,7 +145,7 @@ $(VENV)/.service: $(VENV)/.built
 
 $(VENV)/.dev: locks/dev.txt $(VENV)/.service
 	scripts/system-packages --languages "cpp lua" --extra redis-server prometheus bubblewrap apparmor
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r locks/dev.txt
 	touch $@
 
 # torch first and by itself: where its CPU build comes from, and so its hash, differs. On a machine whose index has only

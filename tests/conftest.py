@@ -30,7 +30,7 @@ ISOLATION = os.environ.get("PROCTOR_TEST_SANDBOX", "firejail")
 # the trainer and its tests have an environment of their own: `make test` runs both
 collect_ignore = [] if find_spec("torch") else ["trainer"]
 
-EXAMPLES, ALL_EXAMPLES = 50, 1000
+EXAMPLES, ALL_EXAMPLES = 30, 1000
 """Of each property that Hypothesis tries: without and with the tests that are marked `full`."""
 
 # These take longest and go first: one that came last would keep one processor busy, and the other waiting

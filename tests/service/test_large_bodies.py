@@ -65,7 +65,7 @@ REPEATED = {
 ONE_ROUTE = {"tests of {}", "deep", "honest: 9,000 tests, 55 MB"}
 FOREIGN = "of its own kind"
 # of each shape of body
-FOREIGN_ROUTES = {"/run_code", "/submit", "/verify", "/execute"}
+FOREIGN_ROUTES = {"/run_code", "/submit"}
 
 
 def chosen() -> list[Any]:
