@@ -53,7 +53,7 @@ class Instruction:
 
     @property
     def is_branch(self) -> bool:
-        """True if its meaning depends on its place."""
+        """True if it may lead to another place than the next."""
         return _BRANCH.match(self.words) is not None
 
 
@@ -184,12 +184,13 @@ def with_calls(given: bytes, listing: str, routine: bytes) -> tuple[bytes, int]:
         raise UnknownCodeError("the listing is of another object")
     targets = _targets(changed, text, listed)
     relocations = changed.relocations(text)
+    bound = {each.at for each in listed if _is_bound(each, relocations)}
     code += bytes(-len(code) % ALIGNMENT)
     routine_at = len(code)
     code += routine
     taken, count = 0, 0
     for number, each in enumerate(listed):
-        window = _window(listed, number, targets, taken) if each.code == CPUID else []
+        window = _window(listed, number, targets, bound, taken) if each.code == CPUID else []
         if window:
             for moved, at in _move(code, window, routine_at):
                 for relocation in relocations:
@@ -200,7 +201,15 @@ def with_calls(given: bytes, listing: str, routine: bytes) -> tuple[bytes, int]:
     return bytes(changed.content), count
 
 
-def _window(listed: Sequence[Instruction], number: int, targets: set[int], taken: int) -> list[Instruction]:
+def _is_bound(instruction: Instruction, relocations: Sequence[Relocation]) -> bool:
+    """Return whether the meaning of an instruction depends on its place. A relocation moves with its instruction."""
+    has_relocation = any(instruction.at <= each.at < instruction.end for each in relocations)
+    return instruction.is_branch or ("(%rip)" in instruction.words and not has_relocation)
+
+
+def _window(
+    listed: Sequence[Instruction], number: int, targets: set[int], bound: set[int], taken: int
+) -> list[Instruction]:
     """Return the fewest neighbours that make room for a jump, with the instruction itself; empty if there are none."""
     for size in range(2, MOST_MOVED + 1):
         for first in range(max(0, number - size + 1), number + 1):
@@ -208,7 +217,8 @@ def _window(listed: Sequence[Instruction], number: int, targets: set[int], taken
             length = window[-1].end - window[0].at
             if length < JUMP_BYTES or length != sum(len(each.code) for each in window) or window[0].at < taken:
                 continue
-            if not any(each.is_branch for each in window) and targets.isdisjoint(each.at for each in window[1:]):
+            places = [each.at for each in window]
+            if bound.isdisjoint(places) and targets.isdisjoint(places[1:]):
                 return window
     return []
 

@@ -125,6 +125,13 @@ def test_an_instruction_that_cannot_be_moved_stays(tmp_path: Path) -> None:
     assert subprocess.run([program], check=False).returncode == 42
 
 
+def test_an_instruction_beside_an_address_that_depends_on_its_place_stays(tmp_path: Path) -> None:
+    given = compiled(
+        tmp_path, "bound.S", "here: jmp ask\nask: cpuid\n lea here(%rip), %rax\n jmp end\nend: ret\n", "-c"
+    )
+    assert with_calls(given.read_bytes(), listing_of(given), b"\xc3")[1] == 0
+
+
 @pytest.mark.parametrize("content", [b"", b"!<arch>\n", b"\x7fELF\x01" + bytes(100)])
 def test_other_files_are_no_objects(content: bytes) -> None:
     with pytest.raises(UnknownCodeError):
