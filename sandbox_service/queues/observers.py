@@ -6,6 +6,7 @@ observer that reads many events at once subscribes to an `EventBatcher` instead 
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeAlias
@@ -78,12 +79,16 @@ class Observers:
                     self.answered([(job, began)], answer.result())
 
     def answered(self, watched: Watched, answer: EncodedGrade) -> None:
-        """Publish an answer that has arrived.
+        """Publish an answer that has arrived, in a callback of its own, where an observer may fail.
 
         Args:
             watched: the jobs that it answers, which were given to `watch`.
             answer: the answer.
         """
+        if watched and self._observers:
+            asyncio.get_running_loop().call_soon(self._publish, watched, answer)
+
+    def _publish(self, watched: Watched, answer: EncodedGrade) -> None:
         for job, began in watched:
             event = GradedEvent(job, answer, time.time(), time.monotonic() - began)
             for observer in self._observers:
