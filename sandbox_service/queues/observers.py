@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -52,13 +53,14 @@ class Observers:
 
     def __init__(self) -> None:
         self._observers: list[QueueObserver] = []
+        self._unpublished: deque[GradedEvent] = deque()
 
     def add(self, observer: QueueObserver) -> None:
         """Subscribe an observer to every later event."""
         self._observers.append(observer)
 
     def watch(self, jobs: Sequence[Job], waiters: Sequence[WatchedWaiter], began: float) -> None:
-        """Publish a `GradedEvent` for each job when the queue calls `answered`; at once if it is answered already.
+        """Publish a `GradedEvent` for each job when the queue calls `answered`, or now if it is answered already.
 
         Jobs that are `fresh` are rechecks and are not published. A submission that is cancelled or given up has no
         answer and no event.
@@ -79,20 +81,29 @@ class Observers:
                     self.answered([(job, began)], answer.result())
 
     def answered(self, watched: Watched, answer: EncodedGrade) -> None:
-        """Publish an answer that has arrived, in a callback of its own, where an observer may fail.
+        """Publish an answer that has arrived, in the event loop's next round: the caller never sees an observer fail.
 
         Args:
             watched: the jobs that it answers, which were given to `watch`.
             answer: the answer.
         """
-        if watched and self._observers:
-            asyncio.get_running_loop().call_soon(self._publish, watched, answer)
+        if not watched or not self._observers:
+            return
+        if not self._unpublished:
+            asyncio.get_running_loop().call_soon(self._publish)
+        when, now = time.time(), time.monotonic()
+        self._unpublished.extend(GradedEvent(job, answer, when, now - began) for job, began in watched)
 
-    def _publish(self, watched: Watched, answer: EncodedGrade) -> None:
-        for job, began in watched:
-            event = GradedEvent(job, answer, time.time(), time.monotonic() - began)
-            for observer in self._observers:
-                observer.graded(event)
+    def _publish(self) -> None:
+        """Publish the events in their order. If an observer fails, the event loop reports it and the rest follows."""
+        try:
+            while self._unpublished:
+                event = self._unpublished.popleft()
+                for observer in self._observers:
+                    observer.graded(event)
+        finally:
+            if self._unpublished:
+                asyncio.get_running_loop().call_soon(self._publish)
 
     def closing(self) -> None:
         """Tell every observer that the queue takes nothing more."""

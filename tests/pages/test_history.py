@@ -205,9 +205,11 @@ def test_answers_are_noted_and_what_has_none_is_not() -> None:
         for each in (known, again):
             each.answer.set_result(answer)
         observers.watch(jobs, tickets, 0.0)
+        await asyncio.sleep(0)
         assert ids(book) == ["known"]
         for each in tickets:
             observers.answered(each.watched, answer)
+        await asyncio.sleep(0)
         assert ids(book) == ["later", "known"]
         assert not book.closing.is_set()
         observers.closing()
