@@ -2,6 +2,7 @@
 
     python -m benchmarks judges [--rounds 5] [--tests 200]
     python -m benchmarks judges --profile "checker, C++"
+    python -m benchmarks judges --problemtools PYTHON
 
 CPU time of everything that a grader starts and of itself, counted by a cgroup. The contenders take turns. Programs and
 judges are compiled before the first turn. Interactive programs guess a number in twenty rounds.
@@ -9,6 +10,10 @@ judges are compiled before the first turn. Interactive programs guess a number i
 The bare contenders are the same programs in C++ without the service, with the same start: fork, exec and wait; the two
 of a conversation are joined by pipes, or by a process that passes on what each writes. A plain test and the bare
 checker together are the least that a checked test can cost.
+
+With `--problemtools` the same programs also run as packages of Kattis' problemtools, by its own judge and without
+isolation. Its plain test is judged by its default validator, which is a program, too. PYTHON is an interpreter of an
+environment with `pip install problemtools`.
 """
 
 from __future__ import annotations
@@ -19,6 +24,9 @@ import pstats
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +77,13 @@ int main(int, char **paths) {
         if (guess == wanted) return 42;
     }
     return 43;
+}
+"""
+VALIDATOR = """#include <cstdio>
+int main(int, char **paths) {
+    std::FILE *answer = std::fopen(paths[2], "r");
+    long a, b;
+    return std::scanf("%ld", &a) == 1 && std::fscanf(answer, "%ld", &b) == 1 && a == b ? 42 : 43;
 }
 """
 PYTHON_CHECKER = "def check(input, output, answer):\n    return int(output) == int(answer)\n"
@@ -135,6 +150,65 @@ def bare_turns(folder: Path) -> dict[str, Turn]:
     }
 
 
+def has_problemtools(python: str) -> bool:
+    """Return True if that interpreter starts and imports problemtools."""
+    try:
+        return subprocess.run([python, "-c", "import problemtools"], check=False, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+@contextmanager
+def problemtools_turns(python: str, folder: Path) -> Iterator[dict[str, Turn]]:
+    """Yield turns that run packages with the same programs by problemtools.
+
+    Args:
+        python: an interpreter with problemtools.
+        folder: for the packages.
+    """
+    rounds = f"{ROUNDS}rounds"
+    write_package(folder / "plain", ADD, "20 22\n", "42\n", "default")
+    write_package(folder / "checker", ADD, "20 22\n", "42\n", "custom", VALIDATOR)
+    write_package(folder / rounds, GUESS, f"{NUMBER}\n", "", "custom interactive", INTERACTOR)
+    command = [python, str(Path(__file__).with_name("problemtools_turns.py")), str(folder)]
+    with subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+
+        def run(package: str, count: int) -> None:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            print(package, count, file=process.stdin, flush=True)
+            if process.stdout.readline() != "done\n":
+                raise RuntimeError("problemtools failed: its message is above")
+
+        names = {"plain": "plain", "checker, C++": "checker", f"{ROUNDS} rounds, C++": rounds}
+        yield {f"problemtools: {name}": partial(run, package) for name, package in names.items()}
+
+
+def write_package(folder: Path, code: str, given: str, answer: str, validation: str, validator: str = "") -> None:
+    """Write a problem package with one test and one accepted submission in C++.
+
+    Args:
+        folder: the package, which must not exist.
+        code: the submission.
+        given: the test's input.
+        answer: the test's answer.
+        validation: the field of problem.yaml.
+        validator: the package's own output validator in C++, if it has one.
+    """
+    files = {
+        "problem.yaml": f"name: {folder.name}\nvalidation: {validation}\n",
+        "data/secret/1.in": given,
+        "data/secret/1.ans": answer,
+        "submissions/accepted/solution.cpp": code,
+    }
+    if validator:
+        files["output_validators/validator/validator.cpp"] = validator
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
 def turn_of(grader: Grader, submission: Submission) -> Turn:
     """Return a turn that grades the submission; the count is that of its tests."""
 
@@ -151,8 +225,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tests", type=int, default=200, help="of each submission")
     parser.add_argument("--profile", default="", help="profile the host's part of a contender instead")
+    parser.add_argument("--problemtools", metavar="PYTHON", help="compare with problemtools in this environment")
     options = parser.parse_args(arguments)
-    with counted("judges") as group, tempfile.TemporaryDirectory() as folder:
+    if options.problemtools and not has_problemtools(options.problemtools):
+        parser.error(f"{options.problemtools} cannot import problemtools: install it there, or name another Python")
+    with counted("judges") as group, tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         if group is None:
             print(FALLBACK_NOTE, file=sys.stderr)
         settings = Settings(first_uid=UID, cache_folder=folder)
@@ -160,6 +237,8 @@ def main(arguments: list[str]) -> int:
         with bootstrap.grader(settings) as grader:
             turns = {name: turn_of(grader, each) for name, each in submissions(options.tests).items()}
             turns |= bare_turns(Path(folder))
+            if options.problemtools:
+                turns |= stack.enter_context(problemtools_turns(options.problemtools, Path(folder) / "packages"))
             if options.profile:
                 _profile(turns[options.profile], options.tests)
             else:
@@ -168,9 +247,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _print(found: dict[str, float]) -> None:
-    print(f"{'CPU ms a test':20s} {'':>9s} {'x plain':>8s}  line")
+    print(f"{'CPU ms a test':32s} {'':>9s} {'x plain':>8s}  line")
     for name, value in found.items():
-        print(f"{name:20s} {value:9.3f} {value / found['plain']:8.2f}  {LINES.get(name, '')}")
+        print(f"{name:32s} {value:9.3f} {value / found['plain']:8.2f}  {LINES.get(name, '')}")
 
 
 def _profile(turn: Turn, tests: int) -> None:
