@@ -30,6 +30,9 @@ POINTS, ENOUGH_POINTS = 14, 7
 FEWEST_BITS = 8
 # The signs and sizes of the points, rotated for each unknown: they show all of |x|, |x - 3|, |xy| and |x - y|
 FACTORS = (1, 20, 1, -20, 1, -1, -20)
+# Unknowns that are whole numbers where a value rounds, or is a power of a negative number: of all residues up to eight
+WHOLE_NAMES = frozenset("ijklmnpq")
+WHOLE = (7, 40, 12, 3, 29, 18, 50, 1, 21, 64, 95, 6, 11, 100)
 Tolerance = tuple[float, float]  # absolute, relative
 
 Answer = dict[str, Any]
@@ -121,7 +124,7 @@ def same(expected: Any, got: Any, tolerance: Tolerance | None = None, *, listed:
         return True
     if isinstance(expected, trees.Ratio) or isinstance(got, trees.Ratio):
         return type(expected) is type(got) and _same_ratio(expected.args, got.args)
-    if _is_inequality(expected) or _is_inequality(got):
+    if any(map(_is_inequality, (expected, got))) or _has_inequality(expected) != _has_inequality(got):
         return _same_solutions(expected, got)
     if isinstance(expected, sympy.Tuple) != isinstance(got, sympy.Tuple) and isinstance(expected, Expr) | isinstance(
         got, Expr
@@ -219,12 +222,24 @@ def _same_collection(expected: Any, got: Any, tolerance: Tolerance | None, liste
     if any(unordered) and not listed:
         return False
     ones, others = _in_order(expected), _in_order(got)
+    if any(unordered):
+        ones, others = _coordinates(ones), _coordinates(others)
     return len(ones) == len(others) and all(map(lambda one, other: same(one, other, tolerance), ones, others))
 
 
 def _in_order(value: Any) -> list[Any]:
     """Return the elements in the order in which they were written."""
     return [value.start, value.end] if isinstance(value, sympy.Interval) else list(trees.written(value))
+
+
+def _coordinates(parts: list[Any]) -> list[Any]:
+    """Return `y = 3, x = 4` in the order of a tuple; nothing if one unknown has several values."""
+    names = [part.lhs.name for part in parts if isinstance(part, sympy.Eq) and isinstance(part.lhs, Symbol)]
+    if len(set(names)) < len(names):
+        return []
+    if len(names) == len(parts) and set(names) <= set("xyz"):
+        return sorted(parts, key=lambda part: str(part.lhs))
+    return parts
 
 
 def _same_set(expected: list[Any], got: list[Any], tolerance: Tolerance | None) -> bool:
@@ -256,7 +271,7 @@ def _unwrapped(expected: Any, got: Any) -> tuple[Any, Any]:
 
 
 def _defines(equation: Any) -> bool:
-    if not _is_consistent(equation):
+    if not _is_consistent(equation) or _is_reciprocal(take_first_relation(equation).lhs):
         return False
     if is_assignment_relation(equation):
         return True
@@ -264,6 +279,10 @@ def _defines(equation: Any) -> bool:
         return True  # f(2) = 7
     left, right = take_first_relation(equation).lhs, take_last_relation(equation).rhs
     return isinstance(left, Expr) and isinstance(right, Expr) and left.is_number and _same_expression(left, right)
+
+
+def _is_reciprocal(value: Any) -> bool:
+    return isinstance(value, Expr) and not value.is_number and value.as_numer_denom()[0].is_number
 
 
 def _is_consistent(equation: Any) -> bool:
@@ -304,16 +323,36 @@ def _without_functions(value: Expr) -> Expr:
 def _zeros(value: Expr) -> list[bool]:
     """Return, for enough points where the value is defined, whether it is zero; empty if there are too few."""
     unknowns = sorted(value.free_symbols, key=str)
+    point, enough = (_discrete_point, POINTS) if _is_discrete(value) else (_point, ENOUGH_POINTS)
     if not unknowns:
         found = _is_zero(value, {})
         return [] if found is None else [found]
-    decided = (_is_zero(value, _point(unknowns, number)) for number in range(POINTS))
+    decided = (_is_zero(value, point(unknowns, number)) for number in range(POINTS))
     zeros = []
-    for each in islice((each for each in decided if each is not None), ENOUGH_POINTS):
+    for each in islice((each for each in decided if each is not None), enough):
         zeros.append(each)
         if not each:
             return zeros
-    return zeros if len(zeros) == ENOUGH_POINTS else []
+    return zeros if len(zeros) >= ENOUGH_POINTS else []
+
+
+def _is_discrete(value: Expr) -> bool:
+    """Return True for a value that rounds, or has a power of a negative number such as `(-1)^n`."""
+    return bool(value.has(sympy.floor, sympy.ceiling, sympy.Mod)) or any(
+        power.base.is_negative and power.exp.free_symbols for power in value.atoms(sympy.Pow)
+    )
+
+
+def _discrete_point(unknowns: list[Any], number: int) -> dict[Any, Rational]:
+    """Return a point with whole numbers for unknowns that are whole, and for the others at every second point."""
+    point = _point(unknowns, number)
+    for place, unknown in enumerate(unknowns):
+        whole = WHOLE[(number + 3 * place) % POINTS]
+        if unknown.name[0] in WHOLE_NAMES:
+            point[unknown] = Rational(whole)
+        elif number % 2:
+            point[unknown] = Rational(whole if number % 4 == 1 else -whole)
+    return point
 
 
 def _point(unknowns: list[Any], number: int) -> dict[Any, Rational]:
@@ -327,7 +366,10 @@ def _point(unknowns: list[Any], number: int) -> dict[Any, Rational]:
 
 def _is_zero(value: Expr, point: dict[Any, Rational]) -> bool | None:
     """Return True if the value is zero at the point; None if it is not a finite number there."""
-    found = value.evalf(DIGITS, subs=point, maxn=MOST_DIGITS)
+    try:
+        found = value.evalf(DIGITS, subs=point, maxn=MOST_DIGITS)
+    except ValueError:  # sympy's, where rounded parts cancel out
+        found = value.xreplace(point).evalf(DIGITS, maxn=MOST_DIGITS)
     if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
         return None
     real, imaginary = found.as_real_imag()
