@@ -77,11 +77,11 @@ class _Grammar(_Latex2Sympy):  # type: ignore[misc]
         is_real = degree.is_Integer and degree.is_odd and base.is_number and base.is_negative
         return -sympy.Pow(-base, 1 / degree, evaluate=False) if is_real else value
 
-    def handle_gcd_lcm(self, f: str, args: Any) -> Any:
-        """Return `f` of the numbers `args`; of unknowns, an application, as sympy's is that of polynomials."""
+    def handle_gcd_lcm(self, name: str, args: Any) -> Any:
+        """Return the function with this name of `args`: an application of unknowns, as sympy's is that of polynomials."""
         if all(each.is_number for each in args):
-            return super().handle_gcd_lcm(f, args)
-        return sympy.Function(f)(*sorted(args, key=sympy.srepr))
+            return super().handle_gcd_lcm(name, args)
+        return sympy.Function(name)(*sorted(args, key=sympy.srepr))
 
 
 def _parsed(text: str) -> object:
