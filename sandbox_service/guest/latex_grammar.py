@@ -78,7 +78,7 @@ class _Grammar(_Latex2Sympy):  # type: ignore[misc]
         return -sympy.Pow(-base, 1 / degree, evaluate=False) if is_real else value
 
     def handle_gcd_lcm(self, name: str, args: Any) -> Any:
-        """Return the function with this name of `args`: an application of unknowns, as sympy's is that of polynomials."""
+        """Return the function `name` of `args`: an application of unknowns, as sympy's is that of polynomials."""
         if all(each.is_number for each in args):
             return super().handle_gcd_lcm(name, args)
         return sympy.Function(name)(*sorted(args, key=sympy.srepr))
