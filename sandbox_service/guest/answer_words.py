@@ -19,7 +19,7 @@ CHOICE = re.compile(r"(?:(?:[Oo]ption|[Cc]hoice)\s+)?[(\[]?\s*([A-Z])\s*[)\]]?")
 # one choice and its value: `\textbf{(B)}\ 7`, `\textbf{(B) 7}`
 CHOSEN = re.compile(
     r"(?:\\text\s*\{\s*\((?P<bold>[A-E])\)\s*\}|\((?P<plain>[A-E])\) )\s*(?!.*\([A-E]\))"
-    r"(?P<value>(?:[-+\\\d]|[a-z](?![a-z])).*)"
+    r"(?P<value>(?:[-+\\\d(\[]|[a-z](?![a-z])).*)"
     r"|\\text\s*\{\s*\((?P<inner>[A-E])\)\s*(?P<number>[-+\d][^{}()]*)\}"
 )
 

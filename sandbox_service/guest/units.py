@@ -173,12 +173,12 @@ def _is_list_of_angles(text: str) -> bool:
     return "," in as_list(text) and all(found[2] for found in _ANGLE.finditer(text))
 
 
-_SYMBOLS = frozenset("NJWVACFHTK")  # of SI units that are not spelled above
+_SYMBOLS = frozenset("NJWVACFHTKL")  # of SI units that are not spelled above
 
 
 def _is_letter(unit: str) -> bool:
     r"""Return True for one letter that is no unit: `12\text{ n}` may be a product, `12\text{ k}` a thousand."""
-    return len(unit) == 1 and unit not in _SYMBOLS and unit.lower() not in MEANT
+    return len(unit) == 1 and unit not in _SYMBOLS and unit not in MEANT
 
 
 def _turns(words: list[str]) -> bool:
