@@ -6,12 +6,14 @@ Values built from expressions (sets, intervals, equations, inequalities) are com
 evaluated.
 """
 
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Any
 
+import fixed_points
 import sympy
 import trees
 import units
+from fixed_points import DIGITS, MOST_DIGITS
 from math_verify.grader import (
     is_assignment_relation,
     is_equation,
@@ -24,15 +26,6 @@ from sympy import Expr, Rational, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
-DIGITS, MOST_DIGITS = 20, 300
-POINTS, ENOUGH_POINTS = 14, 7
-# Nothing is left of a value with fewer bits, after a calculation with MOST_DIGITS
-FEWEST_BITS = 8
-# The signs and sizes of the points, rotated for each unknown: they show all of |x|, |x - 3|, |xy| and |x - y|
-FACTORS = (1, 20, 1, -20, 1, -1, -20)
-# Unknowns that are whole numbers where a value rounds, or is a power of a negative number: of all residues up to eight
-WHOLE_NAMES = frozenset("ijklmnpq")
-WHOLE = (7, 40, 12, 3, 29, 18, 50, 1, 21, 64, 95, 6, 11, 100)
 Tolerance = tuple[float, float]  # absolute, relative
 
 Answer = dict[str, Any]
@@ -310,72 +303,13 @@ def _same_expression(expected: Expr, got: Expr) -> bool:
         return bool(expected == got)
     if expected.is_infinite or got.is_infinite:
         return bool(expected == got)
-    zeros = _zeros(_without_functions(expected - got))
-    return bool(zeros) and all(zeros)
+    return fixed_points.vanishes(_without_functions(expected - got))
 
 
 def _without_functions(value: Expr) -> Expr:
     """Replace applications of unknown functions by unknowns: f(x) equals f(x) and nothing else."""
     found = sorted(value.atoms(AppliedUndef), key=sympy.srepr)
     return value.xreplace({each: Symbol(f"<{sympy.srepr(each)}>", real=True) for each in found})
-
-
-def _zeros(value: Expr) -> list[bool]:
-    """Return, for enough points where the value is defined, whether it is zero; empty if there are too few."""
-    unknowns = sorted(value.free_symbols, key=str)
-    point, enough = (_discrete_point, POINTS) if _is_discrete(value) else (_point, ENOUGH_POINTS)
-    if not unknowns:
-        found = _is_zero(value, {})
-        return [] if found is None else [found]
-    decided = (_is_zero(value, point(unknowns, number)) for number in range(POINTS))
-    zeros = []
-    for each in islice((each for each in decided if each is not None), enough):
-        zeros.append(each)
-        if not each:
-            return zeros
-    return zeros if len(zeros) >= ENOUGH_POINTS else []
-
-
-def _is_discrete(value: Expr) -> bool:
-    """Return True for a value that rounds, or has a power of a negative number such as `(-1)^n`."""
-    return bool(value.has(sympy.floor, sympy.ceiling, sympy.Mod)) or any(
-        power.base.is_negative and power.exp.free_symbols for power in value.atoms(sympy.Pow)
-    )
-
-
-def _discrete_point(unknowns: list[Any], number: int) -> dict[Any, Rational]:
-    """Return a point with whole numbers for unknowns that are whole, and for the others at every second point."""
-    point = _point(unknowns, number)
-    for place, unknown in enumerate(unknowns):
-        whole = WHOLE[(number + 3 * place) % POINTS]
-        if unknown.name[0] in WHOLE_NAMES:
-            point[unknown] = Rational(whole)
-        elif number % 2:
-            point[unknown] = Rational(whole if number % 4 == 1 else -whole)
-    return point
-
-
-def _point(unknowns: list[Any], number: int) -> dict[Any, Rational]:
-    """Return fractions of both signs, small and large, different for each unknown."""
-    return {
-        unknown: FACTORS[(number + place) % len(FACTORS)]
-        * Rational(1009 + 211 * place + 97 * number, 613 + 61 * number)
-        for place, unknown in enumerate(unknowns, 1)
-    }
-
-
-def _is_zero(value: Expr, point: dict[Any, Rational]) -> bool | None:
-    """Return True if the value is zero at the point; None if it is not a finite number there."""
-    try:
-        found = value.evalf(DIGITS, subs=point, maxn=MOST_DIGITS)
-    except ValueError:  # sympy's, where rounded parts cancel out
-        found = value.xreplace(point).evalf(DIGITS, maxn=MOST_DIGITS)
-    if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
-        return None
-    real, imaginary = found.as_real_imag()
-    if not (real.is_Number and imaginary.is_Number):
-        return None
-    return all(part == 0 or part._prec < FEWEST_BITS for part in (real, imaginary))
 
 
 def _same_relation(expected: Any, got: Any) -> bool:
@@ -419,5 +353,4 @@ def _same_equation(expected: Any, got: Any) -> bool:
         return False
     unknowns = sorted(one.free_symbols, key=str)
     elsewhere = {unknown: Symbol(f"<{unknown.name}>", real=True) for unknown in unknowns}
-    zeros = _zeros(one * other.xreplace(elsewhere) - other * one.xreplace(elsewhere))
-    return bool(zeros) and all(zeros)
+    return fixed_points.vanishes(one * other.xreplace(elsewhere) - other * one.xreplace(elsewhere))
