@@ -18,7 +18,7 @@ TBIN := $(TRAINER)/bin
 GUEST := zygote watchdog program calls results ending two_boxes rootfs stacks wire identifiers codec channel shared_classes \
 	encoder decoder error_codec operations prelude candidate dispatcher candidate_codec tester tester_codec connection candidate_replies text_uses lent_values live_globals callbacks \
 	explanations plain_programs descriptor_uses computed_names steady_reads shared remote_handle handle_state handle_operators proxy_classes name_table name_uses name_resolution library_names \
-	framework_tests fixtures type_name leetcode latex_answers latex_grammar latex_spelling answer_words answer_lists mathematics libraries judge
+	framework_tests fixtures type_name leetcode latex_answers latex_grammar latex_spelling answer_words answer_lists fixed_points mathematics libraries judge
 PYTEST := -m pytest --dist loadfile --no-loadscope-reorder
 # what starts none of: a jail, Redis, a browser, vLLM. See docs/testing.md
 FAST := not jail and not redis and not browser and not vllm and not slow and not full

@@ -47,8 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
         ModuleNotFoundError: A module of this package is missing.
         OSError: A defect; a full disk ends with a message.
     """
-    options = _parse(arguments)
     try:
+        options = _parse(arguments)
         status = int(options.run(options) or 0)
         if sys.stdout is not None:  # it is None where the process was started without one
             sys.stdout.flush()  # here, where a full disk has a message
@@ -91,7 +91,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> NoReturn:
         from importlib.metadata import version
 
-        print(f"proctor {version('proctor')}")
+        print(f"proctor {version('proctor')}", flush=True)
         parser.exit()
 
 

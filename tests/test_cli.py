@@ -157,6 +157,15 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"proctor {version('proctor')}\n"
 
 
+def test_a_full_disk_is_told_whatever_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert cli.main(["--version"]) == 2
+    assert capsys.readouterr().err == "proctor: the output cannot be written: no space is left\n"
+
+
 @pytest.mark.parametrize(
     ("problem", "said"),
     [

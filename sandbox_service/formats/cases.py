@@ -8,6 +8,7 @@ PrimeIntellect). Ambiguous tests are refused with a reason: a test that is misre
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -20,7 +21,7 @@ CALL = ("functional", "function_call", "call", "function")
 
 Row: TypeAlias = Mapping[str, Any]
 
-_INTEGER = re.compile(r"-?\d+")
+_INTEGER = re.compile("0|-?[1-9][0-9]*")  # as JSON writes an integer key: of `1` and `01` one would be lost
 _LISTS = re.compile(r"(?:(?:typing\.)?(?:Optional|List|list)\[)*")
 
 
@@ -49,7 +50,7 @@ def columns(found: Row, function: str = "", starter: str = "") -> list[TestCase]
         raise ValueError(f"{len(inputs)} inputs but {len(outputs)} outputs")
     if not inputs:
         raise ValueError("there are no tests")
-    if function := str(found.get("fn_name") or function):
+    if function := _named(found.get("fn_name")) or function:
         results = [_result(given, wanted) for given, wanted in zip(inputs, outputs, strict=True)]
         if not any(isinstance(each, str) for each in inputs):
             results = unwrapped(results, starter, function)
@@ -61,7 +62,7 @@ def records(found: Sequence[Row], function: str = "", starter: str = "") -> list
     """Return the tests of a list of `{input, output, type | testtype, fn_name?, metadata?}`; see `either`."""
     if not found:
         raise ValueError("there are no tests")
-    kinds = {_kind(each) for each in found}
+    kinds = {_kind(each, function) for each in found}
     if len(kinds) > 1:
         raise ValueError("the tests mix programs and calls; use one kind")
     if kinds == {"stdin"}:
@@ -115,6 +116,8 @@ def _line(value: Any, what: str) -> str:
         return "\n".join(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"{what} should be text, but is {kind_of(value)}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{what} should be text, but is a number that is not finite")
     return str(value)
 
 
@@ -175,12 +178,12 @@ def _column(found: Row, name: str) -> list[Any]:
     return value
 
 
-def _kind(test: Row) -> str:
-    """Return the type that the test declares. A test without a type is a call if it names a function."""
+def _kind(test: Row, function: str) -> str:
+    """Return the type that the test declares. A test without a type is a call if it or the problem names a function."""
     kind = str(test.get("type") or test.get("testtype") or "").lower()
     if kind in STDIN:
         return "stdin"
-    if kind in CALL or (not kind and _function(test)):
+    if kind in CALL or (not kind and (_function(test) or function)):
         return "call"
     if kind:
         raise ValueError(f"unknown type of a test {kind!r}; use one of {', '.join((*STDIN, *CALL))}")
@@ -190,7 +193,14 @@ def _kind(test: Row) -> str:
 def _function(test: Row) -> str:
     more = test.get("metadata")
     more = more if isinstance(more, Mapping) else {}
-    return str(test.get("fn_name") or more.get("func_name") or more.get("fn_name") or "")
+    return _named(test.get("fn_name") or more.get("func_name") or more.get("fn_name"))
+
+
+def _named(name: Any) -> str:
+    """Return a function's name without blanks around it, "" for none."""
+    if name is not None and not isinstance(name, str):
+        raise ValueError(f"the function's name (fn_name) should be text, but is {kind_of(name)}")
+    return (name or "").strip()
 
 
 def _arguments(given: Any) -> list[Any]:

@@ -94,7 +94,7 @@ def _mapping(truth: Mapping[str, Any], depth: int) -> dict[str, Any]:
 
 
 def _foreign(truth: Mapping[str, Any], depth: int) -> dict[str, Any]:
-    if "inputs" in truth:
+    if truth.get("inputs") or truth.get("outputs"):
         return {"tests": cases.columns(truth, starter=str(truth.get("starter_code") or ""))}
     for name in ("assert_case", "functional"):  # verl's and Code-R1's fields for a test program
         if truth.get(name):

@@ -33,7 +33,7 @@ def ratio(text: str) -> trees.Tree | None:
     return ["Ratio", *map(parse, parts)]
 
 
-INEQUALITY = re.compile(r"[<>]|\\(?:le|ge|lt|gt)q?(?![a-zA-Z])")
+INEQUALITY = re.compile(r"[<>]|\\(?:le|ge|lt|gt|ne)q?(?![a-zA-Z])")
 HALF_LINE = re.compile(r"[(\[][^()\[\]]*,[^()\[\]]*[)\]]")
 BUILDER = re.compile(r"\\\{\s*([a-z])\s*(?:\\in\s*\\mathbb\s*\{\s*R\s*\}\s*)?(?:\\mid(?![a-zA-Z])|\\?\||:)(.*)\\\}")
 SIGNS = re.compile(r"\\(?:pm|mp)(?![a-zA-Z])")

@@ -10,13 +10,27 @@ ONE_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 # points in order: the angle ABC differs from the angle CAB, and neither is a product
 POINTS = re.compile(
     r"(?:\\(?:angle|measuredangle|triangle|square)\s*)?\(?([A-Z]'*(?:\s*[A-Z]'*)+)\)?"
-    r"|\\(?:overline|angle|triangle)\s*\{\s*([A-Z]'*(?:\s*[A-Z]'*)*)\s*\}"
+    r"|\\(?:angle|triangle)\s*\{\s*([A-Z]'*(?:\s*[A-Z]'*)*)\s*\}"
+    r"|\\overline\s*\{\s*([A-Z]'*(?:\s*[A-Z]'*)+)\s*\}"
     r"|\\angle\s*([A-Z]'*)"
 )
 PRODUCT = re.compile(r"[A-Za-z](?:\s*(?:\\cdot|\\times|\*)?\s*[A-Za-z])+")
 CHOICE = re.compile(r"(?:(?:[Oo]ption|[Cc]hoice)\s+)?[(\[]?\s*([A-Z])\s*[)\]]?")
-# one choice and its value: `\textbf{(B)}\ 7`
-CHOSEN = re.compile(r"(?:\\text\s*\{\s*\(([A-E])\)\s*\}|\(([A-E])\) )\s*(?!.*\([A-E]\))([-+\\\d].*)")
+# one choice and its value: `\textbf{(B)}\ 7`, `\textbf{(B) 7}`
+CHOSEN = re.compile(
+    r"(?:\\text\s*\{\s*\((?P<bold>[A-E])\)\s*\}|\((?P<plain>[A-E])\) )\s*(?!.*\([A-E]\))"
+    r"(?P<value>(?:[-+\\\d(\[]|[a-z](?![a-z])).*)"
+    r"|\\text\s*\{\s*\((?P<inner>[A-E])\)\s*(?P<number>[-+\d][^{}()]*)\}"
+)
+
+
+def chosen(text: str) -> tuple[str, str] | None:
+    """Return the letter of a choice and the text of its value; None if the text has no such form."""
+    found = CHOSEN.fullmatch(text)
+    if found is None:
+        return None
+    return (found["bold"] or found["plain"] or found["inner"]).lower(), found["value"] or found["number"]
+
 
 CLOCK = re.compile(r"[1-9]\d?\s*:\s*[0-5]\d")
 
@@ -50,7 +64,10 @@ def letters(text: str) -> str | None:
 
 # --- numerals to a base: compared by their digits, not by value
 
-NUMERAL = re.compile(r"\(?([0-9A-Za-z]+)\)?\s*_\s*\{?\s*(?:\\text\s*\{\s*)?\(?([0-9]{1,2}|[a-z]{3,7})\)?\s*\}?\s*\}?")
+NUMERAL = re.compile(
+    r"\(?(?:\\text\s*\{\s*)?([0-9A-Za-z]+)\s*\}?\)?\s*_"
+    r"\s*\{?\s*(?:\\text\s*\{\s*)?\(?([0-9]{1,2}|[a-z]{3,7})\)?\s*\}?\s*\}?"
+)
 BASES = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9"}
 
 

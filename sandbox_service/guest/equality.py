@@ -6,12 +6,14 @@ Values built from expressions (sets, intervals, equations, inequalities) are com
 evaluated.
 """
 
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Any
 
+import fixed_points
 import sympy
 import trees
 import units
+from fixed_points import DIGITS, MOST_DIGITS
 from math_verify.grader import (
     is_assignment_relation,
     is_equation,
@@ -24,12 +26,6 @@ from sympy import Expr, Rational, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
-DIGITS, MOST_DIGITS = 20, 300
-POINTS, ENOUGH_POINTS = 14, 7
-# Nothing is left of a value with fewer bits, after a calculation with MOST_DIGITS
-FEWEST_BITS = 8
-# The signs and sizes of the points, rotated for each unknown: they show all of |x|, |x - 3|, |xy| and |x - y|
-FACTORS = (1, 20, 1, -20, 1, -1, -20)
 Tolerance = tuple[float, float]  # absolute, relative
 
 Answer = dict[str, Any]
@@ -121,7 +117,7 @@ def same(expected: Any, got: Any, tolerance: Tolerance | None = None, *, listed:
         return True
     if isinstance(expected, trees.Ratio) or isinstance(got, trees.Ratio):
         return type(expected) is type(got) and _same_ratio(expected.args, got.args)
-    if _is_inequality(expected) or _is_inequality(got):
+    if any(map(_is_inequality, (expected, got))) or _has_inequality(expected) != _has_inequality(got):
         return _same_solutions(expected, got)
     if isinstance(expected, sympy.Tuple) != isinstance(got, sympy.Tuple) and isinstance(expected, Expr) | isinstance(
         got, Expr
@@ -219,12 +215,24 @@ def _same_collection(expected: Any, got: Any, tolerance: Tolerance | None, liste
     if any(unordered) and not listed:
         return False
     ones, others = _in_order(expected), _in_order(got)
+    if any(unordered):
+        ones, others = _coordinates(ones), _coordinates(others)
     return len(ones) == len(others) and all(map(lambda one, other: same(one, other, tolerance), ones, others))
 
 
 def _in_order(value: Any) -> list[Any]:
     """Return the elements in the order in which they were written."""
     return [value.start, value.end] if isinstance(value, sympy.Interval) else list(trees.written(value))
+
+
+def _coordinates(parts: list[Any]) -> list[Any]:
+    """Return `y = 3, x = 4` in the order of a tuple; nothing if one unknown has several values."""
+    names = [part.lhs.name for part in parts if isinstance(part, sympy.Eq) and isinstance(part.lhs, Symbol)]
+    if len(set(names)) < len(names):
+        return []
+    if len(names) == len(parts) and set(names) <= set("xyz"):
+        return sorted(parts, key=lambda part: str(part.lhs))
+    return parts
 
 
 def _same_set(expected: list[Any], got: list[Any], tolerance: Tolerance | None) -> bool:
@@ -256,7 +264,7 @@ def _unwrapped(expected: Any, got: Any) -> tuple[Any, Any]:
 
 
 def _defines(equation: Any) -> bool:
-    if not _is_consistent(equation):
+    if not _is_consistent(equation) or _is_reciprocal(take_first_relation(equation).lhs):
         return False
     if is_assignment_relation(equation):
         return True
@@ -264,6 +272,10 @@ def _defines(equation: Any) -> bool:
         return True  # f(2) = 7
     left, right = take_first_relation(equation).lhs, take_last_relation(equation).rhs
     return isinstance(left, Expr) and isinstance(right, Expr) and left.is_number and _same_expression(left, right)
+
+
+def _is_reciprocal(value: Any) -> bool:
+    return isinstance(value, Expr) and not value.is_number and value.as_numer_denom()[0].is_number
 
 
 def _is_consistent(equation: Any) -> bool:
@@ -291,49 +303,13 @@ def _same_expression(expected: Expr, got: Expr) -> bool:
         return bool(expected == got)
     if expected.is_infinite or got.is_infinite:
         return bool(expected == got)
-    zeros = _zeros(_without_functions(expected - got))
-    return bool(zeros) and all(zeros)
+    return fixed_points.vanishes(_without_functions(expected - got))
 
 
 def _without_functions(value: Expr) -> Expr:
     """Replace applications of unknown functions by unknowns: f(x) equals f(x) and nothing else."""
     found = sorted(value.atoms(AppliedUndef), key=sympy.srepr)
     return value.xreplace({each: Symbol(f"<{sympy.srepr(each)}>", real=True) for each in found})
-
-
-def _zeros(value: Expr) -> list[bool]:
-    """Return, for enough points where the value is defined, whether it is zero; empty if there are too few."""
-    unknowns = sorted(value.free_symbols, key=str)
-    if not unknowns:
-        found = _is_zero(value, {})
-        return [] if found is None else [found]
-    decided = (_is_zero(value, _point(unknowns, number)) for number in range(POINTS))
-    zeros = []
-    for each in islice((each for each in decided if each is not None), ENOUGH_POINTS):
-        zeros.append(each)
-        if not each:
-            return zeros
-    return zeros if len(zeros) == ENOUGH_POINTS else []
-
-
-def _point(unknowns: list[Any], number: int) -> dict[Any, Rational]:
-    """Return fractions of both signs, small and large, different for each unknown."""
-    return {
-        unknown: FACTORS[(number + place) % len(FACTORS)]
-        * Rational(1009 + 211 * place + 97 * number, 613 + 61 * number)
-        for place, unknown in enumerate(unknowns, 1)
-    }
-
-
-def _is_zero(value: Expr, point: dict[Any, Rational]) -> bool | None:
-    """Return True if the value is zero at the point; None if it is not a finite number there."""
-    found = value.evalf(DIGITS, subs=point, maxn=MOST_DIGITS)
-    if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
-        return None
-    real, imaginary = found.as_real_imag()
-    if not (real.is_Number and imaginary.is_Number):
-        return None
-    return all(part == 0 or part._prec < FEWEST_BITS for part in (real, imaginary))
 
 
 def _same_relation(expected: Any, got: Any) -> bool:
@@ -377,5 +353,4 @@ def _same_equation(expected: Any, got: Any) -> bool:
         return False
     unknowns = sorted(one.free_symbols, key=str)
     elsewhere = {unknown: Symbol(f"<{unknown.name}>", real=True) for unknown in unknowns}
-    zeros = _zeros(one * other.xreplace(elsewhere) - other * one.xreplace(elsewhere))
-    return bool(zeros) and all(zeros)
+    return fixed_points.vanishes(one * other.xreplace(elsewhere) - other * one.xreplace(elsewhere))

@@ -50,8 +50,10 @@ def read(text: str) -> Answer:
     )
     if words:
         return {"text": words}
-    if (chosen := answer_words.CHOSEN.fullmatch(text)) and "tree" in (value := read(chosen[3])):
-        return value | {"choice": (chosen[1] or chosen[2]).lower()}
+    if chosen := answer_words.chosen(text):
+        letter, rest = chosen
+        if "tree" in (value := read(rest)):
+            return value | {"choice": letter}
     if only := answer_words.ONE_TEXT.fullmatch(text):
         text = only[1].strip()
     text, percent = _without_percent(text)

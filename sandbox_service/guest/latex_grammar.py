@@ -68,6 +68,21 @@ class _Grammar(_Latex2Sympy):  # type: ignore[misc]
             result = self.mat_mul_flat(value, result) if matrix else self.mul_flat(value, result)
         return result
 
+    def convert_func(self, func: Any) -> Any:
+        """Return the value of the function `func`; an odd root of a negative number is the real one."""
+        value = super().convert_func(func)
+        if not (func.FUNC_SQRT() and func.root and isinstance(value, sympy.Pow)):
+            return value
+        base, degree = value.args[0].doit(), 1 / value.args[1]
+        is_real = degree.is_Integer and degree.is_odd and base.is_number and base.is_negative
+        return -sympy.Pow(-base, 1 / degree, evaluate=False) if is_real else value
+
+    def handle_gcd_lcm(self, name: str, args: Any) -> Any:
+        """Return the function `name` of `args`: an application of unknowns, as sympy's is that of polynomials."""
+        if all(each.is_number for each in args):
+            return super().handle_gcd_lcm(name, args)
+        return sympy.Function(name)(*sorted(args, key=sympy.srepr))
+
 
 def _parsed(text: str) -> object:
     """Return the parsed text: by the fast prediction mode, and by the full mode only if that fails."""
@@ -100,6 +115,8 @@ PREPARING = tuple(
         (r"([A-Za-z])\s*\^\s*(\{[^{}]*\}|\w)\s*_(\{[^{}]*\})", r"\1_\3^\2"),  # the grammar drops the index
         (r"\\vec\s+([A-Za-z])", r"\\vec{\1}"),
         (r"\\lg(?![a-zA-Z])", r"\\log_{10}"),
+        (r"(\\[a-z]+)\s*\^\s*(\d)(?=\s+\d)", r"\1^{\2}"),  # \ln^2 2
+        (r"(?<=\d)\s*x\s*(?=10\s*\^)", r"\\times "),
         (r"(?<![a-zA-Z\\])(ln|log|sin|cos|tan)(?![a-zA-Z])", r"\\\1 "),
         (r"\{\s*(\w+)\s*\\choose\s*(\w+)\s*\}|^\s*(\w+)\s*\\choose\s*(\w+)\s*$", r"\\binom{\1\3}{\2\4}"),
         (r"\\frac\s*(\\pi)\s*([0-9a-z])", r"\\frac{\1}{\2}"),
@@ -117,6 +134,7 @@ PREPARING = tuple(
         (r"\\frac\s*\{([^{}]*)\}\s*([0-9a-z])", r"\\frac{\1}{\2}"),
         (r"\\frac\s*([0-9a-z])\s*\{", r"\\frac{\1}{"),
         (r"(?<![\w.^}\\)])(\d+)\s+(\d+)\s*/\s*(\d+)(?![\d.])", r"\1\\frac{\2}{\3}"),
+        (r"\\binom\s*([0-9a-z])\s*([0-9a-z])", r"\\binom{\1}{\2}"),
         (r"\\binom\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"(\\binom{\1}{\2})"),
     )
 )

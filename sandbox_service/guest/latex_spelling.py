@@ -2,13 +2,17 @@
 
 import re
 
+FRACTIONS = dict(zip("½⅓⅔¼¾⅕⅛⅜⅝⅞", ("12", "13", "23", "14", "34", "15", "18", "38", "58", "78"), strict=True))
 UNICODE = str.maketrans(
-    {
-        "−": "-", "–": "-", "×": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ", "÷": r"\div ", "∗": "*", "π": r"\pi ",
+    {chr(0xFF10 + digit): str(digit) for digit in range(10)}
+    | {sign: rf"\frac{{{parts[0]}}}{{{parts[1]}}}" for sign, parts in FRACTIONS.items()}
+    | {
+        "−": "-", "–": "-", "—": "-", "－": "-", "﹣": "-", "º": "°",
+        "×": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ", "÷": r"\div ", "∗": "*", "π": r"\pi ",
         "∞": r"\infty ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ",
         "≈": r"\approx ", "≅": r"\cong ", "≃": r"\simeq ",
         "∠": r"\angle ", "△": r"\triangle ",
-        "±": r"\pm ", "∅": r"\emptyset ", "²": "^{2}", "³": "^{3}", "½": r"\frac{1}{2}", "√": r"\sqrt ", "’": "'",
+        "±": r"\pm ", "∅": r"\emptyset ", "√": r"\sqrt ", "’": "'",
         "\u00a0": " ", "\u2009": " ", "\u202f": " ", "，": ",", "（": "(", "）": ")", "％": "%", "θ": r"\theta ",
     }
 )  # fmt: skip
@@ -23,6 +27,8 @@ CLEANING = tuple(
         (r"\\\$|\$|€|£|¥|₹|\\\(|\\\)|\\\[(?!\d+(?:pt|em|ex))|\\\]", ""),
         (r"\s+", " "),
         (r"\\\\\s*\[\d+(?:\.\d+)?(?:pt|em|ex|mm)\]", r"\\\\"),  # the height of a matrix row
+        (r"(?<!^)\\h(?:space|skip)\s*\{[^{}]*\}", " "),
+        (r"\\color\s*\{\s*\w+\s*\}(?!\s*\{)|\\(?:bf|rm|it|sf|tt)(?![a-zA-Z])", " "),
         (r"\\(?:tiny|small|normalsize|[lL]arge|LARGE|huge|Huge)(?![a-zA-Z])", " "),
         (r"\\(?:text\s*)?\{\s*:\s*\}|(?<!\\)\{\s*:\s*\}|\\colon(?![a-zA-Z])", ":"),
         (r"\\text\s*\{\s*([ie.])\s*\}", r"\1"),  # the constants; not units
@@ -46,11 +52,12 @@ CLEANING = tuple(
         (r"\\langle(?![a-zA-Z])", "("),
         (r"\\rangle(?![a-zA-Z])", ")"),
         (r"\\R(?![a-zA-Z])", r"\\mathbb{R}"),
+        (r"\\operatorname\s*\{\s*((?:arc)?(?:sin|cos|tan|cot|sec|csc)|ln|log|gcd|lcm|max|min)\s*\}", r"\\\1 "),
         (r"\\(?:boldsymbol|bm)\s*(?=\{)", ""),
         (r"(?<=\d)\s*\\(?:mathrm|mathsf)\s*\{\s*([mghsLl])\s*\}(?=\s*(?:\^|$))", r"\\text{\1}"),
         (r"\\(?:mathrm|mathbf|mathit|mathsf)\s*\{\s*([A-Za-z0-9])\s*\}", r"\1"),
         (
-            r"\\(?:mathrm|mathbf|mathit|mathsf|textbf|textit|textrm|textnormal|textsf|mbox|hbox)\s*(?=\{)",
+            r"\\(?:mathrm|mathbf|mathit|mathsf|textbf|textit|textrm|textnormal|textsf|texttt|mathtt|emph|mbox|hbox)\s*(?=\{)",
             r"\\text",
         ),
     )
@@ -63,13 +70,23 @@ AND, OR = (
 )
 
 
+RAISED = re.compile("[⁰¹²³⁴-⁹]+|[₀-₉]+")
+LEVEL = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "0123456789" * 2)
+
+
+def _raised(found: re.Match[str]) -> str:
+    """Return raised digits as a power, lowered ones as an index."""
+    return f"{'_' if '₀' <= found[0] <= '₉' else '^'}{{{found[0].translate(LEVEL)}}}"
+
+
 def cleaned(text: str) -> str:
     """Return the text without what adds no meaning, in one of several spellings of the same."""
-    text = text.translate(UNICODE)
+    text = RAISED.sub(_raised, text.translate(UNICODE))
     for pattern, instead in CLEANING:
         text = pattern.sub(instead, text)
     text = unwrapped(EDGES.sub("", text.strip()))
     text = text.replace(" ", "") if GROUPED.fullmatch(text) else text
+    text = text.replace(";", ",") if SEMICOLONS.fullmatch(text) else text
     text = unwrapped(INTRODUCTION.sub("", text).strip())
     text = text.removeprefix("=").strip()
     return text if text.endswith((r"\.", "..")) else text.rstrip(".,;: ")
@@ -89,6 +106,7 @@ def with_usual_brackets(text: str) -> str:
 
 
 GROUPED = re.compile(r"[-+]?\d{1,3}(?: \d{3})+(?:\.\d+)?")  # a number and nothing else, with blanks between thousands
+SEMICOLONS = re.compile(r"(?:[(\[\]]|\\\{)[^,]*[)\]\[}]")  # between the parts of one bracket, and no comma
 EDGES = re.compile(r"^(?:\\ |\s)+|(?:\\|\s)+$")
 # words that precede an answer without being a part of it
 INTRODUCTION = re.compile(
@@ -107,8 +125,9 @@ def unwrapped(text: str) -> str:
         if not closes_last(inner):
             break
         text = inner[1:-1].strip()
-    if text.startswith("**") and text.endswith("**") and text.count("**") == 2:
-        return text[2:-2].strip()
+    for mark in ("**", "`"):
+        if text.startswith(mark) and text.endswith(mark) and text.count(mark) == 2:
+            return text.strip(mark).strip()
     return text
 
 

@@ -6,6 +6,8 @@ converted.
 
 import re
 
+from latex_spelling import as_list
+
 Unit = list[str]  # the unit's name and its power
 
 SPELLED = {
@@ -36,6 +38,9 @@ SPELLED = {
     "rupee": "rupee inr",
     "yuan": "yuan cny rmb",
     "degree": "deg degree",
+    "celsius": "celsius",
+    "fahrenheit": "fahrenheit",
+    "kelvin": "kelvin",
     "radian": "rad radian",
     "ml": "ml milliliter millilitre",
     "liter": "l liter litre",
@@ -91,7 +96,11 @@ _FLATTENING = tuple(
         (r"(\\text\s*\{\s*[A-Za-z]+ +[A-Za-z]+)\s*\}\s*\^\s*(-\d)$", r"\1^\2}"),
     )
 )
-_DEGREES = re.compile(r"(?P<value>.*\S)\s*(?:\^\s*\{\s*\\circ\s*\}|\^\s*\\circ|\\degree|°|(?<=\d)\^\s*o)")
+_DEGREE = r"\s*(?:\^\s*\{\s*\\circ\s*\}|\^\s*\\circ|\\degree|°|(?<=\d)\^\s*o)"
+_DEGREES = re.compile(rf"(?P<value>.*\S){_DEGREE}")
+_TEMPERATURE = re.compile(rf"(?P<value>.*\S){_DEGREE}\s*(?:\\text\s*\{{\s*([CF])\s*\}}|([CF]))")
+_TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
+_ANGLE = re.compile(rf"(\d+(?:\.\d+)?)(?![\d.])({_DEGREE})?")
 _TRIGONOMETRY = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc)(?![a-z])")  # there a degree is a number
 # words that change the meaning of an answer, and therefore do not name a counted thing
 _TURNS = frozenset(
@@ -106,7 +115,9 @@ _TURNS = frozenset(
     tenth hundredth thousandth millionth billionth trillionth millionths billionths trillionths elevenths twelfths
     sixteenths twentieths double doubled triple tripled quadruple quadrupled halved twice thrice tenfold
     hundredfold thousandfold inverse reciprocal opposite negated greater smaller larger exceeds beyond versus unequal
-    never
+    never repeating recurring repeats recurs score gross basis ppb myriad modulo conjugate transposed reversed excluded
+    short googols nano micro milli centi deci kilo mega giga tera fold sixteenth seventeenth eighteenth nineteenth
+    remainder
     cannot incorrect undefined impossible unknown binary octal hex hexadecimal
     hundred thousand million billion trillion pi infinity infty inf sqrt log ln exp sin cos tan imaginary x y z
     """.split()
@@ -145,12 +156,29 @@ def split(text: str) -> tuple[str, Unit | None]:
     Args:
         text: the answer.
     """
-    if not _TRIGONOMETRY.search(text) and (found := _DEGREES.fullmatch(text)):
-        return found["value"], ["degree", "1"]
+    if found := _TEMPERATURE.fullmatch(text):
+        return found["value"], [_TEMPERATURES[found[2] or found[3]], "1"]
+    if not _TRIGONOMETRY.search(text) and (found := _DEGREES.search(text)):
+        if _is_list_of_angles(text):
+            return _ANGLE.sub(r"\1 ", text), ["degree", "1"]  # the blank: `30,150` is a thousand
+        if found.end() == len(text):
+            return found["value"], ["degree", "1"]
     found = _matched(text)
-    if found is None or _turns(re.findall("[a-z]+", found["unit"].lower())):
+    if found is None or _turns(re.findall("[a-z]+", found["unit"].lower())) or _is_letter(found["unit"].strip()):
         return text, None
     return found["value"], meaning(found["unit"], found["power"])
+
+
+def _is_list_of_angles(text: str) -> bool:
+    return "," in as_list(text) and all(found[2] for found in _ANGLE.finditer(text))
+
+
+_SYMBOLS = frozenset("NJWVACFHTKL")  # of SI units that are not spelled above
+
+
+def _is_letter(unit: str) -> bool:
+    r"""Return True for one letter that is no unit: `12\text{ n}` may be a product, `12\text{ k}` a thousand."""
+    return len(unit) == 1 and unit not in _SYMBOLS and unit not in MEANT
 
 
 def _turns(words: list[str]) -> bool:
@@ -227,6 +255,7 @@ def _part(words: str) -> tuple[str, str] | None:
     words, power = (found[1], found[2]) if found else (words, "")
     named = [POWERS[word] for word in words.replace(".", "").split() if word in POWERS]
     rest = [word for word in words.split() if word.rstrip(".") not in POWERS]
+    rest = rest[1:] if len(rest) > 1 and rest[0] in ("degree", "degrees") else rest
     if len(rest) != 1 or len(named) > 1:
         return None
     meant = _named(rest[0].rstrip("."))

@@ -33,13 +33,13 @@ from wire import Record
 
 OURS = (
     "_box", "answer_lists", "answer_words", "callbacks", "calls", "candidate", "candidate_codec",
-    "candidate_replies", "channel", "codec", "computed_names", "connection", "decoder", "descriptor_uses", "dispatcher",
-    "encoder", "ending", "equality", "error_codec", "explanations", "fixtures", "framework_tests", "handle_operators",
-    "handle_state", "identifiers", "judge", "latex_answers", "latex_grammar", "latex_spelling", "leetcode",
-    "lent_values", "libraries", "library_names", "live_globals", "mathematics", "name_resolution", "name_table",
-    "name_uses", "operations", "plain_programs", "prelude", "program", "proxy_classes", "remote_handle", "results",
-    "rootfs", "shared", "shared_classes", "stacks", "steady_reads", "tester", "tester_codec", "text_uses", "trees",
-    "two_boxes", "type_name", "units", "watchdog", "wire", "zygote",
+    "candidate_replies", "channel", "codec", "computed_names", "connection", "decoder", "descriptor_uses",
+    "dispatcher", "encoder", "ending", "equality", "error_codec", "explanations", "fixed_points", "fixtures",
+    "framework_tests", "handle_operators", "handle_state", "identifiers", "judge", "latex_answers", "latex_grammar",
+    "latex_spelling", "leetcode", "lent_values", "libraries", "library_names", "live_globals", "mathematics",
+    "name_resolution", "name_table", "name_uses", "operations", "plain_programs", "prelude", "program",
+    "proxy_classes", "remote_handle", "results", "rootfs", "shared", "shared_classes", "stacks", "steady_reads",
+    "tester", "tester_codec", "text_uses", "trees", "two_boxes", "type_name", "units", "watchdog", "wire", "zygote",
 )  # fmt: skip
 PYTHON_SIGNALS = {signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ}  # set by the interpreter at start
 RESERVED_FDS = 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from math import inf
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ def test_a_list_of_lines_is_joined() -> None:
     assert test == StdinTest(input="1\n2\n3", output="4\n5")
 
 
-@pytest.mark.parametrize("given", [True, [True], [[1, 2], [3]], [["1", None]], [None], [{"a": 1}], [[["1"]]]])
+@pytest.mark.parametrize("given", [True, [True], [[1, 2], [3]], [["1", None]], [None], [{"a": 1}], [[["1"]]], inf])
 def test_a_value_with_several_forms_as_text_is_refused(given: Any) -> None:
     with pytest.raises(ValueError, match="should be text"):
         cases.columns({"inputs": [given], "outputs": ["1"]})
@@ -74,7 +75,7 @@ def test_integer_keys_of_the_first_argument_are_turned_back() -> None:
 
 
 def test_other_keys_are_text() -> None:
-    tests = cases.calls("f", [[{"1": 2}], [{"one": 2}]], [1, 1])
+    tests = [*cases.calls("f", [[{"1": 2}], [{"one": 2}]], [1, 1]), *cases.calls("f", [[{"1": 2, "01": 3}]], [1])]
     assert all(isinstance(test, CallTest) for test in tests)
 
 
@@ -92,7 +93,10 @@ def test_a_type_that_nobody_knows_is_refused() -> None:
 
 def test_a_test_without_a_type_calls_what_it_names() -> None:
     assert cases.records([{"input": [1], "output": 2, "fn_name": "f"}]) == [CallTest(function="f", args=[1], output=2)]
+    assert cases.records([{"input": [1], "output": 2}], "f") == [CallTest(function="f", args=[1], output=2)]
     assert cases.records([{"input": "1", "output": "2", "fn_name": ""}]) == [StdinTest(input="1", output="2")]
+    with pytest.raises(ValueError, match=r"\(fn_name\) should be text, but is a list"):
+        cases.columns({"fn_name": ["f"], "inputs": [[1]], "outputs": [2]})
 
 
 def test_tests_of_one_problem_call_one_function() -> None:
@@ -148,8 +152,8 @@ def test_less_memory_than_an_interpreter_needs_is_no_limit() -> None:
     assert bounds.limits({}) is None
 
 
-@pytest.mark.parametrize("said", ["soon", "2 fortnights"])
-def test_a_time_limit_that_cannot_be_read_is_refused(said: str) -> None:
+@pytest.mark.parametrize("said", ["soon", "2 fortnights", "1,5 seconds", "00:02", "1 second 500 ms", True])
+def test_a_time_limit_that_cannot_be_read_is_refused(said: object) -> None:
     with pytest.raises(ValueError, match="time_limit is"):
         bounds.limits({"time_limit": said})
 

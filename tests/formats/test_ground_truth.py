@@ -41,6 +41,7 @@ PROGRAMS = [AssertTest(code="assert f(1) == 2"), AssertTest(code="assert f(3) ==
         ({"tests": RECORDS}, STREAMS),
         (["assert f(1) == 2", "assert f(3) == 4"], PROGRAMS),
         ({"assert_case": ["assert f(1) == 2", "assert f(3) == 4"]}, PROGRAMS),
+        ({"functional": CHECK, "inputs": None, "outputs": None}, [AssertTest(code=CHECK)]),
         ({"functional": CHECK}, [AssertTest(code=CHECK)]),
         (CHECK, [AssertTest(code=CHECK)]),
         ("assert f(1) == 2", PROGRAMS[:1]),

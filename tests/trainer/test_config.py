@@ -156,7 +156,7 @@ def test_an_override_is_typed_and_goes_before_the_file(tmp_path: Path, override:
     assert type(found) is type(value)
 
 
-@pytest.mark.parametrize("override", ["steps", "=3", "steps=many", "stepz=3", "name=3"])
+@pytest.mark.parametrize("override", ["steps", "=3", "steps=many", "stepz=3", "name=3", "steps=" + "[" * 9000])
 def test_an_override_that_says_nothing_sensible_is_refused(tmp_path: Path, override: str) -> None:
     with pytest.raises(ConfigError):
         load(written(tmp_path), [override])

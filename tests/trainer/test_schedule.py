@@ -88,6 +88,7 @@ def test_it_is_saved_and_read_again(config: Config, tmp_path: Path) -> None:
         ("reward", {"url": "http://x"}, "reward.url cannot change"),
         ("rollout", {"sampels": 2}, "rollout.sampels cannot change"),
         ("steps", 7, "steps cannot change"),
+        ("optimiser.lr", 1e-6, "the key optimiser.lr cannot change"),
     ],
 )
 def test_what_cannot_change_is_refused_by_name(section: str, settings: Any, said: str) -> None:

@@ -37,7 +37,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
         settings = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         if not isinstance(settings, dict):
             raise ValueError("settings by section are expected")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}") from None
     for override in overrides:
         settings = merge(settings, _override(override))
@@ -68,7 +68,7 @@ def _override(text: str) -> dict[str, Any]:
     """Parse `a.b=value`, with the value in TOML or as text. Raises ConfigError."""
     key, equals, value = text.partition("=")
     for literal in (value, json.dumps(value, ensure_ascii=False)) if equals else ():
-        with suppress(tomllib.TOMLDecodeError):
+        with suppress(tomllib.TOMLDecodeError, RecursionError):
             return tomllib.loads(f"{key} = {literal}")
     raise ConfigError(f"{text!r}: expected section.key=value")
 

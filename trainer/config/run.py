@@ -35,8 +35,8 @@ class Stage(Section):
 
     @model_validator(mode="after")
     def _can_change(self) -> Self:
-        for section, settings in (self.model_extra or {}).items():
-            for name in [f"{section}.{key}" for key in settings] if isinstance(settings, Mapping) else [section]:
+        for section, own in (self.model_extra or {}).items():
+            for name in [f"{section}.{key}" for key in own] if isinstance(own, Mapping) else [f"the key {section}"]:
                 if name not in MAY_CHANGE:
                     raise ValueError(f"{name} cannot change within a run; settings that can: {', '.join(MAY_CHANGE)}")
         return self

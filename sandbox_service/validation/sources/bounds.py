@@ -16,7 +16,8 @@ _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _SIZES = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SECONDS = {"time_limit_s": 1.0, "time_limit_seconds": 1.0, "time_limit_ms": 1e-3, "time_limit_ns": 1e-9}
 _BYTES = {"memory_limit_bytes": 1, "memory_limit_kb": 1 << 10, "memory_limit_mb": 1 << 20}
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)", re.IGNORECASE)
+# no part of `1,5 seconds`, `00:02` or `1 second 500 ms`
+_AMOUNT = re.compile(r"\s*(\d++(?:\.\d++)?+)(?![.,:])\s*+([a-zµ]*+)(?!\s*\d)", re.IGNORECASE)
 
 
 def limits(
@@ -103,7 +104,7 @@ def _amount(value: Any, name: str) -> tuple[float | None, str]:
             return None, ""
         match = _AMOUNT.match(value)
         if match is None:
-            raise ValueError(f"{name} is {value[:40]!r}, which does not begin with a number")
+            raise ValueError(f"{name} is {value[:40]!r}, which is not one number and perhaps a unit")
         return float(match[1]), match[2]
     return _number(value, name), ""
 
@@ -111,6 +112,8 @@ def _amount(value: Any, name: str) -> tuple[float | None, str]:
 def _number(value: Any, name: str) -> float | None:
     if value is None:
         return None
+    if isinstance(value, bool):
+        raise ValueError(f"{name} is {value}, which is not a number")
     try:
         return float(value)
     except (TypeError, ValueError):

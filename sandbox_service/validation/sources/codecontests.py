@@ -63,7 +63,10 @@ def _pairs(row: Row, name: str, first: str, second: str) -> Iterator[tuple[Any, 
     """Pairs from two columns, as on the hub, or from a list of records, as other tools write them."""
     found = fields.parsed(row, name) or []
     if isinstance(found, dict):
-        yield from zip(found.get(first) or (), found.get(second) or (), strict=True)
+        firsts, seconds = found.get(first) or (), found.get(second) or ()
+        if len(firsts) != len(seconds):
+            raise ValueError(f"{name} has {len(firsts)} entries of {first} but {len(seconds)} of {second}")
+        yield from zip(firsts, seconds, strict=True)
     else:
         yield from ((each[first], each[second]) for each in found)
 

@@ -31,7 +31,7 @@ def make(row: Row) -> Problem:
     if not examples:
         raise ValueError("the problem has no examples, and other tests are not published")
     return Problem(
-        id=f"codeforces/{row['problem_id']}",
+        id=f"codeforces/{fields.name(row, 'problem_id')}",
         prompt=prompts.with_examples(prompts.to_solve(_statement(row)), examples),
         tests=[cases.stdin(given, wanted) for given, wanted in examples],
         limits=bounds.limits(row),

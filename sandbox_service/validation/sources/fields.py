@@ -38,6 +38,14 @@ def optional(row: Row, *names: str) -> str:
     return ""
 
 
+def name(row: Row, field: str) -> str:
+    """Return the name or number in a field. Raises ValueError if it has neither: rows would share one id."""
+    value = row[field]
+    if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+        raise ValueError(f"field {field} should be a name or a number, but is {kind_of(value)}")
+    return str(value)
+
+
 def parsed(row: Row, name: str) -> Any:
     """Return the value of the field `name`, parsed if it is JSON text.
 

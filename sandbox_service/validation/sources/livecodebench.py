@@ -38,7 +38,7 @@ def make(row: Row) -> Problem:
     function = str(fields.mapping(row, "metadata").get("func_name") or "")
     tests = [*_tests(row, "public_test_cases"), *_tests(row, "private_test_cases")]
     return Problem(
-        id=f"livecodebench/{row['question_id']}",
+        id=f"livecodebench/{fields.name(row, 'question_id')}",
         prompt=prompts.to_solve(fields.text(row, "question_content"), starter),
         starter=starter,
         tests=cases.records(tests, function, starter),

@@ -26,7 +26,7 @@ def make(row: Row) -> Problem:
     asserted = _asserted(row)
     test = fields.optional(row, "test")
     return Problem(
-        id=f"{'mbpp+' if test else 'mbpp'}/{row['task_id']}",
+        id=f"{'mbpp+' if test else 'mbpp'}/{fields.name(row, 'task_id')}",
         prompt=prompts.to_pass(fields.text(row, "text", "prompt"), asserted),
         tests=[AssertTest(code=test or _program(row, asserted))],
         limits=Limits(cpu_seconds=CPU_SECONDS_PLUS if test else CPU_SECONDS),
@@ -37,9 +37,11 @@ def make(row: Row) -> Problem:
 
 
 def _asserted(row: Row) -> list[str]:
-    found = [str(each) for each in fields.listing(row, "test_list")]
+    found = fields.listing(row, "test_list")
     if not found:
         raise ValueError("test_list is empty, so the function's name is unknown")
+    if not all(isinstance(each, str) and each.strip() for each in found):
+        raise ValueError("test_list has an entry that is no text")
     return found
 
 

@@ -44,6 +44,7 @@ def programs(source: str) -> list[AssertTest]:
     except (SyntaxError, RecursionError, MemoryError) as trouble:
         raise ValueError(f"the tests are no Python program: {trouble}") from None
     body = [node for node in body if not _is_main(node)]
+    _check_no_others(body)
     entry = _entry(body)
     shared = [each for node in body if not _is_test(node) for each in _without_solution(node)]
     tests = [(node, call) for node in body if _is_test(node) for call in _calls(node)]
@@ -76,6 +77,19 @@ def _is_test(node: ast.stmt) -> bool:
 
 def _is_class(node: ast.stmt) -> bool:
     return isinstance(node, ast.ClassDef) and node.name.startswith("Test")
+
+
+def _check_no_others(body: list[ast.stmt]) -> None:
+    """Refuse tests that pytest would run and that would not be run here: in blocks, and of unittest."""
+    for node in body:
+        if isinstance(node, ast.ClassDef) and any("TestCase" in ast.unparse(base) for base in node.bases):
+            raise ValueError(f"the class {node.name} is unittest's: only plain classes of tests can be run here")
+        if isinstance(node, ast.If | ast.Try | ast.With | ast.For) and any(map(_is_test, _inside(node))):
+            raise ValueError("a test is defined inside of a block, where it would not be run")
+
+
+def _inside(node: ast.stmt) -> list[ast.stmt]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.stmt)]
 
 
 def _is_main(node: ast.stmt) -> bool:

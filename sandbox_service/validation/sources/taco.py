@@ -23,7 +23,7 @@ def make(row: Row) -> Problem:
     function, question = str(found.get("fn_name") or ""), fields.text(row, "question")
     source = "apps" if "problem_id" in row else "taco"
     return Problem(
-        id=f"apps/{row['problem_id']}" if "problem_id" in row else fields.hashed("taco", question, found),
+        id=f"apps/{fields.name(row, 'problem_id')}" if "problem_id" in row else fields.hashed("taco", question, found),
         prompt=prompts.to_solve(question, starter, function),
         starter=starter,
         tests=cases.columns(found, starter=starter),

@@ -70,6 +70,24 @@ def test_no_field_of_the_wrong_kind_ends_in_anything_but_a_reason(row: Row, wron
             reader(row | {field: wrong})
 
 
+@pytest.mark.parametrize(
+    ("row", "changed", "reason"),
+    [
+        (published.LIVECODEBENCH, {"question_id": None}, "question_id should be a name"),
+        (published.MBPP, {"task_id": None}, "task_id should be a name"),
+        (published.MBPP, {"test_list": [None, "assert f()"]}, "an entry that is no text"),
+        (
+            published.CODECONTESTS,
+            {"private_tests": {"input": ["1"], "output": []}},
+            "1 entries of input but 0 of output",
+        ),
+    ],
+)
+def test_no_part_of_a_row_is_made_up(row: Row, changed: Row, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        problem({**row, **changed})
+
+
 def test_ours_is_read_as_it_is() -> None:
     assert problem(published.OURS) == Problem.model_validate(published.OURS)
     with pytest.raises(ValueError, match=r"colour is not known"):
@@ -280,6 +298,11 @@ def test_kodcode_has_a_program_for_each_test() -> None:
         ("class TestF(Base):\n    def test_f(self):\n        pass", "has a base or a set-up"),
         ("async def test_f():\n    pass", "a test is a coroutine"),
         ("x = 1", "no test functions"),
+        ("if True:\n    def test_f():\n        pass", "inside of a block"),
+        (
+            "class F(unittest.TestCase):\n    def test_f(self):\n        pass\ndef test_g():\n    pass",
+            "F is unittest's",
+        ),
         ("def test_f(:", "no Python program"),
     ],
 )
