@@ -157,7 +157,8 @@ class Parser:
         if self.follows("[") and self._language == "go":
             return self._go_literal()
         if self.follows("[") or self.follows("{"):
-            return Node("list", "", self._items())
+            is_object = self.follows("{") and self._language in ("javascript", "typescript")
+            return Node("list", "map" if is_object else "", self._items())
         raise NotPlainError(f"{token.text!r} does not begin a value")
 
     def _tuple(self) -> Node:
