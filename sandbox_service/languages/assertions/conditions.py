@@ -116,7 +116,14 @@ class Conditions:
         return self.equal(one, other, equality=_STRICT.get(equality, equality) if self.is_strict else equality)
 
     def equal(self, one: Node, other: Node, helper: Helper | None = None, *, equality: str = "") -> Check:
-        """Return the check that two expressions are equal, of which one is a call and one a literal."""
+        """Return the check that two expressions are equal, of which one is a call and one a literal.
+
+        Args:
+            one: an expression.
+            other: an expression.
+            helper: what compares them.
+            equality: which equality it is, in JavaScript.
+        """
         helper = helper or Helper()
         left, right = self._resolved(one), self._resolved(other)
         if left.kind == right.kind == "call" and name_of(left.parts[0]) == name_of(right.parts[0]) in _SAME_TEXT:
