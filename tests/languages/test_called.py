@@ -329,6 +329,13 @@ JOINED = {
         "int f(int x) { return x + 1; }\nint main(void) { return f(0); }",
         "#include <assert.h>\nint main(void) { for (int i = 0; i < 2; i++) assert(f(i) == i + 1); }",
     ),
+    "go, helpers of both": (
+        "go",
+        "package main\ntype pair struct{ a int }\nfunc one() int { return 1 }\nfunc TestF() {}\n"
+        "func f(x int) int { return x + pair{one()}.a }",
+        "type pair struct{ b int }\nfunc one(a int) int { return 2 }\n"
+        "func TestF(t *testing.T) { for i := 0; i < 2; i++ { if f(i) != i+(pair{1}).b*one(0)/2 { t.Fatal(i) } } }",
+    ),
     "go, two mains": (
         "go",
         "package main\nfunc f(x int) int { return x + 1 }\nfunc main() {}",
