@@ -20,6 +20,7 @@ SAME: list[tuple[str, bytes, Any]] = [
     ("cpp", b"[2.3333333]", [2.3333333333333335]),
     ("java", b'"x"', "x"),
     ("java", b"[1.0]", [1]),
+    ("go", b"[]", None),
 ]
 DIFFERENT: list[tuple[str, bytes, Any]] = [
     ("rust", b"true", 1),
@@ -68,7 +69,9 @@ def test_a_result_as_a_truth_value(language: str, true: tuple[bytes, ...], false
             assert difference(check, line, language) is None, line
             assert difference(replace(check, negated=not negated), line, language) is not None, line
     for negated in (False, True):
-        assert difference(Check(CALL, True, is_truth=True, negated=negated), b"{", "javascript") is not None
+        check = Check(CALL, True, is_truth=True, negated=negated)
+        assert difference(check, b"{", "javascript") is not None
+        assert difference(check, b"null", "java") is not None
 
 
 def test_a_tolerance_is_absolute_and_for_every_number() -> None:
