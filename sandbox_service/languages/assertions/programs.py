@@ -17,6 +17,7 @@ from sandbox_service.languages.assertions.tokens import END, NotPlainError, Toke
 
 MOST_CHECKS = 2000
 _OPENING, _CLOSING = {"(", "[", "{"}, {")", "]", "}"}
+_CHANGES_TEXT = re.compile(r"^[ \t]*+#[ \t]*+(?:define|if)", re.MULTILINE)
 _GO_COMPARED = (
     "! reflect . DeepEqual ( tc . actual , tc . expected )",
     "fmt . Sprintf ( %v , tc . actual ) != fmt . Sprintf ( %v , tc . expected )",
@@ -64,6 +65,8 @@ def checks(code: str, language: str) -> list[Check]:
     reader = _READERS.get(language)
     if reader is None:
         raise NotPlainError(f"test programs in {language} are not translated")
+    if language == "cpp" and _CHANGES_TEXT.search(code):
+        raise NotPlainError("a macro or a condition of the preprocessor")
     found = reader(tokens(code, language))
     if not found:
         raise NotPlainError("there is no assertion")
@@ -160,7 +163,7 @@ class _Body:
         if self._language == "typescript" and words[0].text in ("const", "let", "var"):
             name = words[1]
         texts = [token.text for token in words[place + 1 :]]
-        if name.kind != "name":
+        if name.kind != "name" or (self._language == "go" and Token("sign", ",") in words[:place]):
             raise NotPlainError("an assignment that is not to a name")
         if texts[:1] == ["require"]:
             self._conditions.is_strict |= any("strict" in text for text in texts)

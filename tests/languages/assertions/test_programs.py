@@ -202,6 +202,11 @@ PROGRAMS = {
             _check("f", [UNDEFINED, []], {}, equality="deep strict"),
         ],
     ),
+    "cpp, braces of constructors": (
+        "int main() { assert(f(1) == (pair<int, int>{1, 2})); assert(g(std::optional<int>{3}) == optional<int>{}); }",
+        [_check("f", [1], [1, 2]), _check("g", [3], None)],
+    ),
+    "rust, numbers of a type": ("fn main() { assert_eq!(f(1 as f64), 2 as i64); }", [_check("f", [1], 2)]),
     "cpp, vectors in brackets": (
         "int main() { assert(f({2}) == (vector<int>{1, 2})); assert(abs(g(1) - 3) <= 2); assert(!h(true)); }",
         [
@@ -274,6 +279,13 @@ REFUSED = {
     "another function beside the test": (
         "javascript",
         "function also() { assert.equal(g(1), 2); } function test() { assert.equal(f(1), 2); } also(); test();",
+    ),
+    "a result of another type": ("rust", "fn main() { assert_eq!(f(1) as i32, 1); }"),
+    "two results": ("go", "func TestF(t *testing.T) { _, err := f(1); assert.Equal(nil, err) }"),
+    "a macro": ("cpp", "#define g f\nint main() { assert(g(1) == 1); }"),
+    "a condition of the preprocessor": (
+        "cpp",
+        "int main() {\n#ifdef X\nassert(g(1) == 1);\n#endif\nassert(f(1) == 1); }",
     ),
     "a reference": ("javascript", "assert.strictEqual(f(1), [1]);"),
     "a loop of Go": ("go", "func TestF(t *testing.T) { for i := range x { if f(i) != i { t.Error() } } }"),
