@@ -324,6 +324,11 @@ JOINED = {
         "var f = (x) => x + 1",
         "var f = f || require('./f');\nfor (const i of [1, 2]) console.assert(f(i) === i + 1);",
     ),
+    "cpp, assertions that the answer switched off": (
+        "cpp",
+        "#define NDEBUG\n#include <bits/stdc++.h>\nint f(int x) { return x + 1; }",
+        "#include <cassert>\nint main() { for (int i = 0; i < 2; i++) assert(f(i) == i + 1); }",
+    ),
     "c, two mains": (
         "c",
         "int f(int x) { return x + 1; }\nint main(void) { return f(0); }",

@@ -32,6 +32,8 @@ _REQUIRE = "import { createRequire as proctorRequire } from 'module'; const requ
 _CALLS_REQUIRE = re.compile(r"\brequire\s*+\(")
 _C_MAIN = re.compile(r"\bmain(?=\s*+\()")
 _WORD, _MEMBER = re.compile(r"\w++"), re.compile(r"\.\s*+(\w++)")
+_C_ASSERT, _C_OWN_ASSERT = re.compile(r"\bassert\s*+\("), re.compile(r"#\s*+define\s++assert\b")
+_C_ASSERTIONS = "#undef NDEBUG\n#include <assert.h>\n"  # whatever the submission has made of them
 _GO_TEST = re.compile(r"^func\s+(Test\w+)\s*\(", re.MULTILINE)
 _GO_MAIN = re.compile(r"^func\s+main\s*\(", re.MULTILINE)
 _GO_PACKAGE = re.compile(r"^[^\S\n]*+package\s+\w+", re.MULTILINE)
@@ -107,7 +109,10 @@ def _with_own_helpers(source: str, code: str) -> str:
 def _c(prelude: str, source: str, code: str) -> str:
     if _found(_C_MAIN, code, "cpp"):
         source = _replaced(_C_MAIN, "submission_main", source, "cpp")
-    return _plain(prelude, source, code)
+    visible = masked(code, "cpp")
+    # in a function that the source leaves open nothing may be included
+    asserts = _C_ASSERT.search(visible) and not _C_OWN_ASSERT.search(prelude + code) and not closed(1, visible)
+    return _plain(prelude, source, _C_ASSERTIONS + code if asserts else code)
 
 
 def _java(prelude: str, source: str, code: str) -> str:
