@@ -6,11 +6,8 @@ import re
 
 from sandbox_service.errors import BadRequestError
 from sandbox_service.judging.extraction import THINK_OPEN
+from sandbox_service.judging.turn_ends import without_end
 
-ENDS = (
-    "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|end|>", "<|return|>",
-    "<end_of_turn>", "<｜end▁of▁sentence｜>", "</s>", "<eos>", "<pad>", "<|pad|>", "[PAD]", "<|finetune_right_pad_id|>",
-)  # fmt: skip
 # the start of a model's turn
 TURN = re.compile(
     r"<\|im_start\|>assistant\n|<\|start_header_id\|>assistant<\|end_header_id\|>|<start_of_turn>model\n"
@@ -18,7 +15,6 @@ TURN = re.compile(
 )
 MARK = re.compile(r"\s*(<[^<>\s]{1,40}>|\[[A-Z]{2,5}\])")  # a special token that a tokenizer adds before a text
 MOST_MARKS = 3
-MOST_ENDS = 100_000
 
 
 def response(query: str, prompt: str | None) -> str:
@@ -47,24 +43,6 @@ def continued(prompt: str, answer: str) -> str:
     """Return the answer without the tokens that end a turn, preceded by `<think>` if the prompt ends with it."""
     opening = THINK_OPEN if prompt.rstrip().endswith(THINK_OPEN) else ""
     return opening + without_end(answer)
-
-
-def without_end(text: str) -> str:
-    """Return the text without trailing tokens that end a turn or pad a batch, at most `MOST_ENDS` of them."""
-    cut = len(text)
-    for _ in range(MOST_ENDS):
-        end = _before_space(text, cut)
-        found = next((mark for mark in ENDS if text.endswith(mark, 0, end)), None)
-        if found is None:
-            break
-        cut = end - len(found)
-    return text[:cut]
-
-
-def _before_space(text: str, end: int) -> int:
-    while end and text[end - 1].isspace():
-        end -= 1
-    return end
 
 
 def _after(query: str, prompt: str) -> str | None:

@@ -16,13 +16,15 @@ from sandbox_service.grading.driven import ask
 from sandbox_service.grading.work import BadTestError, Work
 from sandbox_service.grading.works import Works
 from sandbox_service.judging.values import check_result
+from sandbox_service.languages.assertions import script_equality
 from sandbox_service.languages.assertions.combined import FAILED
 from sandbox_service.languages.assertions.conditions import Check
 from sandbox_service.languages.assertions.tokens import NotPlainError
 from sandbox_service.schema import AssertTest, Checker, TestCase, TestResult, Verdict
 
 _CONVERTING = frozenset({"c", "cpp", "java", "go"})  # 'a' == 97
-_NUMBERS_AS_TRUTHS, _ALL_AS_TRUTHS = frozenset({"c", "cpp"}), frozenset({"javascript", "typescript"})
+_NUMBERS_AS_TRUTHS, _SCRIPTS = frozenset({"c", "cpp"}), frozenset({"javascript", "typescript"})
+_SHOWN_BYTES = 200
 _SINGLE_DIGITS = 9  # that single precision needs at most
 
 
@@ -119,30 +121,45 @@ def difference(check: Check, line: bytes, language: str) -> str | None:
         line: the result as JSON.
         language: that of the test program, whose equality counts.
     """
-    if check.is_truth and language in _NUMBERS_AS_TRUTHS | _ALL_AS_TRUTHS:
-        is_true = _is_true(_loaded(line), language)
+    if check.is_truth:
+        is_true = script_equality.is_true(line) if language in _SCRIPTS else _is_true(_loaded(line), language)
         return None if is_true is (not check.negated) else f"got a value that is {'' if is_true else 'not '}true"
+    if language in _SCRIPTS:
+        return _script_difference(check, line)
     reason = check_result(Checker(absolute_tolerance=check.tolerance), line, check.expected)
     if reason is not None and language in _CONVERTING and check.tolerance is None:
-        reason = None if _same(_loaded(line), check.expected) else reason
+        is_nil = (
+            language == "go" and check.expected is None and line in (b"[]", b"{}")
+        )  # which the driver writes for nil
+        reason = None if is_nil or _same(_loaded(line), check.expected) else reason
     if check.negated:
-        return None if reason is not None else "got a value that it must not be"
+        is_number = check.tolerance is None or isinstance(check.expected, list) or _is_number(_loaded(line))
+        return None if reason is not None and is_number else "got a value that it must not be"
     return reason
+
+
+def _is_number(got: Any) -> bool:
+    return isinstance(got, int | float) and not math.isnan(got)
+
+
+def _script_difference(check: Check, line: bytes) -> str | None:
+    if check.tolerance is None:
+        is_equal = script_equality.is_equal(check.equality, line, check.expected)
+    else:
+        is_equal = script_equality.is_near(line, check.expected, check.tolerance)
+    if is_equal is (not check.negated):
+        return None
+    shown = line[:_SHOWN_BYTES].decode(errors="replace")
+    return f"got {shown}, {'not another value than' if is_equal else 'expected'} {check.expected!r}"
 
 
 def _is_true(got: Any, language: str) -> bool | None:
     """Return the truth value of a result; None if it has none."""
-    if got is _UNREADABLE:
-        return None
-    if language in _ALL_AS_TRUTHS:
-        return isinstance(got, list | dict) or (bool(got) and not _is_nan(got))
+    if language not in _NUMBERS_AS_TRUTHS:
+        return got if isinstance(got, bool) else None
     if isinstance(got, str) and len(got) == 1:
         return got != "\0"
     return bool(got) if isinstance(got, int | float) else None
-
-
-def _is_nan(got: Any) -> bool:
-    return isinstance(got, float) and math.isnan(got)
 
 
 def _loaded(line: bytes) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from sandbox_service.judging.code_block import Block
 from sandbox_service.judging.fences import Fences
+from sandbox_service.judging.turn_ends import without_end
 from sandbox_service.schema import ExtractionRule
 
 THINK_OPEN, THINK_CLOSE = "<think>", "</think>"
@@ -60,7 +61,8 @@ def extract(completion: str, rule: ExtractionRule, language: str) -> str | None:
     """
     if rule == "whole":
         return completion
-    text = completion.removeprefix("\ufeff").replace("\r\n", "\n")
+    # a trainer that keeps the tokens that end a turn has them on the line of the last fence
+    text = without_end(completion.removeprefix("\ufeff").replace("\r\n", "\n"))
     fences = Fences(text)
     start = _answer_start(fences)
     if start is None or (rule == "boxed_after_thinking" and start == 0):

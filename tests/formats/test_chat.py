@@ -8,20 +8,21 @@ import pytest
 
 from sandbox_service.errors import BadRequestError
 from sandbox_service.formats import chat
+from sandbox_service.judging import turn_ends
 
 PROMPT = "<|im_start|>user\nAdd.\n```python\nexample\n```<|im_end|>\n<|im_start|>assistant\n"
 ANSWER = "```python\nprint(1)\n```"
 
 
 @pytest.mark.parametrize(
-    "end", [*chat.ENDS, "", "<|im_end|>\n", "<|im_end|>\n<|endoftext|><|endoftext|>", "</s></s>\n"]
+    "end", [*turn_ends.ENDS, "", "<|im_end|>\n", "<|im_end|>\n<|endoftext|><|endoftext|>", "</s></s>\n"]
 )
 def test_the_end_of_a_turn_is_no_part_of_it(end: str) -> None:
     assert chat.response(PROMPT + ANSWER + end, PROMPT).rstrip() == ANSWER
 
 
 def test_tokens_within_an_answer_stay() -> None:
-    assert chat.without_end("print('</s>')") == "print('</s>')"
+    assert turn_ends.without_end("print('</s>')") == "print('</s>')"
 
 
 @pytest.mark.parametrize(
@@ -62,8 +63,8 @@ def test_long_texts_take_no_time() -> None:
     begin = time.process_time()
     for text in ("<" * 1_000_000, "<s>" * 300_000, "a " * 500_000, "\n" * 1_000_000):
         chat.response(f"b {text}{ANSWER}", f"b{text}")
-        chat.without_end(text)
+        turn_ends.without_end(text)
         with pytest.raises(BadRequestError):
             chat.response(text, text + "b")
-    assert chat.without_end("</s>" * 10_000) == ""
+    assert turn_ends.without_end("</s>" * 10_000) == ""
     assert time.process_time() - begin < 10

@@ -11,7 +11,7 @@ from sandbox_service.grading.programs import difference
 from sandbox_service.languages.assertions.conditions import Check
 from sandbox_service.languages.drivers import Call
 
-CALL = Call("f", [])
+CALL = Call("f", [], asks="value")
 SAME: list[tuple[str, bytes, Any]] = [
     ("rust", b"[1,2]", [1, 2]),
     ("cpp", b"true", 1),
@@ -20,10 +20,10 @@ SAME: list[tuple[str, bytes, Any]] = [
     ("cpp", b"[2.3333333]", [2.3333333333333335]),
     ("java", b'"x"', "x"),
     ("java", b"[1.0]", [1]),
+    ("go", b"[]", None),
 ]
 DIFFERENT: list[tuple[str, bytes, Any]] = [
     ("rust", b"true", 1),
-    ("javascript", b'"a"', 97),
     ("cpp", b"2.33", 2.3333333333333335),
     ("cpp", b"0.1000000001", 0.1),
     ("cpp", b"[1]", [1, 2]),
@@ -69,10 +69,18 @@ def test_a_result_as_a_truth_value(language: str, true: tuple[bytes, ...], false
             assert difference(check, line, language) is None, line
             assert difference(replace(check, negated=not negated), line, language) is not None, line
     for negated in (False, True):
-        assert difference(Check(CALL, True, is_truth=True, negated=negated), b"{", "javascript") is not None
+        check = Check(CALL, True, is_truth=True, negated=negated)
+        assert difference(check, b"{", "javascript") is not None
+        assert difference(check, b"null", "java") is not None
 
 
 def test_a_tolerance_is_absolute_and_for_every_number() -> None:
     check = Check(CALL, [1000.0, 2.5], tolerance=1e-3)
     assert difference(check, b"[1000.0009,2.4999]", "cpp") is None
     assert difference(check, b"[1000.0011,2.5]", "cpp") is not None
+
+
+def test_what_is_no_number_is_neither_near_nor_far() -> None:
+    for negated in (False, True):
+        check = Check(CALL, 1.0, tolerance=0.5, negated=negated)
+        assert difference(check, b"NaN", "cpp") is not None

@@ -56,6 +56,8 @@ FENCES = [
     ("```python\n~~~\n```", "~~~"),
     ("~~~\n```\n~~~", "```"),
     ("```python\nx\n``` \t\nafter", "x"),
+    ("```python\nx\n```<|im_end|>\n<|endoftext|>", "x"),
+    ("```python\nx\n```</s> more", None),
     ("```python\ns = '```'\n```", "s = '```'"),
     ("```python\n``` not a close\n```", "``` not a close"),
     ("   ```python\n   x\n     y\n  ```", "x\n  y"),

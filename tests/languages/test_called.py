@@ -256,6 +256,33 @@ def test_a_verdict_that_can_be_forged_says_so(grader: Grader) -> None:
     assert _graded(grader, "cpp", ENDS + code, AssertTest(code=LOOP)).forgeable
 
 
+CHANGING = {
+    "javascript": ("const f = (x) => { x.sort(); };", "assert.deepEqual(f([2, 1]), [1, 2]);"),
+    "cpp": (
+        "void f(vector<int>& x) { sort(x.begin(), x.end()); }",
+        "int main() { assert(f({2, 1}) == (vector<int>{1, 2})); }",
+    ),
+    "java": (
+        "class Solution { static void f(int[] x) { Arrays.sort(x); } }",
+        "class Main { public static void main(String[] a) {\n"
+        "assert Arrays.equals(Solution.f(new int[]{2, 1}), new int[]{1, 2});\n} }",
+    ),
+    "go": (
+        'import "sort"\nfunc f(x []int) { sort.Ints(x) }',
+        "func TestF(t *testing.T) { assert.Equal([]int{1, 2}, f([]int{2, 1})) }",
+    ),
+    "rust": ("fn f(x: &mut Vec<i32>) { x.sort(); }", "fn main() { assert_eq!(f(&mut vec![2, 1]), vec![1, 2]); }"),
+}
+
+
+@pytest.mark.parametrize("language", CHANGING)
+def test_what_became_of_an_argument_is_no_result_of_an_assertion(grader: Grader, language: str) -> None:
+    code, program = CHANGING[language]
+    grade = _graded(grader, language, code, AssertTest(code=program))
+    assert (grade.reward, grade.forgeable) == (0, False), grade
+    assert grade.verdict in ("WA", "RTE"), grade
+
+
 JOINED = {
     "java, a message after an assertion": (
         "java",
@@ -297,10 +324,22 @@ JOINED = {
         "var f = (x) => x + 1",
         "var f = f || require('./f');\nfor (const i of [1, 2]) console.assert(f(i) === i + 1);",
     ),
+    "cpp, assertions that the answer switched off": (
+        "cpp",
+        "#define NDEBUG\n#include <bits/stdc++.h>\nint f(int x) { return x + 1; }",
+        "#include <cassert>\nint main() { for (int i = 0; i < 2; i++) assert(f(i) == i + 1); }",
+    ),
     "c, two mains": (
         "c",
         "int f(int x) { return x + 1; }\nint main(void) { return f(0); }",
         "#include <assert.h>\nint main(void) { for (int i = 0; i < 2; i++) assert(f(i) == i + 1); }",
+    ),
+    "go, helpers of both": (
+        "go",
+        "package main\ntype pair struct{ a int }\nfunc one() int { return 1 }\nfunc TestF() {}\n"
+        "func f(x int) int { return x + pair{one()}.a }",
+        "type pair struct{ b int }\nfunc one(a int) int { return 2 }\n"
+        "func TestF(t *testing.T) { for i := 0; i < 2; i++ { if f(i) != i+(pair{1}).b*one(0)/2 { t.Fatal(i) } } }",
     ),
     "go, two mains": (
         "go",

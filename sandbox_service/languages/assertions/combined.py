@@ -31,6 +31,9 @@ _OF_MODULES = re.compile(r"^(?:import\b(?!\s*+\()|export\b)", re.MULTILINE)
 _REQUIRE = "import { createRequire as proctorRequire } from 'module'; const require = proctorRequire(import.meta.url);"
 _CALLS_REQUIRE = re.compile(r"\brequire\s*+\(")
 _C_MAIN = re.compile(r"\bmain(?=\s*+\()")
+_WORD, _MEMBER = re.compile(r"\w++"), re.compile(r"\.\s*+(\w++)")
+_C_ASSERT, _C_OWN_ASSERT = re.compile(r"\bassert\s*+\("), re.compile(r"#\s*+define\s++assert\b")
+_C_ASSERTIONS = "#undef NDEBUG\n#include <assert.h>\n"  # whatever the submission has made of them
 _GO_TEST = re.compile(r"^func\s+(Test\w+)\s*\(", re.MULTILINE)
 _GO_MAIN = re.compile(r"^func\s+main\s*\(", re.MULTILINE)
 _GO_PACKAGE = re.compile(r"^[^\S\n]*+package\s+\w+", re.MULTILINE)
@@ -52,8 +55,8 @@ fn main() -> impl std::process::Termination {{
 def combined(language: str, prelude: str, source: str, code: str) -> str:
     """Return one program: exit status 0 means that the tests passed.
 
-    Imports and `main` may be in both texts. In JavaScript, TypeScript and Rust so may any name, and each side has its
-    own then.
+    Imports and `main` may be in both texts. In JavaScript, TypeScript and Rust so may any name, in Go names of
+    helpers, and each side has its own then.
 
     Args:
         language: the name of a language.
@@ -89,10 +92,27 @@ def _plain(prelude: str, source: str, code: str) -> str:
     return f"{prelude}{source}\n{code}"
 
 
+def _with_own_helpers(source: str, code: str) -> str:
+    """Return a submission in Go whose helpers have other names if its test program declares helpers of these names.
+
+    Nothing is renamed if the test program uses nothing else of the submission: it would test functions of its own.
+    """
+    own, others = declared(source, "go"), declared(code, "go")
+    if not (own - others) & set(_WORD.findall(masked(code, "go"))):
+        return source
+    members = set(_MEMBER.findall(masked(source, "go")))
+    for name in sorted((own & others) - members):
+        source = _replaced(re.compile(rf"\b{name}\b"), f"{name}OfSubmission", source, "go")
+    return source
+
+
 def _c(prelude: str, source: str, code: str) -> str:
     if _found(_C_MAIN, code, "cpp"):
         source = _replaced(_C_MAIN, "submission_main", source, "cpp")
-    return _plain(prelude, source, code)
+    visible = masked(code, "cpp")
+    # in a function that the source leaves open nothing may be included
+    asserts = _C_ASSERT.search(visible) and not _C_OWN_ASSERT.search(prelude + code) and not closed(1, visible)
+    return _plain(prelude, source, _C_ASSERTIONS + code if asserts else code)
 
 
 def _java(prelude: str, source: str, code: str) -> str:
@@ -148,7 +168,7 @@ def _spelling(statement: str) -> str:
 
 
 def _go(prelude: str, source: str, code: str) -> str:
-    texts = (prelude, source, code)
+    texts = (prelude, _with_own_helpers(source, code), code)
     imports = dict.fromkeys(each for text in texts for each in _go_imports(text))
     bodies = [_go_body(text) for text in texts]
     bodies[1] = _GO_MAIN.sub("func submissionMain(", bodies[1])

@@ -15,6 +15,7 @@ _GENERIC = re.compile(
     r"(?:std::)?(?:vector|list|deque|map|unordered_map|set|unordered_set|pair|tuple|optional|array|multiset)"
     r"|(?:java\.util\.)?(?:\w*List|\w*Map|\w*Set|Optional|Pair|\w*Deque|\w*Queue|Entry)|Vec|Option|Array"
 )
+_MADE_OF_ITEMS = {"pair", "tuple", "optional"}  # whose braces hold what a constructor takes, and no list
 _CAST = re.compile(
     r"(?:const )?(?:std::)?(?:unsigned |signed |long |short )*"
     r"(?:int|long|short|float|double|char|bool|boolean|byte|string|vector|map|unordered_map|list|set|tuple|pair|String"
@@ -157,7 +158,8 @@ class Parser:
         if self.follows("[") and self._language == "go":
             return self._go_literal()
         if self.follows("[") or self.follows("{"):
-            return Node("list", "", self._items())
+            is_object = self.follows("{") and self._language in ("javascript", "typescript")
+            return Node("list", "map" if is_object else "", self._items())
         raise NotPlainError(f"{token.text!r} does not begin a value")
 
     def _tuple(self) -> Node:
@@ -193,7 +195,9 @@ class Parser:
         if self.follows("<") and _GENERIC.fullmatch(name):
             self.skip_balanced()
         if self.follows("{") and self._language == "cpp":
-            return Node("call", "", (Node("name", name), Node("list", "", self._items())))
+            items = self._items()
+            is_made_of_items = name.removeprefix("std::") in _MADE_OF_ITEMS
+            return Node("call", "", (Node("name", name), *(items if is_made_of_items else [Node("list", "", items)])))
         return Node("name", name)
 
     def _macro(self, name: str) -> Node:
@@ -271,6 +275,7 @@ class Parser:
                 node = Node("member", self.next.text, (node,))
                 self.at += 1
             elif self._language == "rust" and self.take("as"):
+                node = Node("call", "cast", (Node("name", self.next.text), node))
                 self.at += 1
             else:
                 return node

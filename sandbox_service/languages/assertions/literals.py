@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sandbox_service.languages.assertions.expressions import Node
+from sandbox_service.languages.assertions.script_equality import UNDEFINED, big_integer
 from sandbox_service.languages.assertions.tokens import NotPlainError
 
 _CONSTANTS: dict[str, Any] = {
-    "true": True, "false": False, "null": None, "nil": None, "None": None, "undefined": None, "nullptr": None,
+    "true": True, "false": False, "null": None, "nil": None, "None": None, "undefined": UNDEFINED, "nullptr": None,
     "std::nullopt": None, "nullopt": None, "NULL": None, "INT_MAX": 2**31 - 1, "INT_MIN": -(2**31),
     "i32::MAX": 2**31 - 1, "i32::MIN": -(2**31), "i64::MAX": 2**63 - 1, "i64::MIN": -(2**63),
     "LLONG_MAX": 2**63 - 1, "LLONG_MIN": -(2**63),
@@ -104,9 +105,11 @@ def _number(node: Node, known: Mapping[str, Any]) -> Any:  # noqa: ARG001
     if match is None:
         raise NotPlainError(f"{node.text} is not a number")
     digits, suffix = match[1], match[2].lower()
+    if suffix == "n":
+        return big_integer(digits)
     if suffix in ("f", "f32"):
         return float(digits)
-    if suffix in ("", "l", "ll", "u", "ul", "ull", "n", "d") or re.fullmatch(r"[iu](?:\d+|size)|f64", suffix):
+    if suffix in ("", "l", "ll", "u", "ul", "ull", "d") or re.fullmatch(r"[iu](?:\d+|size)|f64", suffix):
         if digits[:2] in ("0x", "0X"):
             return int(digits, 16)
         is_real = "." in digits or "e" in digits.lower() or suffix in ("d", "f64")
@@ -146,7 +149,9 @@ def _unary(node: Node, known: Mapping[str, Any]) -> Any:
         return not operand
     if isinstance(operand, bool) or not isinstance(operand, int | float):
         raise NotPlainError(f"{node.text} of a value")
-    return -operand if node.text == "-" else operand
+    if node.text == "+":
+        return operand
+    return -operand or -0.0  # JavaScript tells it from 0
 
 
 def _binary(node: Node, known: Mapping[str, Any]) -> Any:

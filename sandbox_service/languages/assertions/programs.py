@@ -17,17 +17,36 @@ from sandbox_service.languages.assertions.tokens import END, NotPlainError, Toke
 
 MOST_CHECKS = 2000
 _OPENING, _CLOSING = {"(", "[", "{"}, {")", "]", "}"}
+_CHANGES_TEXT = re.compile(r"^[ \t]*+#[ \t]*+(?:define|if)", re.MULTILINE)
 _GO_COMPARED = (
     "! reflect . DeepEqual ( tc . actual , tc . expected )",
     "fmt . Sprintf ( %v , tc . actual ) != fmt . Sprintf ( %v , tc . expected )",
 )
-_IGNORED = ("throw", "return", "use", "import", "using", "package")
+_IGNORED = ("throw", "return", "use", "import", "using", "package", "declare")
 _ASSERTIONS = {"assert", "console.assert", "assert.True", "assert.ok", "assert!", "require.True", "debug_assert!"}
 _REFUSALS = {"assert.False", "require.False"}
 _EQUALITIES = {
-    "assert.equal", "assert.strictEqual", "assert.deepEqual", "assert.deepStrictEqual", "assert.Equal", "require.Equal",
-    "assert_eq!", "assertEquals", "Assertions.assertEquals", "assert.EqualValues",
+    "assert.Equal", "require.Equal", "assert_eq!", "assertEquals", "Assertions.assertEquals", "assert.EqualValues",
 }  # fmt: skip
+_OF_SCRIPTS = {
+    "assert.equal": "==",
+    "assert.strictEqual": "is",
+    "assert.deepEqual": "deep",
+    "assert.deepStrictEqual": "deep strict",
+}
+_AFTER_HEADS = {
+    "{",
+    ";",
+    ",",
+    ")",
+    "=",
+    "==",
+    "!=",
+    "<=",
+    ">=",
+    "&&",
+    "||",
+}  # where the head of a function ends, or none is
 _ITERATED = r"for\((?:int|size_t)?{0}=0;{0}<\(?(?:int)?\)?{1}\.(?:size|length)\(\);(?:{0}\+\+|\+\+{0}|{0}\+=1)\)"
 _DIFFERENT = r"if\((?:{0}!={1}|(?:std::)?f?abs\({0}-{1}\)>=?(?P<tolerance>[0-9.e-]+))\)returnfalse;"
 _SIZES = r"if\({0}\.(?:size|length)\(\)!={1}\.(?:size|length)\(\)\)returnfalse;"
@@ -46,6 +65,8 @@ def checks(code: str, language: str) -> list[Check]:
     reader = _READERS.get(language)
     if reader is None:
         raise NotPlainError(f"test programs in {language} are not translated")
+    if language == "cpp" and _CHANGES_TEXT.search(code):
+        raise NotPlainError("a macro or a condition of the preprocessor")
     found = reader(tokens(code, language))
     if not found:
         raise NotPlainError("there is no assertion")
@@ -142,9 +163,12 @@ class _Body:
         if self._language == "typescript" and words[0].text in ("const", "let", "var"):
             name = words[1]
         texts = [token.text for token in words[place + 1 :]]
-        if name.kind != "name":
+        if name.kind != "name" or (self._language == "go" and Token("sign", ",") in words[:place]):
             raise NotPlainError("an assignment that is not to a name")
-        if texts[:1] == ["require"] or texts == ["assert", ".", "New", "(", "t", ")"]:
+        if texts[:1] == ["require"]:
+            self._conditions.is_strict |= any("strict" in text for text in texts)
+            return
+        if texts == ["assert", ".", "New", "(", "t", ")"]:
             return
         expression = self._expression(words[place + 1 :])
         if (
@@ -200,6 +224,8 @@ class _Body:
             self.checks.extend(self._conditions.checks(Node("unary", "!", (given[0],))))
         elif name in _EQUALITIES and len(given) >= 2:
             self.checks.append(self._conditions.equal(given[0], given[1]))
+        elif name in _OF_SCRIPTS and len(given) >= 2:
+            self.checks.append(self._conditions.asserted(given[0], given[1], _OF_SCRIPTS[name]))
         else:
             self._change(node, name, given)
 
@@ -228,10 +254,9 @@ def _functions(words: list[Token]) -> dict[str, tuple[str, list[Token]]]:
         if token.kind != "name" or words[place + 1].text != "(":
             continue
         after = _behind(words, place + 1)
-        begin = next(
-            (at for at in range(after, min(after + 12, len(words))) if words[at].text in ("{", ";", ",", ")")), None
-        )
-        if begin is None or words[begin].text != "{" or token.text in ("if", "for", "while", "switch", "catch"):
+        begin = next((at for at in range(after, min(after + 12, len(words))) if words[at].text in _AFTER_HEADS), None)
+        is_head = begin is not None and words[begin].text == "{" and words[after].text != "."
+        if begin is None or not is_head or token.text in ("if", "for", "while", "switch", "catch"):
             continue
         end = _behind(words, begin)
         found.setdefault(
@@ -305,20 +330,31 @@ def _java(words: list[Token]) -> list[Check]:
 
 
 def _javascript(words: list[Token], language: str = "javascript") -> list[Check]:
-    texts = [token.text for token in words]
-    arrow = next((at for at in range(len(texts) - 1) if texts[at : at + 2] == ["=>", "{"]), None)
-    functions = {name: body for name, (_, body) in _functions(words).items() if name.lower().startswith("test")}
-    if arrow is None and not functions:
-        return _Body(words, language, Conditions({}, ())).read()
-    if arrow is not None and not functions:
-        end = _behind(words, arrow + 1)
-        functions = {texts[max(0, arrow - 4)]: words[arrow + 2 : end - 1]}
-    if len(functions) != 1:
-        raise NotPlainError("there are several functions")
-    name, body = next(iter(functions.items()))
-    if not " ".join(texts).rstrip("; ").endswith(f"{name} ( )"):
+    function = _test_function(words)
+    if function is None:
+        return _Body(words, language, Conditions({}, (), is_script=True)).read()
+    name, begin, opening = function
+    end = _behind(words, opening)
+    around = words[:begin] + words[end:]
+    while around[-1:] == [Token("sign", ";")]:
+        around.pop()
+    if [token.text for token in around[-3:]] != [name, "(", ")"]:
         raise NotPlainError("the test function is not called")
-    return _Body(body, language, Conditions({}, (name,))).read()
+    conditions = Conditions({}, (name,), is_script=True)
+    if _Body(around[:-3], language, conditions).read():
+        raise NotPlainError("there are assertions in several places")
+    return _Body(words[opening + 1 : end - 1], language, conditions).read()
+
+
+def _test_function(words: list[Token]) -> tuple[str, int, int] | None:
+    """Return the name of the first function, where its declaration begins and its body; None if there is none."""
+    texts = [token.text for token in words]
+    for at, text in enumerate(texts):
+        if text == "function" and texts[at + 2 : at + 5] == ["(", ")", "{"]:
+            return texts[at + 1], at, at + 4
+        if texts[at + 2 : at + 7] == ["=", "(", ")", "=>", "{"]:
+            return texts[at + 1], at, at + 6
+    return None
 
 
 def _go(words: list[Token]) -> list[Check]:

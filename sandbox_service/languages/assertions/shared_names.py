@@ -1,7 +1,8 @@
 """Finds the names that a source declares at its top level, which a test program could declare again.
 
 Only declarations that begin a line are found: variables, functions, classes and imports of JavaScript and TypeScript,
-items and imports of Rust. Modules of Rust are left out, since those of tests are not compiled.
+items and imports of Rust, functions, types, constants and variables of Go. Modules of Rust are left out, since those of
+tests are not compiled.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _RUST = re.compile(
     r"(?:mut\s++)?(?P<name>\w++)|use\s++(?P<names>[^;]++);)",
     re.MULTILINE,
 )
-_DECLARING = {"javascript": _JAVASCRIPT, "rust": _RUST}
+_GO = re.compile(r"^(?:func|type|var|const)[ \t]++(?P<name>\w++)", re.MULTILINE)
+_DECLARING = {"javascript": _JAVASCRIPT, "rust": _RUST, "go": _GO}
 _LAST = {
     "javascript": re.compile(r"([\w$]++)\s*+(?:=[^,]*+)?(?:,|$)"),  # of `a`, `a: b` and `a as b`
     "rust": re.compile(r"(\w++)\s*+(?:[,}]|$)"),  # of `a::b`, `a::{b, c}` and `a as b`
@@ -35,7 +37,7 @@ def declared(source: str, language: str, *, again: bool = False) -> set[str]:
 
     Args:
         source: the text.
-        language: `javascript` or `rust`.
+        language: `javascript`, `rust` or `go`.
         again: leave out those whose declaration keeps a variable that is there, as `var` in JavaScript does.
     """
     return set(_names(source, language, again=again)) - _NONE

@@ -52,7 +52,7 @@ public class ProctorDriver {
                 int count = Integer.parseInt(head[2]);
                 StringBuilder out = new StringBuilder("=");
                 if (head[0].equals("class")) object(head[1], count, out);
-                else call(head[1], count, out);
+                else call(head[1], count, out, head[0].equals("call"));
                 say(out);
             }
         } catch (Stop stop) {
@@ -87,12 +87,12 @@ public class ProctorDriver {
 
     // calls
 
-    void call(String name, int count, StringBuilder out) throws Throwable {
+    void call(String name, int count, StringBuilder out, boolean inPlace) throws Throwable {
         int dot = name.lastIndexOf('.');
         Class<?> owner = type(dot < 0 ? "Solution" : name.substring(0, dot));
         Method method = method(owner, name.substring(dot + 1), count);
         Object self = Modifier.isStatic(method.getModifiers()) ? null : made(constructor(owner, 0), new Object[0]);
-        invoke(self, method, out, true);
+        invoke(self, method, out, inPlace);
     }
 
     void object(String name, int left, StringBuilder out) throws Throwable {

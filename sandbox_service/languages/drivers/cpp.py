@@ -124,7 +124,7 @@ def _plain(function: Function, code: str) -> str:
     if _overloaded(code, function):
         made = f"own_{function.name}_{function.count}({made})"
     return "".join(
-        _CALL % (function.full_name, function.count, fits, "void", "", made, given, "true", "return")
+        _CALL % (function.full_name, function.count, fits, "void", "", made, given, "in_place", "return")
         for fits, given in _ways(function, code)
     )
 

@@ -300,7 +300,11 @@ func (d *proctorDriver) write(out *strings.Builder, value reflect.Value) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		out.WriteString(strconv.FormatInt(value.Int(), 10))
 	case reflect.Uint8:
-		proctorWriteText(out, string([]byte{byte(value.Uint())}))
+		if value.Uint() < utf8.RuneSelf {
+			proctorWriteText(out, string([]byte{byte(value.Uint())}))
+		} else {
+			out.WriteString(strconv.FormatUint(value.Uint(), 10))
+		}
 	case reflect.Uint, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		out.WriteString(strconv.FormatUint(value.Uint(), 10))
 	case reflect.Float32, reflect.Float64:
@@ -409,17 +413,23 @@ func (d *proctorDriver) writeTree(out *strings.Builder, root reflect.Value) {
 }
 
 func (d *proctorDriver) invoke(function reflect.Value, name string, count int, inPlace bool) string {
-	if !function.IsValid() || function.Kind() != reflect.Func || function.Type().NumIn() != count {
+	isFunction := function.IsValid() && function.Kind() == reflect.Func
+	spreads := isFunction && function.Type().IsVariadic() && !inPlace // as test programs call it
+	if !isFunction || (function.Type().NumIn() != count && !(spreads && count >= function.Type().NumIn()-1)) {
 		d.stop("?", fmt.Sprintf("there is no %s for %d arguments", name, count))
 	}
 	kind := function.Type()
 	given := make([]reflect.Value, count)
 	for index := range given {
-		given[index] = reflect.New(kind.In(index)).Elem()
+		if spreads && index >= kind.NumIn()-1 {
+			given[index] = reflect.New(kind.In(kind.NumIn() - 1).Elem()).Elem()
+		} else {
+			given[index] = reflect.New(kind.In(index)).Elem()
+		}
 		d.read(given[index])
 	}
 	var results []reflect.Value
-	if kind.IsVariadic() {
+	if kind.IsVariadic() && !spreads {
 		results = function.CallSlice(given)
 	} else {
 		results = function.Call(given)
@@ -488,7 +498,7 @@ func main() {
 		if head[0] == "class" {
 			d.say("=" + d.object(head[1], count))
 		} else {
-			d.say("=" + d.invoke(reflect.ValueOf(proctorFunctions[head[1]]), head[1], count, true))
+			d.say("=" + d.invoke(reflect.ValueOf(proctorFunctions[head[1]]), head[1], count, head[0] == "call"))
 		}
 	}
 }

@@ -8,6 +8,7 @@ mod proctor_driver {
         input: Vec<u8>,
         position: usize,
         token: String,
+        in_place: bool,
         changed: Vec<Box<dyn Fn() -> String>>,
     }
 
@@ -499,7 +500,7 @@ mod proctor_driver {
 //- main
 
     pub fn main() {
-        let mut from = Reader { input: vec![], position: 0, token: String::new(), changed: vec![] };
+        let mut from = Reader { input: vec![], position: 0, token: String::new(), in_place: true, changed: vec![] };
         std::io::stdin().read_to_end(&mut from.input).unwrap();
         from.token = from.line();
         for _ in 0..from.line().parse().unwrap() {
@@ -507,6 +508,7 @@ mod proctor_driver {
             let parts: Vec<&str> = head.split(' ').collect();
             let count = parts[2].parse().unwrap();
             let make = if parts[0] == "class" { make_object } else { make_call };
+            from.in_place = parts[0] == "call";
             let found = make(parts[1], count, &mut from);
             from.say(&format!("={}", found));
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox_service.languages.drivers import scan
 from sandbox_service.languages.drivers.values import Call
@@ -62,7 +62,7 @@ class Names:
     def spelled(self, call: Call) -> Call:
         """Return a call with the names of the source."""
         if call.operations is None:
-            return Call(self.functions[call.name], call.args)
+            return replace(call, name=self.functions[call.name])
         return Call(call.name, (), [(self.methods[call.name, name], args) for name, args in call.operations])
 
 

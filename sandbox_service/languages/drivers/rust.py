@@ -63,7 +63,7 @@ def _missing(code: str) -> list[str]:
 def _calls(functions: Functions) -> str:
     plain = "".join(
         f'            ("{each.full_name}", {each.count}) =>'
-        f" {{ {_arguments(each)}let value = {_target(each)}({_names(each)}); from.result(value, true) }}\n"
+        f" {{ {_arguments(each)}let value = {_target(each)}({_names(each)}); from.result(value, from.in_place) }}\n"
         for each in functions.plain
     )
     classes = "".join(_class(name, methods) for name, methods in functions.methods)

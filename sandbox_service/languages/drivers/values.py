@@ -1,9 +1,10 @@
 """The messages between host and driver: calls with plain arguments go in on stdin, JSON results come out on stdout.
 
-A call is one line, `call NAME COUNT`, and its COUNT arguments; a design problem is `class NAME COUNT`, and COUNT
-operations, each a line `METHOD COUNT` with its arguments. A value begins with a line that names its kind: `n` null,
-`b0`, `b1`, `i-5`, `d0.1`, `s3` (three bytes of UTF-8 and a line feed follow), `l2` (two values follow), `m2` (two pairs
-of a string and a value follow).
+A call is one line, `call NAME COUNT`, and its COUNT arguments. `value NAME COUNT` is a call of which only the result
+counts, and not what became of an argument; `json NAME COUNT` asks for what JSON.stringify makes of the result. A design
+problem is `class NAME COUNT`, and COUNT operations, each a line `METHOD COUNT` with its arguments. A value begins with
+a line that names its kind: `n` null, `b0`, `b1`, `i-5`, `d0.1`, `s3` (three bytes of UTF-8 and a line feed follow),
+`l2` (two values follow), `m2` (two pairs of a string and a value follow).
 
 The first line of the input is a token. A driver writes each result as a line that begins with it, so that what the
 submission prints does not look like a result by accident. The submission runs in the driver's process and can find the
@@ -17,9 +18,11 @@ import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import JsonValue
 
+Asks = Literal["call", "value", "json"]
 RESULT = b"="
 TOKEN_BYTES = 12
 
@@ -36,11 +39,13 @@ class Call:
         name: of a function, or `Class.method`; of a class if there are operations.
         args: the arguments.
         operations: methods with their arguments; the first is the constructor.
+        asks: the first word of the message, if there are no operations.
     """
 
     name: str
     args: Sequence[JsonValue] = ()
     operations: Sequence[tuple[str, Sequence[JsonValue]]] | None = None
+    asks: Asks = "call"
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ def encode(token: bytes, calls: Sequence[Call]) -> bytes:
 def _add_call(parts: list[bytes], call: Call) -> None:
     name = call.name.encode()
     if call.operations is None:
-        parts.append(b"call %s %d" % (name, len(call.args)))
+        parts.append(b"%s %s %d" % (call.asks.encode(), name, len(call.args)))
         _add_values(parts, call.args)
         return
     parts.append(b"class %s %d" % (name, len(call.operations)))

@@ -12,6 +12,12 @@ def test_cpp_is_source_then_test() -> None:
     assert combined("cpp", "#include <x>", "int f();", "int main() {}") == "#include <x>\nint f();\nint main() {}"
 
 
+def test_assertions_of_cpp_are_on_unless_the_test_has_its_own() -> None:
+    assert combined("cpp", "", "", "void g() { assert(1); }").startswith("\n#undef NDEBUG\n#include <assert.h>\n")
+    for code in ("}\nvoid g() { assert(1); }", "#define assert(x)\nvoid g() { assert(1); }", "// assert(1)"):
+        assert combined("cpp", "", "", code) == f"\n{code}"
+
+
 def test_a_class_of_java_that_is_run_is_the_only_public_one() -> None:
     assert (
         combined("java", "", "public class Solution {}", "public class Main {}")

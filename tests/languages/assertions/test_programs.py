@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from math import nextafter
 from typing import Any
 
 import pytest
 
 from sandbox_service.languages.assertions.conditions import Check
 from sandbox_service.languages.assertions.programs import checks
+from sandbox_service.languages.assertions.script_equality import UNDEFINED
 from sandbox_service.languages.assertions.tokens import NotPlainError
-from sandbox_service.languages.drivers.values import Call
+from sandbox_service.languages.drivers.values import Asks, Call
+
+LESS = nextafter(1e-3, 0)
 
 
 def _check(name: str, args: list[Any], expected: Any, **options: Any) -> Check:
-    return Check(Call(name, args), expected, **options)
+    asks: Asks = "json" if options.get("equality") == "json" else "value"
+    return Check(Call(name, args, asks=asks), expected, **options)
 
 
 CPP = """
@@ -156,7 +161,7 @@ PROGRAMS = {
             _check("near", [[], 0.3], True, is_truth=True, negated=True),
             _check("text", ['a\n"b'], "xy"),
             _check("scaled", [[1, 2], 1.5], [1.5, 3.0], tolerance=1e-4),
-            _check("root", [2], 1.4142, tolerance=1e-3),
+            _check("root", [2], 1.4142, tolerance=LESS),
             _check("f", [[[1], []], "c"], -1, negated=True),
         ],
     ),
@@ -170,7 +175,7 @@ PROGRAMS = {
             _check("near", [[11.0, 2.0], 0.3], True, is_truth=True),
             _check("near", [[], 0.05], True, is_truth=True, negated=True),
             _check("words", ["a b"], ["a", "b"]),
-            _check("root", [2], 1.4142, tolerance=1e-3),
+            _check("root", [2], 1.4142, tolerance=LESS),
             _check("none", [[1, 2]], None),
         ],
     ),
@@ -178,16 +183,39 @@ PROGRAMS = {
     "javascript": (
         JAVASCRIPT,
         [
-            _check("near", [[1.0, 2.0], 0.3], True),
-            _check("words", ["a b"], ["a", "b"]),
-            _check("table", [{"a": 1, "b": []}], None),
+            _check("near", [[1.0, 2.0], 0.3], True, equality="==="),
+            _check("words", ["a b"], ["a", "b"], equality="json"),
+            _check("table", [{"a": 1, "b": []}], UNDEFINED, equality="==="),
         ],
     ),
     "javascript multipl-e": (
         MULTIPL_JAVASCRIPT,
-        [_check("near", [[1.0, -2.0], 0.3], True), _check("near", [{"a": None}, "b"], [])],
+        [
+            _check("near", [[1.0, -2.0], 0.3], True, equality="deep"),
+            _check("near", [{"a": None}, "b"], [], equality="deep"),
+        ],
     ),
-    "typescript": (TYPESCRIPT, [_check("near", [[1.0, 2.0], 0.3], False)]),
+    "javascript, strict": (
+        "const assert = require('assert').strict; assert.equal(f(1n, {}), 2); assert.deepEqual(f(undefined, []), {});",
+        [
+            _check("f", [{"__js__": "bigint", "own": "1"}, {}], 2, equality="is"),
+            _check("f", [UNDEFINED, []], {}, equality="deep strict"),
+        ],
+    ),
+    "cpp, braces of constructors": (
+        "int main() { assert(f(1) == (pair<int, int>{1, 2})); assert(g(std::optional<int>{3}) == optional<int>{}); }",
+        [_check("f", [1], [1, 2]), _check("g", [3], None)],
+    ),
+    "rust, numbers of a type": ("fn main() { assert_eq!(f(1 as f64), 2 as i64); }", [_check("f", [1], 2)]),
+    "cpp, vectors in brackets": (
+        "int main() { assert(f({2}) == (vector<int>{1, 2})); assert(abs(g(1) - 3) <= 2); assert(!h(true)); }",
+        [
+            _check("f", [[2]], [1, 2]),
+            _check("g", [1], 3.0, tolerance=2.0),
+            _check("h", [True], True, is_truth=True, negated=True),
+        ],
+    ),
+    "typescript": (TYPESCRIPT, [_check("near", [[1.0, 2.0], 0.3], False, equality="deep")]),
     "go": (
         GO,
         [
@@ -244,6 +272,22 @@ REFUSED = {
     "an exception": ("java", "class Main { public static void main(String[] a) { throw new AssertionError(); } }"),
     "a size": ("java", "class Main { public static void main(String[] a) { assert(f(1).size() == 1); } }"),
     "a test that is not called": ("javascript", "const testF = () => { console.assert(f(1) === 1) }"),
+    "an assertion beside the test": (
+        "javascript",
+        "assert.equal(g(1), 2); function test() { assert.equal(f(1), 2); } test();",
+    ),
+    "another function beside the test": (
+        "javascript",
+        "function also() { assert.equal(g(1), 2); } function test() { assert.equal(f(1), 2); } also(); test();",
+    ),
+    "a result of another type": ("rust", "fn main() { assert_eq!(f(1) as i32, 1); }"),
+    "two results": ("go", "func TestF(t *testing.T) { _, err := f(1); assert.Equal(nil, err) }"),
+    "a macro": ("cpp", "#define g f\nint main() { assert(g(1) == 1); }"),
+    "a condition of the preprocessor": (
+        "cpp",
+        "int main() {\n#ifdef X\nassert(g(1) == 1);\n#endif\nassert(f(1) == 1); }",
+    ),
+    "a reference": ("javascript", "assert.strictEqual(f(1), [1]);"),
     "a loop of Go": ("go", "func TestF(t *testing.T) { for i := range x { if f(i) != i { t.Error() } } }"),
     "a result that is used": ("rust", "fn main() { assert_eq!(f(1).len(), 1); }"),
     "deep brackets": ("cpp", "int main() { assert(f(" + "{" * 500 + "}" * 500 + ") == 1); }"),
@@ -256,7 +300,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_test_program_of_plain_calls_is_translated(name: str) -> None:
     code, expected = PROGRAMS[name]
-    assert checks(code, name.split()[0]) == expected
+    assert checks(code, name.split()[0].rstrip(",")) == expected
 
 
 @pytest.mark.parametrize("name", REFUSED)
