@@ -18,7 +18,7 @@ from sandbox_service.queues.observers import GradedEvent
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # a fork … the longest wall limit
 
 # exported with 0 from the start: otherwise the first event of a kind is no increase
-EVENTS = ("cached", "cancelled", "duplicates", "lost", "reaped", "refused", "requeued", "watchdog")
+EVENTS = ("cached", "cancelled", "duplicates", "lost", "mended", "reaped", "refused", "requeued", "watchdog")
 
 
 CLOCKS = {

@@ -236,6 +236,10 @@ class WorkerCalls(LedgerCalls):
         reply = await self._functions.run("reap", [worker, self._most_attempts])
         return [Lost(row[0].decode(), row[1], row[2]) for row in zip(*[iter(reply)] * 3, strict=True)]
 
+    async def mend(self) -> bool:
+        """Make lists and counts anew if another program has deleted some of them. Return whether it did so."""
+        return bool(await self._functions.run("mend"))
+
     async def finish_lost(self, answers: Mapping[str, bytes]) -> None:
         """Answer lost submissions, by id."""
         await self.apply_steps(REAPER, [Finish(id_, answer, fault=True) for id_, answer in answers.items()])

@@ -102,6 +102,7 @@ class Fleet:
     async def settles(self) -> None:
         """Waits until nothing is pending; the last who were lost are answered."""
         while (await self.ledger.totals()).count:
+            assert not await self.ledger.mend()  # lists and counts fit together at any time
             for each in await self.ledger.reap(REAPER):
                 await self.ledger.finish_lost({each.id: f"{each.id} is lost".encode()})
             await asyncio.sleep(0.01)
