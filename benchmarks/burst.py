@@ -7,6 +7,8 @@ pool with as many processes as the service has slots.
 
     python -m benchmarks burst
     python -m benchmarks burst --submissions 200 --sample 20 --tests 10
+    python -m benchmarks burst --submissions 10000                                 the first half
+    python -m benchmarks burst --submissions 10000 --first 10000 --sample 0        the other, by the service alone
     BENCH_VERL=FOLDER python -m benchmarks burst      with verl, see contenders/prime_code.py
 
 CPU time counts everything that is started, the client without making the submissions. Memory is the proportional one
@@ -21,6 +23,7 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Self
 
 from benchmarks import contenders, parts, pools
@@ -56,7 +59,7 @@ def main(arguments: list[str]) -> int:
     """Print the table; returns 1 after a wrong verdict of the service, 2 if it cannot run."""
     options = _options(arguments)
     problems = [problem_of(number + number // 2, options.tests) for number in range(PROBLEMS)]  # two kinds of three
-    answers = list(_answers(problems, options.submissions))
+    answers = list(islice(_answers(problems, options.first + options.submissions), options.first, None))
     sample = answers[: options.sample]
     with counted("burst") as group:
         if group is None:
@@ -67,7 +70,7 @@ def main(arguments: list[str]) -> int:
         except UnavailableError as reason:
             print(f"cannot run: {reason}")
             return 2
-        for name in RIVALS:
+        for name in RIVALS if sample else ():
             try:
                 pools.check_usable(name)
             except UnavailableError as reason:
@@ -194,6 +197,7 @@ def _table(rows: Sequence[Row]) -> str:
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks burst", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--submissions", type=int, default=SUBMISSIONS, help=f"default {SUBMISSIONS}")
+    parser.add_argument("--first", type=int, default=0, help="number of the first answer, for a part of all")
     parser.add_argument("--tests", type=int, default=TESTS, help=f"of each, default {TESTS}; at least 2")
     parser.add_argument("--sample", type=int, default=SAMPLE, help=f"answers that the others grade, default {SAMPLE}")
     return parser.parse_args(arguments)

@@ -14,9 +14,12 @@ import json
 import resource
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGISendEvent
 
 MOST_HEAD_BYTES = 64 << 10  # plus whatever arrives in the same read
 SPARE_DESCRIPTORS = 512  # for slots, jails, Redis and files
@@ -65,6 +68,24 @@ class _Transport:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
+
+
+class _UnchunkedCycle(RequestResponseCycle):
+    """A request of HTTP/1.0 and its response, which ends with the connection if it has no length.
+
+    There are no chunks in that version, and uvicorn sends them all the same.
+    """
+
+    has_length = False
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Implements ASGI."""
+        if message["type"] == "http.response.start":
+            self.has_length = any(name.lower() == b"content-length" for name, _ in message["headers"])
+            self.chunked_encoding = None if self.has_length else False
+        elif message["type"] == "http.response.body" and not self.has_length:
+            self.expected_content_length = len(message.get("body", b""))  # each part is as long as it is
+        await super().send(message)
 
 
 class Connection(HttpToolsProtocol):
@@ -138,6 +159,8 @@ class Connection(HttpToolsProtocol):
         """Called by the parser at the last byte of a head."""
         self._loose_bytes = 0
         super().on_headers_complete()
+        if self.scope["http_version"] == "1.0":
+            self.cycle.__class__ = _UnchunkedCycle
         if self.parser.should_upgrade():  # the parser then reads neither a body nor another request
             self.cycle.keep_alive = False
             self._body_is_lost = any(name in BODY_HEADERS for name, _ in self.headers)

@@ -17,6 +17,7 @@ from sandbox_service.schema import FailureKind
 log = logging.getLogger(__name__)
 
 LEAD_SECONDS = 2.0
+MEND_SECONDS = 10.0  # between two looks at the lists and counts: with 1,000 workers one takes a millisecond
 LONGEST_LOOK_SECONDS = 0.75  # that count of the time between two looks: this process or Redis may have stalled
 FORGETS = 0.97  # so much of the former size counts after a look: two thirds of it after the longest beat
 
@@ -30,8 +31,8 @@ class _Beats:
 class Reaper:
     """Watches the workers' beats.
 
-    A worker is dead when no beat has come for `dead_seconds` (two, with up to 125 workers) while this process looked
-    and Redis answered. Time in which Redis or this process stalls does not count.
+    A worker is dead when no beat has come for `dead_seconds` (two, with up to 50 workers) while this process looked and
+    Redis answered. Time in which Redis or this process stalls does not count.
     """
 
     def __init__(self, ledger: Ledger, name: str) -> None:
@@ -40,6 +41,7 @@ class Reaper:
         self._leads = False
         self._looked_at = time.monotonic()
         self._watched: dict[str, _Beats] = {}
+        self._mended_at = self._looked_at
         self._most = 0.0  # workers lately: in a shrinking fleet they shorten their beats one beat late, see FORGETS
 
     async def look(self) -> None:
@@ -54,6 +56,10 @@ class Reaper:
             await self._answer(
                 await self._ledger.reap(REAPER)
             )  # lost submissions that the last process with the lock did not answer
+        if now - self._mended_at >= MEND_SECONDS:
+            self._mended_at = now
+            if await self._ledger.mend():
+                log.warning("ledger_mended", extra={"reason": "another program has deleted a part of it"})
         for name in self._dead(await self._ledger.beats(), passed):
             log.warning("worker_lost", extra={"reason": name})
             await self._answer(await self._ledger.reap(name))

@@ -35,8 +35,9 @@ class EventBatcher:
 
     def graded(self, event: GradedEvent) -> None:
         """See QueueObserver."""
+        job, answer, _, _ = event
         self._unread.append(event)
-        self._bytes += event.job.size + len(event.answer.body)
+        self._bytes += len(job.body) + job.own_bytes + len(answer.body)
         if len(self._unread) >= MOST_UNREAD or self._bytes > MOST_UNREAD_BYTES:
             self.flush()
 

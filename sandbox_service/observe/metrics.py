@@ -18,7 +18,7 @@ from sandbox_service.queues.observers import GradedEvent
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # a fork … the longest wall limit
 
 # exported with 0 from the start: otherwise the first event of a kind is no increase
-EVENTS = ("cached", "cancelled", "duplicates", "lost", "reaped", "refused", "requeued", "watchdog")
+EVENTS = ("cached", "cancelled", "duplicates", "lost", "mended", "reaped", "refused", "requeued", "watchdog")
 
 
 CLOCKS = {
@@ -62,10 +62,11 @@ class _Answers:
         for _, answer, _, seconds in events:
             head = answer.head
             timing, grader = head["timing"], head["grader"]
-            queued, graded, total = self._histograms[head["verdict"], grader["language"].partition(" ")[0]]
-            queued.observe(timing["queued_seconds"])
-            graded.observe(timing["graded_seconds"])
-            total.observe(seconds)
+            clocks = self._histograms[head["verdict"], grader["language"].partition(" ")[0]]
+            times = timing["queued_seconds"], timing["graded_seconds"], seconds
+            for clock, passed in zip(clocks, times, strict=True):
+                clock.counts[bisect_left(SECONDS, passed)] += 1
+                clock.sum += passed
             self._suspects += bool(head.get("suspect"))
             self._provoked += bool(head.get("provoked"))
             if head["failure_kind"]:
@@ -103,21 +104,18 @@ class _Answers:
 
 
 class _Histogram:
-    """A histogram of seconds."""
+    """A histogram of seconds. `counts`: for each bound, how many are at most that and above the bound before."""
+
+    __slots__ = ("counts", "sum")
 
     def __init__(self) -> None:
-        self._counts = [0] * (len(SECONDS) + 1)
+        self.counts = [0] * (len(SECONDS) + 1)
         self.sum = 0.0
-
-    def observe(self, seconds: float) -> None:
-        """Count one value in seconds."""
-        self._counts[bisect_left(SECONDS, seconds)] += 1
-        self.sum += seconds
 
     def buckets(self) -> list[tuple[str, float]]:
         """Return the cumulative counts by upper bound."""
         bounds = [*(str(float(each)) for each in SECONDS), "+Inf"]
-        return list(zip(bounds, accumulate(self._counts), strict=True))
+        return list(zip(bounds, accumulate(self.counts), strict=True))
 
 
 class _State(Collector):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sandbox_service.grading.encoded_grade import EncodedGrade
 
 MOST_BYTES = 64 << 20
+LOOK_SECONDS = 1.0
 ENTRY_BYTES = 600  # of an entry's own objects, measured
 
 
@@ -38,6 +39,7 @@ class AnswerCache:
         self.keeps = seconds > 0
         self._seconds = seconds
         self._most_bytes = most_bytes
+        self._look_at = 0.0  # for answers that are too old
         self._entries: OrderedDict[str | bytes, _Entry] = OrderedDict()
 
     def put(self, name: str | bytes, digest: bytes, answer: EncodedGrade) -> None:
@@ -58,10 +60,18 @@ class AnswerCache:
         self.bytes += size
 
     def _make_room(self, size: int, now: float) -> None:
-        """Drop the least recently used answers until there is room for one of this size and the next is not too old."""
+        """Drop the least recently used answers until one of this size has room; once a second, old ones as well."""
+        if now >= self._look_at:
+            self._drop_old(now)
+        while self._entries and self.bytes + size > self._most_bytes:
+            self.drop(next(iter(self._entries)))
+
+    def _drop_old(self, now: float) -> None:
+        """Drop the least recently used answers until the next is not too old, and look again in a second."""
+        self._look_at = now + LOOK_SECONDS
         while self._entries:
             name, first = next(iter(self._entries.items()))
-            if self.bytes + size <= self._most_bytes and now - first.stored_at <= self._seconds:
+            if now - first.stored_at <= self._seconds:
                 return
             self.drop(name)
 

@@ -45,6 +45,8 @@ MOST_SUITES = 100_000
 class _Pending:
     """A submission that is not yet answered."""
 
+    __slots__ = ("answer", "attempts", "job", "keep", "submitted_at", "task", "waiters", "watched")
+
     def __init__(self, job: Job) -> None:
         self.job = job
         self.answer: asyncio.Future[EncodedGrade] = asyncio.get_running_loop().create_future()
@@ -68,6 +70,8 @@ class _Pending:
 
 class _Answered:
     """The waiter of a submission that is answered already; see WatchedWaiter."""
+
+    __slots__ = ("answer", "id", "watched")
 
     def __init__(self, submission_id: str, answer: EncodedGrade) -> None:
         self.id = submission_id
@@ -186,7 +190,7 @@ class LocalQueue:
     def _take(self, job: Job, load: Load) -> _Pending:
         pending = self._jobs[job.name] = _Pending(job)
         self._faults.drop(job.name)
-        self._backlog.add(Waiting(job.name, job.client, job.priority, load))
+        self._backlog.add(Waiting(job.name, job.client, job.priority, load, pending.submitted_at))
         return pending
 
     def _released(self, pending: _Pending) -> None:

@@ -92,7 +92,8 @@ class Observers:
         if not self._unpublished:
             asyncio.get_running_loop().call_soon(self._publish)
         when, now = time.time(), time.monotonic()
-        self._unpublished.extend(GradedEvent(job, answer, when, now - began) for job, began in watched)
+        for job, began in watched:
+            self._unpublished.append(GradedEvent(job, answer, when, now - began))
 
     def _publish(self) -> None:
         """Publish the events in their order. If an observer fails, the event loop reports it and the rest follows."""

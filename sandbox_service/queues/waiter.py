@@ -31,6 +31,8 @@ W = TypeVar("W", bound=Awaited)
 class SharedWaiter(Generic[W]):
     """See base.Waiter. `released` is called once when it is released."""
 
+    __slots__ = ("_awaited", "_released", "answer", "id", "watched")
+
     def __init__(self, awaited: W, released: Callable[[W], None]) -> None:
         self.id = awaited.id
         self.answer = awaited.answer

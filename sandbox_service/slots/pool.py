@@ -98,7 +98,7 @@ class SlotPool:
 
     def _begins(self, task: Task) -> bool:
         """Begin a task that is the only one here, if it may. Return whether it has begun."""
-        if self._may_begin(task) and self._used_bytes + task.memory_bytes <= self.memory_bytes:
+        if self._used_bytes + task.memory_bytes <= self.memory_bytes and self._may_begin(task):
             for slot in self._slots:
                 if slot.free:
                     self._begin(task, slot)

@@ -29,8 +29,7 @@ def fleet_of(**toolchains: list[str] | None) -> FleetStatus:
     """A fleet of workers that registered these toolchains; None for one of an earlier version."""
     status = FleetStatus(None, caches=False)  # type: ignore[arg-type]
     status._workers = {
-        name: WorkerState({} if found is None else {"toolchains": found}, 2, 0, 2, 1, 0)
-        for name, found in toolchains.items()
+        name: WorkerState({} if found is None else {"toolchains": found}, 2, 0, 2) for name, found in toolchains.items()
     }
     return status
 
@@ -88,7 +87,7 @@ def test_workers_that_come_and_go_decide_what_is_accepted_from_the_next_look_on(
 
     def seen(**workers: tuple[list[str], int]) -> FleetStatus:
         ledger.states = {
-            name: WorkerState({"toolchains": toolchains, "memory_bytes": memory}, 2, 0, 2, 1, 0)
+            name: WorkerState({"toolchains": toolchains, "memory_bytes": memory}, 2, 0, 2)
             for name, (toolchains, memory) in workers.items()
         }
         asyncio.run(status.refresh())

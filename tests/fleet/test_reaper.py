@@ -45,6 +45,10 @@ class FakeLedger:
         """See Ledger."""
         return True
 
+    async def mend(self) -> bool:
+        """See Ledger."""
+        return False
+
     async def reap(self, worker: str) -> list[Any]:
         """See Ledger."""
         if self._counts.pop(worker, None):

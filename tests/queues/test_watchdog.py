@@ -50,8 +50,8 @@ async def reaped(fleet: Fleet) -> int:
 
 async def several_looks(fleet: Fleet) -> None:
     """So long that whoever is taken for dead would have been reaped."""
-    [before] = (await fleet.ledger.workers()).values()
-    while [each.beats < before.beats + 6 for each in (await fleet.ledger.workers()).values()] == [True]:
+    [before] = (await fleet.ledger.beats()).values()
+    while [each < before + 6 for each in (await fleet.ledger.beats()).values()] == [True]:
         await asyncio.sleep(0.05)
 
 

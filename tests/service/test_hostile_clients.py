@@ -538,6 +538,14 @@ def test_http_1_0_is_answered_and_hung_up(hardened: Service) -> None:
     assert b"connection: close" in answer.lower()
 
 
+def test_a_streamed_answer_in_http_1_0_has_no_chunks_and_ends_with_the_connection(hardened: Service) -> None:
+    request = post({"submissions": [PLAIN, PLAIN | {"code": "print(3)"}]}, "/v1/grade/batch")
+    with connect(hardened) as connection:
+        head, _, lines = said(connection, request.replace(b"HTTP/1.1", b"HTTP/1.0")).partition(b"\r\n\r\n")
+    assert b"chunked" not in head.lower()
+    assert sorted(json.loads(line)["verdict"] for line in lines.splitlines() if line) == ["AC", "WA"]
+
+
 @pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "TRACE", "PATCH", "CONNECT", "PROPFIND", "NONSENSE"])
 @pytest.mark.parametrize("path", ["/v1/grade", "/healthz", "/metrics", "*", "/v1/submissions/x", "x:1"])
 def test_other_methods_are_refused(hardened: Service, method: str, path: str) -> None:

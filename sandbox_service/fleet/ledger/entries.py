@@ -196,10 +196,6 @@ class WorkerState:
     slots: int
     busy: int
     ready_slots: int
-    beats: int
-    """The number of its beats: a worker whose count does not grow is dead or cut off."""
-    held: int
-    """How many submissions it holds."""
 
 
 @dataclass(frozen=True, slots=True)

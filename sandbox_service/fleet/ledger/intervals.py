@@ -4,15 +4,16 @@ from __future__ import annotations
 
 
 def beat_seconds(workers: int) -> float:
-    """Return the seconds between two beats of a worker: 0.5, but so that all workers together beat 250 times a second.
+    """Return the seconds between two beats of a worker: 0.5 with up to 50 workers, 1 with 100 to 250, then up to 4.
 
-    It is at most 4 s. See docs/decisions/0182.
+    Of 50 to 100 workers, all together beat 100 times a second; of more, up to 1,000, at most 250 times. See
+    docs/decisions/0182 and 0289.
     """
-    return min(max(0.5, workers * 0.004), 4.0)
+    return max(0.5, min(workers * 0.01, 1.0), min(workers * 0.004, 4.0))
 
 
 def dead_seconds(workers: int) -> float:
-    """Return the seconds after the last beat of a worker until it is dead: 2.0, and 8.0 from 1,000 workers on.
+    """Return the seconds after the last beat of a worker until it is dead: 2.0 to 2.5, and 8.0 from 1,000 workers on.
 
     A beat may be late by 1.5 s, and by as much as the time between two if that is longer.
     """

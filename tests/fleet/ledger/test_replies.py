@@ -146,5 +146,23 @@ async def test_suites_are_kept_while_they_are_used(redis: Redis) -> None:
     assert await ledger.get_suite("t") is None
 
 
+async def test_a_look_tells_each_state_and_is_two_commands_if_all_are_pending(ledger: Ledger, redis: Redis) -> None:
+    await ledger.register("w", {}, 4)
+    await submit(ledger, *entries("a", 50))
+    await ledger.look(["a0"])  # loads the library
+    await redis.config_resetstat()
+    assert {each.state for each in await ledger.look([f"a{number}" for number in range(50)])} == {"pending"}
+    counted = await redis.info("commandstats")
+    assert {name: counted[f"cmdstat_{name}"]["calls"] for name in ("fcall", "mget", "exists")} == dict.fromkeys(
+        ("fcall", "mget", "exists"), 1
+    )
+    assert "cmdstat_get" not in counted
+    [first] = ids((await ledger.claim("w", 1, 1, 1))[0])
+    await ledger.apply_steps("w", [Finish(first, b"answer")])
+    await redis.lpush("test:res:a7", "of another program")
+    states = [each.state for each in await ledger.look(["a7", first, "unknown", "a8"])]
+    assert states == ["pending", "answered", "gone", "pending"]
+
+
 async def test_ping(ledger: Ledger) -> None:
     await ledger.ping()

@@ -237,6 +237,66 @@ async def test_a_redis_that_lost_its_memory_is_a_new_beginning(ledger: Ledger, r
     assert await residue(redis) == []
 
 
+@pytest.mark.parametrize(
+    "lost",
+    [
+        ["waiting"],
+        ["pending"],
+        ["load", "load:*", "clients"],
+        ["ring:*"],
+        ["ready:*"],
+        ["pending", "waiting", "load", "load:*", "clients"],
+        ["suspects"],
+        ["held:*", "started:*"],
+        ["workers", "slots"],
+        ["workers", "worker:*", "beats", "slots", "idle"],
+    ],
+    ids=",".join,
+)
+async def test_lists_and_counts_of_which_some_were_deleted_are_made_anew(
+    ledger: Ledger, redis: Redis, lost: list[str]
+) -> None:
+    await ledger.open_replies("api")
+    await ledger.register("gone", {}, 1)
+    await submit(ledger, entry("suspect", client="c"))
+    await claim(ledger, "gone")
+    await ledger.apply_steps("gone", [Start("suspect")])
+    await ledger.reap("gone")
+    await ledger.register("w", {}, 2)
+    await submit(ledger, *entries("a", 3), *entries("b", 3, client="b"), entry("kept", keep=True))
+    held = await claim(ledger, "w", 2, 0, 2)
+    assert not await ledger.mend()
+    named = [key for pattern in lost for key in await redis.keys(f"test:{pattern}")]
+    assert await redis.delete(*named) == len(named) > 0
+    assert await ledger.mend()
+    assert not await ledger.mend()
+
+    left = {"suspect", *(f"{name}{number}" for name in "ab" for number in range(3)), "kept"}
+    totals = await ledger.totals()
+    assert (totals.count, totals.clients) == (len(left), 3)
+    await ledger.apply_steps("w", [Finish(each.id, b"answer") for each in held])
+    await ledger.register("v", {}, 8)
+    while claims := await claim(ledger, "v"):
+        assert await run(ledger, "v", claims) == []
+    assert sorted(ids(await all_replies(ledger))) == sorted(left)
+    await ledger.leave("v")
+    await ledger.leave("w")
+    assert await residue(redis) == []
+    assert (await ledger.totals()).stats["mended"] == 1
+
+
+async def test_a_submission_that_was_deleted_while_it_was_held_is_counted_no_more(ledger: Ledger, redis: Redis) -> None:
+    await ledger.register("w", {}, 2)
+    await submit(ledger, entry("a"), entry("b"))
+    held = await claim(ledger, "w")
+    await redis.delete("test:sub:a")
+    assert await run(ledger, "w", held) == ["a"]
+    assert (await ledger.totals()).count == 1
+    assert await ledger.mend()
+    totals = await ledger.totals()
+    assert (totals.count, totals.waiting, totals.bytes, totals.cost, totals.clients) == (0, 0, 0, 0.0, 0)
+
+
 async def test_a_full_redis_refuses_what_is_new_and_finishes_what_it_has() -> None:
     with running_redis("--maxmemory", "8mb", "--maxmemory-policy", "noeviction") as server:
         redis = Redis.from_url(server.url)

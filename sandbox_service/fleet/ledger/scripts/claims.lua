@@ -183,7 +183,7 @@ end
 local function take_ready(wanted, last_priority)
   for priority = first_priority, last_priority do
     local ring, clients, room = RINGS[priority], {}, wanted - #ids
-    local length = room > 0 and try('LLEN', ring) or 0
+    local length = room > 1 and try('LLEN', ring) or room  -- one submission is not shared among clients
     local waiting = type(length) == 'number' and length or 1  -- a key of another type is deleted below
     local share = math.max(1, math.floor(room / math.max(1, waiting)))
     while waiting > 0 and room > 0 and looked < MOST_SWEPT do
