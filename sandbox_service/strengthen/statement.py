@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from sandbox_service.strengthen.facts import Facts
 from sandbox_service.strengthen.ranges import NUMBER, number_in
@@ -37,6 +38,11 @@ _ONCE = re.compile(
 )
 _UNEQUAL = re.compile(r"distinct|different|loops?\b|\bitself\b|himself|≠|!=|\\ne\b|not equal|\bequal\b", re.IGNORECASE)
 _LESS = re.compile(r"[a-z](?:_?\{?[a-z]\}?)?\s*<\s*[a-z](?:_?\{?[a-z]\}?)?\s*(?:≤|<|\))", re.IGNORECASE)
+_PART = r"[a-z](?:_?\{?\w\}?)?"
+_ORDERED = re.compile(rf"(?<![a-z_\d])({_PART})\s*(?:≤|<=|<)\s*({_PART})(?![a-z_\d])", re.IGNORECASE)
+_ENDS = frozenset(
+    {"lr", "se", "st", "ab", "cd", "pq", "uv", "xy"}
+)  # names of two ends; `k ≤ n` is of a number and a size
 _PERMUTATION = re.compile(r"permutation", re.IGNORECASE)
 _SORTED = re.compile(r"sorted|(?:in|de)creasing|(?:ascending|descending|chronological) order", re.IGNORECASE)
 _HARMLESS = re.compile(
@@ -64,11 +70,15 @@ _CASES = re.compile(r"\btest ?-?cases?\b|\btestcases?\b|\bdata ?sets?\b|\bsets o
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of a statement: guarantees, bounds of sums, and whether an input has several cases."""
+    """The rules of a statement: guarantees, bounds of sums, and whether an input has several cases.
+
+    `ends` has bounds such as `1 ≤ l ≤ r ≤ n`: one number of an input does not exceed another one beside it.
+    """
 
     sentences: tuple[str, ...] = ()
     sums: tuple[int, ...] = ()
     has_cases: bool = False
+    ends: tuple[str, ...] = ()
 
     def unexplained(self, facts: Facts) -> str:
         """Return the first rule that the facts do not have, or an empty text.
@@ -76,7 +86,11 @@ class Rules:
         Args:
             facts: Of the given inputs.
         """
-        return next((each for each in self.sentences if not _is_explained(each, facts)), "")
+        are_ordered = any(each.sign != "!=" for each in facts.relations) or any(
+            each.order for each in facts.slots.values()
+        )
+        ends = () if are_ordered else self.ends
+        return next(chain((each for each in self.sentences if not _is_explained(each, facts)), ends), "")
 
 
 def rules_of(statement: str) -> Rules:
@@ -91,7 +105,8 @@ def rules_of(statement: str) -> Rules:
     start = begin.start() if (begin := _INPUT.search(text)) else len(text)
     found = [" ".join(each.split()) for each in _rules_in(text, start)]
     limits = [number_in(limit[1]) for each in found if _SUM.search(each) and (limit := _LIMIT.search(each))]
-    return Rules(tuple(found), tuple(each for each in limits if each is not None), _CASES.search(text) is not None)
+    sums = tuple(each for each in limits if each is not None)
+    return Rules(tuple(found), sums, _CASES.search(text) is not None, tuple(_ends_in(text)))
 
 
 def _rules_in(text: str, start: int) -> Iterator[str]:
@@ -100,6 +115,14 @@ def _rules_in(text: str, start: int) -> Iterator[str]:
     for each in _SENTENCE.split(text[start:]):
         if any(rule.search(each) for rule in (_GUARANTEE, _SAID, _LESS)) or (_SUM.search(each) and _LIMIT.search(each)):
             yield each
+
+
+def _ends_in(text: str) -> Iterator[str]:
+    """Yield what says that the first of two ends does not exceed the second one: `l ≤ r`, `x_1 < x_2`."""
+    for each in _ORDERED.finditer(text):
+        left, right = each[1].lower(), each[2].lower()
+        if left[0] + right[0] in _ENDS or (left[0] == right[0] and left != right):
+            yield each[0]
 
 
 def _is_explained(sentence: str, facts: Facts) -> bool:

@@ -153,6 +153,8 @@ def made_for(statement: str, inputs: list[str], judges: int = 1) -> list[Made]:
         ("It is guaranteed that at least one solution exists.", False),
         ("It is guaranteed that the pairs form a tree.", False),
         ("He makes a guaranteed guess.", True),
+        ("Then come queries with 1 ≤ l ≤ r ≤ 100.", False),
+        ("Then come numbers with 1 ≤ k ≤ n.", True),
         ("", True),
     ],
 )
