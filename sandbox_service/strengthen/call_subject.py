@@ -6,10 +6,11 @@ import ast
 import json
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sandbox_service.formats.problem import Problem
+from sandbox_service.judging.numeric import tolerance_of
 from sandbox_service.schema import AssertTest, CallTest, Checker, TestCase
 from sandbox_service.strengthen import tables
 from sandbox_service.strengthen.arguments import Arguments
@@ -172,10 +173,19 @@ class CallSubject:
                 result = json.loads(json.dumps(result, allow_nan=False))
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return None
-        known = set(_reals_in(args))
-        is_near = isinstance(self._calls.like, AssertTest) and is_row_of_reals(result)
-        is_sound = result is not None and (is_near or _is_comparable(result, known))
+        is_sound = result is not None and self._is_comparable(args, result)
         return self._calls.test(args, result) if is_sound and self._uniqueness.is_unique_value(result) else None
+
+    def _is_comparable(self, args: Any, result: Any) -> bool:
+        """Return whether a right program that computes in another order has an equal result."""
+        reals = set(_reals_in(result))
+        if not all(map(math.isfinite, reals)):
+            return False
+        if isinstance(self._calls.like, AssertTest):  # these have a tolerance for a number, and for a row of them
+            return type(result) is float or is_row_of_reals(result) or reals <= set(_reals_in(args))
+        checker = self._problem.checker
+        has_tolerance = isinstance(checker, Checker) and tolerance_of(checker) is not None
+        return has_tolerance or reals <= set(_reals_in(args))
 
     def merged(self, tests: Sequence[TestCase]) -> list[TestCase]:
         """See `Subject`."""
@@ -193,26 +203,6 @@ class CallSubject:
 def _how(tier: str, turn: int) -> str:
     how = f"arguments, {PATTERNS[turn % len(PATTERNS)]}"
     return how if tier == SEEN.name else f"{tier}: {how}"
-
-
-def _is_comparable(value: Any, known: Set[float]) -> bool:
-    """Return whether == compares a result safely.
-
-    Args:
-        value: A real number on its own is, since a tolerance is set, and inside others if it is one of the arguments'.
-        known: Real numbers of the arguments.
-    """
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, dict):
-        return all(_is_inside(each, known) for each in (*value, *value.values()))
-    if isinstance(value, list | tuple | set):
-        return all(_is_inside(each, known) for each in value)
-    return True
-
-
-def _is_inside(value: Any, known: Set[float]) -> bool:
-    return value in known if isinstance(value, float) else _is_comparable(value, known)
 
 
 def _reals_in(value: Any) -> Iterator[float]:
