@@ -62,7 +62,22 @@ _SAID = re.compile(
     r"|distinct (?:\w+ )?(?:integers|numbers|points|strings|words)"
     r"|permutation of|connected (?:undirected )?graph|no two\b|at most once|exactly once|sorted in|possible to reach"
     r"|(?:increasing|ascending|descending|decreasing) order"
+    r"|(?:\w+ )?(?:are|is) (?:all |pairwise )?(?:distinct|different|unique)"
     r"|(?:form|is|be|are|describe|specif\w+) (?:a |the )?(?:\w+ )?tree",
+    re.IGNORECASE,
+)
+_THINGS = "integers?|numbers?|lines?|strings?|spaces?|characters?|words?|tokens?|blanks?|rows?|values?"
+# properties in usual words, which no fact expresses
+_PROPERTY = re.compile(
+    r"\b(?:is|are|an?|be|both|of) (?:even|odd)\b|\b(?:even|odd) (?:\w+ )?(?:integers?|numbers?|length)|\bparity\b"
+    r"|powers? of (?:two|three|ten|2|3|10)\b|\b(?:co-?)?primes?\b|\bcomposite\b|divisible|\bdivides\b|multiples? of"
+    rf"|\b(?:at least|exactly) (?:one|two|1|2)\b(?! (?:\w+ )?(?:{_THINGS})\b)"
+    r"|\b(?:correct|valid|regular|balanced|well-formed|proper)\b|palindrom|anagram|symmetric|adjacency matrix"
+    r"|\btriangles?\b|\bconvex\b|\bpolygons?\b|\bparallel\b|degenerate|collinear|\blies? inside\b"
+    r"|\b(?:not|never) lie\b|intersect|overlap|\btouch|\bno cycles?\b|without cycles|acyclic"
+    r"|\bsame (?:sum|parity|multiset|set|letters)\b|\bequal sums?\b|satisf(?:y|ies)|\bsuch that\b"
+    r"|\b(?:names?|words?|strings?) (?:are|is) (?:all |pairwise )?(?:different|distinct|unique)\b"
+    r"|\b(?:occurs?|appears?) (?:more|less) than (?!one\b|once)|\bmore than half\b|\bhh:mm\b|yyyy",
     re.IGNORECASE,
 )
 _CASES = re.compile(r"\btest ?-?cases?\b|\btestcases?\b|\bdata ?sets?\b|\bsets of (?:input|data)", re.IGNORECASE)
@@ -86,10 +101,7 @@ class Rules:
         Args:
             facts: Of the given inputs.
         """
-        are_ordered = any(each.sign != "!=" for each in facts.relations) or any(
-            each.order for each in facts.slots.values()
-        )
-        ends = () if are_ordered else self.ends
+        ends = (each for each in self.ends if not _are_ordered(each, facts))
         return next(chain((each for each in self.sentences if not _is_explained(each, facts)), ends), "")
 
 
@@ -113,7 +125,9 @@ def _rules_in(text: str, start: int) -> Iterator[str]:
     """Sentences that guarantee something, and those of the part about the input that name a structure."""
     yield from (each for each in _SENTENCE.split(text[:start]) if _GUARANTEE.search(each) and not _CLAIM.search(each))
     for each in _SENTENCE.split(text[start:]):
-        if any(rule.search(each) for rule in (_GUARANTEE, _SAID, _LESS)) or (_SUM.search(each) and _LIMIT.search(each)):
+        if any(rule.search(each) for rule in (_GUARANTEE, _SAID, _LESS, _PROPERTY)) or (
+            _SUM.search(each) and _LIMIT.search(each)
+        ):
             yield each
 
 
@@ -122,11 +136,19 @@ def _ends_in(text: str) -> Iterator[str]:
     for each in _ORDERED.finditer(text):
         left, right = each[1].lower(), each[2].lower()
         if left[0] + right[0] in _ENDS or (left[0] == right[0] and left != right):
-            yield each[0]
+            yield f"{each[1]} ≤ {each[2]}"
+
+
+def _are_ordered(ends: str, facts: Facts) -> bool:
+    """Return whether numbers in a line have an order; or those of a list, if that is of numbers with one name."""
+    first = min(facts.rows, default=0)  # before repeated lines come sizes
+    if any(each.sign != "!=" and min(each.left, each.right) >= first for each in facts.relations):
+        return True
+    return ends[0].lower() == ends.split()[-1][0].lower() and any(each.order for each in facts.slots.values())
 
 
 def _is_explained(sentence: str, facts: Facts) -> bool:
-    if _UNKNOWN.search(sentence):
+    if _UNKNOWN.search(sentence) or _PROPERTY.search(sentence):
         return False
     rows, slots = facts.rows.values(), facts.slots.values()
     is_tree = any(each.tree for each in rows) or any(each.links or each.parents for each in slots)
