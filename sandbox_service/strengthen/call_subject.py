@@ -19,6 +19,7 @@ from sandbox_service.strengthen.calls import Calls, examples_in, is_row_of_reals
 from sandbox_service.strengthen.constants import NONE, Constants
 from sandbox_service.strengthen.kinds import PATTERNS
 from sandbox_service.strengthen.runs import Program
+from sandbox_service.strengthen.statement import guarantees_in
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, WORDS, Made, Wanted
 from sandbox_service.strengthen.uniqueness import Uniqueness
 from sandbox_service.strengthen.widening import SEEN, WIDENINGS, Widening
@@ -52,6 +53,7 @@ class CallSubject:
         names = calls.names or names_in(text, calls.function)
         is_known = len(names) == len(calls.given[0].args)
         self._bounds = bounds_of(text, names, [each.args for each in calls.given]) if is_known else []
+        self._guarantees = guarantees_in(text)
         self._uniqueness = Uniqueness(text, Checker())
 
     @property
@@ -62,7 +64,7 @@ class CallSubject:
     @property
     def unexplained(self) -> str:
         """See `Subject`."""
-        return ""
+        return next(iter(self._guarantees), "")
 
     @property
     def most_seconds(self) -> float:
@@ -72,6 +74,8 @@ class CallSubject:
     def made(self, wanted: Wanted) -> list[Made]:
         """See `Subject`."""
         makers = self._makers(wanted)
+        if self._guarantees:  # which made calls may break
+            makers = [] if wanted.judges < LEAST_JUDGES else [each for each in makers if each[0] == SEEN.name]
         known = {repr(list(each.args)) for each in self._calls.given}
         found: dict[str, Made] = {}
         tries = wanted.count * TRIES if makers else 0

@@ -21,7 +21,7 @@ _EXAMPLES = re.compile(r"^\W*(?:sample|examples?|notes?)\W*(?:inputs?|tests?|\d+
 _INPUT = re.compile(r"^\W*(?:the\s)?input\b", re.IGNORECASE | re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n\s*\n|\n(?=\s*[*#-])")
 _GUARANTEE = re.compile(
-    r"guarant\w+,? that|guarant\w+ to\b|(?:is|are|it'?s) (?:\w+ )?guarant\w+|you (?:may|can) assume|it is known that",
+    r"guarant\w+,? that|guarant\w+ to\b|(?:is|are|it'?s) (?:\w+ )?guarant\w+|(?:may|can) assume|it is known that",
     re.IGNORECASE,
 )
 # a guarantee about the answer, which no input can break
@@ -115,15 +115,33 @@ def rules_of(statement: str) -> Rules:
     text = statement[: examples.start()] if (examples := _EXAMPLES.search(statement)) else statement
     text = text[: output.start()] if (output := _OUTPUT.search(text)) else text
     start = begin.start() if (begin := _INPUT.search(text)) else len(text)
-    found = [" ".join(each.split()) for each in _rules_in(text, start)]
+    found = list(map(_on_one_line, _rules_in(text, start)))
     limits = [number_in(limit[1]) for each in found if _SUM.search(each) and (limit := _LIMIT.search(each))]
     sums = tuple(each for each in limits if each is not None)
     return Rules(tuple(found), sums, _CASES.search(text) is not None, tuple(_ends_in(text)))
 
 
+def guarantees_in(statement: str) -> list[str]:
+    """Return the guarantees about arguments of calls that are no bound, wherever the statement has them.
+
+    Args:
+        statement: Text of the problem.
+    """
+    nothing = Facts({}, (), frozenset(), {})
+    return [each for each in map(_on_one_line, _guarantees(plain(statement))) if not _is_explained(each, nothing)]
+
+
+def _guarantees(text: str) -> Iterator[str]:
+    return (each for each in _SENTENCE.split(text) if _GUARANTEE.search(each) and not _CLAIM.search(each))
+
+
+def _on_one_line(sentence: str) -> str:
+    return " ".join(sentence.split())
+
+
 def _rules_in(text: str, start: int) -> Iterator[str]:
     """Sentences that guarantee something, and those of the part about the input that name a structure."""
-    yield from (each for each in _SENTENCE.split(text[:start]) if _GUARANTEE.search(each) and not _CLAIM.search(each))
+    yield from _guarantees(text[:start])
     for each in _SENTENCE.split(text[start:]):
         if any(rule.search(each) for rule in (_GUARANTEE, _SAID, _LESS, _PROPERTY)) or (
             _SUM.search(each) and _LIMIT.search(each)

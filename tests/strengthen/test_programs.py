@@ -271,6 +271,24 @@ def test_computed_real_numbers_make_no_test_without_a_tolerance(
     assert (subject.test(Made("[1, 10]", "seen"), f"{MARK}{result!r}") is not None) == is_test
 
 
+@pytest.mark.parametrize(
+    ("note", "is_rule"),
+    [
+        ("You may assume that exactly one pair has the sum.", True),
+        ("It is guaranteed that the answer is unique.", True),
+        ("You can assume that the words have letters only.", False),
+        ("Return the first pair.", False),
+    ],
+)
+def test_few_references_judge_no_calls_that_may_break_a_guarantee(note: str, is_rule: bool) -> None:
+    tests: list[TestCase] = [CallTest(function="f", args=[[1, 2], 3], output=1)]
+    subject = subject_of(Problem(id="p", prompt=f"Find the pair.\n\n{note}", tests=tests))
+    assert not isinstance(subject, str)
+    few, many = ([each.tier for each in subject.made(Wanted(32, judges, 6, 1000))] for judges in (2, 3))
+    assert bool(few) != is_rule
+    assert (set(many) == {"seen"}) == is_rule
+
+
 def test_an_audit_program_of_plain_values_is_read_as_json() -> None:
     calls = calls_of([AssertTest(code="assert f(1) == 2", prelude="f = 1")])  # else they need no program
     assert calls is not None
