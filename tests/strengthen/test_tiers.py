@@ -12,6 +12,7 @@ from sandbox_service.strengthen.constants import Constants
 from sandbox_service.strengthen.cover import choose
 from sandbox_service.strengthen.facts import facts_of
 from sandbox_service.strengthen.inference import form_of
+from sandbox_service.strengthen.statement import rules_of
 from sandbox_service.strengthen.stdin_subject import StdinSubject
 from sandbox_service.strengthen.tiers import Made, Wanted
 from tests.validation.world import sums
@@ -169,6 +170,13 @@ def test_few_references_judge_no_inputs_of_a_rule_that_no_fact_expresses(rule: s
     statement = STATEMENT.format(rule, "a number")
     assert bool(made_for(statement, PAIRS)) == is_made
     assert made_for(statement, PAIRS, judges=3)
+
+
+@pytest.mark.parametrize("heading", ["Input", "## Input", r"\section*{Input}", "<h2>Input</h2>", r"\InputFile"])
+def test_rules_are_read_below_any_heading(heading: str) -> None:
+    statement = STATEMENT.format("The integer n is even.", "a number")
+    assert rules_of(statement.replace("Input", heading)).sentences
+    assert not rules_of(statement.replace("Input", "")).sentences
 
 
 def test_cases_of_given_inputs_are_valid_whatever_the_rule() -> None:
