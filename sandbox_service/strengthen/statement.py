@@ -8,11 +8,12 @@ guarantee is one that made inputs may break, so that few references are not enou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from sandbox_service.strengthen.facts import Facts
+from sandbox_service.strengthen.properties import Kept, Numbers, kept_in
 from sandbox_service.strengthen.ranges import NUMBER, number_in
 from sandbox_service.validation.notation import plain
 
@@ -80,6 +81,8 @@ _PROPERTY = re.compile(
     r"|\b(?:occurs?|appears?) (?:more|less) than (?!one\b|once)|\bmore than half\b|\bhh:mm\b|yyyy",
     re.IGNORECASE,
 )
+_NOTHING = re.compile(r"(?:it is|it's|its) guaranteed,? that\W*|you (?:may|can) assume,? that\W*", re.IGNORECASE)
+_RULES = (_GUARANTEE, _SAID, _LESS, _PROPERTY)
 _CASES = re.compile(r"\btest ?-?cases?\b|\btestcases?\b|\bdata ?sets?\b|\bsets of (?:input|data)", re.IGNORECASE)
 
 
@@ -95,14 +98,24 @@ class Rules:
     has_cases: bool = False
     ends: tuple[str, ...] = ()
 
-    def unexplained(self, facts: Facts) -> str:
-        """Return the first rule that the facts do not have, or an empty text.
+    def unexplained(self, facts: Facts, given: Sequence[Numbers]) -> str:
+        """Return the first rule that neither the facts have nor a property is, or an empty text.
 
         Args:
             facts: Of the given inputs.
+            given: The numbers of each given input.
         """
+        sentences = (each for each in self.sentences if not _is_kept(each, facts, given))
         ends = (each for each in self.ends if not _are_ordered(each, facts))
-        return next(chain((each for each in self.sentences if not _is_explained(each, facts)), ends), "")
+        return next(chain(sentences, ends), "")
+
+    def kept(self, given: Sequence[Numbers]) -> list[Kept]:
+        """Return the properties of numbers that made inputs have to keep.
+
+        Args:
+            given: The numbers of each given input.
+        """
+        return [kept for each in self.sentences for kept in kept_in(each, given)[0]]
 
 
 def rules_of(statement: str) -> Rules:
@@ -143,9 +156,7 @@ def _rules_in(text: str, start: int) -> Iterator[str]:
     """Sentences that guarantee something, and those of the part about the input that name a structure."""
     yield from _guarantees(text[:start])
     for each in _SENTENCE.split(text[start:]):
-        if any(rule.search(each) for rule in (_GUARANTEE, _SAID, _LESS, _PROPERTY)) or (
-            _SUM.search(each) and _LIMIT.search(each)
-        ):
+        if any(rule.search(each) for rule in _RULES) or (_SUM.search(each) and _LIMIT.search(each)):
             yield each
 
 
@@ -163,6 +174,14 @@ def _are_ordered(ends: str, facts: Facts) -> bool:
     if any(each.sign != "!=" and min(each.left, each.right) >= first for each in facts.relations):
         return True
     return ends[0].lower() == ends.split()[-1][0].lower() and any(each.order for each in facts.slots.values())
+
+
+def _is_kept(sentence: str, facts: Facts, given: Sequence[Numbers]) -> bool:
+    """Return whether made inputs keep to a rule: it says a property of numbers, or facts have what is left of it."""
+    kept, left = kept_in(sentence, given)
+    if kept and (_NOTHING.fullmatch(left) or not any(rule.search(left) for rule in _RULES)):
+        return True
+    return _is_explained(left, facts)
 
 
 def _is_explained(sentence: str, facts: Facts) -> bool:
