@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sandbox_service.grading.suites import LruCache
 from sandbox_service.judging.known_tests import Known, known_of, may_know
-from sandbox_service.schema import TestCase
+from sandbox_service.schema import AssertTest, TestCase
 
 CHECKSUMS = 1 << 32  # a program could choose its checksum as well as a hash: neither has a secret in it
 KEPT_TESTS = 4096
@@ -24,7 +24,6 @@ class AuditSelection:
     def __init__(self, share: float) -> None:
         """Select this share of the programs that do not seem to know their tests, from 0 to 1."""
         self._share = share
-        # by identity, which holds as long as the test is kept
         self._known: LruCache[tuple[TestCase, Known]] = LruCache(KEPT_TESTS, KEPT_CHARACTERS)
         self._latest: tuple[Sequence[TestCase], list[Known]] = (), []  # of the latest suite, which submissions share
 
@@ -44,9 +43,10 @@ class AuditSelection:
         return may_know(source, self._latest[1])
 
     def _known_of(self, test: TestCase) -> Known:
-        name = str(id(test))
+        # by text, which outlives a suite; by identity, which holds as long as the test is kept, where texts are long
+        name = test.code if isinstance(test, AssertTest) else str(id(test))
         kept = self._known.get(name)
         if kept is None:
             kept = test, known_of(test)
-            self._known.put(name, kept, kept[1].size)
+            self._known.put(name, kept, kept[1].size + len(name))
         return kept[1]

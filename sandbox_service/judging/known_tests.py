@@ -29,17 +29,17 @@ MOST_WORDS = 8  # of an input and its answer that are looked for before their to
 NEAR = 40  # characters between an input and its answer
 TELLING = 4  # characters of an input and its answer that no program has beside each other by chance
 
+# both begin with a line end, which is found quickly: `^` is a look at each character
 _DOCSTRING = re.compile(
-    r"""^[ \t]*[rRuU]?(?:\"\"\"[^\"]*+(?:\"(?!\"\")[^\"]*+)*+\"\"\"|'''[^']*+(?:'(?!'')[^']*+)*+''')[ \t]*$""",
+    r"""\n[ \t]*[rRuU]?(?:\"\"\"[^\"]*+(?:\"(?!\"\")[^\"]*+)*+\"\"\"|'''[^']*+(?:'(?!'')[^']*+)*+''')[ \t]*$""",
     re.MULTILINE,
-)  # a look at each character would take ten times as long
-_COMMENT = re.compile(r"^[ \t]*(?:#|//)[^\n]*$", re.MULTILINE)
+)
+_COMMENT = re.compile(r"\n[ \t]*(?:#|//)[^\n]*")
 _ESCAPE = re.compile(r"\\[nrt]")
 _TOKEN = re.compile(r"\d+|[^\W\d]+|[^\w\s'\",;:()\[\]{}\\]+")
 _DIGEST_NAMES = (
     "hashlib", "md5", "sha1", "sha256", "crc32", "adler32", "base64", "b64decode", "zlib", "marshal", "pickle",
 )  # fmt: skip
-_DIGEST_HINTS = ("hash", "md5", "sha", "32", "64", "zlib", "pickle")  # of which each of these names has one
 _DIGESTS = re.compile(rf"\b(?:{'|'.join(_DIGEST_NAMES)})\b|\bhash\(")
 _DIGEST = re.compile(r"(?=\d*[a-fA-F])[0-9a-fA-F]{16,}")
 _TRUTH = frozenset({"true", "false", "yes", "no", "none"})
@@ -50,10 +50,10 @@ _BLOCKS = (ast.stmt, ast.excepthandler, ast.match_case)  # the nodes that may ho
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A text as tokens, and the longest of them: a source without it does not have the text."""
+    """A text as tokens, and the longest of them: a source without one of these does not have the text."""
 
     text: str
-    longest: str
+    words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,8 @@ class Pair:
 
     given: str
     answer: str
-    words: tuple[str, ...]  # the longest ones of both, of which a source without one does not have the two
-
-    @property
-    def is_telling(self) -> bool:
-        """True if no program has the two beside each other by chance."""
-        given, answer = self.given.strip(), self.answer.strip()
-        return len(given) > 1 and len(given) + (0 if answer in _TRUTH else len(answer)) >= TELLING
+    words: tuple[str, ...]  # the longest ones of both
+    is_telling: bool  # no program has the two beside each other by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +110,14 @@ class _Source:
         """Return whether it has a long part of an input."""
         if known.plain and any(map(self._in(_plain).__contains__, known.plain)):
             return True
-        return any(each.longest in self._lower and each.text in self._in(_tokens) for each in known.parts)
+        return any(self.has_words(each) and each.text in self._in(_tokens) for each in known.parts)
+
+    def has_words(self, tokens: Tokens | Pair) -> bool:
+        """Return whether it has the longest words of a text, or of an input and its answer, somewhere."""
+        return all(map(self._lower.__contains__, tokens.words))
 
     def has_near(self, pair: Pair) -> bool:
         """Return whether it has an answer soon after one of the first places of its input."""
-        lower = self._lower
-        for word in pair.words:  # a generator would cost more than most of these loops, which end at the first word
-            if word not in lower:
-                return False
         return _are_near(self._in(_tokens), pair.given, pair.answer)
 
 
@@ -142,13 +137,19 @@ def may_know(source: str, known: Sequence[Known]) -> bool:
     if any(map(program.has_part, known)):
         return True
     pairs = [pair for each in known for pair in each.pairs][:MOST_TESTS]
-    beside = [pair for pair in pairs if program.has_near(pair)]
-    return any(each.is_telling for each in beside) or len(beside) >= max(1, len(pairs) / 2)
+    there = [pair for pair in pairs if program.has_words(pair)]
+    least = max(1, len(pairs) / 2)
+    return _tell(there, least) and _tell([pair for pair in there if program.has_near(pair)], least)
+
+
+def _tell(pairs: Sequence[Pair], least: float) -> bool:
+    """Return whether a program with these inputs and answers may know tests: one is telling, or they are many."""
+    return len(pairs) >= least or any(each.is_telling for each in pairs)
 
 
 def _has_digest(source: str) -> bool:
-    """Return whether a source names a digest function; most have no part of such a name, which is quickly seen."""
-    return any(map(source.__contains__, _DIGEST_HINTS)) and _DIGESTS.search(source) is not None
+    """Return whether a source names a digest function; most have no such word, which is quickly seen."""
+    return ("hash(" in source or any(map(source.__contains__, _DIGEST_NAMES))) and _DIGESTS.search(source) is not None
 
 
 def known_of(test: TestCase) -> Known:
@@ -168,14 +169,16 @@ def known_of(test: TestCase) -> Known:
     plain = dict.fromkeys(_plain(each) for of_one in texts for each in of_one if len(each) >= LONG)
     return Known(
         tuple(each for each in pairs if each.given.strip()),
-        tuple(Tokens(each, max(each.split(), key=len)) for each in long),
+        tuple(Tokens(each, _longest(each)) for each in long),
         tuple(each for each in plain if len(each) >= LONG and not each.isidentifier()),
         any(_DIGEST.fullmatch(_plain(answer)) for _, answer in found),
     )
 
 
 def _pair(given: str, answer: str) -> Pair:
-    return Pair(given, answer, tuple(_by_length([*given.split(), *answer.split()])[:MOST_WORDS]))
+    told = answer.strip()
+    length, weight = len(given.strip()), 0 if told in _TRUTH else len(told)
+    return Pair(given, answer, _longest(given + answer), length > 1 and length + weight >= TELLING)
 
 
 def _is_long(tokens: str) -> bool:
@@ -198,9 +201,10 @@ def _are_near(text: str, given: str, answer: str) -> bool:
 
 def _bare(source: str) -> str:
     """Return a source without docstrings and lines of comment."""
+    source = f"\n{source}"
     if '"""' in source or "'''" in source:
-        source = _DOCSTRING.sub("", source)
-    return _COMMENT.sub("", source) if "#" in source or "//" in source else source
+        source = _DOCSTRING.sub("\n", source)
+    return _COMMENT.sub("\n", source) if "#" in source or "//" in source else source
 
 
 def _tokens(text: str) -> str:
@@ -218,9 +222,9 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(" ", text) if "\\" in text else text
 
 
-def _by_length(words: Sequence[str]) -> list[str]:
-    """Return different words, the longest first."""
-    return sorted(dict.fromkeys(words), key=len, reverse=True)
+def _longest(tokens: str) -> tuple[str, ...]:
+    """Return different words of a text, the longest ones first."""
+    return tuple(sorted(dict.fromkeys(tokens.split()), key=len, reverse=True)[:MOST_WORDS])
 
 
 def _pairs(test: TestCase) -> Iterator[tuple[list[str], str]]:
@@ -285,6 +289,10 @@ def _written(node: ast.expr, lines: Sequence[bytes]) -> str:
 
 def _call_in(node: ast.expr) -> ast.Call | None:
     """The outermost call of a function that is not built in."""
+    if isinstance(node, ast.Compare):  # most often on the left, where no walk is needed
+        left = node.left
+        if isinstance(left, ast.Call) and _name_of(left.func) not in _BUILTIN:
+            return left
     for each in ast.walk(node):
         if isinstance(each, ast.Call) and _name_of(each.func) not in _BUILTIN:
             return each

@@ -26,6 +26,8 @@ from sandbox_service.judging.call_loops import Loop, looped
 from sandbox_service.judging.syntax_trees import parsed
 
 MOST_CHARACTERS = 1 << 16
+SHORT = 1 << 12  # characters of most test programs, of which many are kept
+KEPT, KEPT_LONG = 512, 64  # such programs take about ten times the memory of their text
 SMALL_INTEGER = 10**300  # a larger one has another form in requests
 SHOWN_CHARACTERS = 200
 CHECK = "check"
@@ -80,7 +82,6 @@ class _OtherFormError(Exception):
     """The program has something else in it."""
 
 
-@functools.lru_cache(maxsize=64)
 def plain_test(code: str, entry_point: str | None, prelude: str = "") -> PlainTest | None:
     """Read a test program.
 
@@ -92,6 +93,10 @@ def plain_test(code: str, entry_point: str | None, prelude: str = "") -> PlainTe
     Returns:
         The test; None if the program is not made of plain assertions.
     """
+    return (_short if len(code) + len(prelude) <= SHORT else _long)(code, entry_point, prelude)
+
+
+def _plain_test(code: str, entry_point: str | None, prelude: str) -> PlainTest | None:
     if len(code) > MOST_CHARACTERS or any(sign in code for sign in FRAMEWORKS):
         return None
     if entry_point is not None and not ENTRY_POINT.fullmatch(entry_point):
@@ -100,6 +105,10 @@ def plain_test(code: str, entry_point: str | None, prelude: str = "") -> PlainTe
         return _read(parsed(code).body, code, entry_point, _Prelude(prelude))
     except (_OtherFormError, SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return None  # of these, `{[1]: 2}` is a TypeError: an item that cannot be hashed
+
+
+_short = functools.lru_cache(maxsize=KEPT)(_plain_test)
+_long = functools.lru_cache(maxsize=KEPT_LONG)(_plain_test)
 
 
 class _Prelude:

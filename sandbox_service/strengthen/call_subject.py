@@ -6,10 +6,11 @@ import ast
 import json
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sandbox_service.formats.problem import Problem
+from sandbox_service.judging.numeric import tolerance_of
 from sandbox_service.schema import AssertTest, CallTest, Checker, TestCase
 from sandbox_service.strengthen import tables
 from sandbox_service.strengthen.arguments import Arguments
@@ -18,6 +19,7 @@ from sandbox_service.strengthen.calls import Calls, examples_in, is_row_of_reals
 from sandbox_service.strengthen.constants import NONE, Constants
 from sandbox_service.strengthen.kinds import PATTERNS
 from sandbox_service.strengthen.runs import Program
+from sandbox_service.strengthen.statement import guarantees_in
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, WORDS, Made, Wanted
 from sandbox_service.strengthen.uniqueness import Uniqueness
 from sandbox_service.strengthen.widening import SEEN, WIDENINGS, Widening
@@ -51,6 +53,7 @@ class CallSubject:
         names = calls.names or names_in(text, calls.function)
         is_known = len(names) == len(calls.given[0].args)
         self._bounds = bounds_of(text, names, [each.args for each in calls.given]) if is_known else []
+        self._guarantees = guarantees_in(text)
         self._uniqueness = Uniqueness(text, Checker())
 
     @property
@@ -61,7 +64,7 @@ class CallSubject:
     @property
     def unexplained(self) -> str:
         """See `Subject`."""
-        return ""
+        return next(iter(self._guarantees), "")
 
     @property
     def most_seconds(self) -> float:
@@ -71,6 +74,8 @@ class CallSubject:
     def made(self, wanted: Wanted) -> list[Made]:
         """See `Subject`."""
         makers = self._makers(wanted)
+        if self._guarantees:  # which made calls may break
+            makers = [] if wanted.judges < LEAST_JUDGES else [each for each in makers if each[0] == SEEN.name]
         known = {repr(list(each.args)) for each in self._calls.given}
         found: dict[str, Made] = {}
         tries = wanted.count * TRIES if makers else 0
@@ -172,10 +177,19 @@ class CallSubject:
                 result = json.loads(json.dumps(result, allow_nan=False))
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return None
-        known = set(_reals_in(args))
-        is_near = isinstance(self._calls.like, AssertTest) and is_row_of_reals(result)
-        is_sound = result is not None and (is_near or _is_comparable(result, known))
+        is_sound = result is not None and self._is_comparable(args, result)
         return self._calls.test(args, result) if is_sound and self._uniqueness.is_unique_value(result) else None
+
+    def _is_comparable(self, args: Any, result: Any) -> bool:
+        """Return whether a right program that computes in another order has an equal result."""
+        reals = set(_reals_in(result))
+        if not all(map(math.isfinite, reals)):
+            return False
+        if isinstance(self._calls.like, AssertTest):  # these have a tolerance for a number, and for a row of them
+            return type(result) is float or is_row_of_reals(result) or reals <= set(_reals_in(args))
+        checker = self._problem.checker
+        has_tolerance = isinstance(checker, Checker) and tolerance_of(checker) is not None
+        return has_tolerance or reals <= set(_reals_in(args))
 
     def merged(self, tests: Sequence[TestCase]) -> list[TestCase]:
         """See `Subject`."""
@@ -193,26 +207,6 @@ class CallSubject:
 def _how(tier: str, turn: int) -> str:
     how = f"arguments, {PATTERNS[turn % len(PATTERNS)]}"
     return how if tier == SEEN.name else f"{tier}: {how}"
-
-
-def _is_comparable(value: Any, known: Set[float]) -> bool:
-    """Return whether == compares a result safely.
-
-    Args:
-        value: A real number on its own is, since a tolerance is set, and inside others if it is one of the arguments'.
-        known: Real numbers of the arguments.
-    """
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, dict):
-        return all(_is_inside(each, known) for each in (*value, *value.values()))
-    if isinstance(value, list | tuple | set):
-        return all(_is_inside(each, known) for each in value)
-    return True
-
-
-def _is_inside(value: Any, known: Set[float]) -> bool:
-    return value in known if isinstance(value, float) else _is_comparable(value, known)
 
 
 def _reals_in(value: Any) -> Iterator[float]:

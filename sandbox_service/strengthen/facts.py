@@ -156,6 +156,19 @@ def sums_of(form: Form, text: str) -> dict[int, int]:
     return {slot: sum(each or 0 for each in found) for slot, found in numbers.items()}
 
 
+def numbers_of(form: Form, text: str) -> dict[int, list[int]]:
+    """Return the whole numbers of an input by slot.
+
+    Args:
+        form: The form of the input.
+        text: The input.
+    """
+    seen: dict[int, Seen] = {}
+    _collect(form.items, form.parse(text), {}, seen, {}, {})
+    numbers = {slot: [whole(token) for token in each.tokens] for slot, each in seen.items()}
+    return {slot: [each for each in found if each is not None] for slot, found in numbers.items()}
+
+
 def without_ranges(facts: Facts) -> Facts:
     """Return the facts without least and greatest numbers, and without a word on which of them are certain."""
     slots = {slot: replace(each, low=0, high=0, certain=frozenset()) for slot, each in facts.slots.items()}

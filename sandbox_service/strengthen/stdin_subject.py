@@ -11,7 +11,7 @@ from functools import cache
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
 from sandbox_service.strengthen import tables, tiers
-from sandbox_service.strengthen.facts import facts_of, of_given_words, sums_of, without_ranges
+from sandbox_service.strengthen.facts import facts_of, numbers_of, of_given_words, sums_of, without_ranges
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
 from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
@@ -39,6 +39,8 @@ class StdinSubject:
         self._form = form_of(self._inputs)
         self._uniqueness = uniqueness_of(problem)
         self._rules = rules_of(text_of(problem))
+        self._given = [numbers_of(self._form, each) for each in self._inputs] if self._form else []
+        self._kept = self._rules.kept(self._given)
 
     @property
     def form(self) -> str:
@@ -55,7 +57,7 @@ class StdinSubject:
         """See `Subject`."""
         if self._form is None:
             return next(iter(self._rules.sentences), "")
-        return self._rules.unexplained(facts_of(self._form, self._inputs))
+        return self._rules.unexplained(facts_of(self._form, self._inputs), self._given)
 
     # --- making
 
@@ -67,7 +69,7 @@ class StdinSubject:
             if len(found) == wanted.count:
                 break
             is_new = " ".join(made.text.split()) not in known and len(made.text.encode()) <= wanted.most_bytes
-            if is_new and self._keeps_sums(made.text):
+            if is_new and self._keeps_sums(made.text) and self._keeps_properties(made.text):
                 found.setdefault(made.text, made)
         return list(found.values())
 
@@ -204,6 +206,15 @@ class StdinSubject:
         given = [sums_of(self._form, each) for each in self._inputs]
         are_bounded = {slot for each in given for slot in each if all(one.get(slot, 0) <= most for one in given)}
         return all(total <= most for slot, total in sums_of(self._form, text).items() if slot in are_bounded)
+
+    def _keeps_properties(self, text: str) -> bool:
+        """Return whether numbers have the properties that the statement says and those of given inputs have."""
+        if not self._kept or self._form is None:
+            return True
+        if not self._form.fits(text):
+            return False
+        numbers = numbers_of(self._form, text)
+        return all(each.is_in(numbers) for each in self._kept)
 
     # --- the output of other programs
 

@@ -11,6 +11,11 @@ import re
 _GAP = r"\\[,;:! ]|~|[\u2009\u202f\xa0]"
 _THOUSANDS = re.compile(rf"(?<=\d)(?:{_GAP}|\{{,\}})(?=\d{{3}}(?!\d))")
 _SIGNS = (
+    (
+        re.compile(r"\\(?:sub)*section\*?\{([^{}]*)\}|<h[1-6]\b[^>]*>(.*?)</h[1-6]>"),
+        r"\n\1\2\n",
+    ),  # a heading has its own line
+    (re.compile(r"\\(Input|Output)File\b"), r"\n\1\n"),  # of Polygon's
     (re.compile(r"\\(?:leqslant|leqq|leq|le)(?![A-Za-z])"), "≤"),
     (re.compile(r"\\lt(?![A-Za-z])"), "<"),
     (re.compile(r"\\(?:cdot|times)(?![A-Za-z])"), "·"),
@@ -20,7 +25,7 @@ _SIGNS = (
 
 
 def plain(statement: str) -> str:
-    """Return a statement with one sign for each relation and product, and without gaps in numbers.
+    """Return a statement with one sign for each relation and product, plain headings, and without gaps in numbers.
 
     Args:
         statement: Text, perhaps with LaTeX or HTML in it.

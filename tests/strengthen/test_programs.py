@@ -14,11 +14,11 @@ import pytest
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.judging.plain_asserts import plain_test
-from sandbox_service.schema import AssertTest, CallTest
+from sandbox_service.schema import AssertTest, CallTest, Checker, TestCase
 from sandbox_service.strengthen import mutants, tables, token_mutants, wrong_programs
 from sandbox_service.strengthen.arguments import Arguments
 from sandbox_service.strengthen.call_bounds import bounds_of, names_in
-from sandbox_service.strengthen.call_subject import CallSubject
+from sandbox_service.strengthen.call_subject import MARK, CallSubject
 from sandbox_service.strengthen.calls import GivenCall, calls_of, examples_in
 from sandbox_service.strengthen.constants import NONE, Constants, constants_of
 from sandbox_service.strengthen.operators import OPERATORS
@@ -248,6 +248,45 @@ def test_large_real_numbers_have_a_relative_tolerance() -> None:
             exec(made.code, {"f": lambda _, near=near: near})  # type: ignore[union-attr]
             with pytest.raises(AssertionError):
                 exec(made.code, {"f": lambda _, far=far: far})  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("test", "tolerance", "result", "is_test"),
+    [
+        (CallTest(function="f", args=[1, 2], output=0.5), None, 0.1, False),
+        (CallTest(function="f", args=[1, 2], output=0.5), 1e-6, 0.1, True),
+        (CallTest(function="f", args=[1, 2], output=0.5), 1e-6, {"a": [0.1]}, True),
+        (CallTest(function="f", args=[1, 2], output=0.5), 1e-6, float("inf"), False),
+        (CallTest(function="f", args=[1, 2], output=0.5), None, 3, True),
+        (AssertTest(code="assert f(1, 2) == 0.5"), None, 0.1, True),
+        (AssertTest(code="assert f(1, 2) == 0.5"), None, {"a": [0.1]}, False),
+    ],
+)
+def test_computed_real_numbers_make_no_test_without_a_tolerance(
+    test: TestCase, tolerance: float | None, result: object, is_test: bool
+) -> None:
+    checker = Checker(float_tolerance=tolerance) if tolerance else None
+    subject = subject_of(Problem(id="p", prompt="The quotient.", tests=[test], checker=checker))
+    assert not isinstance(subject, str)
+    assert (subject.test(Made("[1, 10]", "seen"), f"{MARK}{result!r}") is not None) == is_test
+
+
+@pytest.mark.parametrize(
+    ("note", "is_rule"),
+    [
+        ("You may assume that exactly one pair has the sum.", True),
+        ("It is guaranteed that the answer is unique.", True),
+        ("You can assume that the words have letters only.", False),
+        ("Return the first pair.", False),
+    ],
+)
+def test_few_references_judge_no_calls_that_may_break_a_guarantee(note: str, is_rule: bool) -> None:
+    tests: list[TestCase] = [CallTest(function="f", args=[[1, 2], 3], output=1)]
+    subject = subject_of(Problem(id="p", prompt=f"Find the pair.\n\n{note}", tests=tests))
+    assert not isinstance(subject, str)
+    few, many = ([each.tier for each in subject.made(Wanted(32, judges, 6, 1000))] for judges in (2, 3))
+    assert bool(few) != is_rule
+    assert (set(many) == {"seen"}) == is_rule
 
 
 def test_an_audit_program_of_plain_values_is_read_as_json() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from sandbox_service.strengthen.constants import Constants
 from sandbox_service.strengthen.cover import choose
 from sandbox_service.strengthen.facts import facts_of
 from sandbox_service.strengthen.inference import form_of
+from sandbox_service.strengthen.statement import rules_of
 from sandbox_service.strengthen.stdin_subject import StdinSubject
 from sandbox_service.strengthen.tiers import Made, Wanted
 from tests.validation.world import sums
@@ -153,6 +155,15 @@ def made_for(statement: str, inputs: list[str], judges: int = 1) -> list[Made]:
         ("It is guaranteed that at least one solution exists.", False),
         ("It is guaranteed that the pairs form a tree.", False),
         ("He makes a guaranteed guess.", True),
+        ("Then come queries with 1≤l≤r≤100.", False),
+        ("The integer n is even.", False),
+        ("It is a power of two.", False),
+        ("Then come rows with exactly one S.", False),
+        ("The second line contains exactly one integer.", True),
+        ("Both sides have the same sum.", False),
+        ("Names are different.", False),
+        ("Each pair has a number even if it is 0.", True),
+        ("Then come numbers with 1 ≤ k ≤ n.", True),
         ("", True),
     ],
 )
@@ -160,6 +171,33 @@ def test_few_references_judge_no_inputs_of_a_rule_that_no_fact_expresses(rule: s
     statement = STATEMENT.format(rule, "a number")
     assert bool(made_for(statement, PAIRS)) == is_made
     assert made_for(statement, PAIRS, judges=3)
+
+
+@pytest.mark.parametrize(
+    ("rule", "numbers", "holds"),
+    [
+        ("It is an even integer.", (4, 40), lambda n: n % 2 == 0),
+        ("It is guaranteed that n is odd.", (3, 15), lambda n: n % 2 == 1),
+        ("It is n, a power of two.", (4, 64), lambda n: n in {2**power for power in range(30)}),
+        ("The number n (1 ≤ n ≤ 100) is prime.", (5, 13), lambda n: all(n % each for each in range(2, n))),
+    ],
+)
+def test_made_numbers_keep_a_property_of_all_given_ones(
+    rule: str, numbers: tuple[int, int], holds: Callable[[int], bool]
+) -> None:
+    statement = STATEMENT.format(rule, "a number")
+    found = made_for(statement, [f"{number}\n" for number in numbers])
+    assert len(found) >= 3
+    assert all(holds(int(each.text)) for each in found)
+    others = made_for(statement, [f"{numbers[0]}\n", "9\n10\n"[: 2 if numbers[0] % 2 == 0 else 5][-3:].strip() + "\n"])
+    assert not others  # one of these breaks the rule, so that it is of another number
+
+
+@pytest.mark.parametrize("heading", ["Input", "## Input", r"\section*{Input}", "<h2>Input</h2>", r"\InputFile"])
+def test_rules_are_read_below_any_heading(heading: str) -> None:
+    statement = STATEMENT.format("The integer n is even.", "a number")
+    assert rules_of(statement.replace("Input", heading)).sentences
+    assert not rules_of(statement.replace("Input", "")).sentences
 
 
 def test_cases_of_given_inputs_are_valid_whatever_the_rule() -> None:
