@@ -36,6 +36,7 @@ from program import COMPUTED, FILE, SEARCH, SOURCE_FD, STRAY, execute, load
 
 CHANNEL_FD = 5
 ALL = -1  # modules
+MIDDLE, OLD = 1, 2  # generations of the collector
 
 
 _recursion = _digits = 0
@@ -119,20 +120,28 @@ def _has_begun_next(uses: int, folder_bytes: int) -> bool:
 
 
 def _forget(reached: int) -> None:
-    """Restore the state that the last test may have changed, and free its objects.
-
-    If there are no more objects than before it, and the collector has not run, then it left none that only the
-    collector can free.
-    """
+    """Restore the state that the last test may have changed, and free its objects."""
     sys.modules["__main__"] = plain_programs.outer
     program.set_streams(None, None, None)
     program_globals().clear()
     plain_programs.clear_caches(reached)
     sys.setrecursionlimit(_recursion)
     sys.set_int_max_str_digits(_digits)
-    young, middle, old = gc.get_count()
-    if young > _young or middle or old:
-        gc.collect()
+    _free_garbage()
+
+
+def _free_garbage() -> None:
+    """Free what the last test left for the collector.
+
+    It left nothing if there are no more objects than before it, and the collector has not run. All that it made is in
+    the first two generations, as long as the third one is empty. Without that one, the interpreter keeps its free
+    lists, of which a test with thousands of tuples makes many.
+    """
+    young, middle, _ = gc.get_count()
+    has_old = bool(gc.get_objects(generation=OLD))
+    if young > _young or middle or has_old:
+        gc.collect(OLD if has_old else MIDDLE)
+        gc.freeze()  # what is left is not the test's; the third generation is empty again
 
 
 def _is_as_found(uses: int, reached: int, folder_bytes: int) -> bool:
