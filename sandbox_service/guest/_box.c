@@ -481,7 +481,7 @@ static PyMethodDef methods[] = {
     {"remember", remember, METH_VARARGS, remember_doc},
     {"folder_bytes", folder_bytes, METH_VARARGS, folder_bytes_doc},
     {"keep_streams", keep_streams, METH_VARARGS, keep_streams_doc},
-    {"next_test", next_test, METH_NOARGS, next_test_doc},
+    {"next_test", next_test, METH_O, next_test_doc},
     {"end_plainly", end_plainly, METH_VARARGS, end_plainly_doc},
     {"begin_stream", begin_stream, METH_VARARGS, begin_stream_doc},
     {"set_first_state", set_first_state, METH_VARARGS, set_first_state_doc},

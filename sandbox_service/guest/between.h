@@ -134,7 +134,7 @@ static struct {
     PyObject *outer, *names, *forms;   /* the zygote's own __main__; the first namespace of a program's; of the streams */
     PyObject *removing, *putting_back; /* lists, for the end of a test and the beginning of the next */
     PyObject *get_count, *get_old, *collect_young, *collect, *freeze; /* of the collector */
-    unsigned long long opens, restates, uses_stderr;                  /* bits of plain_programs.py */
+    unsigned long long anew, opens, uses_stderr;                      /* bits of plain_programs.py */
     long young; /* objects that the collector has not seen, when a test begins, without those that end with its namespace */
     PyObject *all;
 } first;
@@ -145,7 +145,7 @@ static PyObject *set_first_state(PyObject *self, PyObject *args)
 {
     if (!PyArg_ParseTuple(args, "OOOOOOO(OOOOO)(KKK)", &first.sys, &first.modules, &first.outer, &first.names, &first.forms,
                           &first.removing, &first.putting_back, &first.get_count, &first.get_old, &first.collect_young,
-                          &first.collect, &first.freeze, &first.opens, &first.restates, &first.uses_stderr))
+                          &first.collect, &first.freeze, &first.anew, &first.opens, &first.uses_stderr))
         return NULL;
     PyObject *before = first.all;
     first.all = Py_NewRef(args);
@@ -233,12 +233,12 @@ static int end_last(PyObject *namespace, unsigned long long modules)
 static int begin_state(PyObject *main, PyObject *layers, unsigned long long uses, unsigned long long modules)
 {
     static PyObject *annotations;
-    unsigned long long anew[STREAMS] = {~0ULL, first.opens | first.restates, first.uses_stderr};
+    unsigned long long of[STREAMS] = {~0ULL, first.anew, first.uses_stderr};
     PyObject *namespace = PyModule_GetDict(main), *empty;
     long looks;
     for (int place = 0; place < STREAMS; place++) {
         PyObject *of_stream = PyTuple_GetItem(layers, place), *form = PyTuple_GetItem(first.forms, place);
-        if (uses & anew[place] ? begin_one(of_stream, form) : place == 1 && clear_attributes(of_stream, form))
+        if (uses & of[place] ? begin_one(of_stream, form) : place == 1 && clear_attributes(of_stream, form))
             return -1;
     }
     if (set_streams(layers) || PyDict_Update(namespace, first.names) || !(empty = PyDict_New()))

@@ -349,20 +349,25 @@ static PyObject *keep_streams(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(next_test_doc, "next_test() -> bool\n\n"
-"Say that a test has ended, and wait until the host has filled the files of the next one. False if the host ends the run.");
-static PyObject *next_test(PyObject *self, PyObject *args)
+PyDoc_STRVAR(next_test_doc, "next_test(anew) -> bool\n\n"
+"Say that a test has ended, and wait until the host has filled the files of the next one. False if the host ends the run.\n"
+"The output of each test is written over the last one and ends at the offset, which the host sets to the start. If `anew`,\n"
+"the program could tell: then the output ends where its file does, and the file is emptied. Raise OSError.");
+static PyObject *next_test(PyObject *self, PyObject *given)
 {
     static int has_room; /* the first test has the memory of any other box */
     char message;
     ssize_t size;
+    int anew = PyObject_IsTrue(given), out = KEPT_STREAMS + 1;
     if (!has_room)
         has_room = mallopt(M_TOP_PAD, KEPT_BYTES);
+    if (anew && lseek(out, 0, SEEK_END) < 0)
+        return os_error();
     if (send(KEPT_CHANNEL, "D", 1, MSG_NOSIGNAL) != 1)
         Py_RETURN_FALSE;
     while ((size = recv(KEPT_CHANNEL, &message, 1, 0)) < 0 && errno == EINTR)
         ;
-    return PyBool_FromLong(size == 1);
+    return anew && ftruncate(out, 0) ? os_error() : PyBool_FromLong(size == 1);
 }
 
 /* 1 if a descriptor is open beside the streams and what is kept, or if that cannot be told. */

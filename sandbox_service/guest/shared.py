@@ -37,6 +37,7 @@ from program import COMPUTED, FILE, SEARCH, SOURCE_FD, STRAY, execute, load
 
 CHANNEL_FD = 5
 REHEARSED = (1 << 64) - 1 - OPENS  # all modules and uses, but no files
+ANEW = OPENS | plain_programs.RESTATES  # standard output must be as in a new process
 MIDDLE, OLD = 1, 2  # generations of the collector
 
 
@@ -47,14 +48,14 @@ def prepare() -> None:
     """
     program.make_main()
     collector = gc.get_count, partial(gc.get_objects, OLD), partial(gc.collect, MIDDLE), gc.collect, gc.freeze
-    bits = plain_programs.OPENS, plain_programs.RESTATES, plain_programs.STDERR
+    bits = ANEW, plain_programs.OPENS, plain_programs.STDERR
     state = vars(sys), sys.modules, plain_programs.outer, ending.names, program.FORMS
     _box.set_first_state(*state, [*plain_programs.caches, *_limits()], list(_seeds()), collector, bits)
     code = compile(program.REHEARSAL, program.FILENAME, "exec")
     for _ in range(program.REHEARSALS):
         uses_of(code)
         _has_ended_well(search=False)
-        _has_begun_next(REHEARSED, 0)
+        begin_next(ending.main, ending.layers, REHEARSED, program.FOLDER, 0)
     program.set_streams(*(stream for stream, _, _ in ending.layers))
     gc.disable()
 
@@ -93,7 +94,7 @@ def run() -> NoReturn:
     # called from here each time: a program can count the frames below its own
     status = execute(code, program_globals())
     while uses and status == 0 and _has_ended_well(search=search):
-        if not next_test() or not _has_begun_next(uses, folder_bytes):
+        if not _has_next(uses, folder_bytes):
             _exit(0)  # all output is flushed, and there is nothing to finalise
         status = execute(code, program_globals())
     end(status, search=search)
@@ -107,9 +108,10 @@ def _has_ended_well(*, search: bool) -> bool:
         return False
 
 
-def _has_begun_next(uses: int, folder_bytes: int) -> bool:
-    """Remove the last test's state and begin the next one; return False if a part of it cannot be restored."""
+def _has_next(uses: int, folder_bytes: int) -> bool:
+    """Wait for the next test and begin it; return False if there is none, or the last one's state cannot be removed."""
     try:
-        return begin_next(ending.main, ending.layers, uses, program.FOLDER, folder_bytes)
+        has_next = next_test(bool(uses & ANEW))
+        return has_next and begin_next(ending.main, ending.layers, uses, program.FOLDER, folder_bytes)
     except BaseException:  # no memory, or no descriptor
         return False
