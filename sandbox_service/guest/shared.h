@@ -218,6 +218,7 @@ static int is_plain(PyObject *value, PyObject *kinds)
 struct kept {
     PyObject *container;
     unsigned long long group; /* a bit */
+    uint64_t version;         /* of the dictionary, when it was last seen with these items */
     Py_ssize_t size;
     PyObject **items; /* of a list its items, of a dictionary its keys and values by turns */
 };
@@ -227,6 +228,20 @@ static Py_ssize_t kept_count;
 static Py_ssize_t size_of(PyObject *container)
 {
     return PyList_Check(container) ? PyList_Size(container) : PyDict_Size(container);
+}
+
+/* The beginning of a dictionary in Python 3.11. Each change of one gives it a number that no dictionary had before (PEP 509),
+ * which later versions of Python give up. */
+struct dictionary {
+    PyObject object;
+    Py_ssize_t used;
+    uint64_t version;
+};
+
+/* 0 if there is none: then the items are compared. */
+static uint64_t version_of(PyObject *container)
+{
+    return Py_Version >> 16 == 0x030B && PyDict_Check(container) ? ((struct dictionary *)container)->version : 0;
 }
 
 /* 0, or -1 with an exception. */
@@ -242,7 +257,7 @@ static int keep(struct kept *one, PyObject *container, unsigned long long group)
         return -1;
     }
     Py_INCREF(container);
-    *one = (struct kept){container, group, size, next};
+    *one = (struct kept){container, group, version_of(container), size, next};
     if (PyList_Check(container))
         for (; at < size; at++)
             Py_INCREF(*next++ = PyList_GetItem(container, at));
@@ -279,10 +294,13 @@ static PyObject *remember(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static int is_as_kept(const struct kept *one)
+static int is_as_kept(struct kept *one)
 {
     PyObject **next = one->items, *key, *value;
     Py_ssize_t at = 0;
+    uint64_t version = version_of(one->container);
+    if (version && version == one->version)
+        return 1;
     if (size_of(one->container) != one->size)
         return 0;
     if (PyList_Check(one->container)) {
@@ -296,6 +314,7 @@ static int is_as_kept(const struct kept *one)
             return 0;
         next += 2;
     }
+    one->version = version;
     return 1;
 }
 
