@@ -171,7 +171,7 @@ class ChannelRun:
         _, out, err = self._fds
         most, to_offset = self._limits.output_bytes + 1, self._writes_over and self._may_stall
         written, stdout, stderr = self._host.read_output(out, err, most, STDERR_BYTES, to_offset)
-        return _ended_well(cpu_seconds, wall_seconds, stdout, stderr, written)
+        return Outcome(0, None, False, cpu_seconds, wall_seconds, None, 0, stdout, stderr, written)
 
     def give(self, stdin: bytes) -> None:
         """See SharedRun. The test begins when it is waited for."""
@@ -184,14 +184,16 @@ class ChannelRun:
         """See SharedRun."""
         assert self._clock is not None, "the first test ended well"
         self._may_stall = True
-        given = tests, first, wire.NEXT_TEST, wire.TEST_ENDED, self._clock, self._used, SLICE_SECONDS
-        times, self._said, self._began = self._host.run_equal(*self._ends, *given)
+        given = *self._ends, tests, first, wire.NEXT_TEST, wire.TEST_ENDED, self._clock, self._used, SLICE_SECONDS
+        times, self._said, self._began = self._host.run_equal(*given)
         self._used += sum(cpu for cpu, _ in times)
         self._used_before = self._used
         if self._said == self._host.CLAIMS:
             self._times = times.pop()
-        printed = (output.encode() for _, output in tests[first : first + len(times)])
-        return [_ended_well(*each, stdout, b"", len(stdout)) for each, stdout in zip(times, printed, strict=True)]
+        return [
+            Outcome(0, None, False, cpu, wall, None, 0, stdout := output.encode(), b"", len(stdout))
+            for (cpu, wall), (_, output) in zip(times, tests[first : first + len(times)], strict=True)
+        ]
 
     @property
     def is_running(self) -> bool:
@@ -229,10 +231,6 @@ class ChannelRun:
             self._close_channel()
             for fd in self._fds:
                 os.close(fd)
-
-
-def _ended_well(cpu_seconds: float, wall_seconds: float, stdout: bytes, stderr: bytes, written: int) -> Outcome:
-    return Outcome(0, None, False, cpu_seconds, wall_seconds, None, 0, stdout, stderr, written)
 
 
 def _is_readable(box: RunningBox, seconds: float) -> bool:
