@@ -234,8 +234,8 @@ class _Run:
 def _decided_by_equality(work: Work, tests: Tests) -> list[tuple[str, str]]:
     """Return the tests as pairs of input and expected output; none unless an equal output is right for each of them."""
     pairs = [(test.input, test.outputs[0]) for _, test in tests]
-    most = work.limits.output_bytes // MOST_UTF8
-    is_decided = all(len(output) <= most and accepts_equal(work.checker, output) for _, output in pairs)
+    checker, most = work.checker, work.limits.output_bytes // MOST_UTF8
+    is_decided = all(len(output) <= most and accepts_equal(checker, output) for _, output in pairs)
     return pairs if is_decided else []
 
 

@@ -214,7 +214,7 @@ static PyObject *py_unshare(PyObject *self, PyObject *args)
 }
 
 #include "files.h"
-#include "shared.h"
+#include "between.h"
 
 /*** For every test, in the child ***/
 
@@ -478,13 +478,15 @@ static PyMethodDef methods[] = {
     {"uses", uses, METH_O, uses_doc},
     {"words_in", words_in, METH_VARARGS, words_in_doc},
     {"reached", reached, METH_O, reached_doc},
-    {"are_plain", are_plain, METH_VARARGS, are_plain_doc},
     {"remember", remember, METH_VARARGS, remember_doc},
-    {"is_unchanged", is_unchanged, METH_VARARGS, is_unchanged_doc},
     {"folder_bytes", folder_bytes, METH_VARARGS, folder_bytes_doc},
     {"keep_streams", keep_streams, METH_VARARGS, keep_streams_doc},
-    {"next_test", next_test, METH_NOARGS, next_test_doc},
-    {"put_streams_back", put_streams_back, METH_NOARGS, put_streams_back_doc},
+    {"next_test", next_test, METH_O, next_test_doc},
+    {"end_plainly", end_plainly, METH_VARARGS, end_plainly_doc},
+    {"begin_stream", begin_stream, METH_VARARGS, begin_stream_doc},
+    {"set_first_state", set_first_state, METH_VARARGS, set_first_state_doc},
+    {"begin_first", begin_first, METH_NOARGS, begin_first_doc},
+    {"begin_next", begin_next, METH_VARARGS, begin_next_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -43,7 +43,8 @@ Layers = tuple[Any, Any, Any]  # of a standard stream: text, buffer, file
 main = types.ModuleType("__main__")  # the program's
 names: dict[str, Any] = {}  # its namespace before the program runs, without the annotations, which the program changes
 layers: tuple[Layers, ...] = ()  # of the standard streams
-_streams: tuple[TextIO, ...] = (sys.stdout, sys.stderr)
+_sys = vars(sys)
+_streams: tuple[TextIO, TextIO] = sys.stdout, sys.stderr
 _standard: set[int] = set()  # the standard streams, their buffers and files
 _handlers = 0
 
@@ -71,8 +72,8 @@ def end(status: int, *, search: bool) -> NoReturn:
         search: the source may need it (see FINALISER_WORDS).
     """
     try:
-        if has_its_streams() and not needs_finalisation(search=search):
-            _leave(status)
+        if is_flushed(search=search):
+            _exit(status)
     except BaseException:  # a closed stream, a full output file, a class that cannot be looked at: CPython decides
         pass
     _finalise(status)
@@ -86,8 +87,9 @@ def end_calls(status: int, *, search: bool) -> NoReturn:
         search: the source may need it (see FINALISER_WORDS).
     """
     try:
-        if has_its_streams() and not (search and has_threads_or_handlers()):
-            _leave(status)
+        if _has_its_streams() and not (search and _has_threads_or_handlers()):
+            _flush_all()
+            _exit(status)
     except BaseException:  # as above
         pass
     _finalise(status)
@@ -103,12 +105,25 @@ def end_at_once(status: int) -> NoReturn:
     _exit(status)
 
 
-def _leave(status: int) -> NoReturn:
-    flush_all()
-    _exit(status)
+def is_flushed(*, search: bool) -> bool:
+    """Flush the streams of a program that has ended, unless CPython must finalise its process.
+
+    Args:
+        search: the source may need it (see FINALISER_WORDS).
+
+    Returns:
+        False if CPython must finalise it: a standard stream was replaced, or there is a thread, an exit handler, or an
+        object with a finaliser that may print.
+    """
+    if not search and _box.end_plainly(_sys, _streams, main.__dict__, _PLAIN):
+        return True
+    if not _has_its_streams() or _needs_finalisation(search=search):
+        return False
+    _flush_all()
+    return True
 
 
-def flush_all() -> None:
+def _flush_all() -> None:
     """Flush the original streams and those of the C library. Raises the exceptions of a flush."""
     for stream in _streams:
         stream.flush()
@@ -132,23 +147,17 @@ def flush() -> None:
             pass
 
 
-def has_its_streams() -> bool:
-    """Return True if stdout and stderr are the original ones."""
+def _has_its_streams() -> bool:
     return sys.stdout is _streams[0] is sys.__stdout__ and sys.stderr is _streams[1]
 
 
-def needs_finalisation(*, search: bool) -> bool:
-    """Return True if there is a thread, an exit handler, or an object with a finaliser that may print.
-
-    Args:
-        search: the source may need it (see FINALISER_WORDS).
-    """
-    if not search and (_box.are_plain(main.__dict__, _PLAIN) or not any(map(_is_unusual, main.__dict__.values()))):
+def _needs_finalisation(*, search: bool) -> bool:
+    if not search and not any(map(_is_unusual, main.__dict__.values())):
         return False
-    return has_threads_or_handlers() or any(map(_has_finaliser, gc.get_objects()))
+    return _has_threads_or_handlers() or any(map(_has_finaliser, gc.get_objects()))
 
 
-def has_threads_or_handlers() -> bool:
+def _has_threads_or_handlers() -> bool:
     """Return True if there is a second thread, or a function registered to run at exit."""
     return bool(_thread._count() or atexit._ncallbacks() != _handlers or vars(threading)["_threading_atexits"])
 

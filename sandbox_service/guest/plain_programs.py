@@ -117,13 +117,11 @@ IMMUTABLE, HEAP = 1 << 8, 1 << 9  # Py_TPFLAGS_IMMUTABLETYPE, Py_TPFLAGS_HEAPTYP
 outer = sys.modules["__main__"]  # the zygote's own; a program's stands in its place while it runs
 _bits: dict[str, int] = {}  # of what a plain program may import, of OPENERS, COMPUTERS, and stderr
 _hidden: list[frozenset[str]] = []  # names, by bit
-_caches: list[tuple[int, Any]] = []  # the bit of a module, and what empties one of its caches
-_cached = 0  # the bits of modules with caches
+caches: list[tuple[int, Any]] = []  # the bit of a module, and what empties one of its caches
 
 
 def prepare() -> None:
     """Remember the objects that plain programs can reach; called once, in the zygote, when all modules are imported."""
-    global _cached
     if sys.version_info[:2] not in VERSIONS:
         return
     modules = {name: sys.modules[name] for name in sorted(MODULES) if name in sys.modules}
@@ -133,8 +131,7 @@ def prepare() -> None:
         _bits[name] = 1 << len(kept)
         kept.append(_containers(module))
         _hidden.append(frozenset(_refused_names(name, module, modules)))
-        _caches.extend((_bits[name], clear) for clear in _clearing(module))
-    _cached = sum({bit for bit, _ in _caches})
+        caches.extend((_bits[name], clear) for clear in _clearing(module))
     reach = b"".join(struct.pack("QQ", _bits[name], _reached(name, modules)) for name in modules)
     groups = (OPENERS, OPENS), (COMPUTERS, COMPUTES), (("stderr",), STDERR), (RESTATERS, RESTATES)
     for names, bit in groups:
@@ -270,26 +267,6 @@ def uses_of(code: types.CodeType) -> int:
     """
     found = _box.uses(code)
     return found | BASE if found >= 0 else 0
-
-
-def reached_by(uses: int) -> int:
-    """Return the bits of all modules whose state a program may change, itself or through the modules that it uses.
-
-    Args:
-        uses: what `uses_of` returned.
-    """
-    return _box.reached(uses)
-
-
-def clear_caches(reached: int) -> None:
-    """Empty the caches of modules.
-
-    Args:
-        reached: what `reached_by` returned.
-    """
-    for bit, clear in _caches if reached & _cached else ():
-        if reached & bit:
-            clear()
 
 
 def bit_of(name: str) -> int:

@@ -34,8 +34,13 @@ NOT_KEPT = b"N"
 OUT_OF_MEMORY = 111
 INTERRUPTED = 130
 BUFFER_BYTES = 1 << 16
-MODES, NAMES = ("r", "w", "w"), ("<stdin>", "<stdout>", "<stderr>")  # of the standard streams
-ERRORS = "surrogateescape", "surrogateescape", "backslashreplace"
+# the standard streams: descriptor, mode and name of the file; size of the buffer; encoding, errors, newline and line
+# buffering of the text layer
+FORMS = (
+    (0, "r", "<stdin>", BUFFER_BYTES, "utf-8", "surrogateescape", "\n", False),
+    (1, "w", "<stdout>", BUFFER_BYTES, "utf-8", "surrogateescape", "\n", False),
+    (2, "w", "<stderr>", BUFFER_BYTES, "utf-8", "backslashreplace", "\n", True),
+)
 
 REHEARSALS = 9
 REHEARSAL = """
@@ -117,9 +122,7 @@ def rehearse() -> None:
         load(*files[3:])  # this one compiles, the next does not
         execute(load(*files[3:])[0], {"__name__": "__main__"})
         ending.prepare()
-        if ending.has_its_streams():
-            ending.needs_finalisation(search=False)
-        sys.stdout.flush()
+        ending.is_flushed(search=False)
         for fd in files:
             os.close(fd)
     gc.disable()
@@ -128,40 +131,13 @@ def rehearse() -> None:
 
 def _stream(place: int, fd: int) -> io.TextIOWrapper:
     """Return a new stream over a descriptor, as the standard stream in this place is one: 0 to 2."""
-    raw = io.FileIO(fd, MODES[place], closefd=False)
-    raw.name = NAMES[place]
-    kind: Any = io.BufferedReader if MODES[place] == "r" else io.BufferedWriter
-    layers = io.TextIOWrapper.__new__(io.TextIOWrapper), kind.__new__(kind), raw
-    begin_stream(place, layers)
-    return layers[0]
-
-
-def begin_stream(place: int, layers: ending.Layers) -> None:
-    """Bring a standard stream into its first state: a new one, or one that a program has used, which is flushed.
-
-    Nothing is left of the use: the buffer and the text layer are initialised, and lose the attributes that were added.
-    A program that is plain reaches the file in no other way than to close it.
-
-    Args:
-        place: its descriptor, 0 to 2.
-        layers: its text layer, buffer and file, as they were before the use.
-    """
-    stream, buffer, raw = layers
-    clear_attributes(place, layers)  # before the initialisation, which calls methods of the buffer
-    if raw.closed:
-        raw.__dict__.clear()  # has an attribute that says so, too
-        raw.__init__(place, MODES[place], closefd=False)
-        raw.name = NAMES[place]
-    buffer.__init__(raw, BUFFER_BYTES)
-    stream.__init__(buffer, encoding="utf-8", errors=ERRORS[place], newline="\n", line_buffering=place == 2)
-
-
-def clear_attributes(place: int, layers: ending.Layers) -> None:
-    """Remove the attributes that a program has added to a standard stream; see `begin_stream`."""
-    stream, buffer, _ = layers
-    buffer.__dict__.clear()
-    stream.__dict__.clear()
-    stream.mode = MODES[place]  # python sets it too, and some programs open(0, sys.stdin.mode)
+    _, mode, name, *_ = form = FORMS[place]
+    raw = io.FileIO(fd, mode, closefd=False)
+    raw.name = name
+    kind: Any = io.BufferedReader if mode == "r" else io.BufferedWriter
+    stream = io.TextIOWrapper.__new__(io.TextIOWrapper)
+    _box.begin_stream((stream, kind.__new__(kind), raw), form)
+    return stream
 
 
 def load(source_fd: int = SOURCE_FD, cache_fd: int = CACHE_FD) -> tuple[types.CodeType, int]:

@@ -149,19 +149,24 @@ static PyObject *uses(PyObject *self, PyObject *code)
     return PyLong_FromLongLong(groups);
 }
 
-PyDoc_STRVAR(reached_doc, "reached(uses) -> int\n\n"
-"The bits in `uses`, and those that come with them: of each pair in the table, the second one if `uses` has the first.");
-static PyObject *reached(PyObject *self, PyObject *given)
+static unsigned long long modules_of(unsigned long long uses)
 {
-    unsigned long long uses = PyLong_AsUnsignedLongLong(given), found = uses, pair[2];
-    if (PyErr_Occurred())
-        return NULL;
+    unsigned long long found = uses, pair[2];
     for (Py_ssize_t at = 0; at + (Py_ssize_t)sizeof pair <= reach_size; at += sizeof pair) {
         memcpy(pair, reach + at, sizeof pair);
         if (uses & pair[0])
             found |= pair[1];
     }
-    return PyLong_FromUnsignedLongLong(found);
+    return found;
+}
+
+PyDoc_STRVAR(reached_doc, "reached(uses) -> int\n\n"
+"The bits of all modules whose state a program may change, itself or through the modules that it uses: those in `uses`, and\n"
+"of each pair in the table the second one if `uses` has the first.");
+static PyObject *reached(PyObject *self, PyObject *given)
+{
+    unsigned long long uses = PyLong_AsUnsignedLongLong(given);
+    return PyErr_Occurred() ? NULL : PyLong_FromUnsignedLongLong(modules_of(uses));
 }
 
 /* 1 if a text has one of these words, which are separated by blanks, also inside its own words. */
@@ -207,26 +212,13 @@ static int is_plain(PyObject *value, PyObject *kinds)
     return !object || PySet_Contains(kinds, (PyObject *)Py_TYPE(object)) == 1;
 }
 
-PyDoc_STRVAR(are_plain_doc, "are_plain(namespace, kinds) -> bool\n\n"
-"All values of a dictionary are objects of exactly these classes, a frozen set, or builtin functions of such an object.");
-static PyObject *are_plain(PyObject *self, PyObject *args)
-{
-    PyObject *namespace, *kinds, *key, *value;
-    Py_ssize_t at = 0;
-    if (!PyArg_ParseTuple(args, "OO", &namespace, &kinds))
-        return NULL;
-    while (PyDict_Next(namespace, &at, &key, &value))
-        if (!is_plain(value, kinds))
-            return PyErr_Occurred() ? NULL : PyBool_FromLong(0);
-    Py_RETURN_TRUE;
-}
-
 /*** What a test may not have changed ***/
 
 /* A container as it was in the zygote. References are held, so that no other object can get the same address. */
 struct kept {
     PyObject *container;
     unsigned long long group; /* a bit */
+    uint64_t version;         /* of the dictionary, when it was last seen with these items */
     Py_ssize_t size;
     PyObject **items; /* of a list its items, of a dictionary its keys and values by turns */
 };
@@ -236,6 +228,20 @@ static Py_ssize_t kept_count;
 static Py_ssize_t size_of(PyObject *container)
 {
     return PyList_Check(container) ? PyList_Size(container) : PyDict_Size(container);
+}
+
+/* The beginning of a dictionary in Python 3.11. Each change of one gives it a number that no dictionary had before (PEP 509),
+ * which later versions of Python give up. */
+struct dictionary {
+    PyObject object;
+    Py_ssize_t used;
+    uint64_t version;
+};
+
+/* 0 if there is none: then the items are compared. */
+static uint64_t version_of(PyObject *container)
+{
+    return Py_Version >> 16 == 0x030B && PyDict_Check(container) ? ((struct dictionary *)container)->version : 0;
 }
 
 /* 0, or -1 with an exception. */
@@ -251,7 +257,7 @@ static int keep(struct kept *one, PyObject *container, unsigned long long group)
         return -1;
     }
     Py_INCREF(container);
-    *one = (struct kept){container, group, size, next};
+    *one = (struct kept){container, group, version_of(container), size, next};
     if (PyList_Check(container))
         for (; at < size; at++)
             Py_INCREF(*next++ = PyList_GetItem(container, at));
@@ -264,7 +270,7 @@ static int keep(struct kept *one, PyObject *container, unsigned long long group)
 }
 
 PyDoc_STRVAR(remember_doc, "remember(groups)\n\n"
-"Remember the contents of lists and dictionaries, by identity, for `is_unchanged`; called once, in the zygote. `groups`:\n"
+"Remember the contents of lists and dictionaries, by identity, for `begin_next`; called once, in the zygote. `groups`:\n"
 "a list of at most 64 lists of them. Raise SystemError, MemoryError.");
 static PyObject *remember(PyObject *self, PyObject *args)
 {
@@ -288,10 +294,13 @@ static PyObject *remember(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static int is_as_kept(const struct kept *one)
+static int is_as_kept(struct kept *one)
 {
     PyObject **next = one->items, *key, *value;
     Py_ssize_t at = 0;
+    uint64_t version = version_of(one->container);
+    if (version && version == one->version)
+        return 1;
     if (size_of(one->container) != one->size)
         return 0;
     if (PyList_Check(one->container)) {
@@ -305,32 +314,34 @@ static int is_as_kept(const struct kept *one)
             return 0;
         next += 2;
     }
+    one->version = version;
     return 1;
 }
 
-PyDoc_STRVAR(is_unchanged_doc, "is_unchanged(groups) -> bool\n\n"
-"The remembered containers of these groups, a bit each, hold the same objects in the same order.");
-static PyObject *is_unchanged(PyObject *self, PyObject *args)
+/* 1 if the remembered containers of these groups, a bit each, hold the same objects in the same order. */
+static int is_unchanged(unsigned long long groups)
 {
-    unsigned long long groups;
-    if (!PyArg_ParseTuple(args, "K", &groups))
-        return NULL;
     for (Py_ssize_t i = 0; i < kept_count; i++)
         if (kept[i].group & groups && !is_as_kept(&kept[i]))
-            Py_RETURN_FALSE;
-    Py_RETURN_TRUE;
+            return 0;
+    return 1;
+}
+
+/* -1: errno. */
+static long long size_of_folder(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) ? -1 : found.st_size;
 }
 
 PyDoc_STRVAR(folder_bytes_doc, "folder_bytes(path) -> int: the size of a folder itself. Raise OSError.");
 static PyObject *folder_bytes(PyObject *self, PyObject *args)
 {
     const char *path;
-    struct stat found; /* os.stat's result is large, and fills pages of its own */
+    long long size;
     if (!PyArg_ParseTuple(args, "s", &path))
         return NULL;
-    if (stat(path, &found))
-        return os_error();
-    return PyLong_FromLongLong(found.st_size);
+    return (size = size_of_folder(path)) < 0 ? os_error() : PyLong_FromLongLong(size);
 }
 
 /*** The next test ***/
@@ -357,49 +368,48 @@ static PyObject *keep_streams(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(next_test_doc, "next_test() -> bool\n\n"
-"Say that a test has ended, and wait until the host has filled the files of the next one. False if the host ends the run.");
-static PyObject *next_test(PyObject *self, PyObject *args)
+PyDoc_STRVAR(next_test_doc, "next_test(anew) -> bool\n\n"
+"Say that a test has ended, and wait until the host has filled the files of the next one. False if the host ends the run.\n"
+"The output of each test is written over the last one and ends at the offset, which the host sets to the start. If `anew`,\n"
+"the program could tell: then the output ends where its file does, and the file is emptied. Raise OSError.");
+static PyObject *next_test(PyObject *self, PyObject *given)
 {
     static int has_room; /* the first test has the memory of any other box */
     char message;
     ssize_t size;
+    int anew = PyObject_IsTrue(given), out = KEPT_STREAMS + 1;
     if (!has_room)
         has_room = mallopt(M_TOP_PAD, KEPT_BYTES);
+    if (anew && lseek(out, 0, SEEK_END) < 0)
+        return os_error();
     if (send(KEPT_CHANNEL, "D", 1, MSG_NOSIGNAL) != 1)
         Py_RETURN_FALSE;
     while ((size = recv(KEPT_CHANNEL, &message, 1, 0)) < 0 && errno == EINTR)
         ;
-    return PyBool_FromLong(size == 1);
+    return anew && ftruncate(out, 0) ? os_error() : PyBool_FromLong(size == 1);
 }
 
-/* 1 if a descriptor is open beside the streams and what is kept, 0 if none is, -1: errno. */
+/* 1 if a descriptor is open beside the streams and what is kept, or if that cannot be told. */
 static int has_others_open(void)
 {
     static struct pollfd polled[MOST_OPEN];
     for (int fd = STREAMS; fd < MOST_OPEN; fd++)
         polled[fd] = (struct pollfd){fd, 0, 0};
     if (poll(polled + STREAMS, MOST_OPEN - STREAMS, 0) < 0)
-        return -1;
+        return 1;
     for (int fd = STREAMS; fd < MOST_OPEN; fd++)
         if (!(polled[fd].revents & POLLNVAL) && (fd < KEPT_STREAMS || fd > KEPT_CHANNEL))
             return 1;
     return 0;
 }
 
-PyDoc_STRVAR(put_streams_back_doc, "put_streams_back() -> bool\n\n"
-"Put back the descriptors 0 to 2. False if the last test left another one open. Raise OSError.");
-static PyObject *put_streams_back(PyObject *self, PyObject *args)
+/* Put back the descriptors 0 to 2; 0 if the last test left another one open, or they cannot be put back. */
+static int put_streams_back(void)
 {
-    int left = has_others_open();
-    if (left < 0)
-        return os_error();
-    if (left)
-        Py_RETURN_FALSE;
-    for (int fd = 0; fd < STREAMS; fd++)
-        if (dup2(KEPT_STREAMS + fd, fd) < 0)
-            return os_error();
-    Py_RETURN_TRUE;
+    int is_back = !has_others_open();
+    for (int fd = 0; fd < STREAMS && is_back; fd++)
+        is_back = dup2(KEPT_STREAMS + fd, fd) >= 0;
+    return is_back;
 }
 
 #endif

@@ -18,7 +18,8 @@ itself, and repeats everything else in a fresh box. No expected output is ever h
 
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from os import _exit, closerange
 from typing import NoReturn
 
@@ -26,8 +27,8 @@ import _box
 import ending
 import plain_programs
 import program
-from _box import keep_streams, next_test
-from ending import end, program_globals
+from _box import begin_first, begin_next, keep_streams, next_test
+from ending import end, is_flushed, program_globals
 from plain_programs import COMPUTES, OPENS, uses_of
 from program import COMPUTED, FILE, SEARCH, SOURCE_FD, STRAY, execute, load
 
@@ -35,12 +36,9 @@ from program import COMPUTED, FILE, SEARCH, SOURCE_FD, STRAY, execute, load
 # attribute of a module that it reads
 
 CHANNEL_FD = 5
-ALL = -1  # modules
-
-
-_recursion = _digits = 0
-_young = 0  # objects that the collector has not seen, when a test begins, without those that end with its namespace
-_putting_back: list[tuple[int, Callable[[], object]]] = []  # the bit of a module, and what puts its state back
+REHEARSED = (1 << 64) - 1 - OPENS  # all modules and uses, but no files
+ANEW = OPENS | plain_programs.RESTATES  # standard output must be as in a new process
+MIDDLE, OLD = 1, 2  # generations of the collector
 
 
 def prepare() -> None:
@@ -48,25 +46,33 @@ def prepare() -> None:
 
     See `program.rehearse` for the reason.
     """
-    global _recursion, _digits
-    if (random := sys.modules.get("random")) is not None:
-        seed = random.seed
-        _putting_back.append((plain_programs.bit_of("random"), lambda: seed(0)))
-    if (decimal := sys.modules.get("decimal")) is not None:
-        context, set_context = decimal.DefaultContext, decimal.setcontext
-        _putting_back.append((plain_programs.bit_of("decimal"), lambda: set_context(context)))
-    _recursion, _digits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
     program.make_main()
+    collector = gc.get_count, partial(gc.get_objects, OLD), partial(gc.collect, MIDDLE), gc.collect, gc.freeze
+    bits = ANEW, plain_programs.OPENS, plain_programs.STDERR
+    state = vars(sys), sys.modules, plain_programs.outer, ending.names, program.FORMS
+    _box.set_first_state(*state, [*plain_programs.caches, *_limits()], list(_seeds()), collector, bits)
     code = compile(program.REHEARSAL, program.FILENAME, "exec")
     for _ in range(program.REHEARSALS):
-        uses = plain_programs.uses_of(code)
+        uses_of(code)
         _has_ended_well(search=False)
-        _has_begun_next(uses | plain_programs.STDERR, 0)
-        _begin(uses, ALL)
-    _forget(ALL)
+        begin_next(ending.main, ending.layers, REHEARSED, program.FOLDER, 0)
     program.set_streams(*(stream for stream, _, _ in ending.layers))
-    ending.prepare()
     gc.disable()
+
+
+def _limits() -> Iterator[tuple[int, Callable[[], object]]]:
+    """Yield what puts back the limits that a program can set, with the bit of their module."""
+    bit = plain_programs.bit_of("sys")
+    yield bit, partial(sys.setrecursionlimit, sys.getrecursionlimit())
+    yield bit, partial(sys.set_int_max_str_digits, sys.get_int_max_str_digits())
+
+
+def _seeds() -> Iterator[tuple[int, Callable[[], object]]]:
+    """Yield what puts back the state of modules for the next test, with their bits."""
+    if (random := sys.modules.get("random")) is not None:
+        yield plain_programs.bit_of("random"), partial(random.seed, 0)
+    if (decimal := sys.modules.get("decimal")) is not None:
+        yield plain_programs.bit_of("decimal"), partial(decimal.setcontext, decimal.DefaultContext)
 
 
 def run() -> NoReturn:
@@ -84,11 +90,11 @@ def run() -> NoReturn:
         keep_streams(CHANNEL_FD)
     closerange(SOURCE_FD, CHANNEL_FD + 1)
     folder_bytes = _box.folder_bytes(program.FOLDER) if uses & OPENS else 0
-    _count()
+    begin_first()
     # called from here each time: a program can count the frames below its own
     status = execute(code, program_globals())
     while uses and status == 0 and _has_ended_well(search=search):
-        if not next_test() or not _has_begun_next(uses, folder_bytes):
+        if not _has_next(uses, folder_bytes):
             _exit(0)  # all output is flushed, and there is nothing to finalise
         status = execute(code, program_globals())
     end(status, search=search)
@@ -97,74 +103,15 @@ def run() -> NoReturn:
 def _has_ended_well(*, search: bool) -> bool:
     """Flush the streams; return False if CPython must finalise the process, or if there is more than a flush to do."""
     try:
-        if not ending.has_its_streams() or ending.needs_finalisation(search=search):
-            return False
-        ending.flush_all()
+        return is_flushed(search=search)
     except BaseException:  # a closed stream, a full output file, a class that cannot be looked at
         return False
-    return True
 
 
-def _has_begun_next(uses: int, folder_bytes: int) -> bool:
-    """Remove the last test's state and begin the next one; return False if a part of it cannot be restored."""
+def _has_next(uses: int, folder_bytes: int) -> bool:
+    """Wait for the next test and begin it; return False if there is none, or the last one's state cannot be removed."""
     try:
-        reached = plain_programs.reached_by(uses)
-        _forget(reached)
-        if not _is_as_found(uses, reached, folder_bytes):
-            return False
-        _begin(uses, reached)
+        has_next = next_test(bool(uses & ANEW))
+        return has_next and begin_next(ending.main, ending.layers, uses, program.FOLDER, folder_bytes)
     except BaseException:  # no memory, or no descriptor
         return False
-    return True
-
-
-def _forget(reached: int) -> None:
-    """Restore the state that the last test may have changed, and free its objects.
-
-    If there are no more objects than before it, and the collector has not run, then it left none that only the
-    collector can free.
-    """
-    sys.modules["__main__"] = plain_programs.outer
-    program.set_streams(None, None, None)
-    program_globals().clear()
-    plain_programs.clear_caches(reached)
-    sys.setrecursionlimit(_recursion)
-    sys.set_int_max_str_digits(_digits)
-    young, middle, old = gc.get_count()
-    if young > _young or middle or old:
-        gc.collect()
-
-
-def _is_as_found(uses: int, reached: int, folder_bytes: int) -> bool:
-    """Put the descriptors back; return False if the last test left a file, a descriptor, or a change in a module."""
-    if program_globals():  # the end of an object has set a global
-        return False
-    # a program that cannot open a file cannot close a descriptor either: its streams leave theirs open
-    if uses & OPENS and (_box.folder_bytes(program.FOLDER) != folder_bytes or not _box.put_streams_back()):
-        return False
-    return _box.is_unchanged(reached)
-
-
-def _begin(uses: int, reached: int) -> None:
-    """Set up the next test's streams and state. Its descriptors are in place."""
-    stdin, stdout, stderr = ending.layers
-    program.begin_stream(0, stdin)
-    if uses & (OPENS | plain_programs.RESTATES):
-        program.begin_stream(1, stdout)
-    else:  # it was only written to, and is flushed: the program could not tell it from a new one
-        program.clear_attributes(1, stdout)
-    if uses & plain_programs.STDERR:
-        program.begin_stream(2, stderr)
-    program.set_streams(stdin[0], stdout[0], stderr[0])
-    program_globals().update(ending.names, __annotations__={})
-    sys.modules["__main__"] = ending.main
-    for bit, put_back in _putting_back:
-        if reached & bit:
-            put_back()
-    _count()
-
-
-def _count() -> None:
-    """Count what the collector would look at, when a test begins."""
-    global _young
-    _young = gc.get_count()[0] - 1  # the annotations

@@ -196,36 +196,46 @@ static PyObject *beginning(int fd, Py_ssize_t size, Py_ssize_t most)
     return shorter;
 }
 
-/* (written, stdout, stderr): the size of stdout, and the beginning of both; NULL with an exception. */
-static PyObject *output(int out, int err, Py_ssize_t most_out, Py_ssize_t most_err)
+/* The size of an output: that of its file, or up to the offset, if it was written over the output before it; -1: errno. */
+static off_t size_of(int fd, int to_offset)
 {
-    struct stat of_out, of_err;
+    struct stat of_file;
+    if (to_offset)
+        return lseek(fd, 0, SEEK_CUR);
+    return fstat(fd, &of_file) ? -1 : of_file.st_size;
+}
+
+/* (written, stdout, stderr): the size of stdout, and the beginning of both; NULL with an exception. */
+static PyObject *output(int out, int err, Py_ssize_t most_out, Py_ssize_t most_err, int to_offset)
+{
+    off_t of_out = size_of(out, to_offset), of_err = size_of(err, 0);
     PyObject *found = NULL;
-    if (fstat(out, &of_out) || fstat(err, &of_err))
+    if (of_out < 0 || of_err < 0)
         return os_error();
-    PyObject *written = beginning(out, of_out.st_size, most_out);
-    PyObject *said = beginning(err, of_err.st_size, most_err);
+    PyObject *written = beginning(out, of_out, most_out);
+    PyObject *said = beginning(err, of_err, most_err);
     if (written && said)
-        found = Py_BuildValue("(nOO)", (Py_ssize_t)of_out.st_size, written, said);
+        found = Py_BuildValue("(nOO)", (Py_ssize_t)of_out, written, said);
     Py_XDECREF(written);
     Py_XDECREF(said);
     return found;
 }
 
-PyDoc_STRVAR(read_output_doc, "read_output(stdout, stderr, most_stdout, most_stderr, /) -> (written, stdout, stderr)\n\n"
-    "Read what a box wrote: the size of stdout, and the beginning of both. Raises OSError.");
+PyDoc_STRVAR(read_output_doc, "read_output(stdout, stderr, most_stdout, most_stderr, to_offset, /) -> (written, stdout, stderr)\n\n"
+    "Read what a box wrote: the size of stdout, and the beginning of both. If `to_offset`, stdout ends at the offset of its\n"
+    "file, and the rest is of an earlier output. Raises OSError.");
 
 static PyObject *read_output(PyObject *self, PyObject *args)
 {
-    int out, err;
+    int out, err, to_offset;
     Py_ssize_t most_out, most_err;
-    if (!PyArg_ParseTuple(args, "iinn", &out, &err, &most_out, &most_err))
+    if (!PyArg_ParseTuple(args, "iinnp", &out, &err, &most_out, &most_err, &to_offset))
         return NULL;
-    return output(out, err, most_out, most_err);
+    return output(out, err, most_out, most_err, to_offset);
 }
 
 PyDoc_STRVAR(finish_doc, "finish(stdout, stderr, most_stdout, most_stderr, /) -> (written, stdout, stderr)\n\n"
-    "Read what a box wrote, as `read_output`, and close both files. Raises OSError.");
+    "Read what a box wrote, all of it, as `read_output`, and close both files. Raises OSError.");
 
 static PyObject *finish(PyObject *self, PyObject *args)
 {
@@ -233,7 +243,7 @@ static PyObject *finish(PyObject *self, PyObject *args)
     Py_ssize_t most_out, most_err;
     if (!PyArg_ParseTuple(args, "iinn", &out, &err, &most_out, &most_err))
         return NULL;
-    PyObject *found = output(out, err, most_out, most_err);
+    PyObject *found = output(out, err, most_out, most_err, 0);
     close(out);
     close(err);
     return found;
@@ -248,10 +258,13 @@ static int rewrite(int fd, const char *content, Py_ssize_t size)
     return there || size ? (lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0) : 0;
 }
 
-/* Empty the files of a box that has read and written them, fill stdin, and say so on the channel. */
-static int give(const int *files, const char *content, Py_ssize_t size, int channel, const char *message, Py_ssize_t length)
+/* Fill stdin of a box, empty its stderr and its stdout, or let it write over that, and say so on the channel. */
+static int give(const int *files, int to_offset, const char *content, Py_ssize_t size, int channel, const char *message,
+                Py_ssize_t length)
 {
-    if (rewrite(files[0], content, size) || rewrite(files[1], "", 0) || rewrite(files[2], "", 0))
+    if (rewrite(files[0], content, size) || rewrite(files[2], "", 0))
+        return -1;
+    if (to_offset ? lseek(files[1], 0, SEEK_SET) : rewrite(files[1], "", 0))
         return -1;
     return send(channel, message, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) == length ? 0 : -1;
 }
@@ -271,20 +284,21 @@ static int await_claim(int channel, const char *claim, Py_ssize_t length)
     return got == length && memcmp(said, claim, (size_t)got) == 0 ? CLAIMS : REFUSES;
 }
 
-PyDoc_STRVAR(exchange_doc, "exchange(channel, (stdin, stdout, stderr), content, give, claim, /) -> bool | None\n\n"
+PyDoc_STRVAR(exchange_doc, "exchange(channel, (stdin, stdout, stderr), to_offset, content, give, claim, /) -> bool | None\n\n"
     "Let a box run its next test: `content` into stdin, nothing into the others, then the message `give` on the channel;\n"
-    "`content` is None if the test runs already. Wait for a message. Returns True if it is `claim`; False if it is another\n"
+    "`content` is None if the test runs already. If `to_offset`, stdout is not emptied: the box writes over it, which costs\n"
+    "it and the host a page less, and its output ends at the offset of the file. Wait for a message. Returns True if it is `claim`; False if it is another\n"
     "one, or the box refuses or has ended; None if it is silent for too long. Raises TypeError.");
 
 static PyObject *exchange(PyObject *self, PyObject *args)
 {
-    int channel, files[FILES_OF_BOX], said;
+    int channel, files[FILES_OF_BOX], said, to_offset;
     const char *content, *message, *claim;
     Py_ssize_t size, length, claim_length;
-    if (!PyArg_ParseTuple(args, "i(iii)z#y#y#", &channel, &files[0], &files[1], &files[2], &content, &size, &message, &length,
-                          &claim, &claim_length))
+    if (!PyArg_ParseTuple(args, "i(iii)pz#y#y#", &channel, &files[0], &files[1], &files[2], &to_offset, &content, &size,
+                          &message, &length, &claim, &claim_length))
         return NULL;
-    if (content && give(files, content, size, channel, message, length))
+    if (content && give(files, to_offset, content, size, channel, message, length))
         Py_RETURN_FALSE;
     said = await_claim(channel, claim, claim_length);
     if (said == SILENT)
@@ -301,11 +315,10 @@ static double seconds_of(clockid_t clock)
 static double now(void) { return seconds_of(CLOCK_MONOTONIC); }
 
 /* 1 if a box printed just this, and nothing on stderr. */
-static int printed(const int *files, const char *expected, Py_ssize_t size)
+static int printed(const int *files, int to_offset, const char *expected, Py_ssize_t size)
 {
     static char piece[PIECE_BYTES];
-    struct stat out, err;
-    if (fstat(files[1], &out) || fstat(files[2], &err) || out.st_size != size || err.st_size)
+    if (size_of(files[1], to_offset) != size || size_of(files[2], 0) != 0)
         return 0;
     for (Py_ssize_t at = 0; at < size;) {
         Py_ssize_t wanted = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
@@ -316,7 +329,7 @@ static int printed(const int *files, const char *expected, Py_ssize_t size)
     return 1;
 }
 
-PyDoc_STRVAR(run_equal_doc, "run_equal(channel, (stdin, stdout, stderr), tests, first, give, claim, clock, used, seconds, /)\n\n"
+PyDoc_STRVAR(run_equal_doc, "run_equal(channel, (stdin, stdout, stderr), to_offset, tests, first, give, claim, clock, used, seconds, /)\n\n"
     "Let a box run the tests of a list of pairs, input and expected output, from `first` on, as long as each ends well, prints\n"
     "just what is expected and nothing on stderr, and no more than `seconds` have passed. `clock` is that of the box's CPU time,\n"
     "which was at `used`; the other arguments are those of `exchange`.\n\n"
@@ -326,13 +339,13 @@ PyDoc_STRVAR(run_equal_doc, "run_equal(channel, (stdin, stdout, stderr), tests, 
 
 static PyObject *run_equal(PyObject *self, PyObject *args)
 {
-    int channel, files[FILES_OF_BOX], clock, said = NONE_RUNS;
+    int channel, files[FILES_OF_BOX], to_offset, clock, said = NONE_RUNS;
     const char *message, *claim, *input, *expected;
     Py_ssize_t at, length, claim_length, size, expected_size;
     double used, seconds, until, began;
     PyObject *tests;
-    if (!PyArg_ParseTuple(args, "i(iii)Ony#y#idd", &channel, &files[0], &files[1], &files[2], &tests, &at, &message, &length,
-                          &claim, &claim_length, &clock, &used, &seconds))
+    if (!PyArg_ParseTuple(args, "i(iii)pOny#y#idd", &channel, &files[0], &files[1], &files[2], &to_offset, &tests, &at,
+                          &message, &length, &claim, &claim_length, &clock, &used, &seconds))
         return NULL;
     PyObject *times = PyList_New(0);
     began = now();
@@ -343,7 +356,7 @@ static PyObject *run_equal(PyObject *self, PyObject *args)
             break;
         }
         began = ended;
-        said = give(files, input, size, channel, message, length) ? REFUSES : await_claim(channel, claim, claim_length);
+        said = give(files, to_offset, input, size, channel, message, length) ? REFUSES : await_claim(channel, claim, claim_length);
         if (said != CLAIMS)
             break;
         double used_now = seconds_of(clock);
@@ -357,7 +370,7 @@ static PyObject *run_equal(PyObject *self, PyObject *args)
             Py_CLEAR(times);
         Py_XDECREF(one);
         used = used_now;
-        said = printed(files, expected, expected_size) ? NONE_RUNS : CLAIMS;
+        said = printed(files, to_offset, expected, expected_size) ? NONE_RUNS : CLAIMS;
     }
     if (times && said == SILENT && PyErr_CheckSignals())
         Py_CLEAR(times);

@@ -11,16 +11,19 @@ def begin(
     control: int, message: bytes, before: Sequence[int], stdin: bytes, after: Sequence[int], boxes: int, /
 ) -> tuple[int, ...]: ...
 def finish(stdout: int, stderr: int, most_stdout: int, most_stderr: int, /) -> tuple[int, bytes, bytes]: ...
-def read_output(stdout: int, stderr: int, most_stdout: int, most_stderr: int, /) -> tuple[int, bytes, bytes]: ...
+def read_output(
+    stdout: int, stderr: int, most_stdout: int, most_stderr: int, to_offset: bool, /
+) -> tuple[int, bytes, bytes]: ...
 def begin_shared(
     control: int, message: bytes, before: Sequence[int], stdin: bytes, after: Sequence[int], silence: float, /
 ) -> tuple[int, int, int, int]: ...
 def exchange(
-    channel: int, files: tuple[int, int, int], content: bytes | None, give: bytes, claim: bytes, /
+    channel: int, files: tuple[int, int, int], to_offset: bool, content: bytes | None, give: bytes, claim: bytes, /
 ) -> bool | None: ...
 def run_equal(
     channel: int,
     files: tuple[int, int, int],
+    to_offset: bool,
     tests: list[tuple[str, str]],
     first: int,
     give: bytes,

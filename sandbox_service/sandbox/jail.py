@@ -143,6 +143,8 @@ class Jail:
         limits: Limits,
         patience_seconds: float,
         explain: Callable[[Outcome], Outcome] = lambda outcome: outcome,
+        *,
+        writes_over: bool = False,
     ) -> ChannelRun:
         """Start a box of several tests, with files of its own between these descriptors; the channel comes last.
 
@@ -154,6 +156,7 @@ class Jail:
             limits: those of the box.
             patience_seconds: the longest wait for a starved box.
             explain: finds the reason of a failure in what the program printed.
+            writes_over: see `ChannelRun`.
 
         Returns:
             The run of the first test.
@@ -165,7 +168,7 @@ class Jail:
         silence = Stall.look_seconds(limits)
         with self._sending():
             channel, *fds = self._host.begin_shared(self._control.fileno(), message, before, stdin, after, silence)
-        return ChannelRun(box, channel, (fds[0], fds[1], fds[2]), limits, explain)
+        return ChannelRun(box, channel, (fds[0], fds[1], fds[2]), limits, explain, writes_over=writes_over)
 
     @contextmanager
     def _sending(self) -> Iterator[None]:

@@ -41,7 +41,7 @@ class PythonJail(Jail):
         """Start a box that runs one test after the other; see `base.Sandbox`."""
         job, own = _job(wire.SHARED, limits, mounts=program.mounts), (program.source_fd, program.cache_fd)
         message = wire.JOB.pack(*job)
-        return self._begin_shared(message, own, stdin, (), limits, job.patience_seconds)
+        return self._begin_shared(message, own, stdin, (), limits, job.patience_seconds, writes_over=True)
 
     def run_calls(self, program: Program, calls: bytes, count: int, limits: Limits) -> tuple[Outcome, bytes]:
         """Make the calls in one box; see `base.Sandbox`."""

@@ -1,9 +1,12 @@
 """A box that runs one stdin test after the other; see guest/shared.py and languages/inside/proctor/ProctorTests.java.
 
 The box claims that a test has ended well, by a byte on its channel. Nothing but that claim comes over the channel: the
-output lies in the host's own files, and the CPU time is the kernel's. A box keeps its files: the host empties and fills
-them between two tests, when it has read the output. No other box has them, so that a box which changes their state
-changes what it reads itself; it cannot make the host read an output that it did not write.
+output lies in the host's own files, and the CPU time is the kernel's. A box keeps its files: the host fills them
+between two tests, when it has read the output. No other box has them, so that a box which changes their state changes
+what it reads itself; it cannot make the host read an output that it did not write.
+
+Standard output is emptied between two tests, or it is written over, and an output ends at the offset of the file. The
+latter is for boxes that empty it themselves where a program could tell.
 
 A test after the first that does not end soon is stopped (stall.py): it is repeated in a box of its own anyway.
 """
@@ -97,6 +100,8 @@ class ChannelRun:
         fds: tuple[int, int, int],
         limits: Limits,
         explain: Callable[[Outcome], Outcome] = lambda outcome: outcome,
+        *,
+        writes_over: bool = False,
     ) -> None:
         """Args:
         box: the box, with its first test.
@@ -104,8 +109,11 @@ class ChannelRun:
         fds: stdin, stdout and stderr of all tests; closed by this object, as is the channel.
         limits: those of the box.
         explain: finds the reason of a failure in what the program printed.
+        writes_over: the box writes over the output of the test before.
         """
+        self._writes_over = writes_over
         self._box, self._channel, self._fds, self._limits = box, channel, fds, limits
+        self._ends = channel, fds, writes_over
         self._is_open = True
         self._explain = explain
         from sandbox_service.sandbox import _host  # not above: see jail.py
@@ -123,7 +131,7 @@ class ChannelRun:
         """See SharedRun. The channel has an end when the box ends, so the box itself need not be polled."""
         while self._said == self._host.SILENT:
             stdin, self._next = self._next, None
-            is_claim = self._host.exchange(self._channel, self._fds, stdin, wire.NEXT_TEST, wire.TEST_ENDED)
+            is_claim = self._host.exchange(*self._ends, stdin, wire.NEXT_TEST, wire.TEST_ENDED)
             if is_claim is None:
                 self._receive(is_ready=_is_readable(self._box, 0))
                 if self._may_stall and self._is_stalled():
@@ -161,8 +169,9 @@ class ChannelRun:
 
     def _outcome(self, cpu_seconds: float, wall_seconds: float) -> Outcome:
         _, out, err = self._fds
-        written, stdout, stderr = self._host.read_output(out, err, self._limits.output_bytes + 1, STDERR_BYTES)
-        return _ended_well(cpu_seconds, wall_seconds, stdout, stderr, written)
+        most, to_offset = self._limits.output_bytes + 1, self._writes_over and self._may_stall
+        written, stdout, stderr = self._host.read_output(out, err, most, STDERR_BYTES, to_offset)
+        return Outcome(0, None, False, cpu_seconds, wall_seconds, None, 0, stdout, stderr, written)
 
     def give(self, stdin: bytes) -> None:
         """See SharedRun. The test begins when it is waited for."""
@@ -175,14 +184,16 @@ class ChannelRun:
         """See SharedRun."""
         assert self._clock is not None, "the first test ended well"
         self._may_stall = True
-        given = self._channel, self._fds, tests, first, wire.NEXT_TEST, wire.TEST_ENDED, self._clock, self._used
-        times, self._said, self._began = self._host.run_equal(*given, SLICE_SECONDS)
+        given = *self._ends, tests, first, wire.NEXT_TEST, wire.TEST_ENDED, self._clock, self._used, SLICE_SECONDS
+        times, self._said, self._began = self._host.run_equal(*given)
         self._used += sum(cpu for cpu, _ in times)
         self._used_before = self._used
         if self._said == self._host.CLAIMS:
             self._times = times.pop()
-        printed = (output.encode() for _, output in tests[first : first + len(times)])
-        return [_ended_well(*each, stdout, b"", len(stdout)) for each, stdout in zip(times, printed, strict=True)]
+        return [
+            Outcome(0, None, False, cpu, wall, None, 0, stdout := output.encode(), b"", len(stdout))
+            for (cpu, wall), (_, output) in zip(times, tests[first : first + len(times)], strict=True)
+        ]
 
     @property
     def is_running(self) -> bool:
@@ -220,10 +231,6 @@ class ChannelRun:
             self._close_channel()
             for fd in self._fds:
                 os.close(fd)
-
-
-def _ended_well(cpu_seconds: float, wall_seconds: float, stdout: bytes, stderr: bytes, written: int) -> Outcome:
-    return Outcome(0, None, False, cpu_seconds, wall_seconds, None, 0, stdout, stderr, written)
 
 
 def _is_readable(box: RunningBox, seconds: float) -> bool:

@@ -37,8 +37,12 @@ def sendable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def _sendable_if_text(value: object) -> object:
+    return sendable(value) if isinstance(value, str) and not value.isascii() else value
+
+
 # text that a box may have written
-SendableText = Annotated[str, BeforeValidator(lambda value: sendable(value) if isinstance(value, str) else value)]
+SendableText = Annotated[str, BeforeValidator(_sendable_if_text)]
 
 MOST_NAME = 100  # characters of a group's name
 MOST_GROUPS = 200

@@ -418,6 +418,8 @@ STATES = {
         "import sys", "sys.stdout.line_buffering", "sys.stdout.reconfigure(line_buffering=True)"
     ),
     "stdout's place": State("import sys", "sys.stdout.tell()", "sys.stdout.flush()"),
+    "stdout's size": State("import os, sys", "os.fstat(1).st_size", "sys.stdout.flush()"),
+    "stdout's last place": State("import sys", "sys.stdout.seek(0, 2)", "sys.stdout.flush()"),
     "stdout's buffer's place": State("import sys", "sys.stdout.buffer.tell()", "sys.stdout.flush()"),
     "stdout's iteration": State(
         "import sys, io",
@@ -443,7 +445,8 @@ PUT_BACK = (
     "recursion limit", "digits of integers", "random numbers", "random numbers of another module", "seed", "gauss",
     "decimal context", "decimal flags", "stdin's attribute", "stdin in part", "stdin's iteration",
     "stdin closed", "stdin's mode", "stdin's buffer's attribute", "stdout's attribute", "stdout's encoding",
-    "stdout's buffering", "stdout's place", "stdout's buffer's place", "stdout's iteration", "stdout's pieces",
+    "stdout's buffering", "stdout's place", "stdout's size", "stdout's last place",
+    "stdout's buffer's place", "stdout's iteration", "stdout's pieces",
     "stdout's buffer's attribute", "stderr's attribute", "stdin opened by number",
 )  # fmt: skip
 """States that a box forgets between two tests, so that programs which leave them still share one."""

@@ -155,6 +155,36 @@ def test_every_test_has_its_own_times_and_output(grader: Grader) -> None:
 # --- programs that want to be paid for more
 
 
+OVERWRITERS = {
+    "what is written over keeps its end": ("print(a + b, 'more'); sys.stdout.seek(0)", "WA"),
+    "what is cut off is gone": ("print('more'); sys.stdout.seek(0); sys.stdout.truncate()", "AC"),
+    "what is skipped is zero": ("sys.stdout.seek(3)", "WA"),
+    "what the descriptor writes over keeps its end": (
+        "print(a + b, 'more', flush=True); import os; os.lseek(1, 0, 0)",
+        "WA",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OVERWRITERS)
+def test_the_output_of_a_later_test_is_its_whole_file(grader: Grader, name: str) -> None:
+    """In the first test these programs only print, so that the others run in the same box."""
+    does, verdict = OVERWRITERS[name]
+    code = f"import sys\n{SUM}if a:\n    {does}\nprint(a + b)"
+    fresh, shared = grade(grader, code, "test"), grade(grader, code, "submission")
+    assert verdicts(shared) == verdicts(fresh) == ["AC", *[verdict] * 4]
+    assert [test.stdout for test in shared.tests] == [test.stdout for test in fresh.tests]
+
+
+@pytest.mark.parametrize("checker", ["tokens", "unordered_tokens"])
+def test_outputs_of_all_sizes_follow_each_other(grader: Grader, checker: str) -> None:
+    sizes = (3, 20_000, 1, 0, 9000, 2)
+    tests = [{"type": "stdin", "input": f"{size}\n", "output": "7" * size} for size in sizes]
+    found = grade(grader, "print('7' * int(input()), end='')", "submission", tests=tests, checker={"type": checker})
+    assert (found.passed, found.shared) == (6, 5)
+    assert [len(test.stdout or "") for test in found.tests] == [min(size, 4096) for size in sizes]
+
+
 GREEDY = {
     "says that it ended, and fails": "print(a + b, flush=True)\nimport os\nos.write(63, b'D')\n1 / 0",
     "says so before the output": "import os\nos.write(63, b'D')\nprint(a + b)\n1 / 0",

@@ -195,10 +195,11 @@ def test_the_modules_whose_state_is_put_back_are_those_that_a_program_can_use() 
     ask = f"""
 import sys, {", ".join(USUAL_MODULES.split())}
 sys.path.insert(0, {str(GUEST)!r})
+import _box
 import plain_programs
 plain_programs.prepare()
 for source in eval(sys.stdin.read()):
-    found = plain_programs.reached_by(plain_programs.uses_of(compile(source, "", "exec")))
+    found = _box.reached(plain_programs.uses_of(compile(source, "", "exec")))
     print([name for name in ("decimal", "random", "re", "typing") if found & plain_programs.bit_of(name)])
 """
     command = [sys.executable, "-P", "-s", "-S", "-c", ask]

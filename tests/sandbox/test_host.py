@@ -169,7 +169,7 @@ def test_the_tests_of_a_shared_box_are_exchanged_by_its_files_and_a_channel() ->
         assert message == b"job"
 
         def exchange(content: bytes | None) -> bool | None:
-            return _host.exchange(channel, (fds[0], fds[1], fds[2]), content, b"N", b"D")
+            return _host.exchange(channel, (fds[0], fds[1], fds[2]), False, content, b"N", b"D")
 
         with socket.socket(fileno=box) as end:
             assert exchange(None) is None, "the box is silent"
@@ -178,7 +178,7 @@ def test_the_tests_of_a_shared_box_are_exchanged_by_its_files_and_a_channel() ->
             os.write(stderr, b"words")
             end.send(b"D")
             assert exchange(None)
-            assert _host.read_output(fds[1], fds[2], 9, 9) == (6, b"answer", b"words")
+            assert _host.read_output(fds[1], fds[2], 9, 9, False) == (6, b"answer", b"words")
             end.send(b"D")
             assert exchange(b"next")
             assert (end.recv(9), os.read(stdin, 99)) == (b"N", b"next")
@@ -212,12 +212,38 @@ class Answers(threading.Thread):
                     end.send(self._claim)
 
 
+def test_an_output_that_is_written_over_another_ends_at_the_offset() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        channel, *fds = _host.begin_shared(ours.fileno(), b"job", (), b"", (), 9.0)
+        *box_files, box = socket.recv_fds(theirs, 100, 9)[1]
+    answering = Answers(
+        box, box_files, {b"one": (b"a long answer", b"words"), b"two": (b"short", b""), b"three": (b"", b"")}
+    )
+    try:
+        for content, said in (
+            (b"one", (13, b"a long an", b"words")),
+            (b"two", (5, b"short", b"")),
+            (b"three", (0, b"", b"")),
+        ):
+            assert _host.exchange(channel, (fds[0], fds[1], fds[2]), True, content, b"N", b"D")
+            assert _host.read_output(fds[1], fds[2], 9, 9, True) == said
+        assert _host.read_output(fds[1], fds[2], 99, 9, False) == (13, b"shortg answer", b"")
+    finally:
+        os.close(channel)
+        answering.join()
+        for fd in (*fds, *box_files):
+            os.close(fd)
+
+
 def run_equal(
     tests: list[tuple[str, str]],
     answers: dict[bytes, tuple[bytes, bytes]],
     seconds: float = 9.0,
     claim: bytes | None = b"D",
     first: int = 0,
+    *,
+    to_offset: bool = False,
 ) -> tuple[int, int]:
     """Run tests in a box that gives these answers; return how many ended well, and what the box said at last."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -226,7 +252,17 @@ def run_equal(
         *box_files, box = socket.recv_fds(theirs, 100, 9)[1]
     answering = Answers(box, box_files, answers, claim)
     try:
-        given = channel, (fds[0], fds[1], fds[2]), tests, first, b"N", b"D", time.CLOCK_PROCESS_CPUTIME_ID, 0.0
+        given = (
+            channel,
+            (fds[0], fds[1], fds[2]),
+            to_offset,
+            tests,
+            first,
+            b"N",
+            b"D",
+            time.CLOCK_PROCESS_CPUTIME_ID,
+            0.0,
+        )
         times, said, began = _host.run_equal(*given, seconds)
         assert all(cpu >= 0 and 0 < wall < 9 for cpu, wall in times)
         assert began <= time.monotonic()
@@ -244,7 +280,7 @@ EQUAL = {given.encode(): (wanted.encode(), b"") for given, wanted in PAIRS}
 
 
 def test_tests_run_as_long_as_each_prints_what_is_expected() -> None:
-    assert run_equal(PAIRS, EQUAL) == (3, _host.NONE_RUNS)
+    assert run_equal(PAIRS, EQUAL) == run_equal(PAIRS, EQUAL, to_offset=True) == (3, _host.NONE_RUNS)
     assert run_equal(PAIRS, EQUAL, first=1) == (2, _host.NONE_RUNS)
     assert run_equal(PAIRS, EQUAL, first=3) == run_equal(PAIRS, EQUAL, seconds=0.0) == (0, _host.NONE_RUNS)
     assert run_equal(PAIRS, EQUAL, seconds=1e-9) == (1, _host.NONE_RUNS), "the time is over"
@@ -255,7 +291,8 @@ def test_tests_run_as_long_as_each_prints_what_is_expected() -> None:
     [(b"", b""), (LONG.encode() + b"\n", b""), (LONG.encode()[:-1], b""), (b"x" * 200_000, b""), (LONG.encode(), b"!")],
 )
 def test_another_output_is_left_to_be_judged(printed: tuple[bytes, bytes]) -> None:
-    assert run_equal(PAIRS, EQUAL | {b"two": printed}) == (2, _host.CLAIMS)
+    for to_offset in (False, True):
+        assert run_equal(PAIRS, EQUAL | {b"two": printed}, to_offset=to_offset) == (2, _host.CLAIMS)
 
 
 def test_a_box_that_claims_nothing_passes_nothing() -> None:
