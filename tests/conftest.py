@@ -90,6 +90,7 @@ WAITING = (
     "service/test_hostile_clients",
     "service/test_large_bodies",
     "service/test_long",
+    "service/test_mixed",
     "validation/test_model",
 )
 
