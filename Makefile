@@ -130,8 +130,12 @@ clean:  ## remove what was built
 
 EDITABLE := $(VENV)/editable
 
-$(VENV)/.built: locks/service.txt pyproject.toml setup.py $(wildcard sandbox_service/*/*.[chS])
+$(VENV)/.system: scripts/system-packages
 	scripts/system-packages
+	mkdir -p $(VENV)
+	touch $@
+
+$(VENV)/.built: locks/service.txt pyproject.toml setup.py $(wildcard sandbox_service/*/*.[chS]) | $(VENV)/.system
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/service.txt
 	rm -rf $(EDITABLE) && mkdir $(EDITABLE)
@@ -151,9 +155,13 @@ $(VENV)/.dev: locks/dev.txt $(VENV)/.service
 # torch first and by itself: where its CPU build comes from, and so its hash, differs. On a machine whose index has only
 # builds with CUDA that is what is taken, unless PIP_INDEX_URL or PIP_FIND_LINKS says where the other one is.
 # Most of its modules are never imported; Python compiles the others when they are first imported.
-$(TRAINER)/.cpu: locks/trainer.txt pyproject.toml | $(VENV)/.service
+# None of them needs the package itself, so that both environments are installed at the same time.
+$(TRAINER)/.libraries: locks/trainer.txt | $(VENV)/.system
 	test -x $(TBIN)/pip || $(PYTHON) -m venv $(TRAINER)
 	$(TBIN)/pip install --quiet --disable-pip-version-check --no-compile torch==2.13.0
 	$(TBIN)/pip install --quiet --disable-pip-version-check --no-compile --no-deps --no-build-isolation --require-hashes -r locks/trainer.txt
+	touch $@
+
+$(TRAINER)/.cpu: $(TRAINER)/.libraries pyproject.toml | $(VENV)/.service
 	$(TBIN)/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(EDITABLE)/*.whl
 	touch $@

@@ -33,6 +33,8 @@ ALWAYS = (
 VOID = {"br", "hr", "img", "input", "link", "meta", "wbr", "circle", "line", "path", "rect"}
 PATIENCE_SECONDS = 60.0
 LOOK_SECONDS = 0.05
+CHANGED = "net::ERR_NETWORK_CHANGED"
+LOADS = 10
 HIGH_DESCRIPTOR = 64  # so that 3 and 4, which the browser wants, are nobody's
 KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, " ": 32}
 SHIFT, CTRL = 8, 2
@@ -162,9 +164,24 @@ class Page:
             self.requested.append(said["request"]["url"])
 
     def open(self, url: str) -> None:
-        """Load an address and wait until it is drawn."""
-        self.call("Page.navigate", url=url)
-        self.until("document.readyState === 'complete'")
+        """Load an address and wait until it is drawn.
+
+        The browser breaks off its requests when the machine gets or loses a network interface, as other tests make and
+        remove: then it loads once more.
+
+        Raises:
+            AssertionError: The network changed during each load.
+        """
+        for _ in range(LOADS):
+            before = len(self.complaints)
+            trouble = [self.call("Page.navigate", url=url).get("errorText", "")]
+            self.until("document.readyState === 'complete'")
+            trouble += self.complaints[before:]
+            if not any(CHANGED in each for each in trouble):
+                return
+            del self.complaints[before:]
+            self.call("Page.navigate", url="about:blank")  # the same address again would only move to its fragment
+        raise AssertionError(f"the network changed {LOADS} times while {url} was loaded")
 
     def reload(self) -> None:
         """Reload the page and wait until it is loaded."""

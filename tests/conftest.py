@@ -37,6 +37,9 @@ EXAMPLES, ALL_EXAMPLES = 30, 1000
 LONGEST = (
     "fleet/test_faults",
     "service/test_large_bodies",
+    "fleet/test_hostile_redis",
+    "client/test_real",
+    "pages/test_dashboard",
     "service/test_corpora",
     "strengthen/test_command",
     "languages/test_verdicts",
@@ -79,10 +82,15 @@ WAITING = (
     "adapters/test_sandbox_fusion_sdk",
     "client/",
     "fleet/",
+    "observe/test_recheck",
     "pages/",
     "queues/",
+    "service/test_browser",
     "service/test_faults",
     "service/test_hostile_clients",
+    "service/test_large_bodies",
+    "service/test_long",
+    "service/test_mixed",
     "validation/test_model",
 )
 

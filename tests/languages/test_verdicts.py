@@ -17,12 +17,12 @@ CHOSEN = {"java-RTE-overflow", "java-MLE-list"}  # what virtual machines get wro
 
 
 def params() -> list[object]:
-    """All programs; those are not marked `full` that are chosen, or the first two of a verdict in a cheap language."""
+    """All programs; those are not marked `full` that are chosen, or the first of a verdict in a cheap language."""
     count: Counter[tuple[str, str]] = Counter()
     found: list[object] = []
     for case in cases():
         count[case.language, case.verdict] += 1
-        is_first = case.language in CHEAP and count[case.language, case.verdict] <= 2
+        is_first = case.language in CHEAP and count[case.language, case.verdict] == 1
         found.append(pytest.param(case, id=case.id, marks=() if is_first or case.id in CHOSEN else pytest.mark.full))
     return found
 

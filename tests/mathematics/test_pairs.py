@@ -21,7 +21,8 @@ LONGEST_SECONDS = 7.0  # of CPU time, in both boxes together: their own limits a
 USUAL_SECONDS = 0.2
 
 PAIRS = list(pairs())
-EVERY = {"hostile": 4}  # `make test` grades every fourth hostile pair and every twelfth other, `make test-all` all
+# `make test` grades every so many of a category, and every twelfth of the others; `make test-all` all
+EVERY = {"hostile": 4, "mixed_kinds": 36}
 
 
 def is_chosen(index: int) -> bool:

@@ -29,7 +29,7 @@ SUBMISSIONS = int(os.environ.get("PROCTOR_MIXED", "40"))
 BATCH = 64
 SEED = 15
 DEAR = 0.02  # how often a submission that uses its whole time is drawn, beside others
-SETTLE_SECONDS, STEADY_SECONDS = 60.0, 4.0  # a jail takes a second to start, more on a busy machine
+SETTLE_SECONDS, STEADY_SECONDS = 60.0, 12.0  # a jail takes a second to start, several on a busy machine
 EACH_KIND = 16  # submissions, so that every slot starts a jail of the kind
 RESIDENT_BYTES = 64 << 20
 CHANCE = re.compile(r"(?<=/proctor-)\w+|\d+")  # numbers, and what tempfile adds

@@ -1,6 +1,6 @@
 """Scenarios of test_policy.py, run in separate processes with the real DeepSpeed, all stages in turn.
 
-    python -m tests.trainer.policy_steps FOLDER ZERO-STAGE…        or under torchrun, with several ranks
+    python -m tests.trainer.policy_steps FOLDER every|few        or under torchrun, with several ranks
 
 FOLDER/model is a tiny model, FOLDER/untied one with an untied output embedding, FOLDER/other one of the same shapes.
 The results of all scenarios are written to FOLDER/ranks<number>.pt as a mapping by name.
@@ -28,7 +28,6 @@ from trainer.errors import ConfigError
 from trainer.policy import Policy, learning_rate
 from trainer.ranks import Ranks
 
-STAGES = (0, 1, 2, 3)
 STEPS = 3
 SHAPES = (
     (20, 10),
@@ -44,6 +43,53 @@ SHAPES = (
 SEVERAL, ONE = 60, 10_000  # budgets in tokens: four micro-batches on one rank, two on each of two; and one on each
 TEMPERATURE = 0.8
 LORA = {"rank": 4, "alpha": 8}
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The ZeRO stages of each kind of scenario. `kept`: those whose state is saved, with what they have beside it."""
+
+    plain: tuple[int, ...]
+    bfloat16: tuple[int, ...]
+    offload: tuple[int, ...]
+    untied: tuple[int, ...]
+    adapters: tuple[int, ...]
+    split: tuple[int, ...]
+    kept: tuple[str, ...]
+
+
+EVERY = Stages(
+    plain=(0, 1, 2, 3),
+    bfloat16=(1, 2, 3),
+    offload=(2, 3),
+    untied=(2, 3),
+    adapters=(0, 2, 3),
+    split=(2, 3),
+    kept=(
+        *("0", "1", "2", "3", "1 bfloat16", "2 bfloat16", "3 bfloat16"),
+        *("2 offload", "3 offload", "2 adapters", "3 adapters"),
+    ),
+)
+# In float32 stage 1 is the same code of DeepSpeed as stage 2, and an offloaded step of stage 2 is compared with the
+# same plain PyTorch. Each kind is trained with one stage, and its state is kept with another one
+FEW = Stages(
+    plain=(0, 3),
+    bfloat16=(1,),
+    offload=(2,),
+    untied=(3,),
+    adapters=(0, 3),
+    split=(3,),
+    kept=("0", "3", "3 bfloat16", "3 offload", "2 adapters"),
+)
+BY_NAME = {"every": EVERY, "few": FEW}
+BESIDE: dict[str, dict[str, Any]] = {
+    "": {},
+    "bfloat16": {"dtype": "bfloat16"},
+    "offload": {"offload": True},
+    "untied": {"model": "untied"},
+    "adapters": {"lora": LORA},
+}
+"""What a scenario's configuration has beside the stage."""
 
 
 def rows() -> list[Row]:
@@ -251,8 +297,8 @@ def lonely(config: Config, ranks: Ranks) -> dict[str, Any]:
     return made
 
 
-def everything(folder: Path, ranks: Ranks, stages: Sequence[int]) -> dict[str, Any]:
-    """All scenarios by name; those in float32 that every ZeRO stage has are of these stages."""
+def everything(folder: Path, ranks: Ranks, stages: Stages) -> dict[str, Any]:
+    """All scenarios by name, with these stages."""
     made: dict[str, Any] = {}
 
     def do(name: str, what: Callable[[Run], dict[str, Any]], config: Config, budget: int = SEVERAL) -> None:
@@ -260,7 +306,7 @@ def everything(folder: Path, ranks: Ranks, stages: Sequence[int]) -> dict[str, A
         made[name] = what(run)
         run.policy.close()
 
-    for zero in stages:
+    for zero in stages.plain:
         plain = settings(folder, zero)
         do(f"several {zero}", steps, plain)
         do(f"one {zero}", steps, plain, ONE)
@@ -268,24 +314,17 @@ def everything(folder: Path, ranks: Ranks, stages: Sequence[int]) -> dict[str, A
         made[f"lonely {zero}"] = lonely(plain, ranks)
         other = settings(folder, zero, model="other")
         made[f"other {zero}"] = other_model(plain, other, ranks, folder / f"other{ranks.size} {zero}")
-    for zero in (1, 2, 3):
-        do(f"bfloat16 {zero}", steps, settings(folder, zero, dtype="bfloat16"))
-    for zero in (2, 3):
-        do(f"offload {zero}", steps, settings(folder, zero, offload=True))
-        do(f"untied {zero}", steps, settings(folder, zero, model="untied"))
-    for zero in (0, 2, 3):
-        do(f"adapters {zero}", adapters, settings(folder, zero, lora=LORA))
+    for kind in ("bfloat16", "offload", "untied", "adapters"):
+        for zero in getattr(stages, kind):
+            do(f"{kind} {zero}", adapters if kind == "adapters" else steps, settings(folder, zero, **BESIDE[kind]))
     for zero in (0, 3):
         do(f"reference {zero}", reference, settings(folder, zero, kl={"coefficient": 0.1}))
         do(f"preparation {zero}", preparation, settings(folder, zero))
-    for name, config in {
-        **{f"{zero}": settings(folder, zero) for zero in stages},
-        **{f"{zero} bfloat16": settings(folder, zero, dtype="bfloat16") for zero in (1, 2, 3)},
-        **{f"{zero} offload": settings(folder, zero, offload=True) for zero in (2, 3)},
-        **{f"{zero} adapters": settings(folder, zero, lora=LORA) for zero in (2, 3)},
-    }.items():
+    for name in stages.kept:
+        stage, _, beside = name.partition(" ")
+        config = settings(folder, int(stage), **BESIDE[beside])
         made[f"kept {name}"] = kept(config, ranks, folder / f"kept{ranks.size} {name}")
-    for zero in (2, 3) if ranks.size > 1 else ():
+    for zero in stages.split if ranks.size > 1 else ():
         split = settings(folder, zero, sequence_parallel=ranks.size)
         do(f"several split {zero}", steps, split)
         do(f"reference split {zero}", reference, settings(folder, zero, sequence_parallel=2, kl={"coefficient": 0.1}))
@@ -300,10 +339,10 @@ def everything(folder: Path, ranks: Ranks, stages: Sequence[int]) -> dict[str, A
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the results of all scenarios of the given ZeRO stages into the given folder (`arguments`)."""
+    """Write the results of the scenarios into a folder. `arguments`: the folder, and `every` or `few`."""
     folder = Path(arguments[0])
     ranks = Ranks.join()
-    made = everything(folder, ranks, [int(zero) for zero in arguments[1:]])
+    made = everything(folder, ranks, BY_NAME[arguments[1]])
     if ranks.is_leader:
         torch.save(made, folder / f"ranks{ranks.size}.pt")
     ranks.wait()

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from tests.markers import some
 from tests.trainer.launcher import Running, start_ranks
-from tests.trainer.policy_steps import LORA, SHAPES, STAGES, STEPS, TEMPERATURE, rows, settings
+from tests.trainer.policy_steps import EVERY, FEW, LORA, SHAPES, STEPS, TEMPERATURE, rows, settings
 from tests.trainer.tiny import save_tiny
 from trainer.batch import collate
 from trainer.config.sections import Lora, Optimiser
@@ -24,7 +24,6 @@ from trainer.ranks import Ranks
 
 SECONDS = 1800  # a guard against hanging
 RANKS = (1, 2)
-FEW = (0, 3)  # the offloaded optimiser is stage 2's too, and in float32 stage 1 is the same code of DeepSpeed
 close = partial(torch.testing.assert_close, rtol=2e-5, atol=2e-6)  # float32, in another order, three steps of 1e-3
 
 
@@ -48,8 +47,8 @@ def made(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReques
     save_tiny(folder / "untied", hidden=64, tied=False)
     save_tiny(folder / "other", hidden=64, seed=1)
     own = [item for item in request.session.items if item.path == request.path]
-    stages = STAGES if any(item.get_closest_marker("full") for item in own) else FEW
-    module, arguments = "tests.trainer.policy_steps", [str(folder), *map(str, stages)]
+    stages = "every" if any(item.get_closest_marker("full") for item in own) else "few"
+    module, arguments = "tests.trainer.policy_steps", [str(folder), stages]
     running = [Running(module, arguments, {}), *start_ranks(module, arguments, 2)]
     for status, said in [each.end(SECONDS) for each in running]:
         assert status == 0, said[-4000:]
@@ -105,7 +104,7 @@ def assert_same_weights(weights: dict[str, Tensor], truth: dict[str, Tensor]) ->
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("zero", some(STAGES, FEW))
+@pytest.mark.parametrize("zero", some(EVERY.plain, FEW.plain))
 @pytest.mark.parametrize("accumulation", ["one", "several"])
 def test_every_stage_is_plain_torch(
     made: Made, truth: dict[str, Any], ranks: int, zero: int, accumulation: str
@@ -118,7 +117,7 @@ def test_every_stage_is_plain_torch(
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("zero", [2, 3])
+@pytest.mark.parametrize("zero", some(EVERY.untied, FEW.untied))
 def test_an_output_embedding_of_its_own_learns_too(made: Made, ranks: int, zero: int) -> None:
     truth = plainly(made.folder / "untied")["weights"]
     assert "lm_head.weight" in truth
@@ -126,7 +125,7 @@ def test_an_output_embedding_of_its_own_learns_too(made: Made, ranks: int, zero:
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("zero", [0, 2, 3])
+@pytest.mark.parametrize("zero", some(EVERY.adapters, FEW.adapters))
 def test_adapters_learn_and_nothing_else_does(made: Made, ranks: int, zero: int) -> None:
     run = made(ranks, f"adapters {zero}")
     torch.manual_seed(0)
@@ -146,7 +145,7 @@ def test_adapters_learn_and_nothing_else_does(made: Made, ranks: int, zero: int)
     assert_same_weights({name: run["saved"][name] for name in names}, run["weights"])
 
 
-@pytest.mark.parametrize("zero", [2, 3])
+@pytest.mark.parametrize("zero", some(EVERY.split, FEW.split))
 def test_rows_split_over_two_ranks_are_the_same(made: Made, truth: dict[str, Any], zero: int) -> None:
     """Every rank sees all log-probabilities, so the tokens' figures are those of one rank, counted twice."""
     run = made(2, f"several split {zero}")
@@ -159,13 +158,13 @@ def test_rows_split_over_two_ranks_are_the_same(made: Made, truth: dict[str, Any
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("zero", [2, 3])
+@pytest.mark.parametrize("zero", some(EVERY.offload, FEW.offload))
 def test_an_offloaded_optimiser_is_the_same(made: Made, truth: dict[str, Any], ranks: int, zero: int) -> None:
     assert_same_weights(made(ranks, f"offload {zero}")["weights"], truth["weights"])
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("zero", [1, 2, 3])
+@pytest.mark.parametrize("zero", some(EVERY.bfloat16, FEW.bfloat16))
 def test_bfloat16_runs_close_by(made: Made, truth: dict[str, Any], ranks: int, zero: int) -> None:
     run = made(ranks, f"bfloat16 {zero}")
     assert [each["loss"] for each in run["seen"]] == pytest.approx(truth["loss"], rel=0.01)
@@ -173,7 +172,7 @@ def test_bfloat16_runs_close_by(made: Made, truth: dict[str, Any], ranks: int, z
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("zero", some(STAGES, FEW))
+@pytest.mark.parametrize("zero", some(EVERY.plain, FEW.plain))
 def test_weights_are_there_before_any_pass(made: Made, ranks: int, zero: int) -> None:
     from transformers import AutoModelForCausalLM
 
@@ -184,7 +183,7 @@ def test_weights_are_there_before_any_pass(made: Made, ranks: int, zero: int) ->
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("zero", some(STAGES, FEW))
+@pytest.mark.parametrize("zero", some(EVERY.plain, FEW.plain))
 def test_a_nan_on_one_rank_is_a_step_that_nobody_takes(made: Made, ranks: int, zero: int) -> None:
     run = made(ranks, f"spoilt {zero}")
     assert run["spoilt"]["skipped_steps"] == 1
@@ -194,7 +193,7 @@ def test_a_nan_on_one_rank_is_a_step_that_nobody_takes(made: Made, ranks: int, z
     assert run["next"]["grad_norm"] == pytest.approx(made(1, "one 0")["seen"][0]["grad_norm"], rel=1e-5)
 
 
-@pytest.mark.parametrize("zero", some(STAGES, FEW))
+@pytest.mark.parametrize("zero", some(EVERY.plain, FEW.plain))
 def test_a_rank_without_rows_takes_part(made: Made, zero: int) -> None:
     one, two = made(1, f"lonely {zero}"), made(2, f"lonely {zero}")
     assert two["seen"][0]["grad_norm"] == pytest.approx(one["seen"][0]["grad_norm"], rel=1e-5)
@@ -296,20 +295,8 @@ def test_what_is_said_to_deepspeed_can_be_overruled(tmp_path: Path) -> None:
     assert zero["stage3_param_persistence_threshold"] == 0
 
 
-KEPT = [
-    *map(str, STAGES),
-    "1 bfloat16",
-    "2 bfloat16",
-    "3 bfloat16",
-    "2 offload",
-    "3 offload",
-    "2 adapters",
-    "3 adapters",
-]
-
-
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("name", some(KEPT, {*KEPT} - {"1", "2"}))
+@pytest.mark.parametrize("name", some(EVERY.kept, FEW.kept))
 def test_what_was_kept_goes_on_to_the_bit(made: Made, ranks: int, name: str) -> None:
     run = made(ranks, f"kept {name}")
     (seen, weights), (expected, expected_weights) = run["got"], run["expected"]
@@ -329,7 +316,7 @@ def test_what_one_rank_cannot_write_is_an_error_on_all_and_they_go_on(made: Made
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("zero", some(STAGES, FEW))
+@pytest.mark.parametrize("zero", some(EVERY.plain, FEW.plain))
 def test_the_state_of_another_model_is_refused_on_all_ranks(made: Made, ranks: int, zero: int) -> None:
     run = made(ranks, f"other {zero}")
     assert run["said"] == [run["said"][0]] * ranks
