@@ -29,7 +29,8 @@ SUBMISSIONS = int(os.environ.get("PROCTOR_MIXED", "40"))
 BATCH = 64
 SEED = 15
 DEAR = 0.02  # how often a submission that uses its whole time is drawn, beside others
-SETTLE_SECONDS, STEADY_SECONDS = 60.0, 12.0  # a jail takes a second to start, several on a busy machine
+SETTLE_SECONDS, STEADY_SECONDS = 180.0, 12.0  # a jail takes a second to start, many more on a busy machine
+LARGE_SECONDS = 20.0  # within which processes for large requests are used again: they end after a minute
 EACH_KIND = 16  # submissions, so that every slot starts a jail of the kind
 RESIDENT_BYTES = 64 << 20
 CHANCE = re.compile(r"(?<=/proctor-)\w+|\d+")  # numbers, and what tempfile adds
@@ -112,9 +113,12 @@ def send_large(service: Service) -> None:
 def settled(service: Service, before: Holdings | None) -> Holdings:
     """The holdings once spares have started and the dead are buried: those of before, or what stays for a while."""
     now = time.monotonic()
-    end, steady = now + SETTLE_SECONDS, now + STEADY_SECONDS
+    end, steady, large = now + SETTLE_SECONDS, now + STEADY_SECONDS, now + LARGE_SECONDS
     found = holdings(service)
     while now < end and (now < steady if before is None else differing(before, found)):
+        if now >= large:
+            send_large(service)
+            large = now + LARGE_SECONDS
         time.sleep(0.5)
         latest, now = holdings(service), time.monotonic()
         if differing(found, latest):
