@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 TRAINER ?= .venv-trainer
 PORT ?= 8080
-JOBS ?= 4
+JOBS ?= 3
 # beside Python, such as "cpp java"; docs/languages.md lists them
 LANGUAGES ?=
 WAITING_JOBS ?= 6
@@ -40,7 +40,7 @@ quick: $(VENV)/.dev $(TRAINER)/.cpu  ## checks, and the tests that need no jail,
 # All parts at a time: while one waits, another computes. Each begins when its environment is there
 TESTS := test-trainer test-computing test-waiting check
 
-test:  ## checks, then all tests but repetitions; JOBS=4, WAITING_JOBS=6
+test:  ## checks, then all tests but repetitions; JOBS=3, WAITING_JOBS=6
 	@$(MAKE) --no-print-directory --jobs 5 --output-sync=line $(TESTS)
 
 test-all:  ## the same with all repetitions; before a release
@@ -54,7 +54,7 @@ test-quick: $(VENV)/.dev $(TRAINER)/.cpu  ## the tests of `make quick` alone
 
 test-service: test-computing test-waiting  ## the tests of the service
 
-# Tests that mostly wait run many at a time, tests that compute some more than two processors. All yield to the trainer's
+# Tests that mostly wait run many at a time, tests that compute one more than two processors. All yield to the trainer's
 # environment and tests, which run in one process
 test-computing: $(VENV)/.dev
 	$(if $(REPETITIONS),PROCTOR_MIXED=125) nice -n 10 scripts/run-tests computing $(BIN)/python $(PYTEST) -n $(JOBS) $(SELECTED) --group computing

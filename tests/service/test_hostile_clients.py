@@ -24,6 +24,7 @@ import pytest
 import zstandard
 
 from tests.conftest import Service, running_service
+from tests.markers import crosswise
 
 MIB = 1 << 20
 GUARD_SECONDS = 60.0
@@ -361,8 +362,7 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], set[int]]] = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
-@pytest.mark.parametrize("chunked", [False, True], ids=["whole", "chunked"])
+@pytest.mark.parametrize(("name", "chunked"), crosswise(BOMBS, (False, True)))
 def test_a_bomb_is_refused_and_never_unpacked(hardened: Service, name: str, chunked: bool) -> None:
     encoding, make, wanted = BOMBS[name]
     bomb = make()

@@ -30,6 +30,7 @@ BATCH = 64
 SEED = 15
 DEAR = 0.02  # how often a submission that uses its whole time is drawn, beside others
 SETTLE_SECONDS, STEADY_SECONDS = 180.0, 12.0  # a jail takes a second to start, many more on a busy machine
+POLL_SECONDS = 2.0
 LARGE_SECONDS = 20.0  # within which processes for large requests are used again: they end after a minute
 EACH_KIND = 16  # submissions, so that every slot starts a jail of the kind
 RESIDENT_BYTES = 64 << 20
@@ -119,7 +120,7 @@ def settled(service: Service, before: Holdings | None) -> Holdings:
         if now >= large:
             send_large(service)
             large = now + LARGE_SECONDS
-        time.sleep(0.5)
+        time.sleep(POLL_SECONDS)
         latest, now = holdings(service), time.monotonic()
         if differing(found, latest):
             steady = now + STEADY_SECONDS
