@@ -88,4 +88,5 @@ def test_greed_is_not_paid(grader: Grader, name: str, monkeypatch: pytest.Monkey
     assert shared.reward == fresh.reward == 0
     for one, other in zip(fresh.tests, shared.tests, strict=True):
         if one.verdict != "AC" == other.verdict:  # it can pretend that a test ended well that printed the right output
-            assert one.stdout.startswith(other.stdout)
+            # what is written to the descriptor of the output goes to the channel of a shared box
+            assert one.stdout.replace("D", "").startswith(other.stdout)
