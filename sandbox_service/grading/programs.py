@@ -128,9 +128,8 @@ def difference(check: Check, line: bytes, language: str) -> str | None:
         return _script_difference(check, line)
     reason = check_result(Checker(absolute_tolerance=check.tolerance), line, check.expected)
     if reason is not None and language in _CONVERTING and check.tolerance is None:
-        is_nil = (
-            language == "go" and check.expected is None and line in (b"[]", b"{}")
-        )  # which the driver writes for nil
+        # the driver writes nil as an empty value
+        is_nil = language == "go" and check.expected is None and line in (b"[]", b"{}")
         reason = None if is_nil or _same(_loaded(line), check.expected) else reason
     if check.negated:
         is_number = check.tolerance is None or isinstance(check.expected, list) or _is_number(_loaded(line))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sandbox_service.languages.assertions.expressions import Node
-from sandbox_service.languages.assertions.script_equality import UNDEFINED, big_integer
+from sandbox_service.languages.assertions.script_equality import TAG, UNDEFINED, big_integer
 from sandbox_service.languages.assertions.tokens import NotPlainError
 
 _CONSTANTS: dict[str, Any] = {
@@ -23,6 +23,7 @@ _MEMBERS = {
     "Long.MIN_VALUE": -(2**63), "math.MaxInt32": 2**31 - 1, "math.MinInt32": -(2**31), "math.MaxInt64": 2**63 - 1,
     "math.MinInt64": -(2**63), "Number.MAX_SAFE_INTEGER": 2**53 - 1,
 }  # fmt: skip
+_MOST_DIGITS = 4000  # of a bigint: Python converts no more than 4,300 at once
 _NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9.]+(?:[eE][+-]?\d+)?)(.*)")
 
 # functions that return their argument, as a value of another type: a text, any, a list or table, an integer
@@ -106,6 +107,8 @@ def _number(node: Node, known: Mapping[str, Any]) -> Any:  # noqa: ARG001
         raise NotPlainError(f"{node.text} is not a number")
     digits, suffix = match[1], match[2].lower()
     if suffix == "n":
+        if not digits.isdigit() or len(digits) > _MOST_DIGITS:
+            raise NotPlainError("a bigint that is not written in digits, or too long")
         return big_integer(digits)
     if suffix in ("f", "f32"):
         return float(digits)
@@ -138,6 +141,8 @@ def _entry(node: Node, known: Mapping[str, Any]) -> list[Any]:
         raise NotPlainError("a table has something else in it")
     key, held = node.parts
     name = key.text if key.kind == "name" and key.text not in known else value(key, known)
+    if name == TAG:
+        raise NotPlainError(f"{TAG} marks what JSON lacks")
     return [name, value(held, known)]
 
 

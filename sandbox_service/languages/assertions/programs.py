@@ -34,19 +34,8 @@ _OF_SCRIPTS = {
     "assert.deepEqual": "deep",
     "assert.deepStrictEqual": "deep strict",
 }
-_AFTER_HEADS = {
-    "{",
-    ";",
-    ",",
-    ")",
-    "=",
-    "==",
-    "!=",
-    "<=",
-    ">=",
-    "&&",
-    "||",
-}  # where the head of a function ends, or none is
+# where the head of a function ends, or none is
+_AFTER_HEADS = {"{", ";", ",", ")", "=", "==", "!=", "<=", ">=", "&&", "||"}
 _ITERATED = r"for\((?:int|size_t)?{0}=0;{0}<\(?(?:int)?\)?{1}\.(?:size|length)\(\);(?:{0}\+\+|\+\+{0}|{0}\+=1)\)"
 _DIFFERENT = r"if\((?:{0}!={1}|(?:std::)?f?abs\({0}-{1}\)>=?(?P<tolerance>[0-9.e-]+))\)returnfalse;"
 _SIZES = r"if\({0}\.(?:size|length)\(\)!={1}\.(?:size|length)\(\)\)returnfalse;"

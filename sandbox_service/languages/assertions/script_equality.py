@@ -206,4 +206,13 @@ def _object(pairs: list[tuple[str, Any]]) -> Any:
         raise ValueError("a key occurs twice")
     if found.keys() != {TAG, "own"} or not isinstance(found[TAG], str):
         return found
-    return _Special(found[TAG], int(found["own"]) if found[TAG] == "bigint" else found["own"])
+    return _special(found[TAG], found["own"])
+
+
+def _special(kind: str, own: Any) -> _Special:
+    """Return a tagged value. Raises ValueError for one that no driver writes, but a submission can."""
+    if kind != "bigint":
+        return _Special(kind, own)
+    if not isinstance(own, str):
+        raise ValueError("a bigint has digits")
+    return _Special(kind, int(own))

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
+from pydantic import JsonValue
 
 from sandbox_service.grading.programs import difference
 from sandbox_service.languages import drivers
@@ -26,6 +27,7 @@ VALUES = (
     "new Uint8Array([1])", "new Set([1])", 'new Map([["a", 1]])', "new (class { a = 1; })()", "Object.create(null)",
     "new (class extends Array {})(1, 2)", "Object.assign([1], { x: 1 })", "({ a: 1, [Symbol.iterator]: 1 })",
     "Promise.resolve(1)", "() => 1", 'Symbol("a")', "new Date(0)", "({ val: 1, next: null })", "[new Set([1])]",
+    '({ __js__: "undefined", own: null })', '[({ __js__: "bigint", own: "1" })]',
 )  # fmt: skip
 LITERALS = (
     "1", '"1"', "true", "false", "0", "-0", '""', "null", "undefined", "1n", "2.5", "1e21", "[]", "[1]", '["1"]',
@@ -63,6 +65,13 @@ def _node(program: str, given: bytes) -> bytes:
     return subprocess.run(["node", "-e", program], input=given, capture_output=True, timeout=30, check=False).stdout
 
 
+def _lines(source: str, calls: list[drivers.Call]) -> tuple[bytes, ...]:
+    """Return what the driver writes of the calls' results."""
+    driven = drivers.driven("javascript", source, calls)
+    program = driven.text.replace('eval("require")', "require")
+    return tuple(drivers.decode(b"token", _node(program, driven.stdin(b"token", calls))).lines)
+
+
 def _results() -> list[dict[str, bytes]]:
     """Return what the driver writes of each value, by the way in which it is asked."""
     source = "".join(f"const f{index} = () => ({value});\n" for index, value in enumerate(VALUES))
@@ -71,10 +80,7 @@ def _results() -> list[dict[str, bytes]]:
         (index, "json") for index, value in enumerate(VALUES) if "n" not in value[-2:]
     ]  # JSON.stringify(1n) throws
     calls = [drivers.Call(f"f{index}", asks=asks) for index, asks in asked]
-    driven = drivers.driven("javascript", source, calls)
-    lines = drivers.decode(
-        b"token", _node(driven.text.replace('eval("require")', "require"), driven.stdin(b"token", calls))
-    ).lines
+    lines = _lines(source, calls)
     found: list[dict[str, bytes]] = [{"value": b"", "json": b""} for _ in VALUES]
     for (index, asks), line in zip(asked, lines, strict=True):
         found[index][asks] = line
@@ -96,8 +102,28 @@ def test_results_are_compared_as_node_does() -> None:
             )
 
 
-@pytest.mark.parametrize("line", [b"", b"{", b"[1", b'{"a":1,"a":1}', b"7" * 100_000 + b"]", b"[" * 100_000])
+UNREADABLE = [b"", b"{", b"[1", b'{"a":1,"a":1}', b"7" * 100_000 + b"]", b"[" * 100_000]
+OWN = (b"[]", b"null", b"1e999", b"NaN", b"1.5", b'"x"', b'"1%s"' % (b"0" * 5000))
+FORGED = [b'{"__js__":"bigint","own":%s}' % own for own in OWN]
+
+
+@pytest.mark.parametrize("line", [*UNREADABLE, *FORGED, *(b"[%s]" % line for line in FORGED)])
 def test_what_cannot_be_read_equals_nothing(line: bytes) -> None:
     for equality in ("==", "===", "deep", "json"):
         check = Check(drivers.Call("f", asks="value"), 1, equality=equality)
         assert difference(check, line, "javascript") is not None
+
+
+@pytest.mark.parametrize(
+    "literal", ["0x1fn", "1" * 5000 + "n", '{ __js__: "undefined", own: null }', "[{ __js__: 1 }]"]
+)
+def test_a_literal_that_would_be_misread_is_not_plain(literal: str) -> None:
+    with pytest.raises(NotPlainError):
+        checks(f"assert.deepEqual(f(), {literal});", "javascript")
+
+
+def test_an_argument_of_a_call_test_is_what_it_says() -> None:
+    need("javascript")
+    given: dict[str, JsonValue] = {"__js__": "undefined", "own": None}
+    [line] = _lines("const f = (x) => x;", [drivers.Call("f", [given])])
+    assert json.loads(line) == given
