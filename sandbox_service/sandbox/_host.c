@@ -287,8 +287,8 @@ static int await_claim(int channel, const char *claim, Py_ssize_t length)
 PyDoc_STRVAR(exchange_doc, "exchange(channel, (stdin, stdout, stderr), to_offset, content, give, claim, /) -> bool | None\n\n"
     "Let a box run its next test: `content` into stdin, nothing into the others, then the message `give` on the channel;\n"
     "`content` is None if the test runs already. If `to_offset`, stdout is not emptied: the box writes over it, which costs\n"
-    "it and the host a page less, and its output ends at the offset of the file. Wait for a message. Returns True if it is `claim`; False if it is another\n"
-    "one, or the box refuses or has ended; None if it is silent for too long. Raises TypeError.");
+    "it and the host a page less, and its output ends at the offset of the file. Wait for a message. Returns True if it is\n"
+    "`claim`; False if it is another one, or the box refuses or has ended; None if it is silent for too long. Raises TypeError.");
 
 static PyObject *exchange(PyObject *self, PyObject *args)
 {

@@ -113,7 +113,7 @@ class ChannelRun:
         """
         self._writes_over = writes_over
         self._box, self._channel, self._fds, self._limits = box, channel, fds, limits
-        self._ends = channel, fds, writes_over
+        self._ends = channel, fds, writes_over  # as all calls of the host's begin
         self._is_open = True
         self._explain = explain
         from sandbox_service.sandbox import _host  # not above: see jail.py

@@ -41,9 +41,8 @@ _UNEQUAL = re.compile(r"distinct|different|loops?\b|\bitself\b|himself|≠|!=|\\
 _LESS = re.compile(r"[a-z](?:_?\{?[a-z]\}?)?\s*<\s*[a-z](?:_?\{?[a-z]\}?)?\s*(?:≤|<|\))", re.IGNORECASE)
 _PART = r"[a-z](?:_?\{?\w\}?)?"
 _ORDERED = re.compile(rf"(?<![a-z_\d])({_PART})\s*(?:≤|<=|<)\s*({_PART})(?![a-z_\d])", re.IGNORECASE)
-_ENDS = frozenset(
-    {"lr", "se", "st", "ab", "cd", "pq", "uv", "xy"}
-)  # names of two ends; `k ≤ n` is of a number and a size
+# names of two ends; `k ≤ n` is of a number and a size
+_ENDS = frozenset({"lr", "se", "st", "ab", "cd", "pq", "uv", "xy"})
 _PERMUTATION = re.compile(r"permutation", re.IGNORECASE)
 _SORTED = re.compile(r"sorted|(?:in|de)creasing|(?:ascending|descending|chronological) order", re.IGNORECASE)
 _HARMLESS = re.compile(

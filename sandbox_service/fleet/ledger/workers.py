@@ -208,7 +208,7 @@ class WorkerCalls(LedgerCalls):
         return {name.decode(): int(beats) for name, beats in rows}
 
     async def workers(self) -> dict[str, WorkerState]:
-        """Return all registered workers. Redis takes µs for each: too much for each half second, or for one call."""
+        """Return all registered workers. Redis takes microseconds for each: too long for a call twice a second."""
         names: Any = await self._redis.smembers(f"{self._name}:workers")
         found: dict[str, WorkerState] = {}
         for part in parts(list(names), MOST_WORKERS):
