@@ -335,6 +335,7 @@ class LocalQueue:
                 attempts=pending.attempts,
                 priority=job.priority,
                 shown_id=job.id,
+                has_default_memory=job.has_default_memory,
             )
             self._pool.give(pending.task)
 

@@ -48,16 +48,28 @@ class MemoryNeeds:
             body: The submission's JSON. One that cannot be read counts as one without limits: a slot will refuse it.
             suite: Its tests.
         """
-        of_suite = self._suites.get(suite.id)
-        if of_suite is None:
-            of_suite = suite_needs(suite)
-            self._suites.put(suite.id, of_suite, 1)
         if b'"memory_bytes"' not in body and b'"language"' not in body and b'"interactor"' not in body:
-            return max(DEFAULT_BYTES + of_suite.beside, of_suite.after)  # of most, without parsing
+            return self.of_default(suite)
         try:
-            return _of_parsed(from_json(body), of_suite)
+            return _of_parsed(from_json(body), self._of_suite(suite))
         except (ValueError, TypeError, AttributeError, UnsupportedLanguageError):
             return DEFAULT_BYTES
+
+    def of_default(self, suite: Suite) -> int:
+        """Return the bytes of a submission whose JSON says nothing about memory, as that of most.
+
+        Args:
+            suite: Its tests.
+        """
+        of_suite = self._of_suite(suite)
+        return max(DEFAULT_BYTES + of_suite.beside, of_suite.after)
+
+    def _of_suite(self, suite: Suite) -> SuiteNeeds:
+        found = self._suites.get(suite.id)
+        if found is None:
+            found = suite_needs(suite)
+            self._suites.put(suite.id, found, 1)
+        return found
 
 
 def suite_needs(suite: Suite) -> SuiteNeeds:

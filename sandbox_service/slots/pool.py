@@ -89,7 +89,9 @@ class SlotPool:
         """Add a task."""
         task.key = next(self._keys)
         task.given_at = time.monotonic()
-        task.memory_bytes = min(self._needs.of(task.body, task.suite), self.memory_bytes)
+        needs = self._needs
+        needed = needs.of_default(task.suite) if task.has_default_memory else needs.of(task.body, task.suite)
+        task.memory_bytes = min(needed, self.memory_bytes)
         if self._waiting or self._paused:
             self._waiting.append(task)
             self._dispatch()

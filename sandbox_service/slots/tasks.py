@@ -24,7 +24,7 @@ class Task:
     `alone`: no other task may run at the same time. `priority`: 0 goes first. `given_at`: when a slot got it, or the
     pool while no slot has it. `progress`: what the slot that paused it reported; empty if it was not begun or not
     paused. `memory_bytes`: of its boxes, counted while it runs; set by the pool. `shown_id`: the id in the answer;
-    empty: `id`.
+    empty: `id`. `has_default_memory`: its body is known to say nothing about memory, so that nobody has to search it.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Task:
     is_asked_back: bool = False
     memory_bytes: int = 0
     shown_id: str = ""
+    has_default_memory: bool = False
 
     @property
     def can_pause(self) -> bool:
