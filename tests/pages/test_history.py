@@ -88,6 +88,17 @@ def test_a_suite_that_many_share_is_counted_once_and_goes_with_the_last_of_them(
     assert book.suite(shared[0].suite.id) is None
 
 
+def test_of_each_verdict_the_oldest_programs_go_first_and_then_the_oldest_records() -> None:
+    book, large = LoneHistory(most=12, most_bytes=8 << 20), "x" * 900_000
+    for number in range(16):
+        verdict = "WA" if number % 4 == 1 else "AC"
+        note(book, job(f"{number}", code=large), grade(f"{number}", verdict))
+    assert ids(book) == [str(number) for number in reversed(range(16)) if number not in (0, 2, 3, 4)]
+    assert [each.id for each in book.records() if each.program] == "15 14 13 12 11 10 9 5 1".split()
+    assert sorted(each.id for each in book.unordered()) == sorted(ids(book))
+    assert kept_bytes(book) <= 8 << 20
+
+
 def test_of_what_is_too_large_its_head_is_kept() -> None:
     book, large = LoneHistory(), "x" * (records.LARGE_BYTES + 1)
     given = job("large", [StdinTest(output=large)], code=large)
