@@ -17,7 +17,7 @@ from sandbox_service.grading.suites import Suite
 from sandbox_service.schema import JudgeProgram, Limits, Submission
 
 if TYPE_CHECKING:
-    from sandbox_service.queues.observers import QueueObserver
+    from sandbox_service.queues.observers import EventCollector, QueueObserver
     from sandbox_service.queues.quotas import Quotas
 
 PRIORITIES = ("high", "normal", "low")
@@ -360,6 +360,9 @@ class ObservedQueue(JobQueue, Protocol):
 
     def observe(self, observer: QueueObserver) -> None:
         """Subscribe an observer to every submission that is taken from now on; see queues/observers.py."""
+
+    def collect(self, collector: EventCollector) -> None:
+        """Give a collector the events of every submission that is taken from now on; see queues/observers.py."""
 
     def learn_suite(self, facts: Suite) -> None:
         """Remember the facts that another process has read from a suite. `facts` has no body.

@@ -29,7 +29,7 @@ from sandbox_service.queues.base import (
     reused,
 )
 from sandbox_service.queues.estimate import Estimate
-from sandbox_service.queues.observers import Observers, QueueObserver, Watched, WatchedWaiter
+from sandbox_service.queues.observers import EventCollector, Observers, QueueObserver, Watched, WatchedWaiter
 from sandbox_service.queues.quotas import LocalLevels, Quotas
 from sandbox_service.queues.waiter import SharedWaiter
 from sandbox_service.schema import FailureKind
@@ -133,6 +133,10 @@ class LocalQueue:
     def observe(self, observer: QueueObserver) -> None:
         """See ObservedQueue."""
         self._observers.add(observer)
+
+    def collect(self, collector: EventCollector) -> None:
+        """See ObservedQueue."""
+        self._observers.collect(collector)
 
     def _unknown(self, jobs: Sequence[Job]) -> list[Job]:
         """Return the jobs that were not taken before, each once. Raises IdReusedError."""

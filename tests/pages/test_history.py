@@ -33,7 +33,8 @@ class LoneHistory(History):
 
 def note(book: LoneHistory, given: Job, found: Grade, when: float = NOON) -> EncodedGrade:
     answer = EncodedGrade(found.model_dump_json().encode())
-    book.events.graded(GradedEvent(given, answer, when, 0.0))
+    if book.events.add(GradedEvent(given, answer, when, 0.0)):
+        book.events.flush()
     return answer
 
 
@@ -185,7 +186,7 @@ def test_an_answer_costs_next_to_nothing_while_nobody_looks() -> None:
     answers = [EncodedGrade(body) for _ in range(5000)]
     began = time.process_time()
     for answer in answers:
-        book.events.graded(GradedEvent(given, answer, NOON, 0.0))
+        book.events.add(GradedEvent(given, answer, NOON, 0.0))
     assert (time.process_time() - began) / len(answers) < 50e-6
 
 
@@ -207,7 +208,7 @@ class Ticket:
 def test_answers_are_noted_and_what_has_none_is_not() -> None:
     async def scenario() -> None:
         book, observers = LoneHistory(), Observers()
-        observers.add(book.events)
+        observers.collect(book.events)
         jobs = [job("known"), job("cancelled"), job("refused"), replace(job("recheck"), fresh=True), job("later")]
         known, cancelled, refused, again, _ = tickets = [Ticket(each.id) for each in jobs]
         cancelled.answer.cancel()
