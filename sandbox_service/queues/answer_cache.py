@@ -84,7 +84,7 @@ class AnswerCache:
 
     def digest(self, name: str | bytes) -> bytes | None:
         """Return the digest of the body that the answer of this name belongs to; None if it is not kept."""
-        found = self._find(name)
+        found = self._find(name) if name in self._entries else None
         return found[1] if found else None
 
     def _find(self, name: str | bytes) -> _Entry | None:

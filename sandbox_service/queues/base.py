@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
 from sandbox_service import languages
@@ -172,7 +173,7 @@ def soonest_first(jobs: Iterable[Job]) -> list[Job]:
 
     Jobs that may take equally long stay in their order, so that those of one suite stay together.
     """
-    return sorted(jobs, key=lambda job: job.most_cpu_seconds)
+    return sorted(jobs, key=attrgetter("most_cpu_seconds"))
 
 
 def _needed(submission: Submission, suite: Suite) -> tuple[str, ...]:

@@ -193,7 +193,8 @@ class LocalQueue:
 
     def _take(self, job: Job, load: Load) -> _Pending:
         pending = self._jobs[job.name] = _Pending(job)
-        self._faults.drop(job.name)
+        if self._faults.bytes:
+            self._faults.drop(job.name)
         self._backlog.add(Waiting(job.name, job.client, job.priority, load, pending.submitted_at))
         return pending
 

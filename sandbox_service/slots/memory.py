@@ -40,6 +40,7 @@ class MemoryNeeds:
 
     def __init__(self) -> None:
         self._suites: LruCache[SuiteNeeds] = LruCache(MOST_SUITES, MOST_SUITES)
+        self._last_suite, self._last_default = "", 0  # of the last call: submissions of one suite come together
 
     def of(self, body: bytes, suite: Suite) -> int:
         """Return the bytes of a submission.
@@ -61,8 +62,10 @@ class MemoryNeeds:
         Args:
             suite: Its tests.
         """
-        of_suite = self._of_suite(suite)
-        return max(DEFAULT_BYTES + of_suite.beside, of_suite.after)
+        if suite.id != self._last_suite:
+            of_suite = self._of_suite(suite)
+            self._last_suite, self._last_default = suite.id, max(DEFAULT_BYTES + of_suite.beside, of_suite.after)
+        return self._last_default
 
     def _of_suite(self, suite: Suite) -> SuiteNeeds:
         found = self._suites.get(suite.id)

@@ -252,25 +252,26 @@ class SlotPool:
 
     def slot_done(self, key: int, grade: bytes | None) -> None:
         """See SlotOwner."""
-        task = self._end_run(key)
+        now = time.monotonic()
+        task = self._end_run(key, now)
         if grade is None:
             task.attempts -= 1
             self._owner.task_done(task, None)
             return
         answer = EncodedGrade(grade)
         head = answer.head
-        if may_start_again(head["failure_kind"], task.attempts):
+        if head["failure_kind"] and may_start_again(head["failure_kind"], task.attempts):
             self._retry(task)
         else:
             head["id"] = task.shown_id or task.id
             head["grader"]["attempts"] = task.attempts
-            waited = time.monotonic() - task.submitted_at - head["timing"]["graded_seconds"]
+            waited = now - task.submitted_at - head["timing"]["graded_seconds"]
             head["timing"]["queued_seconds"] = round(max(waited, 0.0), 6)
             self._owner.task_done(task, answer.under(head))
 
     def slot_paused(self, key: int, progress: bytes) -> None:
         """See SlotOwner. Going on after a pause is no further attempt."""
-        task = self._end_run(key)
+        task = self._end_run(key, time.monotonic())
         task.attempts -= 1
         if task.is_cancelled:
             self._owner.task_done(task, None)
@@ -280,7 +281,7 @@ class SlotPool:
 
     def slot_lost(self, key: int) -> None:
         """See SlotOwner; retry in another slot, up to the most attempts."""
-        task = self._end_run(key)
+        task = self._end_run(key, time.monotonic())
         if may_start_again(FailureKind.WORKER_LOST, task.attempts):
             self._retry(task)
         else:
@@ -293,12 +294,12 @@ class SlotPool:
         """See SlotOwner."""
         self._owner.pool_failed()
 
-    def _end_run(self, key: int) -> Task:
+    def _end_run(self, key: int, now: float) -> Task:
         task = self._running.pop(key)
         self._last_ended, task.slot = task.slot, None
         self._used_bytes -= task.memory_bytes
         self._runs_alone = False
-        self._update_credit(task, time.monotonic() - task.given_at)
+        self._update_credit(task, now - task.given_at)
         return task
 
     def _update_credit(self, task: Task, seconds: float) -> None:
