@@ -63,7 +63,7 @@ def service(settings: Settings) -> FastAPI:
         async with AsyncExitStack() as stack:
             queue = await stack.enter_async_context(make_queue(settings))
             events = EventBatcher()
-            queue.observe(events)
+            queue.collect(events)
             history = History(events, settings.history_submissions, settings.history_bytes)
             if settings.redis_url:
                 from sandbox_service.fleet.queue import FleetQueue

@@ -103,8 +103,9 @@ class _Batch:
         waiter = self._open.pop(answer, None)
         if waiter is not None:
             waiter.release()
+            if not self._lines:
+                self._has_lines.set()
             self._lines.append(_line(waiter.id, answer))
-            self._has_lines.set()
             if not self._open:
                 self._is_done.set()
 

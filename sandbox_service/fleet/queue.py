@@ -38,7 +38,7 @@ from sandbox_service.grading.suites import Suite
 from sandbox_service.queues.backlog import check_fits, load_of
 from sandbox_service.queues.base import NO_KEYS, Depth, Job, Waiter, WorkerStatus, distinct, name_of
 from sandbox_service.queues.estimate import Estimate
-from sandbox_service.queues.observers import Observers, QueueObserver
+from sandbox_service.queues.observers import EventCollector, Observers, QueueObserver
 from sandbox_service.queues.quotas import LocalLevels, Quotas
 from sandbox_service.queues.waiter import SharedWaiter
 
@@ -164,6 +164,10 @@ class FleetQueue:
     def observe(self, observer: QueueObserver) -> None:
         """See ObservedQueue."""
         self._observers.add(observer)
+
+    def collect(self, collector: EventCollector) -> None:
+        """See ObservedQueue."""
+        self._observers.collect(collector)
 
     async def _submit(self, jobs: Sequence[Job]) -> list[Taken]:
         entries = [self._entry(job) for job in jobs]

@@ -19,16 +19,18 @@ from sandbox_service.schema import Grade, Verdict
 LASTING = frozenset({Verdict.AC, Verdict.WA, Verdict.RTE, Verdict.CE})  # the same however busy the machine is
 
 _TESTS = b',"tests":['
+_BRACKET_AT = len(_TESTS) - 1
 _RESULT = re.compile(rb'\{"index":\d+,"verdict":"([A-Z]+)"')
 
 
 class EncodedGrade:
     """A grade as JSON."""
 
-    __slots__ = ("_head", "_tests", "body")
+    __slots__ = ("_begin", "_head", "_tests", "body")
 
     def __init__(self, body: bytes) -> None:
         self.body = body
+        self._begin = -1  # of the tests; negative: not searched for so far
         self._head: dict[str, Any] | None = None
         self._tests: Mapping[bytes, int] | None = None
 
@@ -36,7 +38,8 @@ class EncodedGrade:
     def head(self) -> dict[str, Any]:
         """All fields but the tests, decoded. Raises ValueError if the text is no grade."""
         if self._head is None:
-            self._head = orjson.loads(self.body[: self.body.index(_TESTS)] + b"}")
+            self._begin = begin_of_tests(self.body)
+            self._head = orjson.loads(self.body[: self._begin] + b"}")
         return self._head
 
     @property
@@ -50,8 +53,10 @@ class EncodedGrade:
 
     def under(self, head: dict[str, Any]) -> Self:
         """Return the same tests with another head."""
-        answer = type(self)(orjson.dumps(head)[:-1] + self.body[self.body.index(_TESTS) :])
-        answer._head = head
+        begin = self._begin if self._begin >= 0 else begin_of_tests(self.body)
+        before = orjson.dumps(head)[:-1]
+        answer = type(self)(before + self.body[begin:])
+        answer._head, answer._begin = head, len(before)
         return answer
 
     @property
@@ -67,7 +72,7 @@ class EncodedGrade:
                 and head["total"] >= 0
                 and (kind is None or isinstance(kind, str))
                 and self.body.endswith(b"]}")
-                and self.body[self.body.index(_TESTS) + len(_TESTS)] in b"{]"
+                and self.body[self._begin + len(_TESTS)] in b"{]"
             )
         except (ValueError, TypeError, KeyError):
             return False
@@ -88,6 +93,19 @@ class EncodedGrade:
     def grade(self) -> Grade:
         """Return the grade, decoded."""
         return Grade.model_validate_json(self.body)
+
+
+def begin_of_tests(body: bytes) -> int:
+    """Return where the tests begin in the JSON of a grade. Raises ValueError if there are none.
+
+    The tests are the first list of most grades, and the C library finds a single byte many times as fast as Python
+    finds several.
+
+    Args:
+        body: The grade.
+    """
+    begin = body.find(b"[") - _BRACKET_AT
+    return begin if begin >= 0 and body.startswith(_TESTS, begin) else body.index(_TESTS)
 
 
 def fault(submission_id: str, tests: int, kind: str, reason: str, attempts: int = 1) -> EncodedGrade:

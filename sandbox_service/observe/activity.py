@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_service.queues.base import Job
+from sandbox_service.grading.suites import Suite
+from sandbox_service.queues.observers import GradedEvent
 
 BUCKET_SECONDS = 5
 BUCKETS = 180  # a quarter of an hour
@@ -38,24 +39,22 @@ class Pace:
 
 
 class Activity:
-    """The figures of one process. `note` takes each answer once, in order."""
+    """The figures of one process. `note` takes each event once, in order."""
 
     def __init__(self) -> None:
         self._buckets: deque[Bucket] = deque(maxlen=BUCKETS)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
         self._faults: Counter[str] = Counter()
+        self._last = Bucket(-BUCKET_SECONDS)  # of the last answer
+        self._pace = Pace("", 0)  # of the last answer
 
-    def note(self, job: Job, head: dict[str, Any], when: float) -> None:
-        """Count an answer.
-
-        Args:
-            job: The submission.
-            head: The grade without its tests.
-            when: Unix time of the answer.
-        """
-        self._count(head, when)
-        if not head["grader"]["cached"] and not head["failure_kind"]:
-            self._time(job, head["timing"]["graded_seconds"])
+    def note(self, events: Sequence[GradedEvent]) -> None:
+        """Count answers."""
+        for job, answer, when, _ in events:
+            head = answer.head
+            self._count(head, when)
+            if not head["grader"]["cached"] and not head["failure_kind"]:
+                self._time(job.suite, head["timing"]["graded_seconds"])
 
     def buckets(self, since: float) -> Iterator[Bucket]:
         """Return the buckets that are not empty and ended after `since`, Unix time, in order."""
@@ -70,9 +69,12 @@ class Activity:
         return dict(self._faults)
 
     def _count(self, head: dict[str, Any], when: float) -> None:
-        bucket = self._bucket(when)
+        bucket = self._last
+        if not bucket.start <= when < bucket.start + BUCKET_SECONDS:
+            bucket = self._bucket(when)
         bucket.verdicts[head["verdict"]] += 1
-        bucket.cached += bool(head["grader"]["cached"])
+        if head["grader"]["cached"]:
+            bucket.cached += 1
         timing = head["timing"]
         queued = timing["queued_seconds"]
         bucket.graded_seconds += timing["graded_seconds"]
@@ -85,19 +87,26 @@ class Activity:
     def _bucket(self, when: float) -> Bucket:
         """Return the bucket of a time; the last one if the clock was set back."""
         start = int(when) // BUCKET_SECONDS * BUCKET_SECONDS
-        if not self._buckets or self._buckets[-1].start < start:
-            self._buckets.append(Bucket(start))
-        return self._buckets[-1]
+        if not self._buckets or self._last.start < start:
+            self._last = Bucket(start)
+            self._buckets.append(self._last)
+        return self._last
 
-    def _time(self, job: Job, seconds: float) -> None:
-        suite = job.suite.id
-        pace = self._paces.get(suite)
+    def _pace_of(self, suite: Suite) -> Pace:
+        """Return the figures of a suite, which becomes the last one."""
+        pace = self._paces.get(suite.id)
         if pace is None:
-            pace = self._paces[suite] = Pace(suite, job.suite.count)
+            pace = self._paces[suite.id] = Pace(suite.id, suite.count)
             if len(self._paces) > MOST_SUITES:
                 self._paces.popitem(last=False)
         else:
-            self._paces.move_to_end(suite)
+            self._paces.move_to_end(suite.id)
+        return pace
+
+    def _time(self, suite: Suite, seconds: float) -> None:
+        pace = self._pace
+        if pace.suite != suite.id:
+            pace = self._pace = self._pace_of(suite)
         pace.submissions += 1
         pace.seconds += seconds
         if seconds > pace.longest_seconds:

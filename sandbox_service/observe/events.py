@@ -18,7 +18,7 @@ Reader = Callable[[Sequence[GradedEvent]], None]
 
 
 class EventBatcher:
-    """A `QueueObserver` that keeps events until there are many, or until a reader asks.
+    """An `EventCollector` that keeps events until there are many, or until a reader asks.
 
     `is_closing` is set when the queue closes.
     """
@@ -28,25 +28,27 @@ class EventBatcher:
         self._readers: list[Reader] = []
         self._unread: list[GradedEvent] = []
         self._bytes = 0
+        self._is_full = False
 
     def subscribe(self, reader: Reader) -> None:
         """Pass every later event to a reader."""
         self._readers.append(reader)
 
-    def graded(self, event: GradedEvent) -> None:
-        """See QueueObserver."""
+    def add(self, event: GradedEvent) -> bool:
+        """See EventCollector."""
         job, answer, _, _ = event
         self._unread.append(event)
         self._bytes += len(job.body) + job.own_bytes + len(answer.body)
-        if len(self._unread) >= MOST_UNREAD or self._bytes > MOST_UNREAD_BYTES:
-            self.flush()
+        is_full = len(self._unread) >= MOST_UNREAD or self._bytes > MOST_UNREAD_BYTES
+        must_flush, self._is_full = is_full and not self._is_full, is_full
+        return must_flush
 
     def closing(self) -> None:
-        """See QueueObserver."""
+        """See EventCollector."""
         self.is_closing.set()
 
     def flush(self) -> None:
         """Pass all unread events to every reader."""
-        unread, self._unread, self._bytes = self._unread, [], 0
+        unread, self._unread, self._bytes, self._is_full = self._unread, [], 0, False
         for reader in self._readers:
             reader(unread)

@@ -139,8 +139,8 @@ class History:
             self.flips[suite_id] += 1
 
     def _read(self, events: Sequence[GradedEvent]) -> None:
+        self._activity.note(events)
         for job, answer, when, _ in events:
-            self._activity.note(job, answer.head, when)
             self._number += 1
             new = record(f"{self.name}-{self._number}", self._number, when, job, answer)
             self._records.add(new, job.suite)

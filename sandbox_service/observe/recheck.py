@@ -37,7 +37,7 @@ LONGEST_PAUSE_SECONDS = 1.0
 
 
 class Rechecks:
-    """A `QueueObserver` that submits a share of the graded jobs again."""
+    """An `EventCollector` that submits a share of the graded jobs again."""
 
     def __init__(
         self,
@@ -71,20 +71,30 @@ class Rechecks:
         self._waiting: deque[tuple[Job, str]] = deque()
         self._has_room = asyncio.Event()
         self._sending: asyncio.Task[None] | None = None
+        self._drawn: list[tuple[GradedEvent, bool]] = []  # with whether the calls are to be shuffled
         self._open: dict[str, Waiter] = {}
         self._closing = False
         if share > 0 or reorder_share > 0:
-            queue.observe(self)
+            queue.collect(self)
 
-    def graded(self, event: GradedEvent) -> None:
-        """See QueueObserver; choose some to be graded again."""
+    def add(self, event: GradedEvent) -> bool:
+        """See EventCollector; draw some that may be graded again."""
+        before = len(self._drawn)
         if self._share > 0 and self._rng.random() < self._share:
-            self._choose(event)
-        if self._reorder_share > 0 and self._rng.random() < self._reorder_share and _has_calls(event.job):
-            self._choose(event, shuffled=True)
+            self._drawn.append((event, False))
+        if self._reorder_share > 0 and self._rng.random() < self._reorder_share:
+            self._drawn.append((event, True))
+        return before == 0 < len(self._drawn)
+
+    def flush(self) -> None:
+        """See EventCollector."""
+        drawn, self._drawn = self._drawn, []
+        for event, shuffled in drawn:
+            if not shuffled or _has_calls(event.job):
+                self._choose(event, shuffled=shuffled)
 
     def closing(self) -> None:
-        """See QueueObserver; release every recheck."""
+        """See EventCollector; release every recheck."""
         self._closing = True
         for waiter in list(self._open.values()):
             waiter.release()
@@ -98,7 +108,7 @@ class Rechecks:
         if self._sending is not None:
             await cancel_tasks([self._sending])
 
-    def _choose(self, event: GradedEvent, *, shuffled: bool = False) -> None:
+    def _choose(self, event: GradedEvent, *, shuffled: bool) -> None:
         if self._closing or not _may_be_repeated(event.answer):
             return
         verdict = event.answer.head["verdict"]

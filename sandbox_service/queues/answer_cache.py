@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from typing import NamedTuple
+from typing import TypeAlias
 
 from sandbox_service.grading.encoded_grade import EncodedGrade
 
@@ -13,11 +13,8 @@ LOOK_SECONDS = 1.0
 ENTRY_BYTES = 600  # of an entry's own objects, measured
 
 
-class _Entry(NamedTuple):
-    body: bytes
-    digest: bytes
-    stored_at: float  # monotonic
-    size: int
+_Entry: TypeAlias = tuple[bytes, bytes, float]
+"""A body, the digest of its work, and the monotonic seconds when it was stored. A named tuple takes longer to make."""
 
 
 class AnswerCache:
@@ -52,26 +49,25 @@ class AnswerCache:
         """
         if not self.keeps:
             return
-        if name in self._entries:
+        entries = self._entries
+        if name in entries:
             self.drop(name)
-        now, size = time.monotonic(), len(answer.body) + ENTRY_BYTES
-        self._make_room(size, now)
-        self._entries[name] = _Entry(answer.body, digest, now, size)
-        self.bytes += size
-
-    def _make_room(self, size: int, now: float) -> None:
-        """Drop the least recently used answers until one of this size has room; once a second, old ones as well."""
+        now = time.monotonic()
         if now >= self._look_at:
             self._drop_old(now)
-        while self._entries and self.bytes + size > self._most_bytes:
-            self.drop(next(iter(self._entries)))
+        taken = self.bytes + len(answer.body) + ENTRY_BYTES
+        while taken > self._most_bytes and entries:
+            _, (body, _, _) = entries.popitem(last=False)
+            taken -= len(body) + ENTRY_BYTES
+        entries[name] = answer.body, digest, now
+        self.bytes = taken
 
     def _drop_old(self, now: float) -> None:
         """Drop the least recently used answers until the next is not too old, and look again in a second."""
         self._look_at = now + LOOK_SECONDS
         while self._entries:
-            name, first = next(iter(self._entries.items()))
-            if now - first.stored_at <= self._seconds:
+            name, (_, _, stored_at) = next(iter(self._entries.items()))
+            if now - stored_at <= self._seconds:
                 return
             self.drop(name)
 
@@ -79,23 +75,23 @@ class AnswerCache:
         """Forget the answer of this name, if it is kept."""
         entry = self._entries.pop(name, None)
         if entry is not None:
-            self.bytes -= entry.size
+            self.bytes -= len(entry[0]) + ENTRY_BYTES
 
     def get(self, name: str | bytes) -> EncodedGrade | None:
         """Return the answer of this name; None if it is not kept."""
         found = self._find(name)
-        return EncodedGrade(found.body) if found else None
+        return EncodedGrade(found[0]) if found else None
 
     def digest(self, name: str | bytes) -> bytes | None:
         """Return the digest of the body that the answer of this name belongs to; None if it is not kept."""
-        found = self._find(name)
-        return found.digest if found else None
+        found = self._find(name) if name in self._entries else None
+        return found[1] if found else None
 
     def _find(self, name: str | bytes) -> _Entry | None:
         found = self._entries.get(name)
         if found is None:
             return None
-        if time.monotonic() - found.stored_at > self._seconds:
+        if time.monotonic() - found[2] > self._seconds:
             self.drop(name)
             return None
         self._entries.move_to_end(name)

@@ -112,12 +112,13 @@ class Backlog:
             raise QueueFullError(excess, min(max(seconds, LEAST_RETRY_SECONDS), MOST_RETRY_SECONDS))
 
     def add(self, place: Waiting) -> None:
-        """Add a submission behind the others of its client."""
+        """Add a submission, which does not wait so far, behind the others of its client."""
         self._places[place.key] = place
         self._loads[place.client].add(place.load)
         self._total.add(place.load)
         self._line(place).append(place)
-        self._wait(place)
+        place.waits = True
+        self._counts[place.priority] += 1
 
     def put_back(self, key: str) -> None:
         """Let the submission with this key, which was taken, wait again before the others of its client."""
@@ -150,7 +151,8 @@ class Backlog:
         line.
         """
         place = self._places.pop(key)
-        self._wait_no_longer(place)
+        if place.waits:
+            self._wait_no_longer(place)
         self._total.subtract(place.load)
         load = self._loads[place.client]
         load.subtract(place.load)
@@ -180,9 +182,8 @@ class Backlog:
             self._counts[place.priority] += 1
 
     def _wait_no_longer(self, place: Waiting) -> None:
-        if place.waits:
-            place.waits = False
-            self._counts[place.priority] -= 1
+        place.waits = False
+        self._counts[place.priority] -= 1
 
     def _line(self, place: Waiting) -> deque[Waiting]:
         ring = self._rings[place.priority]

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
 from sandbox_service import languages
@@ -14,10 +15,10 @@ from sandbox_service.errors import IdReusedError, LimitTooHighError
 from sandbox_service.grading import admission
 from sandbox_service.grading.encoded_grade import EncodedGrade
 from sandbox_service.grading.suites import Suite
-from sandbox_service.schema import Limits, Submission
+from sandbox_service.schema import JudgeProgram, Limits, Submission
 
 if TYPE_CHECKING:
-    from sandbox_service.queues.observers import QueueObserver
+    from sandbox_service.queues.observers import EventCollector, QueueObserver
     from sandbox_service.queues.quotas import Quotas
 
 PRIORITIES = ("high", "normal", "low")
@@ -39,8 +40,8 @@ class Job:
     `client`: shares and turns are counted for each client. `keep`: graded even if no caller waits for it.
     `own_bytes`: of its suite, if the suite came with it. `fresh`: a recheck, which is neither answered from a cache nor
     cached nor published to observers. `languages`: those that the grading machine must have, for the program and its
-    judges. `memory_bytes`: the submission's own memory limit; 0 if it has the default one. `most_cpu_seconds`: of all
-    tests together, by their limits.
+    judges. `memory_bytes`: the submission's own memory limit; 0 if it has the default one. `has_default_memory`: no
+    field of the body says how much memory its boxes need. `most_cpu_seconds`: of all tests together, by their limits.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Job:
     languages: tuple[str, ...] = ("python",)
     memory_bytes: int = 0
     most_cpu_seconds: float = 0.0
+    has_default_memory: bool = False
     name: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,6 +90,7 @@ class Job:
             languages=self.languages,
             memory_bytes=self.memory_bytes,
             most_cpu_seconds=self.most_cpu_seconds,
+            has_default_memory=self.has_default_memory,
         )
 
 
@@ -142,6 +145,7 @@ def job_of(submission: Submission, suite: Suite, key: str = "", *, keep: bool = 
         languages=_needed(submission, suite),
         memory_bytes=0 if memory_bytes == DEFAULT_BYTES else memory_bytes,
         most_cpu_seconds=tests * submission.limits.resolved().cpu_seconds,
+        has_default_memory=_has_default_memory(submission),
     )
 
 
@@ -169,7 +173,7 @@ def soonest_first(jobs: Iterable[Job]) -> list[Job]:
 
     Jobs that may take equally long stay in their order, so that those of one suite stay together.
     """
-    return sorted(jobs, key=lambda job: job.most_cpu_seconds)
+    return sorted(jobs, key=attrgetter("most_cpu_seconds"))
 
 
 def _needed(submission: Submission, suite: Suite) -> tuple[str, ...]:
@@ -177,6 +181,17 @@ def _needed(submission: Submission, suite: Suite) -> tuple[str, ...]:
     own = languages.find(submission.language).name
     judges = [languages.find(judge.language).name for judge in admission.judges_run(submission, suite)]
     return (own, *judges)
+
+
+def _has_default_memory(submission: Submission) -> bool:
+    """Return whether the body of a submission says nothing about memory; see slots/memory.py."""
+    return (
+        submission.language == "python"
+        and submission.limits.memory_bytes == DEFAULT_BYTES
+        and submission.compile_limits.memory_bytes is None
+        and submission.interactor is None
+        and not isinstance(submission.checker, JudgeProgram)
+    )
 
 
 def _digest(body: bytes, client: str) -> bytes:
@@ -346,6 +361,9 @@ class ObservedQueue(JobQueue, Protocol):
 
     def observe(self, observer: QueueObserver) -> None:
         """Subscribe an observer to every submission that is taken from now on; see queues/observers.py."""
+
+    def collect(self, collector: EventCollector) -> None:
+        """Give a collector the events of every submission that is taken from now on; see queues/observers.py."""
 
     def learn_suite(self, facts: Suite) -> None:
         """Remember the facts that another process has read from a suite. `facts` has no body.

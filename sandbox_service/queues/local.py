@@ -29,7 +29,7 @@ from sandbox_service.queues.base import (
     reused,
 )
 from sandbox_service.queues.estimate import Estimate
-from sandbox_service.queues.observers import Observers, QueueObserver, Watched, WatchedWaiter
+from sandbox_service.queues.observers import EventCollector, Observers, QueueObserver, Watched, WatchedWaiter
 from sandbox_service.queues.quotas import LocalLevels, Quotas
 from sandbox_service.queues.waiter import SharedWaiter
 from sandbox_service.schema import FailureKind
@@ -134,6 +134,10 @@ class LocalQueue:
         """See ObservedQueue."""
         self._observers.add(observer)
 
+    def collect(self, collector: EventCollector) -> None:
+        """See ObservedQueue."""
+        self._observers.collect(collector)
+
     def _unknown(self, jobs: Sequence[Job]) -> list[Job]:
         """Return the jobs that were not taken before, each once. Raises IdReusedError."""
         return [job for job in distinct(jobs) if not self._is_known(job)]
@@ -189,7 +193,8 @@ class LocalQueue:
 
     def _take(self, job: Job, load: Load) -> _Pending:
         pending = self._jobs[job.name] = _Pending(job)
-        self._faults.drop(job.name)
+        if self._faults.bytes:
+            self._faults.drop(job.name)
         self._backlog.add(Waiting(job.name, job.client, job.priority, load, pending.submitted_at))
         return pending
 
@@ -335,6 +340,7 @@ class LocalQueue:
                 attempts=pending.attempts,
                 priority=job.priority,
                 shown_id=job.id,
+                has_default_memory=job.has_default_memory,
             )
             self._pool.give(pending.task)
 

@@ -1,7 +1,7 @@
 """Observers of a queue: history, metrics and rechecks subscribe here to the submissions that were graded.
 
-A queue holds an `Observers` and publishes to it. Observers are called in the event loop, one event at a time. An
-observer that reads many events at once subscribes to an `EventBatcher` instead (see observe/events.py).
+A queue holds an `Observers` and publishes to it. Observers are called in the event loop, one event at a time. A
+collector only keeps events, for readers of many at once (see observe/events.py), and costs an answer no callback.
 """
 
 from __future__ import annotations
@@ -40,6 +40,19 @@ class QueueObserver(Protocol):
         """Handle the end of intake. The queue may call this more than once."""
 
 
+class EventCollector(Protocol):
+    """Keeps the events of a queue, which passes them on at once."""
+
+    def add(self, event: GradedEvent) -> bool:
+        """Keep an event, and do nothing else that could fail. Return whether `flush` must be called soon."""
+
+    def flush(self) -> None:
+        """Read the events that were kept."""
+
+    def closing(self) -> None:
+        """See QueueObserver."""
+
+
 class WatchedWaiter(Waiter, Protocol):
     """A waiter whose answer the queue publishes."""
 
@@ -53,11 +66,16 @@ class Observers:
 
     def __init__(self) -> None:
         self._observers: list[QueueObserver] = []
+        self._collectors: list[EventCollector] = []
         self._unpublished: deque[GradedEvent] = deque()
 
     def add(self, observer: QueueObserver) -> None:
         """Subscribe an observer to every later event."""
         self._observers.append(observer)
+
+    def collect(self, collector: EventCollector) -> None:
+        """Give every later event to a collector."""
+        self._collectors.append(collector)
 
     def watch(self, jobs: Sequence[Job], waiters: Sequence[WatchedWaiter], began: float) -> None:
         """Publish a `GradedEvent` for each job when the queue calls `answered`, or now if it is answered already.
@@ -70,7 +88,7 @@ class Observers:
             waiters: what `submit` returns for them, in the same order.
             began: when `submit` was called, monotonic seconds.
         """
-        if self._observers:
+        if self._observers or self._collectors:
             for job, waiter in zip(jobs, waiters, strict=True):
                 if job.fresh:
                     continue
@@ -81,19 +99,29 @@ class Observers:
                     self.answered([(job, began)], answer.result())
 
     def answered(self, watched: Watched, answer: EncodedGrade) -> None:
-        """Publish an answer that has arrived, in the event loop's next round: the caller never sees an observer fail.
+        """Publish an answer that has arrived.
+
+        Observers and readers of collectors are called in the event loop's next round: the caller never sees one fail.
 
         Args:
             watched: the jobs that it answers, which were given to `watch`.
             answer: the answer.
         """
-        if not watched or not self._observers:
+        if not watched:
             return
-        if not self._unpublished:
-            asyncio.get_running_loop().call_soon(self._publish)
         when, now = time.time(), time.monotonic()
         for job, began in watched:
-            self._unpublished.append(GradedEvent(job, answer, when, now - began))
+            event = GradedEvent(job, answer, when, now - began)
+            for collector in self._collectors:
+                if collector.add(event):
+                    asyncio.get_running_loop().call_soon(collector.flush)
+            if self._observers:
+                self._publish_soon(event)
+
+    def _publish_soon(self, event: GradedEvent) -> None:
+        if not self._unpublished:
+            asyncio.get_running_loop().call_soon(self._publish)
+        self._unpublished.append(event)
 
     def _publish(self) -> None:
         """Publish the events in their order. If an observer fails, the event loop reports it and the rest follows."""
@@ -110,3 +138,5 @@ class Observers:
         """Tell every observer that the queue takes nothing more."""
         for observer in self._observers:
             observer.closing()
+        for collector in self._collectors:
+            collector.closing()

@@ -40,6 +40,7 @@ class MemoryNeeds:
 
     def __init__(self) -> None:
         self._suites: LruCache[SuiteNeeds] = LruCache(MOST_SUITES, MOST_SUITES)
+        self._last_suite, self._last_default = "", 0  # of the last call: submissions of one suite come together
 
     def of(self, body: bytes, suite: Suite) -> int:
         """Return the bytes of a submission.
@@ -48,16 +49,30 @@ class MemoryNeeds:
             body: The submission's JSON. One that cannot be read counts as one without limits: a slot will refuse it.
             suite: Its tests.
         """
-        of_suite = self._suites.get(suite.id)
-        if of_suite is None:
-            of_suite = suite_needs(suite)
-            self._suites.put(suite.id, of_suite, 1)
         if b'"memory_bytes"' not in body and b'"language"' not in body and b'"interactor"' not in body:
-            return max(DEFAULT_BYTES + of_suite.beside, of_suite.after)  # of most, without parsing
+            return self.of_default(suite)
         try:
-            return _of_parsed(from_json(body), of_suite)
+            return _of_parsed(from_json(body), self._of_suite(suite))
         except (ValueError, TypeError, AttributeError, UnsupportedLanguageError):
             return DEFAULT_BYTES
+
+    def of_default(self, suite: Suite) -> int:
+        """Return the bytes of a submission whose JSON says nothing about memory, as that of most.
+
+        Args:
+            suite: Its tests.
+        """
+        if suite.id != self._last_suite:
+            of_suite = self._of_suite(suite)
+            self._last_suite, self._last_default = suite.id, max(DEFAULT_BYTES + of_suite.beside, of_suite.after)
+        return self._last_default
+
+    def _of_suite(self, suite: Suite) -> SuiteNeeds:
+        found = self._suites.get(suite.id)
+        if found is None:
+            found = suite_needs(suite)
+            self._suites.put(suite.id, found, 1)
+        return found
 
 
 def suite_needs(suite: Suite) -> SuiteNeeds:

@@ -79,6 +79,7 @@ class SlotPool:
         self._waiting = TaskLine()
         self._paused = TaskLine()
         self._running: dict[int, Task] = {}
+        self._last_ended: SlotProcess | None = None  # the slot of the task that ended last
         self._runs_alone = False  # the only task in `_running` must stay that
         self._credit = 0.0  # seconds that new tasks may take before paused ones go on
         self._is_checking = False
@@ -88,22 +89,34 @@ class SlotPool:
     def give(self, task: Task) -> None:
         """Add a task."""
         task.key = next(self._keys)
-        task.given_at = time.monotonic()
-        task.memory_bytes = min(self._needs.of(task.body, task.suite), self.memory_bytes)
-        if self._waiting or self._paused:
-            self._waiting.append(task)
+        needs = self._needs
+        needed = needs.of_default(task.suite) if task.has_default_memory else needs.of(task.body, task.suite)
+        task.memory_bytes = min(needed, self.memory_bytes)
+        if self._waiting.count or self._paused.count:
+            self._wait(task)
             self._dispatch()
         elif not self._begins(task):
-            self._waiting.append(task)
+            self._wait(task)
+
+    def _wait(self, task: Task) -> None:
+        task.given_at = time.monotonic()
+        self._waiting.append(task)
 
     def _begins(self, task: Task) -> bool:
         """Begin a task that is the only one here, if it may. Return whether it has begun."""
         if self._used_bytes + task.memory_bytes <= self.memory_bytes and self._may_begin(task):
-            for slot in self._slots:
-                if slot.free:
-                    self._begin(task, slot)
-                    return True
+            slot = self._free_slot()
+            if slot is not None:
+                self._begin(task, slot)
+                return True
         return False
+
+    def _free_slot(self) -> SlotProcess | None:
+        """Return a free slot, first the one that became free last: a machine may have a hundred."""
+        last = self._last_ended
+        if last is not None and last.free:
+            return last
+        return next((slot for slot in self._slots if slot.free), None)
 
     def cancel(self, task: Task) -> None:
         """Cancel a task: at once if it waits, after the test that is running if a slot has it."""
@@ -135,11 +148,17 @@ class SlotPool:
     @property
     def idle(self) -> int:
         """Return how many slots could begin a task now that is not here yet."""
+        without_task = len(self._slots) - len(self._running)
+        waiting = self._waiting.count
+        if without_task <= waiting:
+            return 0
+        if without_task == 1 and self._last_ended is not None and self._last_ended.free:
+            return 1
         free = 0
         for slot in self._slots:
             if slot.free:
                 free += 1
-        return max(0, free - len(self._waiting))
+        return max(0, free - waiting)
 
     @property
     def begins(self) -> int:
@@ -208,12 +227,12 @@ class SlotPool:
 
     def slot_free(self) -> None:
         """See SlotOwner."""
-        if self._waiting or self._paused:
+        if self._waiting.count or self._paused.count:
             self._dispatch()
             if not self.idle:
                 return
         self._owner.pool_idle()
-        if not self._paused or not self.idle:
+        if not self._paused.count or not self.idle:
             return
         if self._owner.most_urgent() is None:
             self.go_on()
@@ -233,25 +252,26 @@ class SlotPool:
 
     def slot_done(self, key: int, grade: bytes | None) -> None:
         """See SlotOwner."""
-        task = self._end_run(key)
+        now = time.monotonic()
+        task = self._end_run(key, now)
         if grade is None:
             task.attempts -= 1
             self._owner.task_done(task, None)
             return
         answer = EncodedGrade(grade)
         head = answer.head
-        if may_start_again(head["failure_kind"], task.attempts):
+        if head["failure_kind"] and may_start_again(head["failure_kind"], task.attempts):
             self._retry(task)
         else:
             head["id"] = task.shown_id or task.id
             head["grader"]["attempts"] = task.attempts
-            waited = time.monotonic() - task.submitted_at - head["timing"]["graded_seconds"]
+            waited = now - task.submitted_at - head["timing"]["graded_seconds"]
             head["timing"]["queued_seconds"] = round(max(waited, 0.0), 6)
             self._owner.task_done(task, answer.under(head))
 
     def slot_paused(self, key: int, progress: bytes) -> None:
         """See SlotOwner. Going on after a pause is no further attempt."""
-        task = self._end_run(key)
+        task = self._end_run(key, time.monotonic())
         task.attempts -= 1
         if task.is_cancelled:
             self._owner.task_done(task, None)
@@ -261,7 +281,7 @@ class SlotPool:
 
     def slot_lost(self, key: int) -> None:
         """See SlotOwner; retry in another slot, up to the most attempts."""
-        task = self._end_run(key)
+        task = self._end_run(key, time.monotonic())
         if may_start_again(FailureKind.WORKER_LOST, task.attempts):
             self._retry(task)
         else:
@@ -274,12 +294,12 @@ class SlotPool:
         """See SlotOwner."""
         self._owner.pool_failed()
 
-    def _end_run(self, key: int) -> Task:
+    def _end_run(self, key: int, now: float) -> Task:
         task = self._running.pop(key)
-        task.slot = None
+        self._last_ended, task.slot = task.slot, None
         self._used_bytes -= task.memory_bytes
         self._runs_alone = False
-        self._update_credit(task, time.monotonic() - task.given_at)
+        self._update_credit(task, now - task.given_at)
         return task
 
     def _update_credit(self, task: Task, seconds: float) -> None:
@@ -288,7 +308,7 @@ class SlotPool:
             is_few = len(self._paused) < MOST_PAUSED * len(self._slots)
             share = SHARE_OF_NEW if is_few else SMALL_SHARE_OF_NEW
             self._credit = min(self._credit + share * seconds, MOST_CREDIT_SECONDS)
-        elif self._paused:
+        elif self._paused.count:
             self._credit -= seconds
         else:
             self._credit = 0.0
@@ -305,7 +325,7 @@ class SlotPool:
 
     def _dispatch(self, *, nothing_new: bool = False) -> None:
         """Start tasks in free slots, in order. `nothing_new`: the owner has none."""
-        if not self._waiting and not self._paused:
+        if not self._waiting.count and not self._paused.count:
             return
         for slot in self._slots:
             if slot.free:
@@ -359,14 +379,14 @@ class SlotPool:
         slot.give(task.key, task.suite, task.body, task.progress)
         if self._going_on is not None and not any(slot.free for slot in self._slots):
             self._wait_no_longer()
-        self._check_later()
+        if not self._is_checking:
+            self._check_later()
 
     # --- turns
 
     def _check_later(self) -> None:
-        if not self._is_checking:
-            self._is_checking = True
-            asyncio.get_running_loop().call_later(LOOK_SECONDS, self._check_turns)
+        self._is_checking = True
+        asyncio.get_running_loop().call_later(LOOK_SECONDS, self._check_turns)
 
     def _check_turns(self) -> None:
         """Pause tasks that have had their turn, if others could run."""

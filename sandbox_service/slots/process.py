@@ -110,18 +110,19 @@ class SlotProcess:
         if self._sent_suites.get(suite.id) is None:
             self._sent_suites.put(suite.id, True, len(suite.body))
             self._send(protocol.SUITE, 0, suite.id.encode(), suite.body)
-        self._send(protocol.SUBMIT, key, suite.id.encode() + protocol.work_head(progress), body)
+        head = protocol.work_head(progress) if progress else protocol.NO_PROGRESS
+        self._send(protocol.SUBMIT, key, suite.id.encode() + head, body)
 
     def _send(self, kind: int, key: int, head: bytes = b"", body: bytes = b"") -> None:
         """Write a message, unless the process has ended. A large body is written separately and not copied."""
         writer = self._writer
         if writer is None or writer.is_closing():
             return
-        head = protocol.HEADER.pack(len(head) + len(body), kind, key) + head
+        header = protocol.HEADER.pack(len(head) + len(body), kind, key)
         if len(body) <= protocol.CHUNK:
-            writer.write(head + body)
+            writer.write(b"".join((header, head, body)))
         else:
-            writer.write(head)
+            writer.write(header + head)
             writer.write(body)
 
     def pause(self, key: int) -> None:

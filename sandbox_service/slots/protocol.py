@@ -35,6 +35,9 @@ def pack(kind: int, key: int, payload: bytes = b"") -> bytes:
     return HEADER.pack(len(payload), kind, key) + payload
 
 
+NO_PROGRESS = LENGTH.pack(0)  # the `work_head` of most submissions
+
+
 def work_head(progress: bytes) -> bytes:
     """Return the part of a SUBMIT between suite id and submission, which holds the progress made before."""
     return LENGTH.pack(len(progress)) + progress

@@ -24,7 +24,7 @@ class Task:
     `alone`: no other task may run at the same time. `priority`: 0 goes first. `given_at`: when a slot got it, or the
     pool while no slot has it. `progress`: what the slot that paused it reported; empty if it was not begun or not
     paused. `memory_bytes`: of its boxes, counted while it runs; set by the pool. `shown_id`: the id in the answer;
-    empty: `id`.
+    empty: `id`. `has_default_memory`: its body is known to say nothing about memory, so that nobody has to search it.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Task:
     is_asked_back: bool = False
     memory_bytes: int = 0
     shown_id: str = ""
+    has_default_memory: bool = False
 
     @property
     def can_pause(self) -> bool:
@@ -56,15 +57,19 @@ class Task:
 
 
 class TaskLine:
-    """Tasks by priority, and within a priority in order of arrival. Tasks that run alone go before all others."""
+    """Tasks by priority, and within a priority in order of arrival. Tasks that run alone go before all others.
+
+    Attributes:
+        count: How many there are; an attribute, since the pool asks many times for each task.
+    """
 
     def __init__(self) -> None:
         self._alone: deque[Task] = deque()
         self._lines: list[deque[Task]] = [self._alone, *(deque() for _ in range(PRIORITIES))]
-        self._count = 0
+        self.count = 0
 
     def __len__(self) -> int:
-        return self._count
+        return self.count
 
     def __iter__(self) -> Iterator[Task]:
         return itertools.chain.from_iterable(self._lines)
@@ -72,7 +77,7 @@ class TaskLine:
     @property
     def head(self) -> Task | None:
         """Return the task that goes next."""
-        if self._count:
+        if self.count:
             for line in self._lines:
                 if line:
                     return line[0]
@@ -81,24 +86,24 @@ class TaskLine:
     def append(self, task: Task) -> None:
         """Add a task behind all of its priority."""
         self._of(task).append(task)
-        self._count += 1
+        self.count += 1
 
     def appendleft(self, task: Task) -> None:
         """Add a task before all of its priority."""
         self._of(task).appendleft(task)
-        self._count += 1
+        self.count += 1
 
     def remove(self, task: Task) -> None:
         """Remove a task. Raises ValueError if it is not in the line."""
         self._of(task).remove(task)
-        self._count -= 1
+        self.count -= 1
 
     def clear(self) -> list[Task]:
         """Remove all tasks and return them in order."""
         tasks = list(self)
         for line in self._lines:
             line.clear()
-        self._count = 0
+        self.count = 0
         return tasks
 
     def _of(self, task: Task) -> deque[Task]:

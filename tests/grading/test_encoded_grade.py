@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_service.grading.encoded_grade import EncodedGrade, again
+from sandbox_service.grading.encoded_grade import EncodedGrade, again, begin_of_tests
 from sandbox_service.schema import Grade, TestResult, Verdict
 
 
@@ -89,3 +89,16 @@ def test_what_is_no_grade_or_half_of_one_is_not_whole() -> None:
         b'{"id":1,"tests":[]}',
     ):
         assert not EncodedGrade(wrong).is_whole, wrong
+
+
+@pytest.mark.parametrize("brackets", [0, 1, 7, 8, 9, 100])
+def test_the_tests_are_found_behind_any_number_of_brackets(brackets: int) -> None:
+    grade = Grade(id="[" * brackets, verdict=Verdict.AC, reward=1.0, notes=["["], tests=[])
+    body = grade.model_dump_json().encode()
+    assert body[begin_of_tests(body) :] == b',"tests":[]}'
+
+
+@pytest.mark.parametrize("body", [b"", b"[", b'"tests":[', b"[" * 100])
+def test_a_text_without_tests_is_no_grade(body: bytes) -> None:
+    with pytest.raises(ValueError, match="not found"):
+        begin_of_tests(body)

@@ -20,7 +20,7 @@ from sandbox_service.grading.encoded_grade import EncodedGrade
 from sandbox_service.observe import recheck
 from sandbox_service.observe.recheck import MOST_OPEN, MOST_WAITING, Rechecks
 from sandbox_service.queues.base import Depth, Job, ObservedQueue, Waiter, job_of
-from sandbox_service.queues.observers import Observers, QueueObserver, Watched
+from sandbox_service.queues.observers import EventCollector, Observers, Watched
 from sandbox_service.schema import Grade, GraderIdentity, StdinTest, Submission, Verdict
 from tests.conftest import running_service
 from tests.guards import HANG_GUARD_SECONDS
@@ -60,8 +60,8 @@ class FakeQueue:
         self.observers.watch(jobs, tickets, 0.0)
         return list(tickets)
 
-    def observe(self, observer: QueueObserver) -> None:
-        self.observers.add(observer)
+    def collect(self, collector: EventCollector) -> None:
+        self.observers.collect(collector)
 
     def depth(self) -> Depth:
         return Depth(submissions=len(self.jobs), waiting=self.waiting)

@@ -26,7 +26,7 @@ def test_a_flip_is_counted_and_named_without_its_output(caplog: pytest.LogCaptur
     for audit, verdict in ((None, Verdict.AC), (SharingAudit.AGREED, Verdict.AC), (SharingAudit.FLIPPED, Verdict.WA)):
         test = TestResult(index=0, verdict=verdict, stdout=SECRET, message=SECRET)
         grade = Grade(id="x", verdict=verdict, reward=0.0, shared=2, sharing_audit=audit, tests=[test], message=SECRET)
-        events.graded(GradedEvent(job, EncodedGrade(grade.model_dump_json().encode()), 0.0, 0.0))
+        events.add(GradedEvent(job, EncodedGrade(grade.model_dump_json().encode()), 0.0, 0.0))
     with caplog.at_level(logging.WARNING):
         assert counts.report() == {"stopped": False, "tests": 6, "audits": 2, "flips": 1}
     [record] = caplog.records

@@ -33,7 +33,8 @@ class LoneHistory(History):
 
 def note(book: LoneHistory, given: Job, found: Grade, when: float = NOON) -> EncodedGrade:
     answer = EncodedGrade(found.model_dump_json().encode())
-    book.events.graded(GradedEvent(given, answer, when, 0.0))
+    if book.events.add(GradedEvent(given, answer, when, 0.0)):
+        book.events.flush()
     return answer
 
 
@@ -86,6 +87,17 @@ def test_a_suite_that_many_share_is_counted_once_and_goes_with_the_last_of_them(
         note(book, job(f"other{number}"), grade(f"other{number}"))
     assert len(ids(book)) == 50
     assert book.suite(shared[0].suite.id) is None
+
+
+def test_of_each_verdict_the_oldest_programs_go_first_and_then_the_oldest_records() -> None:
+    book, large = LoneHistory(most=12, most_bytes=8 << 20), "x" * 900_000
+    for number in range(16):
+        verdict = "WA" if number % 4 == 1 else "AC"
+        note(book, job(f"{number}", code=large), grade(f"{number}", verdict))
+    assert ids(book) == [str(number) for number in reversed(range(16)) if number not in (0, 2, 3, 4)]
+    assert [each.id for each in book.records() if each.program] == "15 14 13 12 11 10 9 5 1".split()
+    assert sorted(each.id for each in book.unordered()) == sorted(ids(book))
+    assert kept_bytes(book) <= 8 << 20
 
 
 def test_of_what_is_too_large_its_head_is_kept() -> None:
@@ -174,7 +186,7 @@ def test_an_answer_costs_next_to_nothing_while_nobody_looks() -> None:
     answers = [EncodedGrade(body) for _ in range(5000)]
     began = time.process_time()
     for answer in answers:
-        book.events.graded(GradedEvent(given, answer, NOON, 0.0))
+        book.events.add(GradedEvent(given, answer, NOON, 0.0))
     assert (time.process_time() - began) / len(answers) < 50e-6
 
 
@@ -196,7 +208,7 @@ class Ticket:
 def test_answers_are_noted_and_what_has_none_is_not() -> None:
     async def scenario() -> None:
         book, observers = LoneHistory(), Observers()
-        observers.add(book.events)
+        observers.collect(book.events)
         jobs = [job("known"), job("cancelled"), job("refused"), replace(job("recheck"), fresh=True), job("later")]
         known, cancelled, refused, again, _ = tickets = [Ticket(each.id) for each in jobs]
         cancelled.answer.cancel()

@@ -52,7 +52,7 @@ class Stage:
         self.loop = asyncio.get_running_loop()
         self.queue = LocalQueue(cast(SlotFactory, self._slot), 2, self._settings.bounds)
         self.events = EventBatcher()
-        self.queue.observe(self.events)
+        self.queue.collect(self.events)
         Rechecks(self.queue, 0.0, registry)
         Metrics(self.queue, self.events, registry)
         try:
@@ -90,7 +90,7 @@ class Stage:
 
         async def note() -> None:
             for job, grade in grades:
-                self.events.graded(GradedEvent(job, EncodedGrade(grade.model_dump_json().encode()), time.time(), 0.0))
+                self.events.add(GradedEvent(job, EncodedGrade(grade.model_dump_json().encode()), time.time(), 0.0))
 
         self.soon(note())
 

@@ -273,7 +273,7 @@ def test_beyond_a_number_of_keys_metrics_count_the_others_together() -> None:
     for number in (0, 105, 110):
         job = made("a", key=f"{number:012}")
         answer = EncodedGrade(Grade.fault("a", 1, "sandbox", "").model_dump_json().encode())
-        events.graded(GradedEvent(job, answer, 0.0, 0.0))
+        events.add(GradedEvent(job, answer, 0.0, 0.0))
     assert registry.get_sample_value("proctor_key_submissions_total", {"key": "000000000000"}) == 1
     assert registry.get_sample_value("proctor_key_submissions_total", {"key": "others"}) == 2
     assert registry.get_sample_value("proctor_key_refused_total", {"key": "others"}) == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -9,8 +10,12 @@ import pytest
 
 from sandbox_service.grading import suites
 from sandbox_service.grading.suites import Suite
+from sandbox_service.queues.base import job_of
+from sandbox_service.schema import Limits, Submission
 from sandbox_service.slots.memory import MemoryNeeds, SuiteNeeds, suite_needs
-from tests.slots.test_pool import MIB
+from sandbox_service.slots.tasks import Task
+from tests.fakes import hold, made
+from tests.slots.test_pool import MIB, RecordingOwner
 
 STDIN = {"type": "stdin", "output": "1"}
 ASSERT = {"type": "assert", "code": "assert f(1) == 2"}
@@ -90,3 +95,37 @@ def test_a_submissions_own_judges_count_like_those_of_a_suite() -> None:
 @pytest.mark.parametrize("body", [b"", b'{"checker"', b'{"checker":{"type":"program","limits":5}}', b'"interactor"'])
 def test_a_suite_that_cannot_be_read_adds_nothing(body: bytes) -> None:
     assert suite_needs(Suite("sha256:" + "0" * 64, body, [])) == SuiteNeeds()
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_default"),
+    [
+        ({}, True),
+        ({"limits": {"cpu_seconds": 1.0}}, True),
+        ({"code": '"memory_bytes" "language"'}, True),
+        ({"limits": {"memory_bytes": 64 * MIB}}, False),
+        ({"language": "cpp"}, False),
+        ({"compile_limits": {"memory_bytes": 2048 * MIB}}, False),
+        ({"suite": "sha256:" + "0" * 64, "tests": None, "checker": judge(2048)}, False),
+        ({"tests": [INTERACTIVE], "interactor": judge(256)}, False),
+    ],
+)
+def test_a_job_knows_that_its_body_says_nothing_about_memory(fields: dict[str, Any], *, is_default: bool) -> None:
+    submission = Submission.model_validate({"id": "a", "code": "x", "tests": [STDIN]} | fields)
+    job, needs = job_of(submission, suite()), MemoryNeeds()
+    assert job.has_default_memory == job.like("b", job.body).has_default_memory == is_default
+    if is_default:
+        assert needs.of_default(job.suite) == needs.of(job.body, job.suite)
+
+
+def test_a_pool_searches_no_body_that_says_nothing_about_memory() -> None:
+    async def scenario() -> None:
+        owner = RecordingOwner(hold, 2)
+        for name, is_default in (("a", True), ("b", False)):
+            job = made(name, suite=suite(STDIN), limits=Limits(memory_bytes=64 * MIB))
+            task = Task(job.id, job.body, job.suite, job.tests, has_default_memory=is_default)
+            owner.pool.give(task)
+            assert task.memory_bytes == (1024 if is_default else 64) * MIB
+        await owner.pool.close()
+
+    asyncio.run(scenario())

@@ -113,6 +113,24 @@ def test_it_says_how_much_it_holds_and_how_much_more_it_could_begin() -> None:
     run(scenario)
 
 
+def test_a_task_begins_in_the_slot_that_became_free_last() -> None:
+    async def scenario(owner: RecordingOwner) -> None:
+        tasks = dict(zip("abc", owner.give("a", "b", "c"), strict=True))
+        slots = {name: task.slot for name, task in tasks.items()}
+        await owner.finish("a")
+        assert owner.pool.idle == 1
+        await owner.finish("c")
+        assert owner.pool.idle == 2
+        for name, freed in (("d", "c"), ("e", "a")):
+            [task] = owner.give(name)
+            assert task.slot is slots[freed]
+        assert owner.pool.idle == 0
+        for name in "bde":
+            await owner.finish(name)
+
+    run(scenario, slots=3)
+
+
 def test_what_waits_can_be_taken_back_and_what_runs_cannot() -> None:
     async def scenario(owner: RecordingOwner) -> None:
         owner.give("a", "b", "c", "d")

@@ -31,7 +31,7 @@ class Process:
     def answered(self, name: str, verdict: str = "AC", code: str = "print()") -> None:
         body = grade(name, verdict).model_dump_json().encode()
         given = job(name, code=code, labels={"step": "4"})
-        self.events.graded(GradedEvent(given, EncodedGrade(body), time.time(), 0.0))
+        self.events.add(GradedEvent(given, EncodedGrade(body), time.time(), 0.0))
 
     async def seen(self) -> list[str]:
         self.sharing._read_at = -shared_history.REFRESH_SECONDS
@@ -97,7 +97,7 @@ async def test_what_was_answered_is_shared_at_the_end_and_nothing_where_it_is_of
         events = EventBatcher()
         async with shared(ledger, History(events), parts):
             body = grade("last").model_dump_json().encode()
-            events.graded(GradedEvent(job("last"), EncodedGrade(body), time.time(), 0.0))
+            events.add(GradedEvent(job("last"), EncodedGrade(body), time.time(), 0.0))
             await asyncio.sleep(0)
         assert await Process(ledger).seen() == seen
 
