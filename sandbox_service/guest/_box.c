@@ -194,6 +194,7 @@ static PyObject *py_unshare(PyObject *self, PyObject *args)
 
 #include "files.h"
 #include "between.h"
+#include "print.h"
 
 /*** For every test, in the child ***/
 
@@ -467,6 +468,7 @@ static PyMethodDef methods[] = {
     {"set_first_state", set_first_state, METH_VARARGS, set_first_state_doc},
     {"begin_first", begin_first, METH_NOARGS, begin_first_doc},
     {"begin_next", begin_next, METH_VARARGS, begin_next_doc},
+    {"set_print", set_print, METH_VARARGS, set_print_doc},
     {NULL, NULL, 0, NULL},
 };
 
