@@ -195,6 +195,7 @@ static PyObject *py_unshare(PyObject *self, PyObject *args)
 #include "files.h"
 #include "between.h"
 #include "print.h"
+#include "input.h"
 
 /*** For every test, in the child ***/
 
@@ -469,6 +470,7 @@ static PyMethodDef methods[] = {
     {"begin_first", begin_first, METH_NOARGS, begin_first_doc},
     {"begin_next", begin_next, METH_VARARGS, begin_next_doc},
     {"set_print", set_print, METH_VARARGS, set_print_doc},
+    {"set_input", set_input, METH_VARARGS, set_input_doc},
     {NULL, NULL, 0, NULL},
 };
 

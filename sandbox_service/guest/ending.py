@@ -56,6 +56,7 @@ def prepare() -> None:
     standard: Any = sys.stdin, sys.stdout, sys.stderr
     layers = tuple((stream, stream.buffer, stream.buffer.raw) for stream in standard)
     _box.set_print(_sys, sys.stdout)
+    _box.set_input(_sys, sys.stdin, sys.stdout, sys.stderr)
     _standard.clear()
     _standard.update(id(layer) for each in layers for layer in each)
 

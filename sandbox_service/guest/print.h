@@ -13,7 +13,7 @@
 
 static struct {
     PyObject *original; /* CPython's print */
-    PyObject *sys;      /* a dictionary */
+    PyObject *sys;      /* a dictionary, held */
     PyObject *stream;   /* the box's stdout; compared only, since CPython must be able to free it at the end */
 } printing;
 
@@ -130,8 +130,31 @@ static int take_names(PyObject *const *values, PyObject *names, PyObject **separ
     return 1;
 }
 
-/* Call CPython's print. */
-static PyObject *print_as_usual(PyObject *const *args, Py_ssize_t count, PyObject *names)
+/* Keep an object for as long as the process lives: a program's objects may print when CPython has taken `sys` apart. */
+static void hold(PyObject **held, PyObject *object)
+{
+    PyObject *before = *held;
+    *held = Py_NewRef(object);
+    Py_XDECREF(before);
+}
+
+/* Put a function of ours in the place of a builtin one, which `*original` becomes. None, or NULL with an exception. */
+static PyObject *replace_builtin(PyMethodDef *method, PyObject **original)
+{
+    if (*original)
+        Py_RETURN_NONE;
+    PyObject *builtins = PyImport_ImportModule("builtins"), *name = builtins ? PyModule_GetNameObject(builtins) : NULL;
+    PyObject *made = name ? PyCFunction_NewEx(method, builtins, name) : NULL;
+    *original = made ? PyObject_GetAttrString(builtins, method->ml_name) : NULL;
+    int failed = !*original || PyObject_SetAttrString(builtins, method->ml_name, made);
+    Py_XDECREF(made);
+    Py_XDECREF(name);
+    Py_XDECREF(builtins);
+    return failed ? NULL : Py_NewRef(Py_None);
+}
+
+/* Call a builtin function of CPython's. */
+static PyObject *call_original(PyObject *original, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     PyObject *values = PyTuple_New(count), *by_name = PyDict_New(), *result = NULL;
     int failed = !values || !by_name;
@@ -140,7 +163,7 @@ static PyObject *print_as_usual(PyObject *const *args, Py_ssize_t count, PyObjec
     for (Py_ssize_t i = 0; names && i < PyTuple_Size(names) && !failed; i++)
         failed = PyDict_SetItem(by_name, PyTuple_GetItem(names, i), args[count + i]);
     if (!failed)
-        result = PyObject_Call(printing.original, values, by_name);
+        result = PyObject_Call(original, values, by_name);
     Py_XDECREF(values);
     Py_XDECREF(by_name);
     return result;
@@ -155,7 +178,7 @@ static PyObject *print(PyObject *self, PyObject *const *args, Py_ssize_t count, 
     gathered.stream = PyDict_GetItemWithError(printing.sys, word("stdout", &stdout_));
     if (!gathered.stream || gathered.stream != printing.stream || !take_names(args + count, names, &separator, &end)) {
         PyErr_Clear();
-        return print_as_usual(args, count, names);
+        return call_original(printing.original, args, count, names);
     }
     Py_INCREF(gathered.stream); /* a `__str__` may replace it */
     separator = separator ? separator : word(" ", &space);
@@ -180,18 +203,11 @@ PyDoc_STRVAR(set_print_doc, "set_print(sys, stream)\n\n"
 "Let `print` of the builtins write to `stream` in fewer steps whenever it is stdout in the namespace `sys`. Raise TypeError.");
 static PyObject *set_print(PyObject *self, PyObject *args)
 {
-    if (!PyArg_ParseTuple(args, "OO", &printing.sys, &printing.stream))
+    PyObject *sys;
+    if (!PyArg_ParseTuple(args, "OO", &sys, &printing.stream))
         return NULL;
-    if (printing.original)
-        Py_RETURN_NONE;
-    PyObject *builtins = PyImport_ImportModule("builtins"), *name = builtins ? PyModule_GetNameObject(builtins) : NULL;
-    PyObject *made = name ? PyCFunction_NewEx(&print_method, builtins, name) : NULL;
-    printing.original = made ? PyObject_GetAttrString(builtins, "print") : NULL;
-    int failed = !printing.original || PyObject_SetAttrString(builtins, "print", made);
-    Py_XDECREF(made);
-    Py_XDECREF(name);
-    Py_XDECREF(builtins);
-    return failed ? NULL : Py_NewRef(Py_None);
+    hold(&printing.sys, sys);
+    return replace_builtin(&print_method, &printing.original);
 }
 
 #endif
