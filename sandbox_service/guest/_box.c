@@ -25,13 +25,14 @@
 #endif
 
 #define MAX_FDS 10     /* of a box */
-#define HUGE_PAGE (2UL << 20)
 #define STACKS_BYTES (1ULL << 30) /* address space for the stacks of a box's threads, beyond that of all boxes */
 
 static int *tid_address;       /* where glibc caches the thread id: a raw clone must correct it */
 static char tmp_options[MAX_BOXES][OWNED_BYTES]; /* by place; made once, as a box would copy pages to format text */
 
 static PyObject *os_error(void) { return PyErr_SetFromErrno(PyExc_OSError); }
+
+#include "pages.h"
 
 /*** Once, in the zygote ***/
 
@@ -84,28 +85,6 @@ static PyObject *install_filter(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "y#", &bytes, &size))
         return NULL;
     if (filter_calls(bytes, (size_t)size))
-        return os_error();
-    Py_RETURN_NONE;
-}
-
-PyDoc_STRVAR(huge_text_doc, "huge_text(start, end)\n\n"
-"Replace the read-only span [start, end) of the interpreter, which must be aligned to 2 MiB, by a copy in huge\n"
-"pages: a fork then copies far fewer page table entries and takes far fewer faults. Raise OSError.");
-static PyObject *huge_text(PyObject *self, PyObject *args)
-{
-    unsigned long long start, end;
-    if (!PyArg_ParseTuple(args, "KK", &start, &end))
-        return NULL;
-    size_t size = end - start;
-    char *room = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED)
-        return os_error();
-    char *copy = (char *)(((uintptr_t)room + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
-    madvise(copy, size, MADV_HUGEPAGE);
-    memcpy(copy, (void *)(uintptr_t)start, size);
-    if (mprotect(copy, size, PROT_READ | PROT_EXEC))
-        return os_error();
-    if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(uintptr_t)start) == MAP_FAILED)
         return os_error();
     Py_RETURN_NONE;
 }
@@ -215,6 +194,8 @@ static PyObject *py_unshare(PyObject *self, PyObject *args)
 
 #include "files.h"
 #include "between.h"
+#include "print.h"
+#include "input.h"
 
 /*** For every test, in the child ***/
 
@@ -463,6 +444,7 @@ static PyMethodDef methods[] = {
     {"prepare", prepare, METH_VARARGS, prepare_doc},
     {"install_filter", install_filter, METH_VARARGS, install_filter_doc},
     {"huge_text", huge_text, METH_VARARGS, huge_text_doc},
+    {"huge_data", huge_data, METH_VARARGS, huge_data_doc},
     {"thread_stack", thread_stack, METH_VARARGS, thread_stack_doc},
     {"mount", py_mount, METH_VARARGS, mount_doc},
     {"enter_root", enter_root, METH_VARARGS, enter_root_doc},
@@ -487,6 +469,8 @@ static PyMethodDef methods[] = {
     {"set_first_state", set_first_state, METH_VARARGS, set_first_state_doc},
     {"begin_first", begin_first, METH_NOARGS, begin_first_doc},
     {"begin_next", begin_next, METH_VARARGS, begin_next_doc},
+    {"set_print", set_print, METH_VARARGS, set_print_doc},
+    {"set_input", set_input, METH_VARARGS, set_input_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -55,6 +55,8 @@ def prepare() -> None:
     _streams, _handlers = (sys.stdout, sys.stderr), atexit._ncallbacks()
     standard: Any = sys.stdin, sys.stdout, sys.stderr
     layers = tuple((stream, stream.buffer, stream.buffer.raw) for stream in standard)
+    _box.set_print(_sys, sys.stdout)
+    _box.set_input(_sys, sys.stdin, sys.stdout, sys.stderr)
     _standard.clear()
     _standard.update(id(layer) for each in layers for layer in each)
 

@@ -221,6 +221,7 @@ def set_up(options: dict[str, Any]) -> None:
     gc.freeze()
     gc.disable()
     program.make_main()
+    _box.huge_data(proc)
     _box.install_filter(bpf)
 
 
