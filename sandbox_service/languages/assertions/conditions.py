@@ -35,6 +35,7 @@ class Check:
         negated: the result must be another one.
         is_truth: the result is used as a truth value.
         equality: in JavaScript, which one of `script_equality.EQUALITIES`.
+        is_receiver: the condition is a method of the result, which null has not.
     """
 
     call: Call
@@ -43,6 +44,7 @@ class Check:
     negated: bool = False
     is_truth: bool = False
     equality: str = ""
+    is_receiver: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,20 @@ class Conditions:
         if len(given) == 2 and (name in _EQUAL or name in self.helpers):
             return [self.equal(given[0], given[1], self.helpers.get(name, Helper()), equality="deep strict")]
         if function.kind == "member" and function.text in ("equals", "eq") and len(given) == 1 and not self.is_script:
-            return [self.equal(function.parts[0], given[0])]
+            receiver = function.parts[0]
+            return [replace(self.equal(receiver, given[0]), is_receiver=self._may_be_null(receiver, given[0]))]
         return [Check(self._call(node), True, is_truth=True)]
+
+    def _may_be_null(self, receiver: Node, other: Node) -> bool:
+        """Return whether the receiver of `equals` in Java is a result that is null if the driver writes null."""
+        is_optional = other.kind == "call" and name_of(other.parts[0]).startswith("Optional.")
+        if self.language != "java" or other.kind == "name" or is_optional:
+            return False
+        try:
+            value(receiver, self.known)
+        except NotPlainError:
+            return True
+        return False
 
     def asserted(self, one: Node, other: Node, equality: str) -> Check:
         """Return the check of an assertion that two expressions are equal.

@@ -174,12 +174,24 @@ PROGRAMS = {
         [
             _check("near", [[11.0, 2.0], 0.3], True, is_truth=True, of=1),
             _check("near", [[], 0.05], True, is_truth=True, negated=True, of=1),
-            _check("words", ["a b"], ["a", "b"], of=1),
+            _check("words", ["a b"], ["a", "b"], of=1, is_receiver=True),
             _check("root", [2], 1.4142, tolerance=LESS, of=1),
             _check("none", [[1, 2]], None, of=1),
         ],
     ),
-    "java multipl-e": (MULTIPL_JAVA, [_check("near", [[1.0, 2.0], 0.3], False), _check("words", ["a"], ["a"])]),
+    "java multipl-e": (
+        MULTIPL_JAVA,
+        [_check("near", [[1.0, 2.0], 0.3], False), _check("words", ["a"], ["a"], is_receiver=True)],
+    ),
+    "java, methods of literals and of optional values": (
+        "class Main { public static void main(String[] a) { assert !List.of(1).equals(f(1));"
+        ' assert !g(1).equals(Optional.of(1)); assert !h(1).equals("x"); } }',
+        [
+            _check("f", [1], [1], negated=True),
+            _check("g", [1], 1, negated=True),
+            _check("h", [1], "x", negated=True, is_receiver=True),
+        ],
+    ),
     "javascript": (
         JAVASCRIPT,
         [
