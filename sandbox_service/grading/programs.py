@@ -126,6 +126,8 @@ def difference(check: Check, line: bytes, language: str) -> str | None:
         return None if is_true is (not check.negated) else f"got a value that is {'' if is_true else 'not '}true"
     if language in _SCRIPTS:
         return _script_difference(check, line)
+    if check.is_receiver and line == b"null":
+        return "got null, of which the test program calls a method"
     reason = check_result(Checker(absolute_tolerance=check.tolerance), line, check.expected)
     if reason is not None and language in _CONVERTING and check.tolerance is None:
         # the driver writes nil as an empty value

@@ -21,11 +21,12 @@ FOLDER_FD = 5
 FAILED = 70
 ENDED_EARLY = "the program ended while the interactor waited for a line"
 MODULE = "__judge__"  # the name of a judge whose function is called: no file that it brings has it
-LINE_BYTES = 1 << 20  # a longer line is no answer of an honest program
+LINE_CHARACTERS = 64 << 20  # a judge has room for such a line and its parts
+TOO_LONG = f"the program wrote a line of more than {LINE_CHARACTERS} characters"
 
 
-class ProgramEndedError(EOFError):
-    """The program has ended, or closed its output, where a line was expected."""
+class NoLineError(EOFError):
+    """The program has ended, or closed its output, where a line was expected, or its line is too long."""
 
 
 def run() -> NoReturn:
@@ -80,8 +81,8 @@ def _call(name: str, code: Any, main: dict[str, Any], names: list[str]) -> NoRet
             if name not in main:
                 raise NameError(f"the judge defines no function {name}")
             _report(main[name](*arguments))
-        except ProgramEndedError:
-            _report((False, ENDED_EARLY))
+        except NoLineError as error:
+            _report((False, str(error)))
         except BaseException as error:  # whatever the judge raised
             status = _explain(error)
     ending.end_at_once(status)  # a thread that the judge left would run up to the wall-clock limit
@@ -93,9 +94,11 @@ def _text(name: str) -> str:
 
 def _line() -> str:
     """Return the program's next line, without its end."""
-    line = sys.stdin.readline(LINE_BYTES)
+    line = sys.stdin.readline(LINE_CHARACTERS + 1)
     if not line:
-        raise ProgramEndedError(ENDED_EARLY)
+        raise NoLineError(ENDED_EARLY)
+    if len(line) > LINE_CHARACTERS and line[-1] != "\n":  # its rest would be taken for the next line
+        raise NoLineError(TOO_LONG)
     return line.rstrip("\r\n")
 
 

@@ -29,6 +29,8 @@ _NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d{1,3})?", re.ASC
 _WHOLE = r"(?!\w|%|[.,]\d)"  # the number has ended: neither 0,5 nor 0x10 is 0
 _TESTLIB_POINTS = re.compile(rf"\s*+(?:points?|partially correct)?[\s(:]*+({_NUMBER.pattern}){_WHOLE}", re.ASCII)
 _TESTLIB_PART = re.compile(r"partially correct \((\d{1,9})\)", re.ASCII)
+_AWARDS_PARTS = re.compile(r"\b_pc\b|\b_partially\b|partially correct")
+_TESTLIB_HEADER = "testlib.h"
 
 
 @dataclass(frozen=True)
@@ -150,11 +152,21 @@ def _testlib(program: JudgeProgram, report: Report) -> Judgement:
     code = report.outcome.exit_code
     if code == POINTS and (found := _TESTLIB_POINTS.match(report.said)):
         return _awarded(program, float(found[1]), report.said)
-    if (part := _TESTLIB_PART.match(report.said)) and code == int(part[1]) & 0xFF:
+    part = _TESTLIB_PART.match(report.said)
+    if part and code == int(part[1]) & 0xFF and _awards_parts(program):
         return _awarded(program, float(part[1]), report.said)  # `_pc(n)` exits with n, which may be 0
     if code not in TESTLIB:  # 3 is the judge's own `_fail`
         return _failed(report)
     return _plain(TESTLIB[code], report.said)
+
+
+def _awards_parts(program: JudgeProgram) -> bool:
+    """Return whether a judge may say that an output is partially correct: one that repeats the output may as well.
+
+    A judge that rejects exits with 1, which is also `_pc(1)`.
+    """
+    files = [text for name, text in (program.files or {}).items() if name.rpartition("/")[2] != _TESTLIB_HEADER]
+    return any(_AWARDS_PARTS.search(text) for text in (program.program, *files))
 
 
 def _kattis(program: JudgeProgram, report: Report) -> Judgement:

@@ -84,3 +84,10 @@ def test_what_is_no_number_is_neither_near_nor_far() -> None:
     for negated in (False, True):
         check = Check(CALL, 1.0, tolerance=0.5, negated=negated)
         assert difference(check, b"NaN", "cpp") is not None
+
+
+@pytest.mark.parametrize("negated", [False, True])
+def test_null_has_no_method_that_a_test_program_in_java_calls(negated: bool) -> None:
+    check = Check(CALL, "x", negated=negated, is_receiver=True)
+    assert difference(check, b"null", "java") is not None
+    assert difference(check, b'"y"' if negated else b'"x"', "java") is None

@@ -283,6 +283,40 @@ def test_what_became_of_an_argument_is_no_result_of_an_assertion(grader: Grader,
     assert grade.verdict in ("WA", "RTE"), grade
 
 
+COUNTERS = {
+    "java": (
+        "class Counter { int n; int next() { return ++n; } }",
+        "class Main { public static void main(String[] x) { Counter a = new Counter(); Counter b = new Counter();\n"
+        "assert a.next() == 1; assert a.next() == 2; assert b.next() == 1; assert new Counter().next() == 1; } }",
+    ),
+    "javascript": (
+        "class Counter { n = 0; next() { return ++this.n } }",
+        "const a = new Counter(); const b = new Counter(); assert.equal(a.next(), 1); assert.equal(a.next(), 2);"
+        "assert.equal(b.next(), 1); assert.equal(new Counter().next(), 1);",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", COUNTERS)
+def test_an_object_of_a_test_program_keeps_its_state(grader: Grader, language: str) -> None:
+    code, program = COUNTERS[language]
+    right = _graded(grader, language, code, AssertTest(code=program))
+    assert (right.verdict, right.forgeable) == ("AC", False), right
+    wrong = _graded(grader, language, code, AssertTest(code=program.replace("2", "1")))
+    assert (wrong.verdict, wrong.forgeable) == ("WA", False), wrong
+
+
+def test_a_result_that_an_answer_goes_on_filling_is_wrong(grader: Grader) -> None:
+    """The test program has one object, as those of HumanEval-X have; with one for each call the answer would pass."""
+    code = "import java.util.*;\nclass Solution { List<Integer> all = new ArrayList<>();\n"
+    code += "List<Integer> f(int n) { for (int i = 0; i < n; i++) all.add(i); return all; } }"
+    program = "class Main { public static void main(String[] x) { Solution s = new Solution();\n"
+    program += "List<Boolean> correct = Arrays.asList(s.f(1).equals(List.of(0)), s.f(2).equals(List.of(0, 1)));"
+    program += "if (correct.contains(false)) throw new AssertionError(); } }"
+    grade = _graded(grader, "java", code, AssertTest(code=program))
+    assert (grade.verdict, grade.forgeable) == ("WA", False), grade
+
+
 JOINED = {
     "java, a message after an assertion": (
         "java",

@@ -168,6 +168,28 @@ def test_a_function_may_be_the_interactor(service: Service) -> None:
     assert (early["verdict"], early["message"]) == ("WA", "the program ended while the interactor waited for a line")
 
 
+LONG_LINES = """def interact(read, write, input, answer):
+    line = read()
+    return line.split() == ["1000000"] * 200000, f"{len(line)} characters"
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict", "message"),
+    [
+        ("print(*[10**6] * 200_000)", "AC", "1599999 characters"),
+        ("print(*[10**6] * 200_000, ' ' * (70 << 20), 'x')", "WA", "a line of more than 67108864 characters"),
+    ],
+    ids=["of a right answer", "with a right beginning"],
+)
+def test_a_function_that_interacts_gets_whole_lines(service: Service, code: str, verdict: str, message: str) -> None:
+    judge = {"type": "program", "protocol": "function", "source": LONG_LINES}
+    limits = {"output_bytes": 100 << 20}
+    grade = service.grade(code=code, tests=[{"type": "interactive"}], interactor=judge, limits=limits)
+    assert grade["verdict"] == verdict, grade
+    assert message in grade["tests"][0]["message"]
+
+
 TESTLIB = """import sys
 secret = open(sys.argv[1]).read().split()[0]
 print(secret, flush=True)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_service.languages.assertions import script_equality
 from sandbox_service.languages.assertions.expressions import Node
 from sandbox_service.languages.assertions.literals import name_of, table, value
+from sandbox_service.languages.assertions.order import Order
 from sandbox_service.languages.assertions.tokens import NotPlainError
+from sandbox_service.languages.drivers.functions import SOLUTION
 from sandbox_service.languages.drivers.values import Call
 
 _ABSOLUTE = {"abs", "fabs", "std::abs", "std::fabs", "Math.abs", "math.Abs"}
@@ -32,6 +35,7 @@ class Check:
         negated: the result must be another one.
         is_truth: the result is used as a truth value.
         equality: in JavaScript, which one of `script_equality.EQUALITIES`.
+        is_receiver: the condition is a method of the result, which null has not.
     """
 
     call: Call
@@ -40,6 +44,7 @@ class Check:
     negated: bool = False
     is_truth: bool = False
     equality: str = ""
+    is_receiver: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,16 +67,20 @@ class Conditions:
         known: values of variables; a Node if the value is not literal.
         helpers: functions that compare.
         own: names of all functions of the test program: they are not the submission's.
-        is_script: the language is JavaScript or TypeScript.
+        language: the language.
+        is_script: it is JavaScript or TypeScript.
         is_strict: their functions `equal` and `deepEqual` are those of `assert.strict`.
+        order: the calls that were read.
     """
 
-    def __init__(self, helpers: Mapping[str, Helper], own: Iterable[str], *, is_script: bool = False) -> None:
+    def __init__(self, helpers: Mapping[str, Helper], own: Iterable[str], language: str) -> None:
         self.known: dict[str, Any] = {}
         self.helpers = helpers
         self.own = frozenset(own)
-        self.is_script = is_script
+        self.language = language
+        self.is_script = language in ("javascript", "typescript")
         self.is_strict = False
+        self.order = Order(language)
 
     def bind(self, name: str, node: Node) -> None:
         """Remember the value of a variable, or else its expression.
@@ -83,7 +92,10 @@ class Conditions:
         try:
             self.known[name] = value(node, self.known)
         except NotPlainError:
-            self.known[name] = self._resolved(node)
+            self.known[name] = found = self._resolved(node)
+            if found.kind == "call" and not self.order.is_bound(found):
+                with suppress(NotPlainError):
+                    self.order.bind(found, self._made(found))
 
     def checks(self, node: Node) -> list[Check]:
         """Return the checks that a condition makes. Raises NotPlainError if it makes others as well."""
@@ -102,8 +114,20 @@ class Conditions:
         if len(given) == 2 and (name in _EQUAL or name in self.helpers):
             return [self.equal(given[0], given[1], self.helpers.get(name, Helper()), equality="deep strict")]
         if function.kind == "member" and function.text in ("equals", "eq") and len(given) == 1 and not self.is_script:
-            return [self.equal(function.parts[0], given[0])]
+            receiver = function.parts[0]
+            return [replace(self.equal(receiver, given[0]), is_receiver=self._may_be_null(receiver, given[0]))]
         return [Check(self._call(node), True, is_truth=True)]
+
+    def _may_be_null(self, receiver: Node, other: Node) -> bool:
+        """Return whether the receiver of `equals` in Java is a result that is null if the driver writes null."""
+        is_optional = other.kind == "call" and name_of(other.parts[0]).startswith("Optional.")
+        if self.language != "java" or other.kind == "name" or is_optional:
+            return False
+        try:
+            value(receiver, self.known)
+        except NotPlainError:
+            return True
+        return False
 
     def asserted(self, one: Node, other: Node, equality: str) -> Check:
         """Return the check of an assertion that two expressions are equal.
@@ -134,6 +158,8 @@ class Conditions:
         except NotPlainError:
             call, literal = self._call(right), left
         expected = value(literal, self.known)
+        self.order.check_literal(literal, self.known)
+        self.order.check_result(expected)
         if self.is_script:
             return self._of_script(call, expected, equality)
         return Check(
@@ -202,26 +228,57 @@ class Conditions:
         raise NotPlainError("a name means itself")
 
     def _call(self, node: Node) -> Call:
+        """Return a call of the submission whose result is compared. Raises NotPlainError for anything else."""
+        if self.order.is_bound(node):
+            return self.order.compare(node)
+        call = self._made(node)
+        self.order.call()
+        return call
+
+    def _made(self, node: Node) -> Call:
         """Return a call of the submission. Raises NotPlainError if it is not one with literal arguments."""
         if node.kind != "call" or node.text:
             raise NotPlainError(f"a {node.kind} is not a call of the submission")
-        function, *given = node.parts
-        function = self._resolved(function)
-        name = function.text
+        written, *given = node.parts
+        function = self._resolved(written)
+        name, number = function.text, 0
         if function.kind == "member":
-            owner = self._resolved(function.parts[0])
-            if owner.kind == "call" and len(owner.parts) == 1:  # Solution().f
-                owner = owner.parts[0]
-            if not (owner.kind in ("name", "new") and owner.text[:1].isupper() and owner.text not in _LIBRARY):
-                raise NotPlainError(f"{name_of(function) or function.text} is not the submission's")
+            name, number = self._method(function, is_named=written is not function)
         elif function.kind != "name" or "::" in name.removeprefix("Solution::"):
             raise NotPlainError("a function that has no name")
         name = name.rpartition("::")[2]
         if name in self.own or name in _BUILT_IN:
             raise NotPlainError(f"{name} is a function of the test program")
-        return Call(name, [value(part, self.known) for part in given], asks="value")
+        args = [value(part, self.known) for part in given]
+        self.order.lend(given, self.known)
+        return Call(name, args, asks="value", object=number)
+
+    def _method(self, function: Node, *, is_named: bool) -> tuple[str, int]:
+        """Return the name of a method, with that of its class unless this is `Solution`, and the number of its object.
+
+        Args:
+            function: the member.
+            is_named: a variable has the method.
+
+        Raises:
+            NotPlainError: the driver cannot make the object.
+        """
+        written = function.parts[0]
+        owner = self._resolved(written)
+        made = owner if owner.kind == "new" else None
+        if owner.kind == "call" and len(owner.parts) == 1 and self.language in _CALLS_CLASSES:  # Solution().f
+            owner = owner.parts[0]
+        if not (owner.kind in ("name", "new") and owner.text[:1].isupper() and owner.text not in _LIBRARY):
+            raise NotPlainError(f"{name_of(function) or function.text} is not the submission's")
+        if self.language not in _WITH_METHODS or (made is not None and made.parts):
+            raise NotPlainError("an object that no driver makes")
+        is_shared = made is not None and (is_named or written is not owner)
+        name = function.text if owner.text == SOLUTION else f"{owner.text}.{function.text}"
+        return name, self.order.number(owner) if is_shared else 0
 
 
+_WITH_METHODS = {"cpp", "java", "javascript", "typescript"}  # the driver makes an object of the class
+_CALLS_CLASSES = {"cpp", "javascript", "typescript"}
 _LIBRARY = {
     "Math",
     "Arrays",

@@ -11,6 +11,7 @@ from sandbox_service.languages.assertions.tokens import END, NotPlainError, Toke
 DEEPEST = 200  # seven for each pair of brackets
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _PRIORITIES = [("||",), ("&&",), ("==", "!=", "===", "!=="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%")]
+MUTABLY = "&mut"
 _GENERIC = re.compile(
     r"(?:std::)?(?:vector|list|deque|map|unordered_map|set|unordered_set|pair|tuple|optional|array|multiset)"
     r"|(?:java\.util\.)?(?:\w*List|\w*Map|\w*Set|Optional|Pair|\w*Deque|\w*Queue|Entry)|Vec|Option|Array"
@@ -127,7 +128,8 @@ class Parser:
             if self.take(operator):
                 return Node("unary", operator, (self._unary(),))
         if self.take("&"):
-            self.take("mut")
+            if self.take("mut"):
+                return Node("unary", MUTABLY, (self._unary(),))
             return self._unary()
         if self.follows("(") and self._language in ("cpp", "java") and (cast := self._cast()):
             return Node("call", "cast", (Node("name", cast), self._unary()))

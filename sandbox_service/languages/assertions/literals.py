@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sandbox_service.languages.assertions.expressions import Node
+from sandbox_service.languages.assertions.expressions import MUTABLY, Node
 from sandbox_service.languages.assertions.script_equality import TAG, UNDEFINED, big_integer
 from sandbox_service.languages.assertions.tokens import NotPlainError
 
@@ -148,6 +148,8 @@ def _entry(node: Node, known: Mapping[str, Any]) -> list[Any]:
 
 def _unary(node: Node, known: Mapping[str, Any]) -> Any:
     operand = value(node.parts[0], known)
+    if node.text == MUTABLY:
+        return operand
     if node.text == "!":
         if not isinstance(operand, bool):
             raise NotPlainError("! of a value")

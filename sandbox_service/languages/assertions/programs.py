@@ -76,6 +76,12 @@ class _Body:
 
     def read(self) -> list[Check]:
         """Return the checks that the statements make. Raises NotPlainError for a statement that makes no sense here."""
+        self.read_before()
+        self._conditions.order.end()
+        return self.checks
+
+    def read_before(self) -> list[Check]:
+        """Return the checks of statements behind which others come with the same conditions. Raises NotPlainError."""
         while self._at < len(self._words):
             statement = self._statement()
             if statement:
@@ -223,6 +229,7 @@ class _Body:
         owner, _, method = name.rpartition(".")
         held = self._conditions.known.get(owner)
         values = [value(each, self._conditions.known) for each in given]
+        self._conditions.order.check_unchanged(held)
         if node.kind == "call" and isinstance(held, dict) and method == "put" and len(values) == 2:
             held[str(values[0])] = values[1]
         elif (
@@ -308,20 +315,20 @@ def _cpp(words: list[Token]) -> list[Check]:
         raise NotPlainError("there is no main")
     known = {name: _helper(*function) for name, function in functions.items() if name != "main"}
     helpers = {name: helper for name, helper in known.items() if helper is not None}
-    return _Body(functions["main"][1], "cpp", Conditions(helpers, functions)).read()
+    return _Body(functions["main"][1], "cpp", Conditions(helpers, functions, "cpp")).read()
 
 
 def _java(words: list[Token]) -> list[Check]:
     functions = _functions(words)
     if set(functions) != {"main"}:
         raise NotPlainError("there are other functions than main")
-    return _Body(functions["main"][1], "java", Conditions({}, functions)).read()
+    return _Body(functions["main"][1], "java", Conditions({}, functions, "java")).read()
 
 
 def _javascript(words: list[Token], language: str = "javascript") -> list[Check]:
     function = _test_function(words)
     if function is None:
-        return _Body(words, language, Conditions({}, (), is_script=True)).read()
+        return _Body(words, language, Conditions({}, (), language)).read()
     name, begin, opening = function
     end = _behind(words, opening)
     around = words[:begin] + words[end:]
@@ -329,8 +336,8 @@ def _javascript(words: list[Token], language: str = "javascript") -> list[Check]
         around.pop()
     if [token.text for token in around[-3:]] != [name, "(", ")"]:
         raise NotPlainError("the test function is not called")
-    conditions = Conditions({}, (name,), is_script=True)
-    if _Body(around[:-3], language, conditions).read():
+    conditions = Conditions({}, (name,), language)
+    if _Body(around[:-3], language, conditions).read_before():
         raise NotPlainError("there are assertions in several places")
     return _Body(words[opening + 1 : end - 1], language, conditions).read()
 
@@ -351,7 +358,7 @@ def _go(words: list[Token]) -> list[Check]:
     functions = _functions(words)
     tests = {name: body for name, (_, body) in functions.items() if name.startswith("Test")}
     for body in tests.values():
-        found += _Body(body, "go", Conditions({}, tests)).read()
+        found += _Body(body, "go", Conditions({}, tests, "go")).read()
     return found
 
 
@@ -367,7 +374,7 @@ def _rust(words: list[Token]) -> list[Check]:
     found: list[Check] = []
     for name, body in functions.items():
         if body or name != "main":
-            found += _Body(body, "rust", Conditions({}, own)).read()
+            found += _Body(body, "rust", Conditions({}, own, "rust")).read()
     return found
 
 

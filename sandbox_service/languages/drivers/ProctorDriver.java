@@ -52,7 +52,7 @@ public class ProctorDriver {
                 int count = Integer.parseInt(head[2]);
                 StringBuilder out = new StringBuilder("=");
                 if (head[0].equals("class")) object(head[1], count, out);
-                else call(head[1], count, out, head[0].equals("call"));
+                else call(head[1], count, out, head[0].equals("call"), head.length > 3 ? head[3] : null);
                 say(out);
             }
         } catch (Stop stop) {
@@ -87,11 +87,15 @@ public class ProctorDriver {
 
     // calls
 
-    void call(String name, int count, StringBuilder out, boolean inPlace) throws Throwable {
+    final Map<String, Object> kept = new HashMap<>();  // objects by their numbers
+
+    void call(String name, int count, StringBuilder out, boolean inPlace, String number) throws Throwable {
         int dot = name.lastIndexOf('.');
         Class<?> owner = type(dot < 0 ? "Solution" : name.substring(0, dot));
         Method method = method(owner, name.substring(dot + 1), count);
-        Object self = Modifier.isStatic(method.getModifiers()) ? null : made(constructor(owner, 0), new Object[0]);
+        Object self = number == null ? null : kept.get(number);
+        if (self == null && !Modifier.isStatic(method.getModifiers())) self = made(constructor(owner, 0), new Object[0]);
+        if (number != null) kept.put(number, self);
         invoke(self, method, out, inPlace);
     }
 

@@ -197,7 +197,15 @@ function args(count, hinted) {
   return found;
 }
 
-function call(kind, name, count) {
+const kept = new Map(); // objects by their numbers
+
+function instance(type, number) {
+  if (!number) return new type();
+  if (!kept.has(number)) kept.set(number, new type());
+  return kept.get(number);
+}
+
+function call(kind, name, count, number) {
   const hinted = (kind === "call" && hints[name]) || [];
   let target = table[name];
   let self;
@@ -205,11 +213,11 @@ function call(kind, name, count) {
   if (dot >= 0) {
     const owner = table[name.slice(0, dot)];
     if (typeof owner !== "function") stop("?", "there is no class " + name.slice(0, dot));
-    self = typeof owner[name.slice(dot + 1)] === "function" ? owner : new owner();
+    self = !number && typeof owner[name.slice(dot + 1)] === "function" ? owner : instance(owner, number);
     target = self[name.slice(dot + 1)];
   }
   if (typeof target !== "function" && typeof table.Solution === "function") {
-    self = new table.Solution(); // a method of its prototype looks like a free function
+    self = instance(table.Solution, number); // a method of its prototype looks like a free function
     target = self[name];
   }
   if (typeof target !== "function") stop("?", "there is no function " + name);
@@ -243,9 +251,9 @@ async function object(name, left) {
 
 async function main() {
   for (let left = Number(line()); left > 0; left--) {
-    const [kind, name, count] = line().split(" ");
+    const [kind, name, count, number] = line().split(" ");
     isExact = kind === "value" || kind === "json";
-    say("=" + (await (kind === "class" ? object(name, Number(count)) : call(kind, name, Number(count)))));
+    say("=" + (await (kind === "class" ? object(name, Number(count)) : call(kind, name, Number(count), number))));
   }
 }
 

@@ -1,10 +1,11 @@
 """The messages between host and driver: calls with plain arguments go in on stdin, JSON results come out on stdout.
 
 A call is one line, `call NAME COUNT`, and its COUNT arguments. `value NAME COUNT` is a call of which only the result
-counts, and not what became of an argument; `json NAME COUNT` asks for what JSON.stringify makes of the result. A design
-problem is `class NAME COUNT`, and COUNT operations, each a line `METHOD COUNT` with its arguments. A value begins with
-a line that names its kind: `n` null, `b0`, `b1`, `i-5`, `d0.1`, `s3` (three bytes of UTF-8 and a line feed follow),
-`l2` (two values follow), `m2` (two pairs of a string and a value follow).
+counts, and not what became of an argument; `json NAME COUNT` asks for what JSON.stringify makes of the result. Behind
+COUNT there may be the number of an object: calls of one number are calls of the same object, in Java and JavaScript. A
+design problem is `class NAME COUNT`, and COUNT operations, each a line `METHOD COUNT` with its arguments. A value
+begins with a line that names its kind: `n` null, `b0`, `b1`, `i-5`, `d0.1`, `s3` (three bytes of UTF-8 and a line feed
+follow), `l2` (two values follow), `m2` (two pairs of a string and a value follow).
 
 The first line of the input is a token. A driver writes each result as a line that begins with it, so that what the
 submission prints does not look like a result by accident. The submission runs in the driver's process and can find the
@@ -40,12 +41,14 @@ class Call:
         args: the arguments.
         operations: methods with their arguments; the first is the constructor.
         asks: the first word of the message, if there are no operations.
+        object: the number of the object whose method it is; 0 for one that is made for this call.
     """
 
     name: str
     args: Sequence[JsonValue] = ()
     operations: Sequence[tuple[str, Sequence[JsonValue]]] | None = None
     asks: Asks = "call"
+    object: int = 0
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,8 @@ def encode(token: bytes, calls: Sequence[Call]) -> bytes:
 def _add_call(parts: list[bytes], call: Call) -> None:
     name = call.name.encode()
     if call.operations is None:
-        parts.append(b"%s %s %d" % (call.asks.encode(), name, len(call.args)))
+        number = b" %d" % call.object if call.object else b""
+        parts.append(b"%s %s %d%s" % (call.asks.encode(), name, len(call.args), number))
         _add_values(parts, call.args)
         return
     parts.append(b"class %s %d" % (name, len(call.operations)))

@@ -16,9 +16,9 @@ from sandbox_service.languages.drivers.values import Asks, Call
 LESS = nextafter(1e-3, 0)
 
 
-def _check(name: str, args: list[Any], expected: Any, **options: Any) -> Check:
+def _check(name: str, args: list[Any], expected: Any, of: int = 0, **options: Any) -> Check:
     asks: Asks = "json" if options.get("equality") == "json" else "value"
-    return Check(Call(name, args, asks=asks), expected, **options)
+    return Check(Call(name, args, asks=asks, object=of), expected, **options)
 
 
 CPP = """
@@ -172,14 +172,26 @@ PROGRAMS = {
     "java": (
         JAVA,
         [
-            _check("near", [[11.0, 2.0], 0.3], True, is_truth=True),
-            _check("near", [[], 0.05], True, is_truth=True, negated=True),
-            _check("words", ["a b"], ["a", "b"]),
-            _check("root", [2], 1.4142, tolerance=LESS),
-            _check("none", [[1, 2]], None),
+            _check("near", [[11.0, 2.0], 0.3], True, is_truth=True, of=1),
+            _check("near", [[], 0.05], True, is_truth=True, negated=True, of=1),
+            _check("words", ["a b"], ["a", "b"], of=1, is_receiver=True),
+            _check("root", [2], 1.4142, tolerance=LESS, of=1),
+            _check("none", [[1, 2]], None, of=1),
         ],
     ),
-    "java multipl-e": (MULTIPL_JAVA, [_check("near", [[1.0, 2.0], 0.3], False), _check("words", ["a"], ["a"])]),
+    "java multipl-e": (
+        MULTIPL_JAVA,
+        [_check("near", [[1.0, 2.0], 0.3], False), _check("words", ["a"], ["a"], is_receiver=True)],
+    ),
+    "java, methods of literals and of optional values": (
+        "class Main { public static void main(String[] a) { assert !List.of(1).equals(f(1));"
+        ' assert !g(1).equals(Optional.of(1)); assert !h(1).equals("x"); } }',
+        [
+            _check("f", [1], [1], negated=True),
+            _check("g", [1], 1, negated=True),
+            _check("h", [1], "x", negated=True, is_receiver=True),
+        ],
+    ),
     "javascript": (
         JAVASCRIPT,
         [
@@ -214,6 +226,31 @@ PROGRAMS = {
             _check("g", [1], 3.0, tolerance=2.0),
             _check("h", [True], True, is_truth=True, negated=True),
         ],
+    ),
+    "javascript, objects": (
+        "const a = new Counter(); const b = new Counter(); const c = a; assert.equal(a.next(), 1);"
+        " assert.equal(b.next(), 1); assert.equal(c.next(), 2); assert.equal(new Counter().next(), 1);"
+        " const s = new Solution(); assert.equal(s.f(), 1); assert.equal(Counter.f(), 1);",
+        [
+            _check("Counter.next", [], 1, of=1, equality="=="),
+            _check("Counter.next", [], 1, of=2, equality="=="),
+            _check("Counter.next", [], 2, of=1, equality="=="),
+            _check("Counter.next", [], 1, equality="=="),
+            _check("f", [], 1, of=3, equality="=="),
+            _check("Counter.f", [], 1, equality="=="),
+        ],
+    ),
+    "javascript, results of variables": (
+        "const x = [1]; const y = [1]; const r = f(x); assert.deepEqual(r, [2]); const n = f(y); assert.equal(n, 2);",
+        [_check("f", [[1]], [2], equality="deep"), _check("f", [[1]], 2, equality="==")],
+    ),
+    "cpp, an argument of two calls": (
+        "int main() { vector<int> x = {1}; auto a = f(x); auto b = f(x); assert(a == 2); assert(b == 2); }",
+        [_check("f", [[1]], 2), _check("f", [[1]], 2)],
+    ),
+    "rust, an argument of two calls": (
+        "fn main() { let x = vec![1]; assert_eq!(f(&x), 2); assert_eq!(f(&x), 2); assert_eq!(f(&mut vec![1]), 2); }",
+        [_check("f", [[1]], 2)] * 3,
     ),
     "typescript": (TYPESCRIPT, [_check("near", [[1.0, 2.0], 0.3], False, equality="deep")]),
     "go": (
@@ -288,6 +325,41 @@ REFUSED = {
         "int main() {\n#ifdef X\nassert(g(1) == 1);\n#endif\nassert(f(1) == 1); }",
     ),
     "a reference": ("javascript", "assert.strictEqual(f(1), [1]);"),
+    "an argument of two calls": ("javascript", "const x = [1]; assert.equal(f(x), 1); assert.equal(f(x), 1);"),
+    "an argument by another name": (
+        "javascript",
+        "const x = [1]; const y = { a: x }; assert.equal(f(x), 1); assert.equal(f(y), 1);",
+    ),
+    "an argument in java": (
+        "java",
+        "class Main { public static void main(String[] a) { int[] x = {1}; assert f(x) == 1; assert f(x) == 1; } }",
+    ),
+    "an argument that rust lends twice": (
+        "rust",
+        "fn main() { let mut x = vec![1]; assert_eq!(f(&mut x), 1); assert_eq!(f(&mut x), 1); }",
+    ),
+    "an argument that is compared": ("javascript", "const x = [1]; assert.deepEqual(f(x), x);"),
+    "an argument that is changed": (
+        "java",
+        "class Main { public static void main(String[] a) { List<Integer> x = new ArrayList<>(); assert f(x) == 0;"
+        " x.add(1); assert f(x) == 1; } }",
+    ),
+    "a result that is compared twice": ("javascript", "const r = f(1); assert.equal(r, 2); assert.equal(r, 2);"),
+    "a result that is not compared": ("javascript", "const r = f(1); assert.equal(f(2), 2);"),
+    "results in another order": (
+        "cpp",
+        "int main() { auto a = f(1); auto b = f(2); assert(b == 2); assert(a == 1); }",
+    ),
+    "a result that a later call may change": (
+        "javascript",
+        "const a = f(1); const b = f(2); assert.deepEqual(a, [1]); assert.deepEqual(b, [2]);",
+    ),
+    "an object that is made of values": ("javascript", "const c = new Counter(5); assert.equal(c.next(), 6);"),
+    "an object of C++ in two calls": (
+        "cpp",
+        "int main() { auto s = Solution(); assert(s.f(1) == 1); assert(s.f(1) == 1); }",
+    ),
+    "a method in rust": ("rust", "fn main() { assert_eq!(Solution::new().f(1), 1); }"),
     "a loop of Go": ("go", "func TestF(t *testing.T) { for i := range x { if f(i) != i { t.Error() } } }"),
     "a result that is used": ("rust", "fn main() { assert_eq!(f(1).len(), 1); }"),
     "deep brackets": ("cpp", "int main() { assert(f(" + "{" * 500 + "}" * 500 + ") == 1); }"),
