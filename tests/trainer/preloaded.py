@@ -24,7 +24,7 @@ VLLM = ("vllm", "vllm.entrypoints.llm", "vllm.v1.engine.llm_engine")
 for name in SLOW_TO_IMPORT:
     importlib.import_module(name)
 # vLLM reads some variables as it is imported; trainer/engines/colocated.py sets the same ones
-with patch.dict(os.environ, environment() | {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}):
+with patch.dict(os.environ, environment(is_float32=True) | {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}):
     for name in VLLM:
         importlib.import_module(name)
 

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
+from unittest.mock import patch
 
 import pytest
 from aiohttp import web
@@ -22,6 +25,8 @@ from tests.trainer.launcher import launch
 from tests.trainer.parents import child_after, is_alive, wait_until
 from tests.trainer.vllm_world import PROBE, SECONDS, TEMPERATURE, Policy, World, need_vllm, prompts
 from trainer.config import resolve
+from trainer.engines import colocated
+from trainer.engines import process as engine_process
 from trainer.engines.process import VllmProcess, arguments_of, check_state, devices_of
 from trainer.engines.server import ServerEngine
 from trainer.engines.server_pool import ServerPool
@@ -139,6 +144,46 @@ def test_a_server_has_the_gpus_that_it_is_given_and_its_log_begins_with_its_comm
     first = (tmp_path / "log").read_text().splitlines()[0]
     assert first.startswith("$ VLLM_SERVER_DEV_MODE=1 ")
     assert "--worker-extension-cls trainer.vllm_ext.Extension --model m" in first
+
+
+@pytest.mark.parametrize(
+    ("dtype", "gpu", "said", "expected"),
+    [
+        ("float32", True, "", b"ieee"),
+        ("float32", True, "tf32", b"tf32"),
+        ("bfloat16", True, "", None),
+        ("float32", False, "", None),
+    ],
+)
+def test_a_server_in_float32_on_a_gpu_multiplies_without_tf32_unless_told_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: str, gpu: bool, said: str, expected: bytes | None
+) -> None:
+    monkeypatch.setattr(engine_process, "has_gpu", lambda: gpu)
+    monkeypatch.delenv("TRITON_F32_DEFAULT", raising=False)
+    if said:
+        monkeypatch.setenv("TRITON_F32_DEFAULT", said)
+    process = VllmProcess(["--model", "m", "--dtype", dtype], tmp_path / "log")
+    process.start()
+    try:
+        variables = dict(each.partition(b"=")[::2] for each in environment_of(process.pid))
+    finally:
+        process.end()
+    assert variables.get(b"TRITON_F32_DEFAULT") == expected
+
+
+@pytest.mark.parametrize(("dtype", "expected"), [("float32", "ieee"), ("bfloat16", None)])
+def test_vllm_in_the_trainers_process_multiplies_float32_matrices_without_tf32(
+    monkeypatch: pytest.MonkeyPatch, dtype: str, expected: str | None
+) -> None:
+    seen: list[str | None] = []
+    vllm = ModuleType("vllm")
+    vllm.LLM = lambda *_, **__: seen.append(os.environ.get("TRITON_F32_DEFAULT"))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "vllm", vllm)
+    monkeypatch.setattr(engine_process, "has_gpu", lambda: True)
+    with patch.dict(os.environ):
+        os.environ.pop("TRITON_F32_DEFAULT", None)
+        colocated._vllm(resolve(SAID | {"model": {"path": "m", "dtype": dtype}}))
+    assert seen == [expected]
 
 
 @pytest.mark.parametrize("number", one_in(2, [signal.SIGKILL, signal.SIGTERM]))

@@ -178,7 +178,7 @@ def _step(llm: Any, new: Sequence[Request], dropped: Sequence[str]) -> Sequence[
 def _vllm(config: Config) -> Any:
     """Create an LLM in this process. vLLM reads environment variables on import, so they are set first."""
     os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
-    for name, value in environment().items():
+    for name, value in environment(config.model.dtype == "float32").items():
         os.environ.setdefault(name, value)
     from vllm import LLM
 

@@ -30,6 +30,8 @@ CPU = {
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # otherwise every vLLM binds the same cores
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # one process less; vLLM 0.32 supports "uni" on a CPU only with it
 }
+# of a float32 model on a GPU; otherwise Triton multiplies float32 matrices in TF32, with 10 bits of mantissa
+FLOAT32 = {"TRITON_F32_DEFAULT": "ieee"}
 # chunked prefill is off: on a CPU it fails for seeded requests, whose random generator cannot be moved
 CPU_ARGUMENTS = ("--enforce-eager", "--distributed-executor-backend", "uni", "--no-enable-chunked-prefill")
 
@@ -70,7 +72,8 @@ class VllmProcess:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         home = str(Path(trainer.__path__[0]).parent)  # the server must find this package and expose its development API
         path = os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])])
-        ours = environment() | os.environ | {"VLLM_SERVER_DEV_MODE": "1", "PYTHONPATH": path} | self._environment
+        defaults = environment("float32" in self._command)  # the value of --dtype
+        ours = defaults | os.environ | {"VLLM_SERVER_DEV_MODE": "1", "PYTHONPATH": path} | self._environment
         with self.log.open("ab") as log:
             log.write(f"$ VLLM_SERVER_DEV_MODE=1 {shlex.join(self._command)}\n".encode())
             log.flush()
@@ -114,9 +117,14 @@ def has_gpu() -> bool:
     return torch.cuda.is_available()
 
 
-def environment() -> dict[str, str]:
-    """Return the environment variables of vLLM, unless they are set already."""
-    return {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "WARNING"} | ({} if has_gpu() else CPU)
+def environment(is_float32: bool) -> dict[str, str]:
+    """Return the environment variables of vLLM, which those that are set already win over.
+
+    Args:
+        is_float32: Whether it computes in float32.
+    """
+    more = (FLOAT32 if is_float32 else {}) if has_gpu() else CPU
+    return {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "WARNING"} | more
 
 
 def devices_of(config: Config, number: int) -> str:
