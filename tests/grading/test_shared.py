@@ -115,6 +115,12 @@ def test_a_first_failure_is_that_of_a_fresh_box(grader: Grader) -> None:
         assert len(shared.tests) == 1
 
 
+@pytest.mark.parametrize("begin", ["", "import os\n", "import io\n", "tell = 1\n"])
+def test_a_first_output_that_is_wrong_is_shown(grader: Grader, begin: str) -> None:
+    found = grade(grader, begin + "print('no')", "submission")
+    assert [(test.verdict, test.stdout) for test in found.tests] == [("WA", "no\n")] * len(TESTS)
+
+
 def test_a_box_has_the_time_of_one_test(grader: Grader) -> None:
     """Each test takes 0.2 s of CPU time, as well as a program can measure it, so not all of them fit into 0.7 s."""
     work = "import time\nend = time.perf_counter() + 0.2\nwhile time.perf_counter() < end: pass\n"
