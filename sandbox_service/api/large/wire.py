@@ -33,7 +33,17 @@ WAITER_BITS = 20  # low bits of a waiter's number: the submission's index in the
 LARGE_BYTES = 512 << 10
 NO_FILE = -1
 
-SHARED_FIELDS = ("tests", "client", "priority", "labels", "keep", "languages", "memory_bytes", "most_cpu_seconds")
+SHARED_FIELDS = (
+    "tests",
+    "client",
+    "priority",
+    "labels",
+    "keep",
+    "languages",
+    "memory_bytes",
+    "most_cpu_seconds",
+    "has_default_memory",
+)
 _LENGTH = struct.Struct("<I")
 _PARTS: dict[str, TypeAdapter[Any]] = {
     "checker": TypeAdapter(AnyChecker),
