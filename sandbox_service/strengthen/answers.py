@@ -84,28 +84,59 @@ async def find(
     """
     half = limits_of(subject, limits)
     made, said = await asked(runner, subject, references[0], made, half)
-    found, took = [], []
-    for each, output, seconds in zip(made, said.outputs, said.seconds, strict=True):
+    took_by_text = dict(zip((each.text for each in made), said.seconds, strict=True))
+    found = []
+    for each, output in zip(made, said.outputs, strict=True):
         test = subject.test(each, output) if output is not None else None
         if test is not None:
             found.append(Candidate(test, each, output or ""))
-            took.append(seconds)
-    rows = await runner.run(references, [each.test for each in found], half, to_the_end=True)
-    rows += await seeded(runner, references, [each.test for each in found], half, hash_seed)
-    suspicious = _suspicious(references, rows, found)
-    if any(row.bad_test for row in rows):
+    found, own = await _judged(runner, references, found, half)
+    took = [took_by_text[each.made.text] for each in found]
+    suspicious = _suspicious(references, own, found)
+    agreed = [place for place in range(len(found)) if all(_is_accepted(row, place) for row in own)]
+    again = await seeded(runner, references, [found[place].test for place in agreed], half, hash_seed)
+    if any(row.bad_test for row in [*own, *again]):
         return Answered([], 0.0, suspicious)
-    own = rows[: len(references)]
     needed = _seconds(own, took)
     valid = [
-        replace(each, seconds=needed[place])
-        for place, each in enumerate(found)
-        if all(_is_accepted(row, place) for row in rows)
+        replace(found[place], seconds=needed[place])
+        for at, place in enumerate(agreed)
+        if all(_is_accepted(row, at) for row in again)
     ]
     doubtful = doubtful_tiers(made, said, found, own)
     kept = [each for each in valid if each.made.tier not in doubtful]
-    slowest = max((row.slowest_seconds for row in rows), default=0.0)
+    slowest = max((row.slowest_seconds for row in [*own, *again]), default=0.0)
     return Answered(kept, slowest, suspicious, frozenset(each.tier for each in made), frozenset(doubtful))
+
+
+async def _judged(
+    runner: Runner, references: Sequence[Program], found: Sequence[Candidate], limits: Limits
+) -> tuple[list[Candidate], list[Row]]:
+    """Return the tests on which the references ran, and what each did.
+
+    No more tests of a tier run after some that take too long.
+    """
+    ran: list[Candidate] = []
+    parts: list[list[Row]] = []
+    late = Counter[str]()
+    for start in range(0, len(found), CHUNK):
+        chunk = [each for each in found[start : start + CHUNK] if late[each.made.tier] < MOST_LATE]
+        rows = await runner.run(references, [each.test for each in chunk], limits, to_the_end=True)
+        for place, each in enumerate(chunk):
+            late[each.made.tier] += any(row.verdicts[place : place + 1] == (Verdict.TLE,) for row in rows)
+        ran += chunk
+        parts.append(rows)
+    return ran, [_joined(each) for each in zip(*parts, strict=True)] or [Row(()) for _ in references]
+
+
+def _joined(rows: Sequence[Row]) -> Row:
+    """Return the results of one program on the tests of several requests."""
+    return Row(
+        tuple(verdict for row in rows for verdict in row.verdicts),
+        max(row.slowest_seconds for row in rows),
+        bad_test=next((row.bad_test for row in rows if row.bad_test), ""),
+        seconds=tuple(seconds for row in rows for seconds in row.seconds),
+    )
 
 
 def limits_of(subject: Subject, limits: Limits) -> Limits:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sandbox_service.schema import StdinTest, TestCase
-from sandbox_service.strengthen import cover, strength
+from sandbox_service.strengthen import cover, strength, tiers
 from sandbox_service.strengthen.answers import Candidate
 from sandbox_service.strengthen.runs import Kind, Program
 from sandbox_service.strengthen.strength import Share
@@ -15,6 +15,7 @@ from sandbox_service.validation.recipe import Recipe
 
 SLOW_SECONDS = 0.005  # beyond the fastest test, of which most is the start of a process;
 SLOW_FACTOR, NOISE_SECONDS = 2, 0.001  # or so many times the fastest one, and what a clock may be wrong by
+MOST_DEEP = 2  # deep trees among the chosen tests, of different patterns
 AUDIT_DEPTH = 2  # audit tests that fail each mutant: one is enough to find a program
 _DIGITS = re.compile(r"\d{1,100}")  # of a number; a longer one is text
 
@@ -90,12 +91,18 @@ def _fast(tests: set[int], slow: Mapping[int, float]) -> set[int]:
 
 
 def extremes(candidates: Sequence[Candidate]) -> list[int]:
-    """Return the places of the candidate with the greatest number and of the longest one; large ones are left out."""
+    """Return the places of two deep candidates, the shortest one, one with the greatest number, and the longest one.
+
+    Large candidates are left out, but for the deep ones.
+    """
     cheap = [place for place, each in enumerate(candidates) if size_of(each.test) <= cover.LARGE]
-    texts = {place: candidates[place].made.text for place in cheap}
+    texts = {place: each.made.text for place, each in enumerate(candidates)}
+    deep = {each.made.how: place for place, each in enumerate(candidates) if each.made.tier == tiers.DEEP.name}
     greatest = max(cheap, key=lambda place: (_greatest_number(texts[place]), -len(texts[place]), -place), default=None)
     longest = max(cheap, key=lambda place: (len(texts[place]), -place), default=None)
-    return list(dict.fromkeys(each for each in (greatest, longest) if each is not None))
+    shortest = min(cheap, key=lambda place: (len(texts[place]), texts[place]), default=None)
+    found = (*list(deep.values())[:MOST_DEEP], shortest, greatest, longest)
+    return list(dict.fromkeys(each for each in found if each is not None))
 
 
 def _greatest_number(text: str) -> int:

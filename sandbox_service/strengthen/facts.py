@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from sandbox_service.strengthen.form import Form, Item, Length, Line, Numbers, Repeat, Value, whole
-from sandbox_service.strengthen.links import Links, links_of
+from sandbox_service.strengthen.links import Links, beside_roots, links_of
 from sandbox_service.strengthen.rows import CHANCE, Block, Rows, rows_of
 
 Kind = Literal["int", "real", "word"]
@@ -62,6 +62,7 @@ class SlotFacts:
         parents: No item exceeds its place, from 1 on, as where trees name the parent of each further node. Numbers at
             one place of a repeated line are such a list, too.
         links: Each item names the parent of the node at its place.
+        has_marker: -1 stands for no number: all others are positive.
         certain: Names of the facts that chance does not explain; `high` if the greatest number is a bound.
     """
 
@@ -81,6 +82,7 @@ class SlotFacts:
     permutation: bool = False
     parents: bool = False
     links: Links | None = None
+    has_marker: bool = False
     certain: frozenset[str] = frozenset()
 
 
@@ -102,6 +104,12 @@ class Facts:
     relations: tuple[Relation, ...]
     lengths: frozenset[int]
     rows: dict[int, Rows]
+
+    @property
+    def has_trees(self) -> bool:
+        """Return whether lines are the edges of trees or of connected graphs, or numbers name parents."""
+        are_edges = any(each.tree or each.connected for each in self.rows.values())
+        return are_edges or any(each.links or each.parents for each in self.slots.values())
 
 
 def facts_of(form: Form, inputs: Sequence[str]) -> Facts:
@@ -130,8 +138,11 @@ def _columns(
     """The facts of the slots of a repeated line whose numbers are links."""
     for place, slot in enumerate(line):
         if slot in slots and slots[slot].kind == "int":
-            columns = [[int(row[place]) for row in rows] for rows in blocks if rows]
-            yield slot, replace(slots[slot], links=links_of(columns), parents=_are_parents(columns))
+            filled = [rows for rows in blocks if rows]
+            columns = [[int(row[place]) for row in rows] for rows in filled]
+            links = links_of(columns)
+            links = beside_roots(filled, place, links) if links else None
+            yield slot, replace(slots[slot], links=links, parents=_are_parents(columns))
 
 
 def _are_parents(lists: Sequence[Sequence[int]]) -> bool:
@@ -269,9 +280,12 @@ def _numbers(seen: Seen, numbers: Sequence[int]) -> SlotFacts:
     at_most = _at_most(seen)
     if at_most is not None and _meets(seen, at_most):
         certain.add("at_most")
+    has_marker = low == -1 and high > 0 and 0 not in numbers
+    if has_marker and (1 - 1 / (high + 2)) ** len(numbers) < CHANCE:
+        certain.add("marker")
     return SlotFacts(
         "int", low, high, at_most=at_most, is_below=_is_below(seen, at_most), order=order, distinct=distinct,
-        permutation=permutation, parents=parents, links=links, certain=frozenset(certain),
+        permutation=permutation, parents=parents, links=links, has_marker=has_marker, certain=frozenset(certain),
     )  # fmt: skip
 
 

@@ -143,6 +143,19 @@ def case_slots(items: Sequence[Item]) -> Iterator[int]:
             yield item.length.slot
 
 
+def column_slots(items: Sequence[Item]) -> Iterator[int]:
+    """Yield the slots that say how many lines of one token there are: a number of cases, or the length of a list.
+
+    Args:
+        items: The items of the form.
+    """
+    for item in items:
+        if isinstance(item, Repeat) and item.length is not None and len(item.body) == 1:
+            line = item.body[0]
+            if isinstance(line, Line) and line.rest is None and len(line.slots) == 1:
+                yield item.length.slot
+
+
 def _is_case(item: Item) -> bool:
     """Return whether an item has a length; only then are repeats of it cases and not rows."""
     return isinstance(item, Repeat) or item.rest is not None or len(item.slots) == 1

@@ -11,17 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sandbox_service.strengthen.facts import Facts, Relation, SlotFacts
-from sandbox_service.strengthen.form import Form, Item, Line, Numbers, Repeat, Value, case_slots, whole
+from sandbox_service.strengthen.form import Form, Item, Line, Numbers, Repeat, Value, case_slots, column_slots, whole
 from sandbox_service.strengthen.links import made_links
 from sandbox_service.strengthen.patterns import LISTS, arranged, distinct_numbers, log_uniform
 from sandbox_service.strengthen.plans import MOST, Plan
 from sandbox_service.strengthen.ranges import Range
 from sandbox_service.strengthen.rows import Rows
+from sandbox_service.strengthen.special_numbers import special
 from sandbox_service.strengthen.trees import by_parent, connected, edges
 from sandbox_service.strengthen.words import widened, word_of
 
 TRIES = 12
 FREE_LENGTH = 12  # tokens of a list whose length nothing says
+NEAR_SHARE = 0.4  # of lengths are those of an earlier one, or one more or less, where this is possible
 
 
 class UnmadeError(Exception):
@@ -53,13 +55,14 @@ class Maker:
             letters: Words have all letters of an alphabet of which some were seen.
             kept: Lines of the form that have one of these values.
         """
-        self._form, self._facts, self._ranges = form, facts, ranges
+        self._form, self._facts, self.ranges = form, facts, ranges
         self._is_strict = is_strict
         self._most_bytes = most_bytes
         self._letters = letters
         self.relations = [each for each in facts.relations if is_strict or each.is_certain]
         self.kept = kept or {}
         self._cases = frozenset(case_slots(form.items))
+        self._columns = frozenset(column_slots(form.items))
         self._graphs = dict(_graphs(form.items, facts))
 
     def make(self, plan: Plan, chance: random.Random) -> str:
@@ -89,7 +92,7 @@ class Maker:
 
     def range_of(self, slot: int, numbers: Numbers) -> Range:
         """Return the numbers that a slot may have after these."""
-        each = self._within_graph(slot, self._ranges[slot], numbers)
+        each = self._within_graph(slot, self.ranges[slot], numbers)
         facts = self._facts.slots[slot]
         if facts.at_most in numbers and self.holds(facts, "at_most"):
             most = numbers[facts.at_most] - (facts.is_below and self._is_strict)
@@ -102,7 +105,7 @@ class Maker:
         for edges_slot, rows in self._graphs.items():
             is_connected = rows.tree or self.keeps_connected(rows)
             if slot == rows.nodes and is_connected:
-                high = min(high, self._ranges[edges_slot].high + 1)
+                high = min(high, self.ranges[edges_slot].high + 1)
             if slot == edges_slot and rows.nodes in numbers:
                 nodes = numbers[rows.nodes]
                 high = min(high, nodes * (nodes - 1) // 2) if rows.distinct else high
@@ -118,9 +121,12 @@ class Maker:
         """Return whether no line is to come twice."""
         return rows.different and self._is_strict
 
-    def is_cases(self, slot: int) -> bool:
-        """Return whether a slot says how many cases there are, each with lengths of its own."""
-        return slot in self._cases
+    def is_cases(self, slot: int, chance: random.Random) -> bool:
+        """Return whether a slot says how many cases there are, each with lengths of its own.
+
+        Lines of one token may be cases, or the items of a list: chance decides.
+        """
+        return slot in self._cases and (slot not in self._columns or chance.random() < 0.5)
 
 
 def _from_to(low: int, high: int) -> Range:
@@ -184,12 +190,19 @@ class _Making:
         for place, column in columns.items():
             for turn, number in zip(turns, column, strict=True):
                 turn[0].tokens[place] = str(number)
+                for other, token in self._beside(line.slots[place], number):
+                    turn[0].tokens[other] = token
         for turn in turns if columns else ():
             found = {slot: whole(token) for slot, token in zip(line.slots, turn[0].tokens, strict=True)}
             known = {slot: each for slot, each in found.items() if each is not None}
             if not all(_is_kept(each, known) for each in relations):
                 raise UnmadeError("the links break a relation")
         return turns
+
+    def _beside(self, slot: int, number: int) -> Sequence[tuple[int, str]]:
+        """What stands at other places of a line with a link, by place: something if the node is a root."""
+        links = self._maker.facts.slots[slot].links
+        return links.beside if links and links.root == number else ()
 
     def _relations_in(self, line: Line) -> list[Relation]:
         return [each for each in self._maker.relations if each.left in line.slots and each.right in line.slots]
@@ -296,23 +309,28 @@ class _Making:
             return self._real(facts)
         allowed = self._maker.range_of(slot, numbers)
         if slot in self._maker.facts.lengths:
-            number = self._length(slot, allowed)
+            number = self._length(slot, allowed, numbers)
         else:
-            number = self._single(allowed, numbers, pattern or self._plan.pattern)
+            number = self._marked(facts, self._single(allowed, numbers, pattern or self._plan.pattern))
         numbers[slot] = number
         return str(number)
 
-    def _length(self, slot: int, allowed: Range) -> int:
+    def _length(self, slot: int, allowed: Range, numbers: Numbers) -> int:
         low, chance = max(allowed.low, 0), self._chance
-        scale = self._plan.cases if self._maker.is_cases(slot) else self._plan.size
+        scale = self._plan.cases if self._maker.is_cases(slot, chance) else self._plan.size
         if scale == "least" or allowed.high <= low:
             return low
         if scale == "one":
             return min(max(low, 1), allowed.high)
         most = min(allowed.high, max(MOST[scale], low))
+        # as many edges as nodes, or one less: most graphs with a random number of edges are dense
+        others = [numbers[each] for each in self._maker.facts.lengths if each in numbers and each != slot]
+        near = [each + by for each in others for by in (-1, 0, 1) if low <= each + by <= most]
+        if near and chance.random() < NEAR_SHARE:
+            return chance.choice(near)
         if scale == "largest":
             return min(most, max(low, self._left // 12))
-        if scale == "cases":
+        if scale in ("cases", "deep"):
             return most
         return chance.randint(low, most)
 
@@ -328,6 +346,10 @@ class _Making:
             return chance.randint(low, min(high, low + 3))
         if pattern == "edges":
             return chance.choice([low, low + 1, high - 1, high])
+        if pattern == "special":
+            return special(low, high, chance)
+        if pattern == "lower half":
+            return chance.randint(low, (low + high) // 2)
         tied = [number for number in numbers.values() if low <= number <= high]
         if pattern in ("equal", "alternating") and tied:
             return chance.choice(tied)
@@ -363,12 +385,16 @@ class _Making:
                 raise UnmadeError("too few distinct numbers")
             found = distinct_numbers(allowed, length, pattern, chance)
         else:
-            found = LISTS[pattern](allowed.low, allowed.high, length, chance)
+            found = [self._marked(facts, each) for each in LISTS[pattern](allowed.low, allowed.high, length, chance)]
         if facts.order and holds(facts, "order"):
             found.sort(reverse=facts.order in ("descending", "falling"))
             if facts.order in ("rising", "falling") and len(set(found)) < length:
                 raise UnmadeError("too few distinct numbers")
         return found
+
+    def _marked(self, facts: SlotFacts, number: int) -> int:
+        """The number, or -1 in place of 0 where -1 stands for none."""
+        return -1 if not number and facts.has_marker and self._maker.holds(facts, "marker") else number
 
     def _real(self, facts: SlotFacts) -> str:
         chance, pattern = self._chance, self._plan.pattern

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox_service.strengthen.trees import by_parent
 
@@ -15,10 +15,17 @@ CHANCE = 0.05  # of as many random numbers to be links, above which they are non
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The facts of such lists: the number that roots have, and whether each list has a single root."""
+    """The facts of such lists.
+
+    Attributes:
+        root: The number that roots have.
+        is_single: Each list has a single root.
+        beside: Of numbers at one place of a repeated line, what stands at other places of the lines of roots, always.
+    """
 
     root: int
     is_single: bool
+    beside: tuple[tuple[int, str], ...] = ()
 
 
 def links_of(lists: Sequence[Sequence[int]]) -> Links | None:
@@ -35,6 +42,28 @@ def links_of(lists: Sequence[Sequence[int]]) -> Links | None:
         if all(_is_forest(each, root) for each in lists):
             return Links(root, all(list(each).count(root) == 1 for each in lists))
     return None
+
+
+def beside_roots(blocks: Sequence[Sequence[tuple[str, ...]]], place: int, links: Links) -> Links:
+    """Return the facts of links with what stands beside each root and not beside every other node.
+
+    A problem may say that roots have no weight or no colour, and programs rely on it.
+
+    Args:
+        blocks: The lines of each list.
+        place: Of the links in a line.
+        links: Their facts.
+    """
+    lines = [line for rows in blocks for line in rows]
+    roots = [line for line in lines if int(line[place]) == links.root]
+    others = [at for at in range(len(lines[0])) if at != place]
+    beside = {at: {line[at] for line in roots} for at in others}
+    said = tuple(
+        (at, min(tokens))
+        for at, tokens in beside.items()
+        if len(tokens) == 1 and {line[at] for line in lines} != tokens
+    )
+    return replace(links, beside=said)
 
 
 def _is_forest(parents: Sequence[int], root: int) -> bool:

@@ -1,4 +1,4 @@
-"""Patterns of numbers: lists that are equal, sorted, alternating, full of ties, at the edges of their range, random."""
+"""Patterns of numbers: lists that are equal, sorted, alternating, full of ties, at the edges, special, or random."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 
 from sandbox_service.strengthen.ranges import Range
+from sandbox_service.strengthen.special_numbers import special
 
 
 def log_uniform(low: int, high: int, chance: random.Random) -> int:
@@ -88,6 +89,10 @@ def _odd_one(low: int, high: int, length: int, chance: random.Random) -> list[in
     return found
 
 
+def _special(low: int, high: int, length: int, chance: random.Random) -> list[int]:
+    return [special(low, high, chance) for _ in range(length)]
+
+
 LISTS: dict[str, Callable[[int, int, int, random.Random], list[int]]] = {
     "wide": _wide,
     "narrow": _narrow,
@@ -100,4 +105,6 @@ LISTS: dict[str, Callable[[int, int, int, random.Random], list[int]]] = {
     "high": lambda _, high, length, __: [high] * length,
     "alternating": _alternating,
     "odd one": _odd_one,
+    "lower half": lambda low, high, length, chance: _wide(low, (low + high) // 2, length, chance),
+    "special": _special,
 }

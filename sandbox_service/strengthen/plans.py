@@ -9,12 +9,14 @@ SCALES = (
     ("one", "least"), ("cases", "few"), ("one", "few"), ("cases", "some"), ("one", "some"), ("cases", "least"),
     ("few", "many"), ("cases", "few"), ("one", "few"), ("one", "largest"), ("one", "many"),
 )  # fmt: skip
+SMALL = (("one", "small"), ("few", "few"), ("one", "small"), ("one", "least"), ("one", "few"))
 LONG = (("one", "largest"), ("one", "many"), ("few", "many"), ("cases", "some"), ("one", "largest"))
+DEEP = ("ascending", "high", "descending")  # patterns of paths
 PATTERNS = (
     "wide", "narrow", "equal", "edges", "ascending", "ties", "low", "descending", "alternating", "high", "odd one",
-    "wide",
+    "wide", "lower half", "special",
 )  # fmt: skip
-MOST = {"one": 1, "few": 6, "cases": 60, "some": 24, "many": 400, "largest": 100_000}
+MOST = {"one": 1, "few": 6, "small": 10, "cases": 60, "some": 24, "many": 400, "deep": 1500, "largest": 100_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +33,17 @@ class Plan:
         return f"{self.cases} × {self.size}, {self.pattern}"
 
 
-def plan_of(number: int, *, is_long: bool = False) -> Plan:
+def plan_of(number: int, *, is_long: bool = False, is_small: bool = False, is_deep: bool = False) -> Plan:
     """Return a plan; each pair of sizes meets each pattern.
 
     Args:
         number: From 0.
         is_long: Lengths are great.
+        is_small: … or all small.
+        is_deep: Trees are long paths.
     """
-    cases, size = SCALES[number % len(SCALES)]
-    if is_long:
-        cases, size = LONG[number % len(LONG)]
+    if is_deep:
+        return Plan("one", "deep", DEEP[number % len(DEEP)])
+    scales = LONG if is_long else SMALL if is_small else SCALES
+    cases, size = scales[number % len(scales)]
     return Plan(cases, size, PATTERNS[number % len(PATTERNS)])

@@ -43,6 +43,8 @@ _PART = r"[a-z](?:_?\{?\w\}?)?"
 _ORDERED = re.compile(rf"(?<![a-z_\d])({_PART})\s*(?:≤|<=|<)\s*({_PART})(?![a-z_\d])", re.IGNORECASE)
 # names of two ends; `k ≤ n` is of a number and a size
 _ENDS = frozenset({"lr", "se", "st", "ab", "cd", "pq", "uv", "xy"})
+# a number that some lines have, such as those of roots: `c_i = 0 for the root`
+_FIXED = re.compile(rf"(?<![a-z_\d]){_PART}\s*=\s*-?\d+,? for\b", re.IGNORECASE)
 _PERMUTATION = re.compile(r"permutation", re.IGNORECASE)
 _SORTED = re.compile(r"sorted|(?:in|de)creasing|(?:ascending|descending|chronological) order", re.IGNORECASE)
 _HARMLESS = re.compile(
@@ -81,7 +83,7 @@ _PROPERTY = re.compile(
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"(?:it is|it's|its) guaranteed,? that\W*|you (?:may|can) assume,? that\W*", re.IGNORECASE)
-_RULES = (_GUARANTEE, _SAID, _LESS, _PROPERTY)
+_RULES = (_GUARANTEE, _SAID, _LESS, _FIXED, _PROPERTY)
 _CASES = re.compile(r"\btest ?-?cases?\b|\btestcases?\b|\bdata ?sets?\b|\bsets of (?:input|data)", re.IGNORECASE)
 
 
@@ -204,6 +206,7 @@ def _is_explained(sentence: str, facts: Facts) -> bool:
         (_ONCE, are_distinct),
         (_UNEQUAL, are_unequal),
         (_LESS, is_less),
+        (_FIXED, any(each.links and each.links.beside for each in slots)),
         (_SORTED, is_sorted),
         (_HARMLESS, True),
     )

@@ -16,7 +16,7 @@ from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in
 from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
 from sandbox_service.strengthen.plans import plan_of
-from sandbox_service.strengthen.ranges import ranges_of
+from sandbox_service.strengthen.ranges import Range, ranges_of
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.statement import rules_of
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made, Tier, Wanted
@@ -28,6 +28,8 @@ from sandbox_service.validation.duplicates import text_of
 TRIES = 4  # for each input that is wanted
 EACH = 6  # inputs of a tier that was not tried before, where there are enough others
 PLANS_APART = 5  # tiers begin with other plans
+SMALL_NUMBERS = 30  # of inputs that are a number
+MOST_SMALL, MOST_LENGTH = 5, 10  # greatest distance of small numbers and lengths from the least one
 
 
 class StdinSubject:
@@ -76,6 +78,8 @@ class StdinSubject:
     def _candidates(self, wanted: Wanted) -> Iterator[Made]:
         """Inputs of the round's tiers, which take turns."""
         used = self._tiers(wanted)
+        if tiers.SMALL in used and self._is_number():
+            yield from self._small_numbers(wanted)
         turns = EACH if wanted.is_enough else wanted.count * TRIES // max(len(used), 1) + 1
         maker = cache(lambda tier: self._maker(tier, wanted))
         for turn in range(turns):
@@ -90,6 +94,14 @@ class StdinSubject:
                     made = _made(maker(tier), tier, number, chance)
                 if made is not None:
                     yield made
+
+    def _small_numbers(self, wanted: Wanted) -> Iterator[Made]:
+        """The least numbers, one after the other, of inputs that are a number."""
+        maker = self._maker(tiers.WIDER, wanted)
+        [(slot, allowed)] = maker.ranges.items()
+        for number in range(allowed.low, min(allowed.high, allowed.low + SMALL_NUMBERS) + 1):
+            if number or not maker.facts.slots[slot].has_marker:
+                yield Made(f"{number}\n", f"{tiers.SMALL.name}: one after the other", tiers.SMALL.name)
 
     def _tiers(self, wanted: Wanted) -> list[Tier]:
         """The tiers of a round: at first the usual ones, then those that these suggest and those that are believed."""
@@ -114,15 +126,18 @@ class StdinSubject:
             return given
         given += cases
         if not self._may_be_wide(wanted):
-            return [tiers.SEEN] * max(5 - len(given), 2) + given
+            return [tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given
         facts = facts_of(self._form, self._inputs)
+        deep = [tiers.DEEP] if facts.has_trees else []
         if judges < LEAST_JUDGES:
-            return [tiers.WIDER, *given]
+            return [tiers.WIDER, tiers.SMALL, *given, *deep]
         words = [each for each in facts.slots.values() if each.kind == "word" and not each.words]
         lengths = bool(facts.lengths) or any(each.low < each.high for each in words)
         has_letters = any(widened(each.alphabet) != each.alphabet for each in words)
         wide = tiers.beyond(has_lengths=lengths, has_letters=has_letters, digits=wanted.digits)
-        return [tiers.SEEN, *wide[: len(wide) // 2], tiers.SEEN, *wide[len(wide) // 2 :], *given]
+        first, second = wide[: len(wide) // 2], wide[len(wide) // 2 :]
+        small, loose = tiers.SMALL, tiers.SMALL_LOOSE
+        return [tiers.SEEN, small, *first, loose, tiers.SEEN, small, *second, loose, *given, small, *deep]
 
     def _may_be_wide(self, wanted: Wanted) -> bool:
         """Return whether inputs may go beyond those seen.
@@ -157,6 +172,11 @@ class StdinSubject:
             most=tier.most,
             longest=tier.longest,
         )
+        if tier.is_small:
+            ranges = {
+                slot: _small(each, MOST_LENGTH if slot in facts.lengths else MOST_SMALL)
+                for slot, each in ranges.items()
+            }
         kept = [line for place, line in enumerate(lines_in(self._form.items)) if place in tier.kept]
         values = {line: self._form.values_of(line, self._inputs) for line in kept}
         return Maker(
@@ -275,8 +295,14 @@ class StdinSubject:
         return tables.of_inputs([(each.input, each.outputs[0]) for each in self._tests])
 
 
+def _small(allowed: Range, most: int) -> Range:
+    """The small numbers of a range: those next to 0, or to its least number."""
+    low = max(allowed.low, -most)
+    return Range(low, max(low, min(allowed.high, max(low, 0) + most)))
+
+
 def _made(maker: Maker, tier: Tier, number: int, chance: random.Random) -> Made | None:
-    plan = plan_of(number, is_long=bool(tier.longest))
+    plan = plan_of(number, is_long=bool(tier.longest), is_small=tier.is_small, is_deep=tier.is_deep)
     try:
         return Made(maker.make(plan, chance), f"{tier.name}: {plan.name}", tier.name)
     except UnmadeError:

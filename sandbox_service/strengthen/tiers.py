@@ -40,6 +40,8 @@ class Tier:
         given: The given input whose tokens are changed; -1 for any.
         is_near: Tokens of made inputs with rare answers are changed.
         has_constants: Some changed tokens become numbers near the constants of the references.
+        is_small: Lengths and numbers are small.
+        is_deep: Trees are long paths.
     """
 
     name: str
@@ -53,9 +55,14 @@ class Tier:
     given: int | None = None
     is_near: bool = False
     has_constants: bool = False
+    is_small: bool = False
+    is_deep: bool = False
 
 
 SEEN = Tier("seen")
+SMALL = Tier("small", is_small=True)  # of many small inputs one tells most wrong programs
+SMALL_LOOSE = Tier("small and loose", is_small=True, is_loose=True)
+DEEP = Tier("deep", is_wide=True, is_deep=True)  # where recursion ends
 WIDER = Tier("wider", is_wide=True)
 LOOSE = Tier("loose", is_wide=True, is_loose=True)
 CASES = Tier("given cases")  # cases of given inputs, others together or in another order
@@ -153,9 +160,12 @@ def following(wanted: Wanted, lines: int, *, is_wide: bool, has_words: bool = Fa
 
 
 def _between(wanted: Wanted) -> Iterator[Tier]:
-    """The magnitudes between the greatest that is believed and the next one, which is doubted."""
+    """The magnitudes between the greatest that is believed and the next one, which is doubted.
+
+    Validators judge each input by itself, so that a doubted tier may have valid ones.
+    """
     for low, high in zip((1, *FAR), FAR, strict=False):
-        is_low_good = low == 1 or _far(low).name in wanted.tried - wanted.doubted
+        is_low_good = wanted.is_validated or low == 1 or _far(low).name in wanted.tried - wanted.doubted
         if is_low_good and _far(high).name in wanted.doubted:
             yield from (_far(digits) for digits in BETWEEN if low < digits < high)
 

@@ -30,7 +30,7 @@ from sandbox_service.strengthen.calls import calls_of
 from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.strength import FOLDS
 from sandbox_service.strengthen.subjects import Subject, subject_of
-from sandbox_service.strengthen.tiers import LEAST_JUDGES, SEEN, Made
+from sandbox_service.strengthen.tiers import CASES, LEAST_JUDGES, SEEN, Made
 from sandbox_service.validation.evidence import can_be_run
 from sandbox_service.validation.job import rows_of
 from sandbox_service.validation.journal import Journal
@@ -39,6 +39,7 @@ from sandbox_service.validation.recipe import Recipe
 from tests.strengthen.ceiling import ceilings
 
 MOST_SECONDS = 4.0  # of a limit, so that the measurement ends
+MOST_TOLD = 200  # characters of an input by which a right program is refused
 
 
 @dataclass
@@ -194,6 +195,8 @@ async def _round(
 
 def _is_made_for_few(subject: Subject, made: Made) -> bool:
     """Return whether an input would be made with one or two references, too."""
+    if subject.unexplained:
+        return made.tier == CASES.name
     return made.tier == SEEN.name or subject.admitted(made.text, judges=1) is not None
 
 
@@ -205,22 +208,34 @@ def _folds_of_right(count: int) -> list[list[int]]:
 
 def _counted(found: choice.Choice, right: Sequence[Program], accepts: Accepted, recipe: Recipe) -> tuple[Counts, int]:
     """Counts wrong programs by tests that the others chose, and right ones by tests that the others found valid."""
-    counts, tests = Counts(), 0
+    counts, tests, valid = Counts(), 0, accepts.valid(FOLDS)
     for fold in range(FOLDS):
         part = range(fold, len(found.programs), FOLDS)
-        picked = _picked(found, accepts.valid(FOLDS), recipe, part)
+        picked = _picked(found, valid, recipe, part)
         tests += len(picked)
         for place in part:
             program, passes = found.programs[place], place in found.fails
             if program.kind == "mutant" and passes and not found.fails[place]:
                 continue
-            counts.take(program.kind, before=not passes, after=not passes or bool(found.fails[place] & picked))
+            is_refused = not passes or bool(found.fails[place] & picked)
+            counts.take(program.kind, before=not passes, after=is_refused)
+            if program.kind == "wrong" and not is_refused:
+                print(f"  accepted wrong {program.name}: {len(found.fails[place] & valid)} of {len(valid)} inputs tell")
     for fold, out in enumerate(_folds_of_right(len(right))[:FOLDS]):
         picked = _picked(found, accepts.valid(fold), recipe, ()) if out else set()
         for place in out:
             kind = f"right, by {len(right) - len(out)} others"
-            counts.take(kind, before=True, after=picked <= accepts.by_reference[place])
+            refusing = picked - accepts.by_reference[place]
+            counts.take(kind, before=True, after=not refusing)
+            for at in sorted(refusing):
+                print(f"  refused right {right[place].name}: {_told(found.candidates[at])}")
     return counts, tests
+
+
+def _told(candidate: Candidate) -> str:
+    """An input by which a right program is refused, with the assumptions under which it was made."""
+    made = candidate.made
+    return f"{made.how} ({made.tier}): {made.text[:MOST_TOLD]!r} → {candidate.answer[:MOST_TOLD]!r}"
 
 
 def _picked(found: choice.Choice, valid: set[int], recipe: Recipe, without: Sequence[int]) -> set[int]:
@@ -336,9 +351,9 @@ def main() -> None:
     parser.add_argument("--given", type=int, default=2)
     parser.add_argument("--step", type=int, default=1)
     parser.add_argument("--limit", type=int, default=10_000)
-    parser.add_argument("--inputs", type=int, default=48)
+    parser.add_argument("--inputs", type=int, default=96)
     parser.add_argument("--mutants", type=int, default=30)
-    parser.add_argument("--tests", type=int, default=12)
+    parser.add_argument("--tests", type=int, default=20)
     parser.add_argument(
         "--reverse", action="store_true", help="the last reference answers, and has a part in each fold"
     )

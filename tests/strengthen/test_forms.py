@@ -160,6 +160,7 @@ def test_a_graph_begins_with_its_numbers_of_nodes_and_edges_and_stays_connected(
 
 
 FORESTS = ["5\n-1\n1\n2\n1\n-1\n", "8\n3\n-1\n2\n2\n7\n3\n6\n1\n"]
+MARKED_ROOTS = ["5\n3 1\n1 1\n-1 0\n2 1\n3 0\n", "8\n2 1\n-1 0\n1 0\n1 1\n2 1\n4 0\n5 1\n7 1\n"]
 TREE_OF_OWN_COUNT = ["4 3\n1 2\n2 3\n3 4\n", "5 4\n4 2\n5 2\n1 2\n2 3\n"]
 
 
@@ -172,6 +173,31 @@ def test_a_column_that_names_parents_has_no_cycle() -> None:
                 assert 1 <= parent <= len(parents)
                 assert parent not in way
                 way.add(node := parent)
+
+
+def test_the_line_of_a_root_has_what_every_given_root_has() -> None:
+    roots = [line for text in made(MARKED_ROOTS) for line in text.splitlines()[1:] if line.startswith("-1")]
+    assert len(roots) > 5
+    assert {line.split()[1] for line in roots} == {"0"}
+
+
+def test_the_line_of_a_root_is_free_where_given_roots_differ() -> None:
+    differing = [MARKED_ROOTS[0], MARKED_ROOTS[1].replace("-1 0", "-1 1")]
+    assert {line for text in made(differing) for line in text.splitlines() if line.startswith("-1")} == {"-1 0", "-1 1"}
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [["5\n-1\n1\n2\n1\n-1\n", "3\n-1\n1\n1\n"], ["4\n3 -1 2 2\n", "3\n2 2 -1\n"], ["2 -1\n", "3 1\n", "4 2\n"]],
+)
+def test_no_zero_is_made_where_minus_one_stands_for_no_number(inputs: list[str]) -> None:
+    tokens = [token for text in made(inputs, judges=3) for token in text.split()]
+    assert "-1" in tokens
+    assert "0" not in tokens
+
+
+def test_zeros_are_made_where_one_was_seen() -> None:
+    assert "0" in [token for text in made(["4\n3 -1 2 2\n", "3\n2 0 -1\n"]) for token in text.split()]
 
 
 def test_columns_of_negative_numbers_and_of_zeros_name_no_parents() -> None:
@@ -233,6 +259,25 @@ def test_no_number_is_below_its_least_one() -> None:
 )
 def test_bounds_are_read_as_they_are_written(text: str, bound: tuple[str, int, int]) -> None:
     assert bounds_in(f"The first line has it ({text}).") == [bound]
+
+
+@pytest.mark.parametrize(
+    ("text", "high"),
+    [
+        ("1 ≤ n ≤ 105", 10**5),
+        ("1 ≤ n ≤ 2·105.", 2 * 10**5),
+        ("1 ≤ n < 1018", 10**18 - 1),
+        ("-109 ≤ n ≤ 109", 10**9),
+        ("1 ≤ n ≤ 10<sup>5</sup>", 10**5),
+        ("1 ≤ n ≤ 100", 100),
+        ("1 ≤ n ≤ 102", 102),
+        ("1 ≤ n ≤ 1050", 1050),
+        ("1 ≤ n ≤ 105, and numbers to 10^9", 105),
+    ],
+)
+def test_lost_superscripts_are_read_where_a_statement_has_none(text: str, high: int) -> None:
+    [(_, low, found)] = bounds_in(f"The first line has n ({text}).")
+    assert (low, found) == (-(10**9) if text.startswith("-") else 1, high)
 
 
 def test_of_given_inputs_that_break_the_bounds_only_what_is_allowed_is_made() -> None:

@@ -19,6 +19,8 @@ from sandbox_service.strengthen.tiers import Made, Wanted
 from tests.validation.world import sums
 
 LETTERS = ["5\nE 0 0 2 1 2\nS 3 2 1 1 3\n", "1\nE 0 0 1 1 1\nN 0 2 1 1 1\n"]
+TREES = ["4\n1 2\n2 3\n2 4\n", "3\n3 1\n2 1\n"]
+CONNECTED = ["4 5\n1 2\n2 3\n3 4\n4 1\n1 3\n", "6 6\n1 2\n2 3\n3 4\n4 5\n5 6\n6 1\n"]
 REPEATED = ["hellohrllohello\n", "hejhejhej\n"]
 MODULI = ["11 13 17\n5 2 4\n0 0 0\n", "941 947 977\n142 510 700\n100 100 100\n"]
 
@@ -90,6 +92,35 @@ def test_two_references_judge_a_single_number_ten_times_as_large() -> None:
     assert max(numbers(made(["4\n", "6\n"], judges=1))) <= 6
 
 
+def test_an_input_that_is_a_number_meets_the_least_numbers_one_after_the_other() -> None:
+    found = numbers(made_for(STATEMENT.format("1 ≤ n ≤ 100", "a number"), ["17\n", "60\n"]))
+    assert set(found) >= set(range(1, 17))
+
+
+@pytest.mark.parametrize("judges", [1, 2, 3])
+def test_many_inputs_are_small(judges: int) -> None:
+    found = [each for each in made(["9\n" + "7 40 2 900 6 2 8 1 5\n", "2\n4 4\n"], judges) if each.tier == "small"]
+    assert len(found) >= 10
+    for each in found:
+        length, *items = map(int, each.text.split())
+        assert length == len(items) <= 12
+        assert all(1 <= item <= 6 for item in items)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "bounds"), [(TREES, "1 ≤ n ≤ 100000"), (CONNECTED, "1 ≤ n ≤ 100000, 1 ≤ m ≤ 200000")]
+)
+def test_some_trees_are_so_deep_that_recursion_ends(inputs: list[str], bounds: str) -> None:
+    statement = STATEMENT.format(f"{bounds}. The pairs form a connected graph.", "a number")
+    sizes = [int(each.text.split()[0]) for each in made_for(statement, inputs, judges=3) if each.tier == "deep"]
+    assert max(sizes) > 1000
+
+
+def test_many_graphs_have_about_as_many_edges_as_nodes() -> None:
+    sizes = [tuple(map(int, each.text.split("\n")[0].split())) for each in made(CONNECTED, count=100)]
+    assert sum(abs(nodes - edges) <= 1 for nodes, edges in sizes) > len(sizes) / 3
+
+
 def test_python_alone_judges_no_numbers_beyond_its_digits() -> None:
     assert max(numbers(made(["4\n", "6\n"], digits=9))) <= 10**9
 
@@ -122,7 +153,7 @@ def test_inputs_with_rare_answers_are_changed_a_little() -> None:
 
 def test_constants_have_a_tier_of_their_own() -> None:
     inputs = ["3 900\n1 2 3\n", "2 5\n4 4\n"]
-    found = made(inputs, judges=1, count=100, constants=Constants((512,)))
+    found = made(inputs, judges=1, count=160, constants=Constants((512,)))
     with_constants = [each for each in found if {"511", "512", "513"} & set(each.text.split())]
     assert with_constants
     assert "constants" in {each.tier for each in with_constants}
@@ -164,6 +195,8 @@ def made_for(statement: str, inputs: list[str], judges: int = 1) -> list[Made]:
         ("Names are different.", False),
         ("Each pair has a number even if it is 0.", True),
         ("Then come numbers with 1 ≤ k ≤ n.", True),
+        ("Here c_i=0 for the first pair.", False),
+        ("Here c_i = 0, if the pair is free.", True),
         ("", True),
     ],
 )

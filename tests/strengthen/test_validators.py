@@ -39,13 +39,13 @@ def numbers(record: Record) -> list[list[int]]:
 
 @pytest.mark.parametrize("given", [{"code": ORDERED}, {"code": KATTIS, "accepts": 42}])
 def test_with_a_validator_one_reference_suffices_for_wide_inputs(given: dict[str, Any]) -> None:
-    with_it = strengthened(ordered(given), ExecutingJudge(), inputs=48)
+    with_it = strengthened(ordered(given), ExecutingJudge(), inputs=96)
     found = numbers(with_it)
     assert found
     assert all(0 < a < b < 10**6 for a, b in found)
     assert max(b for _, b in found) >= 2**15
     assert with_it["strength"]["after"]["share"] == 1.0
-    without = strengthened(ordered(), ExecutingJudge(), inputs=48)
+    without = strengthened(ordered(), ExecutingJudge(), inputs=96)
     assert max(max(each) for each in numbers(without)) < 2**15
 
 
