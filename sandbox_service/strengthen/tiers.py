@@ -160,10 +160,8 @@ def following(wanted: Wanted, lines: int, *, is_wide: bool, has_words: bool = Fa
 
 
 def _between(wanted: Wanted) -> Iterator[Tier]:
-    """The magnitudes between the greatest that is believed and the next one, which is doubted.
-
-    Validators judge each input by itself, so that a doubted tier may have valid ones.
-    """
+    """The magnitudes between the greatest that is believed and the next one, which is doubted."""
+    # validators judge each input by itself, so that a doubted tier may have valid ones
     for low, high in zip((1, *FAR), FAR, strict=False):
         is_low_good = wanted.is_validated or low == 1 or _far(low).name in wanted.tried - wanted.doubted
         if is_low_good and _far(high).name in wanted.doubted:
