@@ -119,7 +119,7 @@ class Order:
         for node in arguments:
             for value in _values(node, known, is_changed=self._language not in _PASSING_COPIES):
                 self.check_unchanged(value)
-                found |= {id(each): each for each in _containers(value)}
+                found |= {id(each): each for each in containers(value)}
         self._lent |= found
 
     def check_unchanged(self, value: Any) -> None:
@@ -131,7 +131,7 @@ class Order:
         Raises:
             NotPlainError: a call got it.
         """
-        if any(id(each) in self._lent for each in _containers(value)):
+        if self._lent and any(id(each) in self._lent for each in containers(value)):
             raise NotPlainError("a call may change a value that is used again")
 
     def check_literal(self, node: Node, known: Mapping[str, Any]) -> None:
@@ -161,9 +161,25 @@ def _values(node: Node, known: Mapping[str, Any], *, is_changed: bool) -> Iterat
         yield from _values(part, known, is_changed=is_changed or node.text == MUTABLY)
 
 
-def _containers(value: Any) -> Iterator[Any]:
-    """Yield the lists and tables that a value is and has."""
+def names(node: Node) -> Iterator[str]:
+    """Yield the names in an expression.
+
+    Args:
+        node: the expression.
+    """
+    if node.kind == "name":
+        yield node.text
+    for part in node.parts:
+        yield from names(part)
+
+
+def containers(value: Any) -> Iterator[Any]:
+    """Yield the lists and tables that a value is and has.
+
+    Args:
+        value: of any plain type.
+    """
     if isinstance(value, list | dict):
         yield value
         for each in value.values() if isinstance(value, dict) else value:
-            yield from _containers(each)
+            yield from containers(each)
