@@ -48,6 +48,16 @@ class Check:
     is_receiver: bool = False
 
 
+@dataclass
+class _Late:
+    """An expression of a variable, which is read where the variable is used."""
+
+    node: Node
+    moment: int
+    is_call: bool
+    is_read: bool = False
+
+
 @dataclass(frozen=True)
 class Helper:
     """A function of the test program that compares two values.
@@ -83,7 +93,7 @@ class Conditions:
         self.is_strict = False
         self.order = Order(language)
         self._copier = Copier()
-        self._late: dict[str, Node] = {}  # expressions that are read where their variable is used
+        self._late: dict[str, _Late] = {}  # by variable
 
     def bind(self, name: str, node: Node) -> None:
         """Remember the value of a variable, or else its expression.
@@ -95,7 +105,7 @@ class Conditions:
         Raises:
             NotPlainError: an expression that is read later has the variable's value before.
         """
-        self._late.pop(name, None)
+        _check_read(self._late.pop(name, None))
         self._check_late(name)
         try:
             found = value(node, self.known)
@@ -112,12 +122,12 @@ class Conditions:
             with suppress(NotPlainError):
                 self.order.bind(found, self._made(found))
         if not self.order.is_bound(found):
-            self._late[name] = found
+            self._late[name] = _Late(found, self.order.now, is_call=_has_call(found))
 
     def _check_late(self, name: str, held: Any = None) -> None:
         """Refuse a change of a variable, or of the value that it has, before an expression is read that has it."""
-        for node in self._late.values():
-            for each in names(node):
+        for late in self._late.values():
+            for each in names(late.node):
                 if each == name or (held is not None and self._has(self.known.get(each), held)):
                     raise NotPlainError("a variable changes before an expression is used that has it")
 
@@ -144,9 +154,30 @@ class Conditions:
             raise NotPlainError("a value is a part of itself")
         items = copies if self.language in COPYING else values
         if is_entry:
-            held[str(items[0])] = items[1]
+            held |= table([items])
         else:
             held.append(items[0])
+
+    def expression(self, name: str) -> Any:
+        """Return the value of a variable, which may be an expression that is read now; None without one.
+
+        Args:
+            name: the variable.
+
+        Raises:
+            NotPlainError: the expression has a call, and there were others since.
+        """
+        if late := self._late.get(name):
+            if late.is_call and late.moment != self.order.now:
+                raise NotPlainError("calls are made in another order than that of their expressions")
+            late.is_read = True
+        return self.known.get(name)
+
+    def end(self) -> None:
+        """Raise NotPlainError if the program makes a call that no condition has."""
+        self.order.end()
+        for late in self._late.values():
+            _check_read(late)
 
     def _literal(self, node: Node) -> Any:
         """Return the value of an expression, which later statements do not change."""
@@ -268,7 +299,7 @@ class Conditions:
         while seen < 100:
             seen += 1
             if node.kind == "name" and isinstance(self.known.get(node.text), Node):
-                node = self.known[node.text]
+                node = self.expression(node.text)
             elif (
                 node.kind == "call"
                 and len(node.parts) == 1
@@ -332,6 +363,15 @@ class Conditions:
         is_shared = made is not None and (is_named or written is not owner)
         name = function.text if owner.text == SOLUTION else f"{owner.text}.{function.text}"
         return name, self.order.number(owner) if is_shared else 0
+
+
+def _check_read(late: _Late | None) -> None:
+    if late and late.is_call and not late.is_read:
+        raise NotPlainError("an expression with a call is not used")
+
+
+def _has_call(node: Node) -> bool:
+    return node.kind in ("call", "macro") or any(map(_has_call, node.parts))
 
 
 _WITH_METHODS = {"cpp", "java", "javascript", "typescript"}  # the driver makes an object of the class

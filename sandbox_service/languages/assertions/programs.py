@@ -25,7 +25,7 @@ _GO_COMPARED = (
 )
 _IGNORED = ("throw", "return", "use", "import", "using", "package", "declare")
 _ASSERTIONS = {"assert", "console.assert", "assert.True", "assert.ok", "assert!", "require.True", "debug_assert!"}
-_ADDING = ("add", "push_back", "push")
+_ADDING = {"cpp": "push_back", "java": "add", "javascript": "push", "typescript": "push", "rust": "push"}
 _REFUSALS = {"assert.False", "require.False"}
 _EQUALITIES = {
     "assert.Equal", "require.Equal", "assert_eq!", "assertEquals", "Assertions.assertEquals", "assert.EqualValues",
@@ -79,7 +79,7 @@ class _Body:
     def read(self) -> list[Check]:
         """Return the checks that the statements make. Raises NotPlainError for a statement that makes no sense here."""
         self.read_before()
-        self._conditions.order.end()
+        self._conditions.end()
         return self.checks
 
     def read_before(self) -> list[Check]:
@@ -160,7 +160,8 @@ class _Body:
         if self._language == "typescript" and words[0].text in ("const", "let", "var"):
             name = words[1]
         texts = [token.text for token in words[place + 1 :]]
-        if name.kind != "name" or (self._language == "go" and Token("sign", ",") in words[:place]):
+        is_part = place > 1 and words[place - 2].text in (".", "->")
+        if name.kind != "name" or is_part or (self._language == "go" and Token("sign", ",") in words[:place]):
             raise NotPlainError("an assignment that is not to a name")
         if texts[:1] == ["require"]:
             self._conditions.is_strict |= any("strict" in text for text in texts)
@@ -209,7 +210,7 @@ class _Body:
         if not rest or "throw" not in rest[:2]:
             raise NotPlainError("a condition")
         if condition.kind == "call" and condition.parts[0].kind == "member" and condition.parts[0].text == "contains":
-            listed = self._conditions.known.get(name_of(condition.parts[0].parts[0]))
+            listed = self._conditions.expression(name_of(condition.parts[0].parts[0]))
             if not isinstance(listed, Node) or listed.kind != "call" or condition.parts[1:] != (Node("name", "false"),):
                 raise NotPlainError("a condition")
             for each in listed.parts[1:]:
@@ -241,7 +242,9 @@ class _Body:
         held = self._conditions.known.get(owner)
         if node.kind == "call" and isinstance(held, dict) and method == "put" and len(given) == 2:
             self._conditions.add(owner, given, is_entry=True)
-        elif node.kind == "call" and isinstance(held, list) and method in _ADDING and len(given) == 1:
+        elif (
+            node.kind == "call" and isinstance(held, list) and method == _ADDING.get(self._language) and len(given) == 1
+        ):
             self._conditions.add(owner, given, is_entry=False)
         else:
             raise NotPlainError(f"the statement {name or node.kind}")

@@ -263,6 +263,11 @@ PROGRAMS = {
         " same.add(2); assert f(2).equals(e); assert f(3).equals(copy); } }",
         [_check("f", [1], [1]), _check("f", [2], [1, 2]), _check("f", [3], [1])],
     ),
+    "java, a truth value as a key": (
+        "class Main { public static void main(String[] a) { Map<Boolean, Integer> e = new HashMap<>(); e.put(true, 2);"
+        " boolean right = f(1).equals(e); assert right; } }",
+        [_check("f", [1], {"true": 2})],
+    ),
     "javascript, a value that grows later": (
         "const e = [1]; assert.deepEqual(f(1), e); e.push(2); assert.deepEqual(f(2), e);",
         [_check("f", [1], [1], equality="deep"), _check("f", [2], [1, 2], equality="deep")],
@@ -386,6 +391,34 @@ REFUSED = {
         "java",
         "class Main { public static void main(String[] a) { List<Integer> x = new ArrayList<>();"
         " boolean right = f(1).equals(x); List<Integer> same = x; same.add(1); assert right; } }",
+    ),
+    "a condition that is read behind another call": (
+        "java",
+        "class Main { public static void main(String[] a) { Solution s = new Solution(); boolean right = s.f() == 1;"
+        " assert s.f() == 2; assert right; } }",
+    ),
+    "a list of conditions that is read behind another call": (
+        "java",
+        "class Main { public static void main(String[] a) { Solution s = new Solution();"
+        " List<Boolean> right = Arrays.asList(s.f() == 1); assert s.f() == 2;"
+        " if (right.contains(false)) throw new AssertionError(); } }",
+    ),
+    "a condition that is not used": ("javascript", "const right = f(1) === 1; assert.equal(f(2), 2);"),
+    "a condition that is replaced": (
+        "cpp",
+        "int main() { bool right = f(1) == 1; right = f(2) == 2; assert(right); }",
+    ),
+    "a change in an expression": ("javascript", "const e = [1]; const n = e.push(2); assert.deepEqual(f(1), e);"),
+    "a change of a property": ("javascript", "const e = { a: 1 }; e.a = 2; assert.deepEqual(f(1), e);"),
+    "an item before the others": (
+        "java",
+        "class Main { public static void main(String[] a) { LinkedList<Integer> e = new LinkedList<>(); e.push(1);"
+        " e.push(2); assert f(1).equals(e); } }",
+    ),
+    "a key that is a number with a point": (
+        "java",
+        "class Main { public static void main(String[] a) { Map<Double, Integer> e = new HashMap<>(); e.put(1.0, 2);"
+        " assert f(1).equals(e); } }",
     ),
     "a reference to a variable in C++": (
         "cpp",
